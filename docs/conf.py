@@ -1,0 +1,75 @@
+"""How the documentation is built: offline, cells executed, every warning an error (`-W`)."""
+
+import importlib.metadata
+from typing import Any
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+import gamedp
+
+project = "gamedp"
+author = "The gamedp authors"
+project_copyright = "2026, The gamedp authors"
+release = version = importlib.metadata.version("gamedp")
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx-mathjax-offline",
+]
+exclude_patterns = ["_build"]
+
+# Pages
+myst_enable_extensions = ["deflist", "dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # its default is to fetch them from elsewhere
+
+# Reference
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the docstrings tell the types, with shapes
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+nitpicky = True
+# Other projects' names cannot be looked up offline, and types are written for people: "(S,) float".
+nitpick_ignore_regex = [("py:.*", r"(?!gamedp\b).*")]
+
+# Site
+html_theme = "furo"
+html_title = f"gamedp {release}"
+html_static_path: list[str] = []
+html_copy_source = False
+html_show_sphinx = False
+
+
+def find_public_name(
+    _app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Node
+) -> nodes.Node | None:
+    """Resolve ``gamedp.model.Model`` to ``gamedp.Model``, the name under which it is documented."""
+    target = node.get("reftarget", "")
+    if node.get("refdomain") != "py" or not target.startswith("gamedp."):
+        return None
+    parts = target.split(".")
+    for position, part in enumerate(parts):
+        if part in gamedp.__all__:
+            public = ".".join(["gamedp", *parts[position:]])
+            if public != target:
+                domain = env.get_domain("py")
+                return domain.resolve_xref(
+                    env, node["refdoc"], _app.builder, "obj", public, node, content
+                )
+    return None
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register what this file adds to Sphinx."""
+    app.connect("missing-reference", find_public_name)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,100 @@
+"""gamedp solves games and Markov decision processes, with a proof of every number.
+
+The rules are written once, as one plain Python class; see :class:`gamedp.Game`. Then
+:func:`gamedp.solve` gives the value of every position between proven bounds, and the best action.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gamedp.compiler import compile_game as compile
+    from gamedp.errors import (
+        CompilationError,
+        CompilationWarning,
+        DamagedFileError,
+        GamedpError,
+        InvalidModelError,
+        InvalidParameterError,
+        LimitExceededError,
+        NotSolvedError,
+        UnknownNameError,
+        UnknownStateError,
+        UnsupportedProblemError,
+    )
+    from gamedp.game import Game, Rules, helper, with_item
+    from gamedp.model import Model
+    from gamedp.objectives import Discounted, FiniteHorizon, TotalReward
+    from gamedp.progress import Progress
+    from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
+    from gamedp.solvers import explain, solve
+    from gamedp.solvers.backward_induction import BackwardInduction
+    from gamedp.solvers.base import Problem, Support
+    from gamedp.solvers.policy_iteration import PolicyIteration
+    from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
+    from gamedp.solvers.value_iteration import ValueIteration
+    from gamedp.storage import load
+    from gamedp.structure import Structure
+
+_HOMES = {
+    "ActionValue": "solution",
+    "BackwardInduction": "solvers.backward_induction",
+    "CompilationError": "errors",
+    "CompilationWarning": "errors",
+    "DamagedFileError": "errors",
+    "Discounted": "objectives",
+    "FiniteHorizon": "objectives",
+    "Game": "game",
+    "GamedpError": "errors",
+    "Guarantee": "solution",
+    "InvalidModelError": "errors",
+    "InvalidParameterError": "errors",
+    "LimitExceededError": "errors",
+    "Model": "model",
+    "NotSolvedError": "errors",
+    "PolicyIteration": "solvers.policy_iteration",
+    "Problem": "solvers.base",
+    "Progress": "progress",
+    "Rules": "game",
+    "Solution": "solution",
+    "Statistics": "solution",
+    "Status": "solution",
+    "Structure": "structure",
+    "Support": "solvers.base",
+    "TopologicalValueIteration": "solvers.topological_value_iteration",
+    "TotalReward": "objectives",
+    "UnknownNameError": "errors",
+    "UnknownStateError": "errors",
+    "UnsupportedProblemError": "errors",
+    "ValueIteration": "solvers.value_iteration",
+    "compile": "compiler",
+    "explain": "solvers",
+    "helper": "game",
+    "load": "storage",
+    "solve": "solvers",
+    "with_item": "game",
+}
+"""Which module each public name comes from. They are imported when first asked for, so that
+``import gamedp`` loads neither numba nor scipy."""
+
+__all__ = [  # noqa: PLE0604 - names of the table above
+    *_HOMES
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its home."""
+    if name not in _HOMES:
+        message = f"module 'gamedp' has no attribute {name!r}"
+        raise AttributeError(message)
+    home = importlib.import_module(f"gamedp.{_HOMES[name]}")
+    value = getattr(home, "compile_game" if name == "compile" else name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(_HOMES)

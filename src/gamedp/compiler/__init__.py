@@ -1,0 +1,5 @@
+"""From rules to a model: the numba bridge, exploration, state codes and the compile cache."""
+
+from gamedp.compiler.build import compile_game
+
+__all__ = ["compile_game"]

@@ -1,0 +1,254 @@
+"""The numba bridge: makes the methods of a game's own class callable from compiled loops.
+
+The one place that knows ``numba.extending``. A game enters a compiled loop as a struct of the
+attributes that its methods read; a method call on it is resolved to the method of the class, which
+numba compiles as it stands, together with the methods and helpers that it calls in turn.
+"""
+
+from __future__ import annotations
+
+import types as python_types
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from numba import njit, typeof
+from numba.core import cgutils, types
+from numba.core.registry import cpu_target
+from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr
+from numba.cpython.unsafe.tuple import tuple_setitem
+from numba.extending import (
+    NativeValue,
+    lower_builtin,
+    lower_getattr_generic,
+    models,
+    overload,
+    register_jitable,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+
+from gamedp.game import HELPER_MARK, with_item
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Record", "bind", "record", "returns_counted_memory"]
+
+_dispatchers: dict[tuple[str, str], Any] = {}
+"""The compiled method behind each (key of the rules, method name) that this process has bound."""
+
+_lowered_names: set[str] = set()
+_known_helpers: set[Any] = set()
+
+
+class RecordType(types.Type):  # type: ignore[misc] # numba has no types
+    """A record of named fields; with the key of some rules, also the receiver of their methods."""
+
+    def __init__(self, key: str, fields: tuple[tuple[str, types.Type], ...]) -> None:
+        self.rules_key = key
+        self.fields = fields
+        super().__init__(name=f"Record({key}, {fields})")
+
+
+@register_model(RecordType)
+class _RecordModel(models.StructModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, record_type: RecordType) -> None:
+        super().__init__(manager, record_type, list(record_type.fields))
+
+
+@attrs.frozen(eq=False)
+class Record:
+    """Named values as a compiled loop takes them: their numba type, and the values themselves."""
+
+    numba_type: RecordType
+    values: python_types.SimpleNamespace
+
+
+@typeof_impl.register(Record)
+def _typeof_record(record: Record, _context: Any) -> RecordType:
+    return record.numba_type
+
+
+@unbox(RecordType)
+def _unbox_record(record_type: RecordType, boxed: Any, c: Any) -> NativeValue:
+    """Read each field of the Python object into the struct.
+
+    Arrays are lent, without a reference to count: the Python side holds them while the loop runs.
+    """
+    record = cgutils.create_struct_proxy(record_type)(c.context, c.builder)
+    failed = cgutils.alloca_once_value(c.builder, cgutils.false_bit)
+    values = c.pyapi.object_getattr_string(boxed, "values")
+    for name, field_type in record_type.fields:
+        item = c.pyapi.object_getattr_string(values, name)
+        native = c.unbox(field_type, item)
+        setattr(record, name, _lent(c, field_type, native.value))
+        c.pyapi.decref(item)
+        with c.builder.if_then(native.is_error):
+            c.builder.store(cgutils.true_bit, failed)
+    c.pyapi.decref(values)
+    return NativeValue(record._getvalue(), is_error=c.builder.load(failed))  # noqa: SLF001
+
+
+def _lent(c: Any, field_type: types.Type, value: Any) -> Any:
+    """Drop an array's reference to its memory."""
+    if not isinstance(field_type, types.Array):
+        return value
+    if c.context.enable_nrt:
+        c.context.nrt.decref(c.builder, field_type, value)
+    array = c.context.make_array(field_type)(c.context, c.builder, value)
+    array.meminfo = cgutils.get_null_value(array.meminfo.type)
+    return array._getvalue()  # noqa: SLF001
+
+
+@infer_getattr
+class _RecordAttributes(AttributeTemplate):  # type: ignore[misc]
+    """Resolves ``record.name`` to a field, or to a method of the rules."""
+
+    key = RecordType
+
+    def generic_resolve(self, record_type: RecordType, name: str) -> types.Type | None:
+        dispatcher = _dispatchers.get((record_type.rules_key, name))
+        if dispatcher is None:
+            return dict(record_type.fields).get(name)
+        dispatcher_type = types.Dispatcher(dispatcher)
+
+        class MethodTemplate(AbstractTemplate):  # type: ignore[misc]
+            key = _method_key(name)
+
+            def generic(self, arguments: Any, keywords: Any) -> Any:
+                signature = dispatcher_type.get_call_type(
+                    self.context, (record_type, *arguments), keywords
+                )
+                return signature.as_method()
+
+        return types.BoundFunction(MethodTemplate, record_type)
+
+
+def _method_key(name: str) -> tuple[type, str]:
+    return (RecordType, name)
+
+
+def _lower_method(name: str) -> None:
+    """Tell numba once how a call of the method `name` on any game becomes machine code."""
+    if name in _lowered_names:
+        return
+    _lowered_names.add(name)
+
+    @lower_builtin(_method_key(name), RecordType, types.VarArg(types.Any))
+    def call_method(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        dispatcher = _dispatchers[signature.args[0].rules_key, name]
+        call = context.get_function(types.Dispatcher(dispatcher), signature)
+        result = call(builder, arguments)
+        for library in getattr(call, "libs", ()):
+            context.add_linking_libs([library])
+        return impl_ret_new_ref(context, builder, signature.return_type, result)
+
+
+@lower_getattr_generic(RecordType)
+def _lower_field(context: Any, builder: Any, record_type: RecordType, value: Any, name: str) -> Any:
+    game = cgutils.create_struct_proxy(record_type)(context, builder, value=value)
+    field_type = dict(record_type.fields)[name]
+    return impl_ret_borrowed(context, builder, field_type, getattr(game, name))
+
+
+@overload(with_item, strict=False)
+def _overload_with_item(values: Any, index: Any, value: Any) -> Any:
+    if not isinstance(values, types.UniTuple):
+        return None
+    item_type = values.dtype
+
+    def with_item_in_compiled_rules(values, index, value):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+        if index < 0 or index >= len(values):
+            raise IndexError("with_item: the index is outside the tuple")  # noqa: EM101, TRY003
+        return tuple_setitem(values, index, item_type(value))
+
+    return with_item_in_compiled_rules
+
+
+def _make_helper_known(function: Callable[..., Any]) -> None:
+    if function not in _known_helpers and getattr(function, HELPER_MARK, False):
+        _known_helpers.add(function)
+        register_jitable(boundscheck=True)(function)
+
+
+def returns_counted_memory(
+    key: str, signatures: Mapping[str, tuple[types.Type, ...]]
+) -> bool:
+    """Say whether a method hands out memory that numba counts references to: lists, arrays, text.
+
+    A loop over methods that do not can be compiled without counting, which halves its time.
+
+    Parameters
+    ----------
+    key : str
+        Of rules that are bound.
+    signatures : mapping of method name to argument types
+        How the loop calls them.
+
+    Raises
+    ------
+    numba.core.errors.NumbaError
+        If a method cannot be compiled.
+    """
+    counted = cpu_target.target_context.data_model_manager
+    for name, arguments in signatures.items():
+        dispatcher = _dispatchers[key, name]
+        dispatcher.compile(arguments)
+        result = dispatcher.overloads[arguments].signature.return_type
+        parts = [result]
+        if isinstance(result, types.Generator):
+            parts = [result.yield_type, *result.state_types]
+        for part in parts:
+            if not isinstance(part, RecordType) and counted.lookup(part).contains_nrt_meminfo():
+                return True
+    return False
+
+
+def record(key: str, values: Mapping[str, Any]) -> Record:
+    """Make a record of all `values` whose types numba knows.
+
+    The others are left out: compiling a method that needs one then fails with numba's reason.
+    """
+    field_types = []
+    for name, value in values.items():
+        try:
+            field_types.append((name, typeof(value)))
+        except (ValueError, TypeError):
+            continue
+    return Record(
+        RecordType(key, tuple(field_types)),
+        python_types.SimpleNamespace(**{name: values[name] for name, _ in field_types}),
+    )
+
+
+def bind(
+    game: object,
+    key: str,
+    methods: Mapping[str, Callable[..., Any]],
+    helpers: tuple[Callable[..., Any], ...],
+    fields: tuple[str, ...],
+) -> Record:
+    """Prepare `game` for compiled loops.
+
+    Parameters
+    ----------
+    game
+        The instance whose attributes the rules read.
+    key : str
+        Identifies the rules; the same key must mean the same methods and helpers.
+    methods : mapping of name to function
+        What a call ``game.name(...)`` in compiled code stands for.
+    helpers : tuple of functions
+        Marked module-level functions that the methods call.
+    fields : tuple of str
+        The attributes that the methods read.
+    """
+    for function in helpers:
+        _make_helper_known(function)
+    for name, function in methods.items():
+        _lower_method(name)
+        if (key, name) not in _dispatchers:
+            _dispatchers[key, name] = njit(function, boundscheck=True)
+    return record(key, {name: getattr(game, name) for name in fields})

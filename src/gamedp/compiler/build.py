@@ -1,0 +1,306 @@
+"""From a game to its model, in the compiled tier or the interpreted one."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import warnings
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from gamedp.compiler import interpreted
+from gamedp.compiler.expand import canonical_state, start
+from gamedp.compiler.limits import Limits, Watch
+from gamedp.compiler.spot_check import spot_check
+from gamedp.errors import (
+    CompilationError,
+    CompilationWarning,
+    InvalidModelError,
+    InvalidParameterError,
+)
+from gamedp.game import Rules
+from gamedp.model import Model
+from gamedp.states import Codec, Layout, ObjectTable, PackedTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from gamedp.compiler.compiled import Explorer
+    from gamedp.progress import ProgressCallback
+
+__all__ = ["compile_game"]
+
+_warned: set[type] = set()
+
+
+def compile_game(
+    game: Any,
+    *,
+    compile: Literal["auto", "always", "never"] = "auto",  # noqa: A002 - the user's word
+    box: Mapping[str, tuple[int, int]] | None = None,
+    max_states: float = float("inf"),
+    max_seconds: float = float("inf"),
+    max_bytes: float | None = None,
+    progress: ProgressCallback | None = None,
+) -> Model:
+    """Explore a game from its initial states and return it as sparse arrays.
+
+    Breadth first: states are numbered in the order of their discovery, the same in both tiers.
+
+    Parameters
+    ----------
+    game
+        An instance of a class that fulfils :class:`gamedp.Game`.
+    compile : {"auto", "always", "never"}
+        Whether numba compiles the rules. "auto" falls back to plain Python with a warning that
+        gives numba's reason; "always" raises instead.
+    box : mapping of field name to (first, last), optional
+        Enumerate all states of a box instead of only those that can be reached: the range of each
+        field of the state, both ends included. The game's ``is_state`` says which are real. States
+        that the box leaves out and that can be reached are added.
+    max_states, max_seconds, max_bytes : float, optional
+        Limits that stop the exploration with an error. `max_bytes` is nine tenths of the free
+        memory if not given.
+    progress : callable, optional
+        Is called with a :class:`gamedp.Progress` now and then.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    InvalidModelError
+        If the rules are wrong somewhere; names the state and the action.
+    LimitExceededError
+        At a limit; says how far the exploration got.
+    CompilationError
+        If the rules cannot be compiled and ``compile="always"``.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> gamedp.compile(Matches(matches=18), compile="never")
+    <Model Matches(matches=18, takes=(1, 2, 3), misere=True): 19 states, 51 choices, 51 transitions>
+    """
+    if compile not in ("auto", "always", "never"):
+        message = f'compile is {compile!r}; it must be "auto", "always" or "never".'
+        raise InvalidParameterError(message)
+    rules = Rules(game)
+    limits = (
+        Limits(max_states, max_seconds)
+        if max_bytes is None
+        else Limits(max_states, max_seconds, max_bytes)
+    )
+    watch = Watch(limits, progress)
+    begin = start(rules)
+    layout = Layout.of(begin[0][1])
+    if compile != "never":
+        model = _compiled(rules, begin, layout, box, watch, must=compile == "always")
+        if model is not None:
+            return model
+    seeds = [state for _, state, _ in begin]
+    if box is not None:
+        seeds += _states_of_box(rules, layout, box)
+    rows = interpreted.explore(rules, seeds, watch)
+    return _model_of_rows(rules, begin, rows, {"compile": 0.0, "explore": watch.seconds})
+
+
+def _compiled(
+    rules: Rules,
+    begin: list[tuple[float, Any, bool]],
+    layout: Layout | None,
+    box: Mapping[str, tuple[int, int]] | None,
+    watch: Watch,
+    *,
+    must: bool,
+) -> Model | None:
+    """Return the model made by compiled rules, or None if they do not compile."""
+    if layout is None or layout.is_leaf:
+        reason = f"its states ({begin[0][1]!r}) are not NamedTuples of ints and tuples of ints"
+        _fall_back(rules, reason, must=must)
+        return None
+    from numba.core.errors import NumbaError  # noqa: PLC0415 - only when first needed
+
+    from gamedp.compiler.compiled import Explorer, compile_rules  # noqa: PLC0415
+
+    ranges = None if box is None else _ranges(layout, box)
+    before = watch.seconds
+    try:
+        explorer = Explorer(rules, layout, compile_rules(rules, layout, begin[0][1]), watch)
+        explorer.warm_up(with_box=box is not None)
+    except NumbaError as error:
+        _fall_back(rules, _first_reason(error), must=must)
+        return None
+    compiled_at = watch.seconds
+    table = explorer.run([state for _, state, _ in begin], ranges)
+    seconds = {"compile": compiled_at - before, "explore": watch.seconds - compiled_at}
+    model = _model_of_arrays(rules, begin, explorer, table, seconds)
+    spot_check(rules, model)
+    return model
+
+
+def _fall_back(rules: Rules, reason: str, *, must: bool) -> None:
+    """Say once why the rules of this class run as plain Python, or raise if they must not."""
+    kind = type(rules.game)
+    if must:
+        message = f"the rules of {kind.__name__} cannot be compiled: {reason}"
+        raise CompilationError(message)
+    if kind not in _warned:
+        _warned.add(kind)
+        message = (
+            f"the rules of {kind.__name__} run as plain Python, which is far slower than compiled: "
+            f"{reason}. compile='never' asks for this without a warning."
+        )
+        warnings.warn(message, CompilationWarning, stacklevel=4)
+
+
+def _first_reason(error: Exception) -> str:
+    """Return the innermost sentence of numba's long message, with file and line."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    noise = re.compile(
+        r"^(Failed in|During:|File |There are|Overload|Rejected|raised from|- (Resolution|Type|of)"
+        r"|with argument|No implementation of|Invalid use of|[>*-]|<source|def |\^|\.\.\.|Enable)"
+    )
+    sentences = [line for line in lines if not noise.match(line)]
+    places = re.findall(r'File "([^"]+)", line (\d+)', text)
+    reason = max(sentences[:1] or lines[:1], default=type(error).__name__, key=len).rstrip(".")
+    inner = re.findall(r"(?:TypingError|LoweringError|UnsupportedError)[^:]*: (.+)", text)
+    if inner:
+        reason = inner[-1].strip().rstrip(".")
+    if places:
+        reason += f" ({places[-1][0]}, line {places[-1][1]})"
+    return reason
+
+
+def _ranges(layout: Layout, box: Mapping[str, tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the box's ranges in the order of the state's fields."""
+    names = list(layout.names())
+    unknown = sorted(set(box) - set(names))
+    missing = [name for name in names if name not in box]
+    if unknown or missing:
+        message = (
+            f"the box must give a range for each field of the state, {', '.join(names)}"
+            f"{'; unknown: ' + ', '.join(unknown) if unknown else ''}"
+            f"{'; missing: ' + ', '.join(missing) if missing else ''}."
+        )
+        raise InvalidParameterError(message)
+    for name, (first, last) in box.items():
+        if first > last:
+            message = f"the box's range of {name} is {first} .. {last}, which is empty."
+            raise InvalidParameterError(message)
+    return [(int(box[name][0]), int(box[name][1])) for name in names]
+
+
+def _states_of_box(
+    rules: Rules, layout: Layout | None, box: Mapping[str, tuple[int, int]]
+) -> list[Any]:
+    """Return the representatives of all real states in the box, the first field running first."""
+    if layout is None:
+        message = "a box needs states that are NamedTuples of ints and tuples of ints."
+        raise InvalidParameterError(message)
+    ranges = _ranges(layout, box)
+    found: dict[Any, None] = {}
+    for backwards in itertools.product(*(range(a, b + 1) for a, b in reversed(ranges))):
+        state = layout.build(reversed(backwards))
+        if rules.is_state(state):
+            found[canonical_state(rules, state, "the box")[0]] = None
+    return list(found)
+
+
+def _narrow(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the labels in the smallest integers that hold them."""
+    low, high = (int(labels.min()), int(labels.max())) if len(labels) else (0, 0)
+    for dtype in (np.int8, np.int16):
+        limits = np.iinfo(dtype)
+        if limits.min <= low and high <= limits.max:
+            return labels.astype(dtype)
+    return labels
+
+
+def _per_player(numbers: NDArray[Any], num_players: int) -> NDArray[Any]:
+    """Drop the axis of players where one number is stored for all."""
+    return numbers if num_players > 2 else numbers.reshape(len(numbers))  # noqa: PLR2004
+
+
+def _model_of_arrays(
+    rules: Rules,
+    begin: list[tuple[float, Any, bool]],
+    explorer: Explorer,
+    table: PackedTable,
+    seconds: dict[str, float],
+) -> Model:
+    num_players = rules.num_players
+    rewards = (
+        explorer.rewards
+        if explorer.has_rewards
+        else np.zeros((len(explorer.labels), explorer.rewards.shape[1]))
+    )
+    # The initial states were entered first, in their order.
+    order = {state: index for index, state in enumerate(dict.fromkeys(s for _, s, _ in begin))}
+    return Model(
+        choice_offsets=explorer.choice_offsets,
+        transition_offsets=explorer.transition_offsets,
+        successors=explorer.successors,
+        probabilities=explorer.probabilities,
+        rewards=_per_player(rewards, num_players),
+        players=explorer.players,
+        terminals=explorer.terminals,
+        payoffs=_per_player(explorer.payoffs, num_players),
+        action_labels=_narrow(explorer.labels),
+        initial_states=np.array([order[state] for _, state, _ in begin], np.int64),
+        initial_probabilities=np.array([-p if swapped else p for p, _, swapped in begin]),
+        num_players=num_players,
+        constant_sum=rules.constant_sum,
+        states=table,
+        rules=rules,
+        seconds=seconds,
+    )
+
+
+def _model_of_rows(
+    rules: Rules,
+    begin: list[tuple[float, Any, bool]],
+    rows: interpreted.Rows,
+    seconds: dict[str, float],
+) -> Model:
+    num_players = rules.num_players
+    stored = num_players if num_players > 2 else 1  # noqa: PLR2004
+    return Model(
+        choice_offsets=np.array(rows.choice_offsets, np.int64),
+        transition_offsets=np.array(rows.transition_offsets, np.int64),
+        successors=np.array(rows.successors, np.int32),
+        probabilities=np.array(rows.probabilities, np.float64),
+        rewards=_per_player(np.array(rows.rewards).reshape(-1, stored), num_players),
+        players=np.array(rows.players, np.int8),
+        terminals=np.array(rows.terminals, np.int64),
+        payoffs=_per_player(np.array(rows.payoffs).reshape(-1, stored), num_players),
+        action_labels=_narrow(np.array(rows.labels, np.int32)),
+        initial_states=np.array([rows.indices[state] for _, state, _ in begin], np.int64),
+        initial_probabilities=np.array([-p if swapped else p for p, _, swapped in begin]),
+        num_players=num_players,
+        constant_sum=rules.constant_sum,
+        states=_table_of(rows),
+        rules=rules,
+        seconds=seconds,
+    )
+
+
+def _table_of(rows: interpreted.Rows) -> ObjectTable | PackedTable:
+    """Pack the states if all are laid out alike, else keep them as the objects they are."""
+    layout = Layout.of(rows.states[0])
+    if layout is None or layout.is_leaf:
+        return ObjectTable(rows.states, rows.indices)
+    try:
+        fields = np.array([layout.flatten(state) for state in rows.states], np.int64)
+    except (InvalidModelError, OverflowError):
+        return ObjectTable(rows.states, rows.indices)
+    codec = Codec.of_ranges(fields.min(axis=0).tolist(), (fields.max(axis=0) + 1).tolist())
+    codes = codec.pack(fields)
+    codes.flags.writeable = False
+    return PackedTable(layout, codec, codes)

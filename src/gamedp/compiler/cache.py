@@ -1,0 +1,104 @@
+"""Compiled rules on disk, so that the second process compiles nothing.
+
+numba's own cache is keyed by the name and date of one source file: it goes stale when a helper in
+another file changes. Here the key is the digest of everything that the rules consist of.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import Cache, CompileResultCacheImpl, IndexDataCacheFile
+from numba.misc.appdirs import user_cache_dir
+
+__all__ = ["RulesCache", "cache_directory"]
+
+logger = logging.getLogger("gamedp")
+
+
+def cache_directory() -> Path:
+    """Return where compiled rules are kept: ``$GAMEDP_CACHE_DIR`` or the user's cache folder."""
+    return Path(os.environ.get("GAMEDP_CACHE_DIR") or user_cache_dir("gamedp", appauthor=False))
+
+
+class _Locator:
+    """Says where the compiled code of one game lies, and what it depends on."""
+
+    def __init__(self, directory: Path, stamp: str) -> None:
+        self._directory = directory
+        self._stamp = stamp
+        self._py_file = str(directory)
+
+    def get_cache_path(self) -> str:
+        return str(self._directory)
+
+    def get_source_stamp(self) -> str:
+        return self._stamp
+
+    def get_disambiguator(self) -> str:
+        return self._stamp
+
+    def ensure_cache_path(self) -> None:
+        self._directory.mkdir(parents=True, exist_ok=True)
+
+
+class _Implementation(CompileResultCacheImpl):  # type: ignore[misc] # numba has no types
+    def __init__(self, function: Any, locator: _Locator) -> None:
+        self._lineno = function.__code__.co_firstlineno
+        self._locator = locator
+        self._filename_base = self.get_filename_base(function.__name__, "")
+
+
+class RulesCache(Cache):  # type: ignore[misc]
+    """numba's cache of one compiled function, for one game's rules.
+
+    Parameters
+    ----------
+    function
+        The plain function, a loop that takes the game as an argument.
+    digest : str
+        The digest of the game's rules.
+    variant : str
+        Tells apart what is compiled with different options.
+    """
+
+    _impl_class = _Implementation
+
+    def __init__(self, function: Any, digest: str, variant: str) -> None:
+        source = Path(function.__code__.co_filename).read_bytes()
+        stamp = hashlib.sha256(f"{digest} {variant} {numba.__version__} ".encode() + source).hexdigest()[:24]
+        self._name = repr(function)
+        self._py_func = function
+        self._impl = _Implementation(function, _Locator(cache_directory(), stamp))
+        self._cache_path = self._impl.locator.get_cache_path()
+        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
+        self.enable()
+
+    @property
+    def holds_something(self) -> bool:
+        """Whether compiled code of just these rules is on disk."""
+        try:
+            return bool(self._cache_file._load_index())  # noqa: SLF001 - of the class we extend
+        except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way
+            logger.info("compiled rules in %s cannot be read: %s", self._cache_path, error)
+            return False
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the compiled function, or None when there is none that can be read."""
+        try:
+            return super().load_overload(signature, target_context)
+        except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way
+            logger.info("compiled rules in %s cannot be read: %s", self._cache_path, error)
+            return None
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Keep the compiled function, if the folder can be written."""
+        try:
+            super().save_overload(signature, data)
+        except OSError as error:
+            logger.info("compiled rules cannot be kept in %s: %s", self._cache_path, error)

@@ -1,0 +1,428 @@
+"""The compiled tier: drives the loop over a game's compiled methods and mends what it reports."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numba
+import numpy as np
+from numba import njit, typeof, types
+from numba.core.errors import TypingError
+from numba.extending import overload
+
+from gamedp.compiler import loop
+from gamedp.compiler.bridge import Record, bind, record, returns_counted_memory
+from gamedp.compiler.cache import RulesCache
+from gamedp.compiler.digest import dissect
+from gamedp.compiler.expand import expand
+from gamedp.compiler.memory import fitted, roomier
+from gamedp.errors import InvalidModelError, LimitExceededError
+from gamedp.states import WORD_LIMIT, Codec, PackedTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from gamedp.compiler.limits import Watch
+    from gamedp.game import Rules
+    from gamedp.states import Layout
+
+__all__ = ["CompiledRules", "Explorer", "compile_rules"]
+
+BUDGET = 1 << 21
+"""Transitions between two looks at the limits: a few hundredths of a second."""
+
+DIRECT_SIZE = 1 << 16
+"""A table of up to this many codes (4 bytes each) is indexed directly, however few are used."""
+
+DIRECT_FACTOR = 8
+"""Beyond that, a direct table may be this many times larger than the number of states."""
+
+INDEX_LIMIT = 2**31 - 1
+"""More states than this need 64-bit indices."""
+
+
+@attrs.frozen(eq=False)
+class CompiledRules:
+    """The loops compiled for one class of rules, and the game bound to be their argument."""
+
+    game: Any
+    explore: Callable[..., int]
+    seed_box: Callable[..., int]
+
+
+def _state_functions(layout: Layout) -> dict[str, Callable[..., Any]]:
+    """Write the functions between a state and its fields, in the words of the state's class."""
+    classes: dict[str, Any] = {}
+
+    def build(part: Layout, counter: list[int]) -> str:
+        if part.is_leaf:
+            counter[0] += 1
+            value = f"fields[{counter[0] - 1}]"
+            return f"bool({value})" if part.kind is bool else value
+        items = "".join(f"{build(item, counter)}, " for item in part.parts)
+        if part.kind is tuple:
+            return f"({items})"
+        name = f"class_{len(classes)}"
+        classes[name] = part.kind
+        return f"{name}({items})"
+
+    def leaves(part: Layout, path: str) -> list[str]:
+        if part.is_leaf:
+            return [path]
+        inner = [leaves(item, f"{path}[{place}]") for place, item in enumerate(part.parts)]
+        return [leaf for paths in inner for leaf in paths]
+
+    paths = leaves(layout, "state")
+    numbers = range(len(paths))
+    lines = [
+        "def gamedp_decode(self, fields):",
+        f"    return {build(layout, [0])}",
+        "def gamedp_flatten(self, state, fields):",
+        *(f"    fields[{k}] = as_field({path})" for k, path in enumerate(paths)),
+        "    return",
+        "def gamedp_encode(self, state, low, high, stride):",
+        *(f"    f{k} = as_field({path})" for k, path in enumerate(paths)),
+        *(f"    if f{k} < low[{k}] or f{k} >= high[{k}]:\n        return -1" for k in numbers),
+        "    return 0" + "".join(f" + (f{k} - low[{k}]) * stride[{k}]" for k in numbers),
+    ]
+    namespace: dict[str, Any] = {"__name__": __name__, "as_field": as_field, **classes}
+    exec("\n".join(lines), namespace)  # noqa: S102 - our own text, the names apart are numbers
+    return {
+        name: namespace[name] for name in ("gamedp_decode", "gamedp_flatten", "gamedp_encode")
+    }
+
+
+def as_field(value: Any) -> Any:
+    """Return an integer field as it is; compiled, refuse all other types."""
+    return value
+
+
+@overload(as_field, strict=False)
+def _overload_as_field(value: Any) -> Any:
+    kind = types.unliteral(value)
+    if isinstance(kind, types.Boolean) or (
+        isinstance(kind, types.Integer) and kind.name != "uint64"
+    ):
+        return lambda value: np.int64(value)
+    message = (
+        f"a field of a state is of type {kind} in some outcome; all fields must be signed integers"
+    )
+    raise TypingError(message)
+
+
+def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
+    """Bind the game and prepare the loops; numba compiles (or loads) them at the first call.
+
+    Parameters
+    ----------
+    rules : Rules
+    layout : Layout
+        Of the game's states.
+    state
+        One of them.
+
+    Raises
+    ------
+    numba.core.errors.NumbaError
+        If a method cannot be compiled.
+    """
+    anatomy = dissect(rules.game)
+    state_functions = _state_functions(layout)
+    key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-{hash_of(repr(layout))}"
+    game = bind(
+        rules.game, key, anatomy.methods | state_functions, anatomy.helpers, anatomy.fields
+    )
+    with_state = (game.numba_type, typeof(state))
+    signatures = {
+        "is_terminal": with_state,
+        "actions": with_state,
+        "outcomes": (*with_state, types.int64),
+        "payoff": (*with_state, types.int64),
+        "player": with_state,
+        "reward": (*with_state, types.int64, types.int64),
+        "canonical": with_state,
+        "is_state": with_state,
+    }
+    loops = _loops_on_disk_or_new(key, signatures)
+    return CompiledRules(game, *loops)
+
+
+def _loops_on_disk_or_new(
+    key: str, signatures: dict[str, tuple[types.Type, ...]]
+) -> list[Callable[..., int]]:
+    """Return the loops that were compiled before, or choose how to compile them."""
+    functions = (loop.explore, loop.seed_box)
+    if numba.config.DISABLE_JIT:
+        return list(functions)
+    variants = []
+    for counting in (False, True):
+        caches = [RulesCache(function, key, f"counting={counting}") for function in functions]
+        dispatchers = []
+        for function, cache in zip(functions, caches, strict=True):
+            dispatcher = njit(function, nogil=True, _nrt=counting)
+            dispatcher._cache = cache  # noqa: SLF001 - numba's own door for caches
+            dispatchers.append(dispatcher)
+        if any(cache.holds_something for cache in caches):
+            return dispatchers
+        variants.append(dispatchers)
+    return variants[returns_counted_memory(key, signatures)]
+
+
+def hash_of(text: str) -> str:
+    """Return a short stable hash of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Explorer:
+    """An exploration under way: the arrays that grow, and the ranges of the states' fields."""
+
+    def __init__(self, rules: Rules, layout: Layout, compiled: CompiledRules, watch: Watch) -> None:
+        self.rules = rules
+        self.layout = layout
+        self.compiled = compiled
+        self.watch = watch
+        self.counters = np.zeros(6, np.int64)
+        stored = rules.num_players if rules.num_players > 2 else 1  # noqa: PLR2004
+        self.has_rewards = hasattr(rules.game, "reward")
+        self.choice_offsets = np.zeros(1025, np.int64)
+        self.players = np.empty(1024, np.int8)
+        self.transition_offsets = np.zeros(2049, np.int64)
+        self.rewards = np.empty((2048 if self.has_rewards else 0, stored))
+        self.labels = np.empty(2048, np.int32)
+        self.successors: NDArray[Any] = np.empty(8192, np.int32)
+        self.probabilities = np.empty(8192)
+        self.terminals = np.empty(256, np.int64)
+        self.payoffs = np.empty((256, stored))
+        self.codes = np.empty((1024, 1), np.int64)
+        self.low: list[int] = []
+        self.high: list[int] = []
+        self.codec = Codec.of_ranges([], [])
+
+    def warm_up(self, *, with_box: bool) -> None:
+        """Compile the loops, or load them from disk, by calls that have nothing to do."""
+        self.low = self.high = [0] * sum(1 for _ in self.layout.names())
+        self._lay_out()
+        self._step()
+        if with_box:
+            self._seed_step([(0, 0) for _ in self.low], 0)
+
+    def run(self, seeds: Sequence[Any], box: Sequence[tuple[int, int]] | None) -> PackedTable:
+        """Explore everything that can be reached; leave the arrays at their exact size."""
+        fields = [self.layout.flatten(state) for state in seeds]
+        self.low = [min(column) for column in zip(*fields, strict=True)]
+        self.high = [max(column) + 1 for column in zip(*fields, strict=True)]
+        if box is not None:
+            self.low = [min(low, first) for low, (first, _) in zip(self.low, box, strict=True)]
+            self.high = [max(high, last + 1) for high, (_, last) in zip(self.high, box, strict=True)]
+        self._lay_out()
+        distinct = np.array(list(dict.fromkeys(map(tuple, fields))), np.int64)
+        while len(self.codes) <= len(distinct):
+            self._grow_states()
+        self.codes[: len(distinct)] = self.codec.pack(distinct)
+        self.counters[loop.STATES] = len(distinct)
+        self._index_states()
+        if box is not None:
+            self._seed(box)
+        while (status := self._step()) != loop.DONE:
+            self._mend(status)
+        self._shrink()
+        return PackedTable(self.layout, self.codec, self.codes)
+
+    def _work(self) -> Record:
+        """Return the record of all that the loops work on."""
+        codec = self.codec
+        names = ("fields", "key", "codes", "table", "mask", "counters", "choice_offsets",
+                 "transition_offsets", "successors", "probabilities", "rewards", "labels",
+                 "players", "terminals", "payoffs", "has_rewards")  # fmt: skip
+        values = {name: getattr(self, name) for name in names}
+        values.update(
+            low=codec.low,
+            high=codec.high,
+            stride=codec.stride,
+            word=codec.word,
+            direct=codec.size > 0,
+            num_players=self.rules.num_players,
+            constant_sum=self.rules.constant_sum,
+        )
+        return record("work", values)
+
+    def _step(self) -> int:
+        return int(self.compiled.explore(self.compiled.game, self._work(), BUDGET))
+
+    def _seed(self, box: Sequence[tuple[int, int]]) -> None:
+        """Enter all states of the box, before anything is expanded."""
+        total = math.prod(last + 1 - first for first, last in box)
+        if total > WORD_LIMIT:
+            message = f"a box of {total:.3g} states is too large to enumerate."
+            raise LimitExceededError(message, states=0, choices=0, transitions=0)
+        while (status := self._seed_step(box, total)) != loop.DONE:
+            self._mend(status)
+
+    def _seed_step(self, box: Sequence[tuple[int, int]], total: int) -> int:
+        box_low = np.array([first for first, _ in box], np.int64)
+        box_extent = np.array([last + 1 - first for first, last in box], np.int64)
+        return int(
+            self.compiled.seed_box(
+                self.compiled.game, self._work(), box_low, box_extent, total
+            )
+        )
+
+    def _mend(self, status: int) -> None:
+        """Do what a call asked for before it can go on."""
+        if status == loop.BAD:
+            self._explain()
+        elif status == loop.WIDEN:
+            self._widen(self.fields.tolist())
+        elif status == loop.GROW_STATES:
+            self._grow_states()
+        elif status == loop.GROW_TABLE:
+            self._index_states()
+        elif status == loop.GROW_CHOICES:
+            self._grow_choices()
+        elif status == loop.GROW_TRANSITIONS:
+            self._grow("successors", loop.TRANSITIONS)
+            self._grow("probabilities", loop.TRANSITIONS)
+        counters = self.counters
+        self.watch.check(
+            int(counters[loop.NEXT]),
+            int(counters[loop.STATES]),
+            int(counters[loop.CHOICES]),
+            int(counters[loop.TRANSITIONS]),
+            self._num_bytes(),
+        )
+
+    def _num_bytes(self) -> int:
+        """Return how much memory the arrays take: what is written of them counts."""
+        used = (
+            (loop.STATES, (self.choice_offsets, self.players, self.codes)),
+            (loop.CHOICES, (self.transition_offsets, self.rewards, self.labels)),
+            (loop.TRANSITIONS, (self.successors, self.probabilities)),
+            (loop.TERMINALS, (self.terminals, self.payoffs)),
+        )
+        return self.table.nbytes + sum(
+            int(self.counters[counter]) * array[:1].nbytes
+            for counter, arrays in used
+            for array in arrays
+        )
+
+    def _grow(self, name: str, counter: int) -> None:
+        # All that the counter has not passed yet belongs to a state that is begun anew.
+        used = int(self.counters[counter]) + 1
+        setattr(self, name, roomier(getattr(self, name), used, self.watch.limits.max_bytes))
+
+    def _grow_states(self) -> None:
+        if len(self.codes) == INDEX_LIMIT:
+            self.successors = self.successors.astype(np.int64)
+            self.table = self.table.astype(np.int64)
+        for name in ("codes", "choice_offsets", "players"):
+            self._grow(name, loop.STATES)
+        if self.successors.dtype == np.int32:
+            self.codes = self.codes[:INDEX_LIMIT]
+
+    def _grow_choices(self) -> None:
+        for name in ("labels", "transition_offsets", *(["rewards"] if self.has_rewards else [])):
+            self._grow(name, loop.CHOICES)
+        for name in ("terminals", "payoffs"):
+            self._grow(name, loop.TERMINALS)
+
+    def _shrink(self) -> None:
+        states, choices, transitions, terminals = (
+            int(self.counters[place])
+            for place in (loop.STATES, loop.CHOICES, loop.TRANSITIONS, loop.TERMINALS)
+        )
+        self.codes = fitted(self.codes, states)
+        self.choice_offsets = fitted(self.choice_offsets, states + 1)
+        self.players = fitted(self.players, states)
+        self.labels = fitted(self.labels, choices)
+        self.transition_offsets = fitted(self.transition_offsets, choices + 1)
+        self.rewards = fitted(self.rewards, choices)
+        self.successors = fitted(self.successors, transitions)
+        self.probabilities = fitted(self.probabilities, transitions)
+        self.terminals = fitted(self.terminals, terminals)
+        self.payoffs = fitted(self.payoffs, terminals)
+        del self.table
+
+    def _lay_out(self) -> None:
+        """Plan the packing for the present ranges, and pack the known states anew."""
+        num_states = int(self.counters[loop.STATES])
+        codec = Codec.of_ranges(self.low, self.high)
+        codes = self.codes
+        if codec.num_words != self.codec.num_words:
+            codes = np.empty((num_states + 1, codec.num_words), np.int64)
+            codes = roomier(codes, 0, self.watch.limits.max_bytes)
+        for first in range(0, num_states, 1 << 16):
+            block = slice(first, min(first + (1 << 16), num_states))
+            codes[block] = codec.pack(self.codec.unpack(self.codes[block]))
+        self.codec, self.codes = codec, codes
+        self.fields = np.empty(len(self.low), np.int64)
+        self.key = np.empty(codec.num_words + 1, np.int64)
+        self._index_states()
+
+    def _index_states(self) -> None:
+        """Make a table with room for more states: direct if that is small enough, else hashed."""
+        num_states = int(self.counters[loop.STATES])
+        dtype = self.successors.dtype
+        size = self.codec.size
+        if 0 < size <= max(DIRECT_SIZE, DIRECT_FACTOR * num_states):
+            self.mask = -1
+        else:
+            size = 1 << max(16, (4 * num_states).bit_length())
+            self.mask = size - 1
+        self.table = np.full(size, -1, dtype)
+        loop.rehash_jit(self._work())
+
+    def _widen(self, fields: list[int]) -> None:
+        """Make room for a state whose fields are out of range, and to spare."""
+        self._check_overflow()
+        for k, value in enumerate(fields):
+            low, high = self.low[k], self.high[k]
+            room = max(4, high - low)
+            if value >= high:
+                self.high[k] = max(value + 1, low + 2 * room)
+            elif value < low:
+                self.low[k] = min(value, high - 2 * room)
+        self._lay_out()
+
+    def _check_overflow(self) -> None:
+        """Expand the state in plain Python, where integers do not wrap, to find those that do."""
+        if self.counters[loop.NEXT] >= self.counters[loop.STATES]:
+            return
+        state = self._present_state()
+        for choice in expand(self.rules, state).choices:
+            for successor, _ in choice.outcomes:
+                for name, value in zip(
+                    self.layout.names(), self.layout.flatten(successor), strict=True
+                ):
+                    if not -(2**63) <= value < 2**63:
+                        message = (
+                            f"action {choice.action} in {state!r} leads to {name} = {value}, which "
+                            "is beyond 64 bits. Bound the field, or compile='never'."
+                        )
+                        raise InvalidModelError(message)
+
+    def _present_state(self) -> Any:
+        index = int(self.counters[loop.NEXT])
+        row = self.codec.unpack(self.codes[index : index + 1])[0]
+        return self.layout.build(iter(row.tolist()))
+
+    def _explain(self) -> None:
+        """Raise the error of the state that the loop stopped at."""
+        state = self._present_state()
+        for choice in expand(self.rules, state).choices:
+            for successor, _ in choice.outcomes:
+                self.layout.flatten(successor)
+        message = (
+            f"the compiled rules fail in {state!r}, the same rules in plain Python do not. They "
+            "may depend on integers beyond 64 bits or on something outside the game's own fields; "
+            "compile='never' runs them as plain Python."
+        )
+        raise InvalidModelError(message)
+
+
+
+

@@ -1,0 +1,144 @@
+"""What the rules of a game consist of, found by following the names that its methods use.
+
+The digest is the key under which compiled rules are kept: it sees every edit to a method, to a
+helper (in whatever file), to a constant, or to the state's fields, because it is made of their
+byte code and values and not of file names and dates.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import types
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from gamedp.game import DEFAULTS, HELPER_MARK, method
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Anatomy", "dissect"]
+
+ENTRY_METHODS = ("is_terminal", "actions", "outcomes", "payoff", *DEFAULTS)
+"""The methods that compiled exploration calls."""
+
+
+@attrs.frozen
+class Anatomy:
+    """What compiled rules consist of.
+
+    Attributes
+    ----------
+    methods : dict of name to function
+        The entry methods and all methods that they call on `self`.
+    helpers : tuple of functions
+        Marked functions that they call.
+    fields : tuple of str
+        Attributes of `self` that they read.
+    digest : str
+        SHA-256 over the byte code and constants of all of these.
+    """
+
+    methods: dict[str, Callable[..., Any]]
+    helpers: tuple[Callable[..., Any], ...]
+    fields: tuple[str, ...]
+    digest: str
+
+
+def dissect(game: object) -> Anatomy:
+    """Find the methods, helpers and fields that take part in the rules of `game`."""
+    kind = type(game)
+    methods: dict[str, Callable[..., Any]] = {}
+    fields: set[str] = set()
+    waiting = list(ENTRY_METHODS)
+    while waiting:
+        name = waiting.pop()
+        if name in methods or name in fields:
+            continue
+        if name in DEFAULTS:
+            methods[name] = method(game, name)
+        elif isinstance(inspect.getattr_static(kind, name, None), types.FunctionType):
+            methods[name] = getattr(kind, name)
+        elif not callable(getattr(game, name, None)) and hasattr(game, name):
+            fields.add(name)
+            continue
+        else:
+            continue
+        waiting.extend(_names(methods[name].__code__))
+    text = hashlib.sha256()
+    visitor = _Visitor(text)
+    for name in sorted(methods):
+        text.update(f"method {name}\n".encode())
+        visitor.visit_function(methods[name])
+    return Anatomy(methods, tuple(visitor.helpers), tuple(sorted(fields)), text.hexdigest())
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Yield a code object and those nested in it: generator expressions, inner functions."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+
+
+def _names(code: types.CodeType) -> list[str]:
+    return [name for part in _codes(code) for name in part.co_names]
+
+
+class _Visitor:
+    """Feeds functions, and everything global that they name, to a hash."""
+
+    def __init__(self, text: Any) -> None:
+        self.text = text
+        self.helpers: list[Callable[..., Any]] = []
+        self._seen: set[int] = set()
+
+    def visit_function(self, function: Callable[..., Any]) -> None:
+        code = function.__code__
+        for part in _codes(code):
+            constants = [c for c in part.co_consts if not isinstance(c, types.CodeType)]
+            self._add(part.co_code, repr(constants), part.co_names, part.co_varnames)
+            self._add(part.co_freevars, part.co_cellvars, part.co_flags)
+        self._add(function.__defaults__, function.__kwdefaults__)
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            self._visit_value(name, cell.cell_contents, ())
+        names = _names(code)
+        for name in sorted(set(names)):
+            if name in function.__globals__:
+                self._visit_value(name, function.__globals__[name], names)
+
+    def _add(self, *parts: object) -> None:
+        self.text.update(repr(parts).encode())
+
+    def _visit_value(self, name: str, value: Any, names: Any) -> None:
+        """Feed one global: functions and classes by what they are, the rest by its value."""
+        self._add(name)
+        if isinstance(value, types.ModuleType):
+            self._add(value.__name__, getattr(value, "__version__", ""))
+            for attribute in sorted(set(names)):
+                inner = getattr(value, attribute, None)
+                if inspect.isfunction(getattr(inner, "py_func", inner)) and (
+                    getattr(inner, HELPER_MARK, False) or hasattr(inner, "py_func")
+                ):
+                    self._visit_value(attribute, inner, names)
+                elif isinstance(inner, (int, float, str, tuple)):
+                    self._add(attribute, inner)
+            return
+        if id(value) in self._seen:
+            return
+        if isinstance(value, types.FunctionType):
+            self._seen.add(id(value))
+            if getattr(value, HELPER_MARK, False):
+                self.helpers.append(value)
+            self.visit_function(value)
+        elif hasattr(value, "py_func"):
+            self._seen.add(id(value))
+            self.visit_function(value.py_func)
+        elif isinstance(value, type):
+            self._add(value.__module__, value.__qualname__, getattr(value, "_fields", ()))
+        elif hasattr(value, "tobytes"):
+            self._add(value.tobytes())
+        else:
+            self._add(repr(value))

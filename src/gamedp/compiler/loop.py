@@ -1,0 +1,335 @@
+"""The compiled loop of the exploration: breadth-first search over a game's own methods.
+
+Plain functions on arrays and on a game bound by :mod:`gamedp.compiler.bridge`; compiled for each
+game by :mod:`gamedp.compiler.compiled`. States are packed into words of mixed radix; a table leads
+from a code to the index of its state, directly where the codes are few, by hashing elsewhere.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+# What a call returns.
+DONE, PAUSED, GROW_STATES, GROW_CHOICES, GROW_TRANSITIONS, GROW_TABLE, WIDEN, BAD = range(8)
+
+# Places in `counters`.
+NEXT, STATES, CHOICES, TRANSITIONS, TERMINALS, SEED = range(6)
+
+SCAN_LENGTH = 16
+"""Rows up to this length are searched for duplicates while they grow, longer ones sorted."""
+
+SLACK = 1e-9
+
+
+def hash_key(key, num_words):
+    """Mix the words of a code; 31 bits at a time, so that nothing overflows."""
+    mixed = 0
+    for position in range(num_words):
+        word = key[position] ^ mixed
+        low = word & 0x7FFFFFFF
+        high = (word >> 31) & 0x7FFFFFFF
+        mixed = low * 0x2C1B3C6D + high * 0x297A2D39
+        mixed ^= mixed >> 29
+        mixed = (mixed & 0x7FFFFFFF) * 0x1B873593 ^ (mixed >> 31)
+        mixed ^= mixed >> 32
+    return mixed
+
+
+hash_key_jit = njit(hash_key)
+
+
+def find(work):
+    """Return the index of the state whose code is in `key`, or -1; its slot goes behind the key."""
+    key, codes, table, mask = work.key, work.codes, work.table, work.mask
+    num_words = codes.shape[1]
+    if mask < 0:
+        slot = key[0]
+        key[num_words] = slot
+        return table[slot]
+    slot = hash_key_jit(key, num_words) & mask
+    while True:
+        index = table[slot]
+        if index < 0:
+            key[num_words] = slot
+            return -1
+        same = True
+        for position in range(num_words):
+            if codes[index, position] != key[position]:
+                same = False
+                break
+        if same:
+            key[num_words] = slot
+            return index
+        slot = (slot + 1) & mask
+
+
+find_jit = njit(find, inline="always")
+
+
+def rehash(work):
+    """Enter all known states into a new table."""
+    num_words = work.codes.shape[1]
+    for index in range(work.counters[STATES]):
+        for position in range(num_words):
+            work.key[position] = work.codes[index, position]
+        find_jit(work)
+        work.table[work.key[num_words]] = index
+
+
+rehash_jit = njit(rehash, cache=True, nogil=True)
+
+
+def encode(game, work, state):
+    """Write the code of `state` to `key`; return false if a field is out of range.
+
+    The fields are left in `fields` whenever they are out of range.
+    """
+    low, high, stride, word = work.low, work.high, work.stride, work.word
+    fields, key = work.fields, work.key
+    if work.direct:
+        code = game.gamedp_encode(state, low, high, stride)
+        if code >= 0:
+            key[0] = code
+            return True
+    game.gamedp_flatten(state, fields)
+    key[: key.size - 1] = 0
+    for k in range(fields.size):
+        if stride[k] == 0:
+            key[word[k]] = fields[k]
+        elif fields[k] < low[k] or fields[k] >= high[k]:
+            return False
+        else:
+            key[word[k]] += (fields[k] - low[k]) * stride[k]
+    return True
+
+
+encode_jit = njit(encode, inline="always")
+
+
+def decode(work, index):
+    """Unpack the code of a state into its fields."""
+    codes, fields = work.codes, work.fields
+    low, high, stride, word = work.low, work.high, work.stride, work.word
+    for k in range(fields.size):
+        value = codes[index, word[k]]
+        if stride[k] != 0:
+            value = value // stride[k] % (high[k] - low[k]) + low[k]
+        fields[k] = value
+
+
+decode_jit = njit(decode, inline="always")
+
+
+def merge_row(successors, probabilities, start, end):
+    """Sort a long row by successor and add up duplicates; return its new end."""
+    gap = (end - start) // 2
+    while gap > 0:
+        for place in range(start + gap, end):
+            successor = successors[place]
+            probability = probabilities[place]
+            hole = place
+            while hole - gap >= start and (
+                successors[hole - gap] > successor
+                or (
+                    successors[hole - gap] == successor
+                    and (probabilities[hole - gap] < 0)
+                    and not probability < 0
+                )
+            ):
+                successors[hole] = successors[hole - gap]
+                probabilities[hole] = probabilities[hole - gap]
+                hole -= gap
+            successors[hole] = successor
+            probabilities[hole] = probability
+        gap //= 2
+    last = start
+    for place in range(start + 1, end):
+        if successors[place] == successors[last] and (probabilities[place] < 0) == (
+            probabilities[last] < 0
+        ):
+            probabilities[last] += probabilities[place]
+        else:
+            last += 1
+            successors[last] = successors[place]
+            probabilities[last] = probabilities[place]
+    return last + 1
+
+
+merge_row_jit = njit(merge_row)
+
+
+def explore(game, work, budget):
+    """Expand states in the order of their discovery until all are, or something is in the way.
+
+    What is written for a state counts only once the state is finished: when an array is full or a
+    range too narrow, the caller mends that and calls again.
+
+    Parameters
+    ----------
+    game
+        The game, bound for compiled loops.
+    work
+        The record of the exploration's arrays and numbers; see `gamedp.compiler.compiled`.
+    budget : int
+        Transitions after which to pause.
+
+    Returns
+    -------
+    status : int
+        DONE; PAUSED; GROW_* if an array is full; WIDEN if a field of the state left in `fields` is
+        out of range; BAD if the rules are wrong in state ``counters[NEXT]``.
+    """
+    num_players, has_rewards, mask = work.num_players, work.has_rewards, work.mask
+    key, codes, table, counters = work.key, work.codes, work.table, work.counters
+    choice_offsets, transition_offsets = work.choice_offsets, work.transition_offsets
+    successors, probabilities = work.successors, work.probabilities
+    rewards, labels, players = work.rewards, work.labels, work.players
+    terminals, payoffs = work.terminals, work.payoffs
+    num_words = codes.shape[1]
+    num_stored = payoffs.shape[1]
+    last_transition = counters[TRANSITIONS] + budget
+    while counters[NEXT] < counters[STATES]:
+        if counters[TRANSITIONS] >= last_transition:
+            return PAUSED
+        index = counters[NEXT]
+        choice = counters[CHOICES]
+        end = counters[TRANSITIONS]
+        decode_jit(work, index)
+        state = game.gamedp_decode(work.fields)
+        if game.is_terminal(state):
+            place = counters[TERMINALS]
+            if place >= terminals.size:
+                return GROW_CHOICES
+            total = 0.0
+            size = 1.0
+            for player in range(num_players):
+                payoff = float(game.payoff(state, player))
+                if not abs(payoff) < float("inf"):
+                    return BAD
+                if player < num_stored:
+                    payoffs[place, player] = payoff
+                total += payoff
+                size = max(size, abs(payoff))
+            if num_players == 2 and abs(total - work.constant_sum) > SLACK * size:
+                return BAD
+            terminals[place] = index
+            counters[TERMINALS] = place + 1
+            players[index] = 0
+        else:
+            mover = game.player(state)
+            if mover < 0 or mover >= num_players:
+                return BAD
+            players[index] = mover
+            for action in game.actions(state):
+                if choice >= labels.size:
+                    return GROW_CHOICES
+                if action < -(2**31) or action >= 2**31:
+                    return BAD
+                start = end
+                total = 0.0
+                for chance, successor in game.outcomes(state, action):
+                    probability = float(chance)
+                    if not (0.0 <= probability <= 1.0 + SLACK):
+                        return BAD
+                    total += probability
+                    if probability == 0.0:
+                        continue
+                    representative, swapped = game.canonical(successor)
+                    if swapped and num_players != 2:
+                        return BAD
+                    if not encode_jit(game, work, representative):
+                        return WIDEN
+                    target = find_jit(work)
+                    if target < 0:
+                        target = counters[STATES]
+                        if target >= codes.shape[0]:
+                            return GROW_STATES
+                        if mask >= 0 and 2 * target > mask:
+                            return GROW_TABLE
+                        slot = key[num_words]
+                        for position in range(num_words):
+                            codes[target, position] = key[position]
+                        again, swapped_again = game.canonical(representative)
+                        if swapped_again or not encode_jit(game, work, again):
+                            return BAD
+                        for position in range(num_words):
+                            if codes[target, position] != key[position]:
+                                return BAD
+                        table[slot] = target
+                        counters[STATES] = target + 1
+                    if swapped:
+                        probability = -probability
+                    place = end
+                    if end - start <= SCAN_LENGTH:
+                        place = start
+                        while place < end and (
+                            successors[place] != target
+                            or (probabilities[place] < 0) != (probability < 0)
+                        ):
+                            place += 1
+                    if place < end:
+                        probabilities[place] += probability
+                    else:
+                        if end >= successors.size:
+                            return GROW_TRANSITIONS
+                        successors[end] = target
+                        probabilities[end] = probability
+                        end += 1
+                if not abs(total - 1.0) <= SLACK:
+                    return BAD
+                if end - start > SCAN_LENGTH:
+                    end = merge_row_jit(successors, probabilities, start, end)
+                if has_rewards:
+                    total = 0.0
+                    size = 1.0
+                    for player in range(num_players):
+                        reward = float(game.reward(state, action, player))
+                        if not abs(reward) < float("inf"):
+                            return BAD
+                        if player < num_stored:
+                            rewards[choice, player] = reward
+                        total += reward
+                        size = max(size, abs(reward))
+                    if num_players == 2 and abs(total) > SLACK * size:
+                        return BAD
+                labels[choice] = action
+                choice += 1
+                transition_offsets[choice] = end
+            if choice == counters[CHOICES]:
+                return BAD
+        counters[CHOICES] = choice
+        counters[TRANSITIONS] = end
+        counters[NEXT] = index + 1
+        choice_offsets[index + 1] = choice
+    return DONE
+
+
+def seed_box(game, work, box_low, box_extent, total):
+    """Enter every real state of a box, representatives only.
+
+    `counters[SEED]` counts through the box. Returns DONE, or GROW_* or WIDEN as in `explore`.
+    """
+    key, codes, counters = work.key, work.codes, work.counters
+    num_words = codes.shape[1]
+    while counters[SEED] < total:
+        rest = counters[SEED]
+        for k in range(work.fields.size):
+            work.fields[k] = rest % box_extent[k] + box_low[k]
+            rest //= box_extent[k]
+        state = game.gamedp_decode(work.fields)
+        if game.is_state(state):
+            representative, swapped = game.canonical(state)
+            if not encode_jit(game, work, representative):
+                return WIDEN
+            if find_jit(work) < 0:
+                target = counters[STATES]
+                if target >= codes.shape[0]:
+                    return GROW_STATES
+                if work.mask >= 0 and 2 * target > work.mask:
+                    return GROW_TABLE
+                for position in range(num_words):
+                    codes[target, position] = key[position]
+                work.table[key[num_words]] = target
+                counters[STATES] = target + 1
+        counters[SEED] += 1
+    return DONE

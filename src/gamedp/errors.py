@@ -1,0 +1,99 @@
+"""What can go wrong, one class for each kind, each also the built-in a caller would expect."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gamedp.solution import Solution
+
+__all__ = [
+    "CompilationError",
+    "CompilationWarning",
+    "DamagedFileError",
+    "GamedpError",
+    "InvalidModelError",
+    "InvalidParameterError",
+    "LimitExceededError",
+    "NotSolvedError",
+    "UnknownNameError",
+    "UnknownStateError",
+    "UnsupportedProblemError",
+]
+
+
+class GamedpError(Exception):
+    """Everything that gamedp raises on purpose."""
+
+
+class InvalidModelError(GamedpError, ValueError):
+    """Rules or arrays that do not describe a game; the message names the state and the action."""
+
+
+class InvalidParameterError(GamedpError, ValueError):
+    """An option or a parameter of a game that makes no sense."""
+
+
+class UnsupportedProblemError(GamedpError, ValueError):
+    """A solver was asked for what it cannot do; the message says what can."""
+
+
+class LimitExceededError(GamedpError, RuntimeError):
+    """Exploration stopped at a limit; the message says how far it got and what would help.
+
+    Attributes
+    ----------
+    states, choices, transitions : int
+        What had been found when it stopped.
+    """
+
+    def __init__(self, message: str, *, states: int, choices: int, transitions: int) -> None:
+        super().__init__(message)
+        self.states = states
+        self.choices = choices
+        self.transitions = transitions
+
+
+class NotSolvedError(GamedpError, RuntimeError):
+    """A solver stopped before it reached what was asked.
+
+    Attributes
+    ----------
+    solution : Solution
+        What is known so far; its bounds hold.
+    """
+
+    def __init__(self, message: str, solution: Solution) -> None:
+        super().__init__(message)
+        self.solution = solution
+
+
+class CompilationError(GamedpError, TypeError):
+    """Rules that numba cannot compile, although ``compile="always"`` was asked for."""
+
+
+class CompilationWarning(UserWarning):
+    """Rules that numba cannot compile are run as plain Python, far slower."""
+
+
+class DamagedFileError(GamedpError, OSError):
+    """A file that is damaged, incomplete, of another version, or not one of ours."""
+
+
+class UnknownStateError(GamedpError, LookupError):
+    """A state that the model does not contain."""
+
+
+class UnknownNameError(GamedpError, LookupError):
+    """A name of a game, parameter, solver or action that does not exist."""
+
+    @classmethod
+    def nearest(cls, kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+        """Make the error for an unknown `name` that offers the nearest of the `known` ones."""
+        names = sorted(known)
+        close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names) or 'none'}."
+        return cls(f"There is no {kind} {name!r}; {hint}")

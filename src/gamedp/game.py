@@ -1,0 +1,237 @@
+"""The rules of a game: what a class must offer, and what stands in for what it leaves out.
+
+A game is a plain class, best a frozen attrs class of numbers, tuples and arrays. It inherits
+nothing; :class:`Game` only writes the protocol down. Nothing here solves anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Game", "Rules", "helper", "with_item"]
+
+State: TypeAlias = Hashable
+Item = TypeVar("Item")
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+REQUIRED = ("initial_state", "is_terminal", "actions", "outcomes", "payoff")
+"""The methods every game must write."""
+
+HELPER_MARK = "__gamedp_helper__"
+
+
+class Game(Protocol):
+    """What a game's class offers; only these five methods are needed.
+
+    A state is a NamedTuple of ints, or of fixed-length tuples of ints (then the rules are compiled
+    by numba), or any hashable object (then they run as plain Python). An action is an int.
+
+    Optional members, with what stands in for them:
+
+    ``num_players = 1``
+        2 for two opponents (player 0 maximises the value, player 1 minimises it); more for max-n.
+    ``constant_sum = 0.0``
+        What the payoffs of two players add up to; 1.0 for winning probabilities.
+    ``player(state) -> int``
+        Who moves; 0.
+    ``reward(state, action, player) -> float``
+        What `player` earns at once by the action; 0.
+    ``canonical(state) -> (representative, swapped)``
+        Symmetry. All states with the same representative have the same value; where `swapped` is
+        true the two players have changed places. ``(state, False)``.
+    ``is_state(state) -> bool``
+        Used when a declared box of states is enumerated: which combinations are real; ``True``.
+    ``acyclic``
+        A claim: no state can be reached from itself. Checked by :func:`gamedp.testing.check_game`.
+    ``action_name(state, action) -> str``, ``render(state) -> str``
+        Words for people.
+    """
+
+    def initial_state(self) -> Any:
+        """Return the state at the start, or a list (or generator) of ``(probability, state)``."""
+
+    def is_terminal(self, state: Any, /) -> bool:
+        """Say whether the game is over in `state`."""
+
+    def actions(self, state: Any, /) -> Iterable[int]:
+        """Yield what the mover may do in `state`, in a fixed order; at least one action."""
+
+    def outcomes(self, state: Any, action: int, /) -> Iterable[tuple[float, Any]]:
+        """Yield ``(probability, next state)`` pairs whose probabilities sum to one."""
+
+    def payoff(self, state: Any, player: int, /) -> float:
+        """Return what `player` receives when the game ends in `state`."""
+
+
+def helper(function: Function) -> Function:
+    """Mark a module-level function as part of the rules, to be compiled along with them.
+
+    Without numba nothing changes: the function is returned as it is.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> @gamedp.helper
+    ... def stones_in(board):
+    ...     return sum(board)
+    >>> stones_in((1, 2, 3))
+    6
+    """
+    setattr(function, HELPER_MARK, True)
+    return function
+
+
+def with_item(values: tuple[Item, ...], index: int, value: Item) -> tuple[Item, ...]:
+    """Return a copy of the tuple `values` in which `value` stands at `index`.
+
+    Works the same in plain Python and in compiled rules, where numba alone cannot build a tuple by
+    a running index.
+
+    Parameters
+    ----------
+    values : tuple
+        All of one type when used in compiled rules.
+    index : int
+        ``0 <= index < len(values)``.
+    value
+        What to put there.
+
+    Raises
+    ------
+    IndexError
+        If `index` is out of range (negative ones are too).
+
+    Examples
+    --------
+    >>> with_item((3, 5, 7), 1, 0)
+    (3, 0, 7)
+    """
+    if not 0 <= index < len(values):
+        message = "with_item: the index is outside the tuple"
+        raise IndexError(message)
+    return (*values[:index], value, *values[index + 1 :])
+
+
+def _player(self: Any, state: State) -> int:  # noqa: ARG001 - the protocol's signature
+    return 0
+
+
+def _reward(self: Any, state: State, action: int, player: int) -> float:  # noqa: ARG001
+    return 0.0
+
+
+def _canonical(self: Any, state: Any) -> tuple[Any, bool]:  # noqa: ARG001
+    return state, False
+
+
+def _is_state(self: Any, state: State) -> bool:  # noqa: ARG001
+    return True
+
+
+DEFAULTS: dict[str, Callable[..., Any]] = {
+    "player": _player,
+    "reward": _reward,
+    "canonical": _canonical,
+    "is_state": _is_state,
+}
+"""The optional methods that take part in the compiled rules, each with what stands in for it.
+The bodies stay inside what numba compiles."""
+
+
+def method(game: object, name: str) -> Callable[..., Any]:
+    """Return the game's method `name` as a plain function of (self, ...), or its stand-in."""
+    function = getattr(type(game), name, None)
+    if function is None:
+        function = DEFAULTS[name]
+    return function  # type: ignore[no-any-return] # whatever the class holds under that name
+
+
+def is_distribution(start: object) -> bool:
+    """Tell a list or generator of (probability, state) pairs from a single initial state."""
+    return isinstance(start, (list, Iterator)) and not hasattr(start, "_fields")
+
+
+@attrs.frozen
+class Rules:
+    """A game seen through the whole protocol: what its class leaves out is filled in.
+
+    Plain Python, one state at a time; compiled exploration is checked against it.
+
+    Parameters
+    ----------
+    game
+        An instance of any class that fulfils :class:`Game`.
+
+    Raises
+    ------
+    TypeError
+        If the game lacks one of the five methods, or is a class and not an instance.
+    """
+
+    game: Any = attrs.field()
+
+    @game.validator
+    def _has_the_methods(self, _attribute: object, game: object) -> None:
+        if isinstance(game, type):
+            message = f"{game.__name__} is a class; pass an instance of it, {game.__name__}()."
+            raise TypeError(message)
+        missing = [name for name in REQUIRED if not callable(getattr(game, name, None))]
+        if missing:
+            message = (
+                f"{type(game).__name__} is not a game: it has no method {', '.join(missing)}. "
+                f"A game needs {', '.join(REQUIRED)}."
+            )
+            raise TypeError(message)
+
+    @property
+    def num_players(self) -> int:
+        """How many players there are; 1 is a Markov decision process."""
+        return int(getattr(self.game, "num_players", 1))
+
+    @property
+    def constant_sum(self) -> float:
+        """What the payoffs of the two players add up to."""
+        return float(getattr(self.game, "constant_sum", 0.0))
+
+    @property
+    def claims_acyclic(self) -> bool:
+        """Whether the game claims that no state can be reached from itself."""
+        return bool(getattr(self.game, "acyclic", False))
+
+    def initial(self) -> list[tuple[float, Any]]:
+        """Return the initial distribution as (probability, state) pairs."""
+        start = self.game.initial_state()
+        return list(start) if is_distribution(start) else [(1.0, start)]
+
+    def player(self, state: Any) -> int:
+        """Return who moves in `state`."""
+        return int(method(self.game, "player")(self.game, state))
+
+    def reward(self, state: Any, action: int, player: int = 0) -> float:
+        """Return what `player` earns at once by `action`."""
+        return float(method(self.game, "reward")(self.game, state, action, player))
+
+    def canonical(self, state: Any) -> tuple[Any, bool]:
+        """Return the representative of `state` and whether the players changed places."""
+        representative, swapped = method(self.game, "canonical")(self.game, state)
+        return representative, bool(swapped)
+
+    def is_state(self, state: Any) -> bool:
+        """Say whether a combination from a declared box is a real state."""
+        return bool(method(self.game, "is_state")(self.game, state))
+
+    def action_name(self, state: Any, action: int) -> str:
+        """Return the action in words."""
+        name = getattr(self.game, "action_name", None)
+        return str(name(state, action)) if name else str(action)
+
+    def render(self, state: Any) -> str:
+        """Return the position in words."""
+        render = getattr(self.game, "render", None)
+        return str(render(state)) if render else str(state)

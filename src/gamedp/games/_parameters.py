@@ -1,0 +1,85 @@
+"""Converters and validators for the parameters of games, with messages that show the way out."""
+
+# Without `from __future__ import annotations`: attrs copies the converters' annotations into the
+# games' signatures, where their names would have to be known if they were text.
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+import attrs
+
+import gamedp
+
+__all__ = ["a_truth_value", "as_whole", "as_whole_tuple", "whole_at_least", "wholes_at_least"]
+
+Validator: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
+
+
+def as_whole(value: int) -> int:
+    """Turn integers of other libraries into ints; leave anything else to the validator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_whole(np.int8(5))
+    5
+    """
+    if isinstance(value, bool):
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:
+        return value
+
+
+def as_whole_tuple(values: int | Iterable[int]) -> tuple[int, ...]:
+    """Turn any sequence of integers, or a single integer, into a tuple of ints.
+
+    Examples
+    --------
+    >>> as_whole_tuple([1, 2]), as_whole_tuple(6)
+    ((1, 2), (6,))
+    """
+    if isinstance(values, Iterable) and not isinstance(values, (str, bytes)):
+        return tuple(as_whole(value) for value in values)
+    return (as_whole(values),)  # type: ignore[arg-type] # a text: the validator's to refuse
+
+
+def whole_at_least(least: int) -> Validator:
+    """Make a validator that asks for a whole number of at least `least`."""
+
+    def check(_game: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
+        if not _is_whole(value, least):
+            message = (
+                f"{attribute.name} must be a whole number of at least {least}, not {value!r}; "
+                f"the usual game has {attribute.name}={attribute.default!r}."
+            )
+            raise gamedp.InvalidParameterError(message)
+
+    return check
+
+
+def wholes_at_least(least: int) -> Validator:
+    """Make a validator that asks for one or more whole numbers of at least `least`."""
+
+    def check(_game: object, attribute: "attrs.Attribute[Any]", values: tuple[object, ...]) -> None:
+        if not values or not all(_is_whole(value, least) for value in values):
+            message = (
+                f"{attribute.name} must be one or more whole numbers of at least {least}, "
+                f"not {values!r}; the usual game has {attribute.name}={attribute.default!r}."
+            )
+            raise gamedp.InvalidParameterError(message)
+
+    return check
+
+
+def a_truth_value(_game: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
+    """Ask for True or False and nothing that merely counts as such."""
+    if not isinstance(value, bool):
+        message = f"{attribute.name} must be True or False, not {value!r}."
+        raise gamedp.InvalidParameterError(message)
+
+
+def _is_whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least

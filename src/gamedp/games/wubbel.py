@@ -1,0 +1,260 @@
+"""Wubbel and Pig: roll on and risk the turn, or save what it has brought.
+
+The rules are those of the programming contest in Linux-Magazin 09/10, as told and solved in
+"Würfeln mit Wubbel" (Joachim Breitner, Eulenspiegel 45). On a turn a player rolls one die as often
+as they like. A six ends the turn and loses its points; any other face adds its pips to the turn. A
+player who saves adds the turn's points to their safe ones and passes the die on. Whoever has 50
+points, safe and of the turn together, has won. Pig (John Scarne, 1945) is the same game up to 100
+with a die that busts on 1.
+
+Two things the article leaves open are settled here. A turn begins with a roll: passing with nothing
+gained never helps, but it would let a game go on for ever. And a position is won as soon as the
+turn's points suffice, without a save.
+
+Known values: under best play whoever starts wins Wubbel with probability 0.537937288425229, its
+variant with a grace point with 0.5428903381442385, and Pig with 0.5305927. Pig was first solved by
+Todd Neller and Clifton Presser, "Optimal Play of the Dice Game Pig", The UMAP Journal 25 (2004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import attrs
+
+import gamedp
+from gamedp.games._parameters import a_truth_value, as_whole, as_whole_tuple, whole_at_least
+
+__all__ = ["ROLL", "SAVE", "State", "Wubbel", "contraction_factor", "contraction_weights"]
+
+ROLL, SAVE = 0, 1
+ACTION_NAMES = ("ROLL", "SAVE")
+PLAYER_NAMES = ("first player", "second player")
+
+
+class State(NamedTuple):
+    """A position, seen by the player whose turn it is.
+
+    Attributes
+    ----------
+    player : int
+        Who is to move, 0 or 1; at the end of the game, who has won.
+    own, opponent : int
+        The safe points of that player and of the other one.
+    turn : int
+        The points of this turn so far, not more than `own` lacks of the goal.
+    """
+
+    player: int
+    own: int
+    opponent: int
+    turn: int
+
+
+@attrs.frozen
+class Wubbel:
+    """The dice game of "Würfeln mit Wubbel" and its relatives.
+
+    Parameters
+    ----------
+    goal : int
+        Points that win the game.
+    faces : int
+        Faces of the die, all equally likely.
+    busts : tuple of int
+        The faces that end the turn and lose its points; a single one may be given as a number.
+        Every other face scores its pips.
+    grace : bool
+        Whether a bust leaves one safe point (the article's *Gnadenpunkt*), which may win the
+        game. Points then only grow, so that no position can occur twice.
+
+    Raises
+    ------
+    gamedp.InvalidParameterError
+        If a parameter makes no game.
+
+    Examples
+    --------
+    >>> game = Wubbel(goal=10)
+    >>> state = State(player=0, own=0, opponent=4, turn=7)
+    >>> for action in game.actions(state):
+    ...     print(game.action_name(state, action))
+    ROLL
+    SAVE
+    >>> list(game.outcomes(state, SAVE))
+    [(1.0, State(player=1, own=4, opponent=7, turn=0))]
+    """
+
+    goal: int = attrs.field(default=50, converter=as_whole, validator=whole_at_least(1))
+    faces: int = attrs.field(default=6, converter=as_whole, validator=whole_at_least(2))
+    busts: tuple[int, ...] = attrs.field(default=(6,), converter=as_whole_tuple)
+    grace: bool = attrs.field(default=False, validator=a_truth_value)
+
+    num_players = 2
+    constant_sum = 1.0
+
+    @busts.validator
+    def _some_faces_bust_and_some_score(self, _attribute: object, busts: tuple[int, ...]) -> None:
+        die = range(1, self.faces + 1)
+        if any(isinstance(face, bool) or face not in die for face in busts):
+            problem = f"names something that a die with faces={self.faces} does not show"
+        elif len(set(busts)) != len(busts):
+            problem = "names a face twice"
+        elif not busts:
+            problem = "lets no face bust, so whoever starts just rolls until they have won"
+        elif len(busts) == len(die):
+            problem = "lets every face bust, so nobody ever scores"
+        else:
+            return
+        message = f"busts={busts!r} {problem}; name some, not all, of the faces 1 to {self.faces}."
+        raise gamedp.InvalidParameterError(message)
+
+    @classmethod
+    def pig(cls, goal: int = 100) -> Wubbel:
+        """Return Pig: a 1 busts, 2 to 6 score their pips.
+
+        Examples
+        --------
+        >>> Wubbel.pig()
+        Wubbel(goal=100, faces=6, busts=(1,), grace=False)
+        """
+        return cls(goal=goal, busts=(1,))
+
+    @property
+    def acyclic(self) -> bool:
+        """Whether no position can come back: only the grace point makes every turn count."""
+        return self.grace
+
+    def initial_state(self) -> State:
+        """Return the start: nobody has anything, player 0 is to roll."""
+        return State(0, 0, 0, 0)
+
+    def is_terminal(self, state: State) -> bool:
+        """Say whether the mover's safe points and those of the turn have reached the goal."""
+        return state.own + state.turn >= self.goal
+
+    def player(self, state: State) -> int:
+        """Return who is to roll or to save."""
+        return state.player
+
+    def actions(self, state: State) -> Iterator[int]:
+        """Yield ROLL and, once the turn has brought something, SAVE."""
+        yield ROLL
+        if state.turn > 0:
+            yield SAVE
+
+    def outcomes(self, state: State, action: int) -> Iterator[tuple[float, State]]:
+        """Yield the position after a save, or one for each face of the die."""
+        player, own, opponent, turn = state
+        if action == SAVE:
+            yield 1.0, State(1 - player, opponent, own + turn, 0)
+            return
+        chance = 1.0 / self.faces
+        kept = own + 1 if self.grace else own
+        for face in range(1, self.faces + 1):
+            if face not in self.busts:
+                # Whatever is beyond the goal is not counted: it would only multiply the positions.
+                yield chance, State(player, own, opponent, min(turn + face, self.goal - own))
+            elif kept < self.goal:
+                yield chance, State(1 - player, opponent, kept, 0)
+            else:  # the grace point wins
+                yield chance, State(player, own, opponent, 1)
+
+    def payoff(self, state: State, player: int) -> float:
+        """Return 1 to the winner, who is the one that moved last, and 0 to the other."""
+        return 1.0 if player == state.player else 0.0
+
+    def canonical(self, state: State) -> tuple[State, bool]:
+        """Let player 0 be to move: who is whom does not matter, only who has what."""
+        return State(0, state.own, state.opponent, state.turn), state.player == 1
+
+    def action_name(self, state: State, action: int) -> str:
+        """Return ROLL or SAVE."""
+        return ACTION_NAMES[action]
+
+    def render(self, state: State) -> str:
+        """Return the position in words.
+
+        Examples
+        --------
+        >>> game = Wubbel()
+        >>> print(game.render(State(player=0, own=0, opponent=24, turn=17)))
+        first player to move: 0 safe + 17 of this turn against 24, up to 50
+        >>> print(game.render(State(player=1, own=30, opponent=24, turn=20)))
+        second player has won: 30 safe + 20 of this turn against 24, up to 50
+        """
+        standing = "has won" if self.is_terminal(state) else "to move"
+        points = f"{state.own} safe + {state.turn} of this turn against {state.opponent}"
+        return f"{PLAYER_NAMES[state.player]} {standing}: {points}, up to {self.goal}"
+
+
+def contraction_weights(goal: int = 50, faces: int = 6) -> tuple[Fraction, ...]:
+    """Return the weights of the norm in which one sweep of Wubbel brings any two tables closer.
+
+    For two scores, call two tables p and q of winning probabilities d(p, q) apart, where
+
+        d(p, q) = sum over both players to move and all u of d_u |p(u) - q(u)|
+
+    and u are the points of the turn. The article "Würfeln mit Wubbel" proves with such a norm, by
+    Banach's theorem, that the two scores' positions have one solution and that sweeps converge to
+    it. Its weights solve d_u = (d_(u-1) + ... + d_(u-faces+1)) / faces with d_0 = 1, and each
+    but d_0 is then raised by the same little, which makes every inequality strict.
+
+    Parameters
+    ----------
+    goal : int
+        Points that win the game.
+    faces : int
+        Faces of the die, the highest of which busts.
+
+    Returns
+    -------
+    tuple of Fraction, length goal + 1
+        d_0, d_1, ..., d_goal, exactly.
+
+    Notes
+    -----
+    As printed, the recurrence runs over the raised weights, whose sum diverges. It is meant for the
+    weights before they are raised, as done here. And the sweep must not offer a save at u = 0, as
+    the printed one does: a pass hands on the whole difference at the other player's u = 0.
+
+    Examples
+    --------
+    >>> [str(weight) for weight in contraction_weights(goal=2, faces=2)]
+    ['1', '17/32', '9/32']
+    """
+    weights = [Fraction(1)]
+    while len(weights) <= goal:
+        weights.append(sum(weights[1 - faces :], Fraction(0)) / faces)
+    beyond = faces - sum(weights, Fraction(0))  # without end they would sum to `faces`
+    raised_by = beyond / faces / (2 * goal)
+    return (weights[0], *(weight + raised_by for weight in weights[1:]))
+
+
+def contraction_factor(weights: Sequence[Fraction], faces: int = 6) -> Fraction:
+    """Return the factor by which a sweep shrinks distances in the norm with these weights.
+
+    A difference at u points of the turn enters, divided by the number of faces, the positions from
+    which one roll leads there: up to faces - 1 points earlier in the same turn, and for u = 0 every
+    position of the other player, by a bust. The factor compares what arrives, in weights, with
+    what was there; below 1 it makes the sweep a contraction. Then k sweeps from any start, of which
+    the first changes the table by a distance c, end within factor^k / (1 - factor) * c of the
+    solution (Banach, 1922).
+
+    Parameters
+    ----------
+    weights : sequence of Fraction
+        d_0, d_1, ..., all positive.
+    faces : int
+        Faces of the die, the highest of which busts.
+
+    Examples
+    --------
+    >>> float(contraction_factor(contraction_weights()))
+    0.9996297969875595
+    """
+    arriving = [sum(weights[max(0, u - faces + 1) : u], Fraction(0)) for u in range(len(weights))]
+    arriving[0] = sum(weights, Fraction(0))
+    return max(flow / weight for flow, weight in zip(arriving, weights, strict=True)) / faces

@@ -1,0 +1,617 @@
+"""Bellman's equation: sweeps over states, and proofs of how far their values are from the truth.
+
+The value of choice c for values v is ``constants[c] + discount * sum(probabilities * v[successors])``
+with signed probabilities (see :class:`gamedp.Model`). ``maximise[s]`` says whether the mover of s
+wants the most. States are visited in the order of ``order``, in which successors come first.
+
+What is proven is one number ``errors[s]`` a state, with ``|values[s] - true value| <= errors[s]``.
+Let e be such numbers outside a component. Inside it, numbers e with
+
+    e(s) >= |Q_v(s, a) - v(s)| + rounding + discount * sum(|P(t | s, a)| * e(t))
+
+for the greedy action a, and the same with the difference signed for all other actions (an action
+that is worse by more than this can do no harm), bound the error of v wherever play leaves the
+component almost surely whatever the players do, or the discount is below one: there Bellman's
+operator has one fixed point, and contracts in a weighted maximum norm [1]_. We look for e as
+``E + epsilon * weights``, with E the largest error outside, and weights close to the expected number
+of steps inside the component under the greedy policy: weights that fall by about one with every
+step leave room for the residual.
+
+Rounding follows the usual model [2]_: with k transitions and A the sum of the absolute terms, the
+computed value is within ``(k + 1) * u * A / (1 - (k + 1) * u)`` of the exact one, u = 2**-53. We allow
+``(k + 8) * u * A``, which covers as well that every stored probability is off by up to four units in
+the last place, as 1/6 and 0.1 * 0.9 are.
+
+References
+----------
+.. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems", Mathematics
+   of Operations Research 16 (1991).
+.. [2] N. Higham, "Accuracy and Stability of Numerical Algorithms", SIAM 2002, chapter 3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+
+class Rows(NamedTuple):
+    """Bellman's equation as arrays: S states, C choices, T transitions.
+
+    Attributes
+    ----------
+    order : (S,)
+        The states in the order of the sweeps.
+    component : (S,)
+        The number of each state's strongly connected component.
+    choice_offsets, transition_offsets, successors, probabilities
+        As in :class:`gamedp.Model`.
+    constants : (C,)
+        Rewards, and for each swap of the players what it is worth.
+    maximise : (S,) bool
+        Whether the mover wants the most.
+    discount : float
+        1 for total reward.
+    """
+
+    order: Integers
+    component: Integers
+    choice_offsets: Integers
+    transition_offsets: Integers
+    successors: Integers
+    probabilities: Floats
+    constants: Floats
+    maximise: Flags
+    discount: float
+
+
+UNIT = 2.0**-53
+TINY = 2.0**-1060
+UPWARD = 1.0 + 2.0**-46
+"""Outweighs the rounding of the few operations that put a bound together."""
+
+GREEDY, NEAR, ALL = 0, 1, 2
+"""Whose steps the weights count: the greedy policy's, nearly optimal ones', or any."""
+
+_compiled = njit(cache=True, nogil=True, error_model="numpy")
+
+
+def backup(
+    state: int,
+    rows: Rows,
+    values: Floats,
+) -> tuple[float, int]:
+    """Return the best value of a state's choices and the first choice that has it."""
+    sign = 1.0 if rows.maximise[state] else -1.0
+    best = -np.inf
+    best_choice = rows.choice_offsets[state]
+    for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+        total = 0.0
+        for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
+            total += rows.probabilities[t] * values[rows.successors[t]]
+        value = sign * (rows.constants[choice] + rows.discount * total)
+        if value > best:
+            best = value
+            best_choice = choice
+    return sign * best, best_choice
+
+
+backup_jit = _compiled(backup)
+
+
+def rounded(
+    choice: int,
+    rows: Rows,
+    values: Floats,
+    errors: Floats,
+) -> tuple[float, float]:
+    """Return a choice's value, and how far off it may be by rounding and by its successors."""
+    first = rows.transition_offsets[choice]
+    last = rows.transition_offsets[choice + 1]
+    if last - first == 1 and rows.discount == 1.0 and abs(rows.probabilities[first]) == 1.0:
+        # A sure step: one addition, whose error is known exactly (Knuth's two-sum).
+        target = rows.successors[first]
+        addend = rows.probabilities[first] * values[target]
+        value = rows.constants[choice] + addend
+        part = value - rows.constants[choice]
+        lost = (rows.constants[choice] - (value - part)) + (addend - part)
+        return value, abs(lost) + errors[target]
+    total = 0.0
+    size = 0.0
+    slack = 0.0
+    for t in range(first, last):
+        target = rows.successors[t]
+        term = rows.probabilities[t] * values[target]
+        total += term
+        size += abs(term)
+        slack += abs(rows.probabilities[t]) * errors[target]
+    size = abs(rows.constants[choice]) + rows.discount * size
+    slack = rows.discount * slack
+    count = last - first + 8
+    return (
+        rows.constants[choice] + rows.discount * total,
+        (slack + count * UNIT * (size + slack)) * UPWARD + TINY,
+    )
+
+
+rounded_jit = _compiled(rounded)
+
+
+def settle(
+    state: int,
+    rows: Rows,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> float:
+    """Set the greedy choice of a state that cannot come again; return the error of its value."""
+    sign = 1.0 if rows.maximise[state] else -1.0
+    best = -np.inf
+    best_slack = 0.0
+    error = 0.0
+    value = sign * values[state]
+    for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+        result, slack = rounded_jit(
+            choice,
+            rows,
+            values,
+            errors,
+        )
+        result = sign * result
+        if result > best:
+            best = result
+            best_slack = slack
+            policy[state] = choice
+        if (result - value) + slack > error:
+            error = (result - value) + slack
+    if (value - best) + best_slack > error:
+        error = (value - best) + best_slack
+    return error * UPWARD if error > 0.0 else 0.0
+
+
+settle_jit = _compiled(settle)
+
+
+def sweep(
+    start: int,
+    stop: int,
+    rows: Rows,
+    values: Floats,
+    policy: Integers,
+) -> float:
+    """Update the states ``order[start:stop]`` in place (Gauss-Seidel); return the largest change."""
+    change = 0.0
+    for place in range(start, stop):
+        state = rows.order[place]
+        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
+            continue
+        value, policy[state] = backup_jit(
+            state,
+            rows,
+            values,
+        )
+        difference = abs(value - values[state])
+        # Written so that a NaN counts as a change without end.
+        if not difference <= change:
+            change = difference
+        values[state] = value
+    return change
+
+
+sweep_jit = _compiled(sweep)
+
+
+def sweep_apart(
+    start: int,
+    stop: int,
+    rows: Rows,
+    values: Floats,
+    new_values: Floats,
+    policy: Integers,
+) -> tuple[float, float]:
+    """Update the states ``start .. stop-1`` from `values` into `new_values` (Jacobi).
+
+    Returns
+    -------
+    lowest, highest
+        The smallest and the largest change, signed.
+    """
+    lowest = np.inf
+    highest = -np.inf
+    for state in range(start, stop):
+        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
+            new_values[state] = values[state]
+            continue
+        value, policy[state] = backup_jit(
+            state,
+            rows,
+            values,
+        )
+        difference = value - values[state]
+        if not difference >= lowest:
+            lowest = difference
+        if not difference <= highest:
+            highest = difference
+        new_values[state] = value
+    return lowest, highest
+
+
+sweep_apart_jit = _compiled(sweep_apart)
+
+
+def weigh(
+    start: int,
+    stop: int,
+    rows: Rows,
+    values: Floats,
+    policy: Integers,
+    mode: int,
+    margin: float,
+    weights: Floats,
+) -> float:
+    """Sweep once over the weights of a component; return the largest increase.
+
+    A weight becomes one more than the discounted weights of the successors within the component,
+    for the greedy choice, or the most over choices whose value is within `margin` of the state's,
+    or over all choices.
+    """
+    increase = 0.0
+    for place in range(start, stop):
+        state = rows.order[place]
+        first = rows.choice_offsets[state]
+        last = rows.choice_offsets[state + 1]
+        if mode == GREEDY:
+            first = policy[state]
+            last = first + 1
+        most = 0.0
+        for choice in range(first, last):
+            weight = 0.0
+            value = rows.constants[choice]
+            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
+                target = rows.successors[t]
+                if mode == NEAR:
+                    value += rows.discount * rows.probabilities[t] * values[target]
+                if rows.component[target] == rows.component[state]:
+                    weight += abs(rows.probabilities[t]) * weights[target]
+            if mode == NEAR:
+                worse = values[state] - value if rows.maximise[state] else value - values[state]
+                if worse > margin:
+                    continue
+            if weight > most:
+                most = weight
+        most = 1.0 + rows.discount * most
+        if most - weights[state] > increase:
+            increase = most - weights[state]
+        weights[state] = most
+    return increase
+
+
+weigh_jit = _compiled(weigh)
+
+
+def certify(
+    start: int,
+    stop: int,
+    rows: Rows,
+    values: Floats,
+    weights: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> float:
+    """Prove errors for the values of a component that is entered again and again.
+
+    Sets `errors` and the greedy `policy` of its states.
+
+    Returns
+    -------
+    width : float
+        The largest error that the component adds to the largest one outside it; infinite if the
+        weights do not suffice for a proof.
+    """
+    number = rows.component[rows.order[start]]
+    outside = 0.0
+    for place in range(start, stop):
+        state = rows.order[place]
+        for t in range(
+            rows.transition_offsets[rows.choice_offsets[state]], rows.transition_offsets[rows.choice_offsets[state + 1]]
+        ):
+            target = rows.successors[t]
+            if rows.component[target] != number and errors[target] > outside:
+                outside = errors[target]
+    least = 0.0
+    most = np.inf
+    for place in range(start, stop):
+        state = rows.order[place]
+        sign = 1.0 if rows.maximise[state] else -1.0
+        value = sign * values[state]
+        best = -np.inf
+        best_slack = 0.0
+        best_fall = 0.0
+        for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+            total = 0.0
+            size = 0.0
+            slack = 0.0
+            weight = 0.0
+            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
+                target = rows.successors[t]
+                term = rows.probabilities[t] * values[target]
+                probability = abs(rows.probabilities[t])
+                total += term
+                size += abs(term)
+                if rows.component[target] == number:
+                    slack += probability * outside
+                    weight += probability * weights[target]
+                else:
+                    slack += probability * errors[target]
+            count = rows.transition_offsets[choice + 1] - rows.transition_offsets[choice] + 8
+            size = abs(rows.constants[choice]) + rows.discount * size
+            result = sign * (rows.constants[choice] + rows.discount * total)
+            # What the errors outside grow by on this step, and rounding.
+            slack = (rows.discount * slack - outside) + count * UNIT * (size + 2.0 * outside) + TINY
+            fall = weights[state] - rows.discount * weight * (1.0 + count * UNIT)
+            if result > best:
+                best = result
+                best_slack = slack
+                best_fall = fall
+                policy[state] = choice
+            need = (result - value) + slack
+            if fall > 0.0:
+                if need > least * fall:
+                    least = need / fall * UPWARD
+            elif need > 0.0:
+                most = -1.0
+            elif fall < 0.0 and -need < -fall * most:
+                most = need / fall / UPWARD
+        need = (value - best) + best_slack
+        if best_fall > 0.0:
+            if need > least * best_fall:
+                least = need / best_fall * UPWARD
+        elif need > 0.0:
+            most = -1.0
+    width = 0.0
+    for place in range(start, stop):
+        state = rows.order[place]
+        if least <= most:
+            errors[state] = (outside + least * weights[state]) * UPWARD
+            width = max(width, least * weights[state])
+        else:
+            errors[state] = np.inf
+            width = np.inf
+    return width
+
+
+certify_jit = _compiled(certify)
+
+
+def feedback(start: int, stop: int, rows: Rows, place: Integers) -> int:
+    """Return the one state of a component that earlier states lead back to; -1 if there are more.
+
+    `place` is scratch: where in the order a state of the component stands.
+    """
+    for position in range(start, stop):
+        place[rows.order[position]] = position
+    number = rows.component[rows.order[start]]
+    found = -1
+    for position in range(start, stop):
+        state = rows.order[position]
+        for t in range(
+            rows.transition_offsets[rows.choice_offsets[state]],
+            rows.transition_offsets[rows.choice_offsets[state + 1]],
+        ):
+            target = rows.successors[t]
+            if rows.component[target] == number and place[target] >= position and target != found:
+                if found >= 0:
+                    return -1
+                found = target
+    return found
+
+
+feedback_jit = _compiled(feedback)
+
+
+def newton(
+    start: int,
+    stop: int,
+    rows: Rows,
+    key_state: int,
+    values: Floats,
+    slopes: Floats,
+    policy: Integers,
+) -> int:
+    """Solve a component all of whose cycles lead through one state, `key_state`.
+
+    One sweep maps the value x of that state to g(x), and gives the slope of g. Where play leaves
+    the component almost surely, ``x - g(x)`` rises strictly, so that Newton's method, kept inside
+    the interval where the sign changes, finds its zero: after as many sweeps as the policy
+    changes, and one.
+
+    Returns
+    -------
+    sweeps : int
+        Negative if the values have not settled.
+    """
+    number = rows.component[key_state]
+    low = -np.inf
+    high = np.inf
+    for sweeps in range(1, 65):
+        guess = values[key_state]
+        slopes[key_state] = 1.0
+        for position in range(start, stop):
+            state = rows.order[position]
+            values[state], choice = backup_jit(state, rows, values)
+            policy[state] = choice
+            slope = 0.0
+            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
+                target = rows.successors[t]
+                if rows.component[target] == number:
+                    slope += rows.probabilities[t] * slopes[target]
+            slopes[state] = rows.discount * slope
+        result = values[key_state]
+        slope = slopes[key_state]
+        if abs(result - guess) <= 4.0 * UNIT * abs(result):
+            return sweeps
+        if result > guess:
+            low = guess
+        else:
+            high = guess
+        step = guess + (result - guess) / (1.0 - slope) if slope < 1.0 else result
+        if not low < step < high:
+            step = 0.5 * (low + high)
+            if not abs(step) < np.inf:
+                step = result
+        if step == guess:
+            return sweeps
+        values[key_state] = step
+    return -64
+
+
+newton_jit = _compiled(newton)
+
+
+def solve_components(
+    first: int,
+    last: int,
+    component_offsets: Integers,
+    nontrivial: Flags,
+    rows: Rows,
+    budget: int,
+    tolerance: float,
+    max_size: int,
+    proves: bool,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+    weights: Floats,
+    slopes: Floats,
+    place: Integers,
+    visits: Integers,
+) -> int:
+    """Solve the components ``first .. last-1`` one by one, successors first.
+
+    Stops before a component that has more than `max_size` states or that does not settle soon, for
+    the caller to go on with in pieces, and after about `budget` visits of states.
+
+    Parameters
+    ----------
+    tolerance : float
+        How much error each component may add.
+    proves : bool
+        Whether errors can be proven; without, they are infinite where play may cycle.
+    visits : (1,) int64
+        Counts the states visited.
+
+    Returns
+    -------
+    component : int
+        The first component that is not solved.
+    """
+    enough = visits[0] + budget
+    for number in range(first, last):
+        if visits[0] > enough:
+            return number
+        start = component_offsets[number]
+        stop = component_offsets[number + 1]
+        if not nontrivial[number]:
+            state = rows.order[start]
+            visits[0] += 1
+            if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
+                values[state], policy[state] = backup_jit(state, rows, values)
+                errors[state] = settle_jit(state, rows, values, errors, policy)
+            continue
+        size = stop - start
+        if size > max_size or not proves:
+            return number
+        key_state = feedback_jit(start, stop, rows, place)
+        settled = False
+        if key_state >= 0:
+            sweeps = newton_jit(start, stop, rows, key_state, values, slopes, policy)
+            visits[0] += abs(sweeps) * size
+            settled = sweeps > 0
+        if not settled:
+            for _ in range(100):
+                change = sweep_jit(start, stop, rows, values, policy)
+                visits[0] += size
+                if change <= 0.01 * tolerance:
+                    settled = True
+                    break
+        if not settled:
+            return number
+        if rows.discount < 1.0:
+            for position in range(start, stop):
+                weights[rows.order[position]] = 1.0 / (1.0 - rows.discount)
+        else:
+            for position in range(start, stop):
+                weights[rows.order[position]] = 1.0
+            for _ in range(100):
+                visits[0] += size
+                if weigh_jit(start, stop, rows, values, policy, GREEDY, 0.0, weights) <= 0.5:
+                    break
+        if not certify_jit(start, stop, rows, values, weights, errors, policy) <= tolerance:
+            return number
+    return last
+
+
+solve_components_jit = _compiled(solve_components)
+
+
+def settle_components(
+    first: int,
+    last: int,
+    component_offsets: Integers,
+    nontrivial: Flags,
+    rows: Rows,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> int:
+    """Prove errors for given values of states that cannot come again, successors first.
+
+    Returns
+    -------
+    component : int
+        The first component from `first` on that has a cycle, or `last`.
+    """
+    for number in range(first, last):
+        if nontrivial[number]:
+            return number
+        state = rows.order[component_offsets[number]]
+        if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
+            errors[state] = settle_jit(state, rows, values, errors, policy)
+    return last
+
+
+settle_components_jit = _compiled(settle_components)
+
+
+def step(
+    rows: Rows,
+    values: Floats,
+    errors: Floats,
+    new_values: Floats,
+    new_errors: Floats,
+    policy: Integers,
+) -> None:
+    """Go back one step of a finite horizon: from values and errors to new ones."""
+    for state in range(len(values)):
+        if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
+            new_values[state], policy[state] = backup_jit(state, rows, values)
+            sign = 1.0 if rows.maximise[state] else -1.0
+            most = 0.0
+            for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+                result, slack = rounded_jit(choice, rows, values, errors)
+                error = sign * (result - new_values[state]) + slack
+                if error > most:
+                    most = error
+            new_errors[state] = most * UPWARD
+
+
+step_jit = _compiled(step)

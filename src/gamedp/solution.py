@@ -1,0 +1,372 @@
+"""What a solver hands back: values, bounds, a policy, and what to make of them."""
+
+from __future__ import annotations
+
+import enum
+import functools
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import UnknownNameError, UnsupportedProblemError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from gamedp.model import Model
+    from gamedp.objectives import Objective
+
+__all__ = ["ActionValue", "Guarantee", "Solution", "Statistics", "Status"]
+
+
+class Status(enum.Enum):
+    """How far a solver got; the value is the message that people read."""
+
+    SOLVED = "solved: the bounds are as close as was asked"
+    ROUNDING = "stopped where rounding ends: the bounds hold, but are wider than was asked"
+    SWEEP_LIMIT = "stopped at the limit of sweeps: the bounds hold, but are wider than was asked"
+    TIME_LIMIT = "stopped at the limit of time: the bounds hold, but are wider than was asked"
+    INTERRUPTED = "interrupted: the bounds hold, but are wider than was asked"
+    UNPROVEN = "stopped when the values hardly changed any more: nothing is proven"
+
+
+class Guarantee(enum.Enum):
+    """What one may rely on; the value is the message that people read."""
+
+    TWO_SIDED = "the true value lies between the bounds"
+    EQUILIBRIUM = "the bounds contain what each player gets under this policy, which is an equilibrium"
+    NONE = "none: play may go on for ever, and this method then proves nothing"
+
+
+@attrs.frozen
+class Statistics:
+    """How much work a solution took.
+
+    Attributes
+    ----------
+    states, choices, transitions : int
+        Size of the model.
+    sweeps : int
+        Times that every state was looked at, rounded up.
+    seconds : dict
+        How long it took to ``"compile"`` the rules, ``"explore"`` the states and ``"solve"``.
+    bytes : int
+        Memory that the model and the solution take.
+    """
+
+    states: int
+    choices: int
+    transitions: int
+    sweeps: int
+    seconds: dict[str, float]
+    bytes: int
+
+
+@attrs.frozen
+class ActionValue:
+    """One action in a state.
+
+    Attributes
+    ----------
+    action : int
+        The game's own number for it.
+    name : str
+        The action in words.
+    value : float
+        What player 0 can expect after it.
+    lower, upper : float
+        Bounds of that.
+    """
+
+    action: int
+    name: str
+    value: float
+    lower: float
+    upper: float
+
+
+@attrs.frozen(eq=False, kw_only=True, repr=False)
+class Solution:
+    """The value of every state, between proven bounds, and a policy.
+
+    S states, N players. Values are player 0's; with three players and more there is one column for
+    each. In the methods, a state is one of the game's own, or an index for a model without a game.
+
+    Attributes
+    ----------
+    model : Model
+    objective : Objective
+        What the values mean.
+    solver : object
+        The solver with its options.
+    values : (S,) float64, or (S, N) for N > 2
+    lower, upper : like `values`
+        The true value lies between these if `guarantee` says so.
+    policy : (S,) int64
+        The number of the best choice in each state; -1 in terminal states.
+    status : Status
+        How far the solver got.
+    guarantee : Guarantee
+        What one may rely on.
+    statistics : Statistics
+    step_policies : (H, S) unsigned integers or None
+        For a finite horizon of H steps: the best action's place among those of its state, with row
+        h for h + 1 steps to go.
+    """
+
+    model: Model
+    objective: Objective
+    solver: Any
+    values: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    policy: NDArray[np.int64]
+    status: Status
+    guarantee: Guarantee
+    statistics: Statistics
+    step_policies: NDArray[np.unsignedinteger[Any]] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        """Lock the arrays."""
+        for array in (self.values, self.lower, self.upper, self.policy, self.step_policies):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        """Give the value at the start, its bounds and what they rest on."""
+        low, high = self.bounds()
+        return (
+            f"<Solution value={self.value()!r} lower={low!r} upper={high!r} "
+            f"guarantee={self.guarantee.name} status={self.status.name}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        low, high = self.bounds()
+        rows = {
+            "value": f"{self.value()!r}",
+            "bounds": f"{low!r} … {high!r}",
+            "guarantee": self.guarantee.value,
+            "status": self.status.value,
+            "solver": repr(self.solver),
+            "states": f"{self.statistics.states:,}",
+        }
+        cells = "".join(f"<tr><th>{key}</th><td>{text}</td></tr>" for key, text in rows.items())
+        return f"<table>{cells}</table>"
+
+    def _at(self, array: NDArray[np.float64], state: Hashable, player: int) -> tuple[float, bool]:
+        index, swapped = self.model.index(state)
+        if array.ndim > 1:
+            return float(array[index, player]), False
+        return float(array[index]), swapped ^ (player == 1)
+
+    def _seen(self, number: float, other_side: bool) -> float:
+        """Return a value of player 0's as the other player sees it, if so."""
+        return self.model.constant_sum - number if other_side else number
+
+    def _check_player(self, player: int) -> None:
+        if not 0 <= player < self.model.num_players:
+            message = f"there is no player {player}; there are {self.model.num_players}."
+            raise UnknownNameError(message)
+
+    def value(self, state: Hashable | None = None, player: int = 0) -> float:
+        """Return what `player` can expect in `state`, or from the start.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model has no such state.
+        """
+        self._check_player(player)
+        if state is None:
+            return self._initial(self.values, self.values, player)
+        return self._seen(*self._at(self.values, state, player))
+
+    def bounds(self, state: Hashable | None = None, player: int = 0) -> tuple[float, float]:
+        """Return (lower, upper) of what `player` can expect in `state`, or from the start."""
+        self._check_player(player)
+        if state is None:
+            low = self._initial(self.lower, self.upper, player)
+            high = self._initial(self.upper, self.lower, player)
+        else:
+            low = self._seen(*self._at(self.lower, state, player))
+            high = self._seen(*self._at(self.upper, state, player))
+        return min(low, high), max(low, high)
+
+    def _initial(
+        self, array: NDArray[np.float64], opposite: NDArray[np.float64], player: int
+    ) -> float:
+        """Return the mean over the initial states; swapped ones read from the opposite bound."""
+        total = 0.0
+        for state, probability in zip(
+            self.model.initial_states.tolist(),
+            self.model.initial_probabilities.tolist(),
+            strict=True,
+        ):
+            swapped = probability < 0
+            column = (opposite if swapped else array)[state]
+            number = float(column if np.ndim(column) == 0 else column[player])
+            total += abs(probability) * self._seen(number, swapped)
+        return self._seen(total, player == 1 and array.ndim == 1)
+
+    def best_actions(self, state: Hashable, tolerance: float = 0.0) -> list[int]:
+        """Return the actions in `state` that are best, as far as the values tell.
+
+        Parameters
+        ----------
+        state
+            A state with choices.
+        tolerance : float
+            Actions that are worse by at most this much count as best, too.
+        """
+        index, swapped = self.model.index(state)
+        actions = self.action_values(state)
+        if not actions:
+            return []
+        player = int(self.model.players[index])
+        if self.values.ndim > 1:
+            best = self.model.action_labels[self.policy[index]]
+            return [int(best)]
+        wants_most = (player == 0) == (self.objective.optimum == "max")
+        sign = 1.0 if wants_most ^ swapped else -1.0
+        most = max(sign * action.value for action in actions)
+        return [entry.action for entry in actions if sign * entry.value >= most - tolerance]
+
+    def best_action(self, state: Hashable) -> int | None:
+        """Return the action that the policy takes in `state`, or None where the game is over."""
+        index, _ = self.model.index(state)
+        choice = int(self.policy[index])
+        return None if choice < 0 else int(self.model.action_labels[choice])
+
+    def action_values(self, state: Hashable) -> list[ActionValue]:
+        """Return for each action in `state` what player 0 can expect after it.
+
+        For a finite horizon: with all steps to go.
+        """
+        if self.values.ndim > 1:
+            message = "action values are for one and two players; with more, see best_action()."
+            raise UnsupportedProblemError(message)
+        if self.step_policies is not None:
+            message = "action values of a finite horizon are not kept; see best_action()."
+            raise UnsupportedProblemError(message)
+        model = self.model
+        index, swapped = model.index(state)
+        discount = getattr(self.objective, "discount", 1.0)
+        entries = []
+        for choice in range(int(model.choice_offsets[index]), int(model.choice_offsets[index + 1])):
+            row = slice(
+                int(model.transition_offsets[choice]), int(model.transition_offsets[choice + 1])
+            )
+            weights = discount * model.probabilities[row]
+            targets = model.successors[row]
+            swap = -float(weights[weights < 0].sum())
+            constant = float(model.rewards[choice]) + model.constant_sum * swap
+            size = abs(constant) + float(np.abs(weights) @ np.abs(self.values[targets]))
+            # Rounding of this very sum, and of the probabilities; exact for a sure step.
+            exact = len(targets) == 1 and abs(weights[0]) == 1 and constant == 0
+            slack = 0.0 if exact else (len(targets) + 8) * 2.0**-53 * size
+            numbers = [constant + float(weights @ self.values[targets])]
+            for one, other, sign in ((self.lower, self.upper, -1), (self.upper, self.lower, 1)):
+                ends = np.where(weights < 0, other[targets], one[targets])
+                numbers.append(constant + float(weights @ ends) + sign * slack)
+            if swapped:
+                value, high, low = (model.constant_sum - number for number in numbers)
+                numbers = [value, low, high]
+            action = int(model.action_labels[choice])
+            name = str(action) if model.rules is None else model.rules.action_name(state, action)
+            entries.append(ActionValue(action, name, *numbers))
+        return entries
+
+    def principal_variation(self, state: Hashable | None = None, length: int = 100) -> list[Any]:
+        """Return the states of a game from `state` in which both follow the policy.
+
+        Goes on while the outcome of the best action is certain: with chance there is no one line.
+
+        Parameters
+        ----------
+        state
+            Where to begin; the start if not given.
+        length : int
+            States at most.
+        """
+        model = self.model
+        if state is None:
+            if len(model.initial_states) != 1:
+                return []
+            state = self.initial_state()
+        line = [state]
+        while len(line) < length:
+            action = self.best_action(state)
+            if action is None:
+                break
+            following = self._sure_successor(state, action)
+            if following is None:
+                break
+            state = following
+            line.append(state)
+        return line
+
+    def initial_state(self) -> Any:
+        """Return the game's own initial state (the index without a game), if there is just one."""
+        if self.model.rules is None:
+            return int(self.model.initial_states[0])
+        return self.model.rules.initial()[0][1]
+
+    def _sure_successor(self, state: Any, action: int) -> Any:
+        model = self.model
+        if model.rules is not None:
+            outcomes = [pair for pair in model.rules.game.outcomes(state, action) if pair[0] > 0]
+            states = {outcome for _, outcome in outcomes}
+            return states.pop() if len(states) == 1 else None
+        choice = int(self.policy[state])
+        row = slice(
+            int(model.transition_offsets[choice]), int(model.transition_offsets[choice + 1])
+        )
+        targets = model.successors[row]
+        return int(targets[0]) if len(targets) == 1 else None
+
+    @functools.cached_property
+    def width(self) -> float:
+        """The largest distance of an upper from a lower bound."""
+        return float(np.max(self.upper - self.lower, initial=0.0))
+
+    def to_columns(self) -> dict[str, NDArray[Any]]:
+        """Return one column for each field of the state, and value, bounds and best action.
+
+        What ``pandas.DataFrame`` or ``polars.DataFrame`` takes as it is. For states that are not
+        packed into integers there is the one column ``state``.
+        """
+        model = self.model
+        columns: dict[str, NDArray[Any]] = {}
+        layout = getattr(model.states, "layout", None)
+        if layout is not None:
+            fields = model.states.fields()  # type: ignore[union-attr] # a packed table has them
+            columns.update(zip(layout.names(), fields.T, strict=True))
+        else:
+            states = np.empty(model.num_states, object)
+            states[:] = [model.state(index) for index in range(model.num_states)]
+            columns["state"] = states
+        columns["value"], columns["lower"], columns["upper"] = self.values, self.lower, self.upper
+        has_choice = self.policy >= 0
+        actions = np.where(has_choice, model.action_labels[self.policy * has_choice], 0)
+        columns["action"] = np.ma.masked_array(actions, ~has_choice)
+        return columns
+
+    def save(self, path: str | Path) -> None:
+        """Save the solution and its model as a folder that :func:`gamedp.load` reads.
+
+        Every file is written beside, synced and renamed, the manifest last: an interrupted save
+        leaves either the old solution or the new one.
+
+        Parameters
+        ----------
+        path
+            The folder, made if it does not exist.
+        """
+        from gamedp.storage import save_solution  # noqa: PLC0415 - storage knows solutions
+
+        save_solution(self, path)

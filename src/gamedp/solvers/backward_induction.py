@@ -1,0 +1,167 @@
+"""Backward induction: from the end of the game, or of the horizon, to the start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.kernels import bellman, maxn
+from gamedp.objectives import Discounted, FiniteHorizon
+from gamedp.progress import Reporter
+from gamedp.solution import Guarantee, Status
+from gamedp.solvers.base import Problem, Run, Support, make_solution, require
+
+if TYPE_CHECKING:
+    from gamedp.progress import ProgressCallback
+    from gamedp.solution import Solution
+
+__all__ = ["BackwardInduction"]
+
+BUDGET = 1 << 22
+"""States in one call of the kernel."""
+
+
+@attrs.frozen(kw_only=True)
+class BackwardInduction:
+    """Give every state its value once its successors have theirs.
+
+    For models in which no state can come again, and for finite horizons of any model. Nothing is
+    approximated but by rounding, which is bounded with every step; where all steps are sure and
+    the sums exact, the bounds are the value itself.
+
+    With three players and more (max-n [1]_), each mover takes the action that is best for itself,
+    the first of equally good ones. That is an equilibrium; other ways to break ties may give other
+    values, so the bounds speak of this policy.
+
+    References
+    ----------
+    .. [1] C. Luckhardt, K. Irani, "An algorithmic solution of N-person games", AAAI 1986.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> game = Matches(matches=17)
+    >>> gamedp.solve(game, solver=gamedp.BackwardInduction(), compile="never").value()
+    -1.0
+    """
+
+    def supports(self, problem: Problem) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+        model = problem.model
+        many = model.num_players > 2
+        if isinstance(problem.objective, FiniteHorizon):
+            if many:
+                return Support(False, "does finite horizons for one and two players only.")
+            return Support(True)
+        if many and isinstance(problem.objective, Discounted):
+            return Support(False, "does not discount for more than two players.")
+        if not model.structure.is_acyclic:
+            cycle = model.structure.cycle()
+            path = " → ".join(str(model.state(index)) for index in cycle[:6])
+            dots = " → …" if len(cycle) > 6 else ""
+            steps = "1 step" if len(cycle) == 1 else f"{len(cycle)} steps"
+            return Support(
+                False,
+                f"needs an acyclic model; {model.state(cycle[0])!r} can be reached from itself in "
+                f"{steps} ({path}{dots} → {model.state(cycle[0])}). Use "
+                "TopologicalValueIteration, or name no solver to let gamedp choose.",
+            )
+        return Support(True)
+
+    def solve(
+        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+    ) -> Solution:
+        """Solve the problem; rounding alone separates the bounds, whatever `tolerance` asks."""
+        require(self, problem)
+        if isinstance(problem.objective, FiniteHorizon):
+            return self._finite_horizon(problem, problem.objective, tolerance, progress)
+        if problem.model.num_players > 2:
+            return self._max_n(problem, progress)
+        run = Run(problem, tolerance, progress)
+        structure = problem.model.structure
+        total = structure.num_components
+        unused = np.empty(0)
+        done = 0
+        while done < total:
+            done = bellman.solve_components_jit(
+                done,
+                total,
+                structure.component_offsets,
+                structure.nontrivial,
+                run.rows,
+                BUDGET,
+                tolerance,
+                0,
+                True,
+                run.values,
+                run.errors,
+                run.policy,
+                unused,
+                unused,
+                np.empty(0, run.rows.order.dtype),
+                run.visits,
+            )
+            run.reporter.report(done, total, f"{done:,} of {total:,} states solved")
+        return run.solution(self)
+
+    def _finite_horizon(
+        self,
+        problem: Problem,
+        objective: FiniteHorizon,
+        tolerance: float,
+        progress: ProgressCallback | None,
+    ) -> Solution:
+        """Sweep once for each step, and keep what is best with so many steps to go."""
+        run = Run(problem, tolerance, progress)
+        model = problem.model
+        most_actions = int(np.diff(model.choice_offsets).max(initial=0))
+        dtype = np.uint8 if most_actions <= 256 else np.uint32
+        step_policies = np.zeros((objective.horizon, model.num_states), dtype)
+        first_choices = model.choice_offsets[:-1]
+        values, errors = run.values, run.errors
+        for step in range(objective.horizon):
+            new_values, new_errors = values.copy(), errors.copy()
+            bellman.step_jit(run.rows, values, errors, new_values, new_errors, run.policy)
+            values, errors = new_values, new_errors
+            step_policies[step] = np.maximum(run.policy - first_choices, 0)
+            run.visits[0] += model.num_states - len(model.terminals)
+            run.reporter.report(step + 1, objective.horizon, f"{step + 1:,} steps to go")
+        run.values, run.errors = values, errors
+        solution = run.solution(self)
+        return attrs.evolve(solution, step_policies=step_policies)
+
+    def _max_n(self, problem: Problem, progress: ProgressCallback | None) -> Solution:
+        """Let each mover take what is best for itself."""
+        model = problem.model
+        reporter = Reporter(progress, "solve")
+        shape = (model.num_states, model.num_players)
+        values, errors = np.zeros(shape), np.zeros(shape)
+        values[model.terminals] = model.payoffs
+        policy = np.full(model.num_states, -1, np.int64)
+        sign = 1.0 if problem.objective.optimum == "max" else -1.0
+        maxn.solve_jit(
+            model.structure.order,
+            model.choice_offsets,
+            model.transition_offsets,
+            model.successors,
+            model.probabilities,
+            model.rewards,
+            model.players,
+            sign,
+            values,
+            errors,
+            policy,
+        )
+        return make_solution(
+            problem,
+            self,
+            (values, values - errors, values + errors),
+            policy,
+            Guarantee.EQUILIBRIUM,
+            Status.SOLVED,
+            1,
+            reporter.seconds,
+        )

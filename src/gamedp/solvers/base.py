@@ -1,0 +1,379 @@
+"""What all solvers share: the problem they are given, and the solution they put together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidModelError, NotSolvedError, UnsupportedProblemError
+from gamedp.kernels import bellman
+from gamedp.model import Model, check_finite
+from gamedp.objectives import Discounted, FiniteHorizon, Objective, TotalReward
+from gamedp.progress import ProgressCallback, Reporter
+from gamedp.solution import Guarantee, Solution, Statistics, Status
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Problem", "Run", "Solver", "Support", "make_solution", "require"]
+
+
+@attrs.frozen
+class Support:
+    """Whether a solver can do a problem, and why not.
+
+    Attributes
+    ----------
+    ok : bool
+    reason : str
+        In words; empty if `ok`.
+    """
+
+    ok: bool
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        """Return `ok`."""
+        return self.ok
+
+
+class Solver(Protocol):
+    """A way to solve problems: an immutable value, its attributes are its options."""
+
+    def supports(self, problem: Problem) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+
+    def solve(
+        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+    ) -> Solution:
+        """Solve the problem so that every value is known within `tolerance`."""
+
+
+@attrs.frozen(eq=False)
+class Problem:
+    """A model and what is to be computed on it.
+
+    Attributes
+    ----------
+    model : Model
+    objective : Objective
+    """
+
+    model: Model
+    objective: Objective = attrs.field(factory=TotalReward)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse numbers that no solver could work with."""
+        check_finite(self.model)
+        if (
+            self.model.constant_sum != 0
+            and self.model.has_swaps
+            and not isinstance(self.objective, TotalReward)
+        ):
+            message = (
+                f"{type(self.objective).__name__} does not go with constant_sum="
+                f"{self.model.constant_sum:g} and players who change places (canonical): a payoff "
+                "that is discounted or cut off no longer adds up to a constant. Use TotalReward, "
+                "or a game without canonical."
+            )
+            raise UnsupportedProblemError(message)
+
+    @property
+    def discount(self) -> float:
+        """What the value one step later counts."""
+        return self.objective.discount if isinstance(self.objective, Discounted) else 1.0
+
+    @property
+    def is_proper(self) -> bool:
+        """Whether errors can be proven: play surely ends, or later rewards count less and less."""
+        return (
+            isinstance(self.objective, (Discounted, FiniteHorizon))
+            or self.model.structure.always_ends
+        )
+
+    def rows(self) -> bellman.Rows:
+        """Return Bellman's equation of the problem as the kernels take it."""
+        model = self.model
+        if model.num_players > 2:
+            message = "values of more than two players are solved by BackwardInduction alone."
+            raise UnsupportedProblemError(message)
+        structure = model.structure
+        return bellman.Rows(
+            structure.order,
+            structure.component,
+            model.choice_offsets,
+            model.transition_offsets,
+            model.successors,
+            model.probabilities,
+            self.constants(),
+            (model.players == 0) == (self.objective.optimum == "max"),
+            self.discount,
+        )
+
+    def constants(self) -> NDArray[np.float64]:
+        """Return what a choice earns whatever follows: its reward, and its share of the sum."""
+        model = self.model
+        if model.constant_sum == 0 or not model.has_swaps:
+            return model.rewards
+        swapped = np.minimum(model.probabilities, 0.0)
+        mass = np.add.reduceat(swapped, model.transition_offsets[:-1])
+        constants = model.rewards - model.constant_sum * mass
+        constants.flags.writeable = False
+        return constants
+
+    def range_of_values(self) -> tuple[float, float]:
+        """Return bounds that hold without any computation: the range of the payoffs.
+
+        Only where there are no rewards and play surely ends; else infinite.
+        """
+        model = self.model
+        if not isinstance(self.objective, TotalReward) or model.rewards.any():
+            return -np.inf, np.inf
+        low, high = float(model.payoffs.min()), float(model.payoffs.max())
+        if model.has_swaps:
+            low, high = min(low, model.constant_sum - high), max(high, model.constant_sum - low)
+        return low, high
+
+
+def require(solver: Solver, problem: Problem) -> None:
+    """Raise UnsupportedProblemError with the solver's reason if it cannot do the problem."""
+    support = solver.supports(problem)
+    if not support:
+        message = f"{type(solver).__name__} {support.reason}"
+        raise UnsupportedProblemError(message)
+
+
+class Run:
+    """A solver at work: the arrays it fills, the limits it minds, the work it counts.
+
+    Attributes
+    ----------
+    values, errors : (S,) float64
+        ``|values - true values| <= errors`` once they are proven.
+    policy : (S,) int64
+    visits : (1,) int64
+        States looked at.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        tolerance: float,
+        progress: ProgressCallback | None,
+        max_seconds: float = float("inf"),
+    ) -> None:
+        model = problem.model
+        self.problem = problem
+        self.tolerance = tolerance
+        self.max_seconds = max_seconds
+        self.reporter = Reporter(progress, "solve")
+        self.rows = problem.rows()
+        self.values = np.zeros(model.num_states)
+        self.values[model.terminals] = model.payoffs
+        self.errors = np.zeros(model.num_states)
+        self.policy = np.full(model.num_states, -1, np.int64)
+        self.visits = np.zeros(1, np.int64)
+        self.status = Status.SOLVED
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the limit of time is passed."""
+        return self.reporter.seconds > self.max_seconds
+
+    @property
+    def sweeps(self) -> int:
+        """How often every state was looked at, rounded up."""
+        inner = max(1, self.problem.model.num_states - len(self.problem.model.terminals))
+        return -(-int(self.visits[0]) // inner)
+
+    def component(self, number: int) -> tuple[int, int]:
+        """Return where in the order a component starts and stops."""
+        offsets = self.problem.model.structure.component_offsets
+        return int(offsets[number]), int(offsets[number + 1])
+
+    def prove_all(self) -> float:
+        """Prove errors for all values, component by component; return the largest."""
+        structure = self.problem.model.structure
+        weights = np.ones(len(self.values))
+        arguments = (self.rows, self.values, self.errors, self.policy)
+        number = 0
+        while number < structure.num_components:
+            number = bellman.settle_components_jit(
+                number,
+                structure.num_components,
+                structure.component_offsets,
+                structure.nontrivial,
+                *arguments,
+            )
+            if number < structure.num_components:
+                self.prove(number, weights, self.tolerance, max_sweeps=1000)
+                number += 1
+        return float(self.errors.max(initial=0.0))
+
+    def prove(
+        self, number: int, weights: NDArray[np.float64], tolerance: float, max_sweeps: int
+    ) -> float:
+        """Prove errors for the values of a component with cycles; return the width it adds.
+
+        The weights count the steps of the greedy policy first; if that does not do, of nearly
+        optimal actions; then of all.
+        """
+        start, stop = self.component(number)
+        states = self.rows.order[start:stop]
+        width = np.inf
+        if not self.problem.is_proper:
+            self.errors[states] = np.inf
+            return float(width)
+        scale = float(np.abs(self.values[states]).max())
+        for mode in (bellman.GREEDY, bellman.NEAR, bellman.ALL):
+            if self.rows.discount < 1:
+                weights[states] = 1 / (1 - self.rows.discount)
+            else:
+                weights[states] = 1.0
+                self._weigh(start, stop, mode, 1e-3 * scale, weights, max_sweeps)
+            width = bellman.certify_jit(
+                start, stop, self.rows, self.values, weights, self.errors, self.policy
+            )
+            self.visits[0] += stop - start
+            if width <= tolerance or self.rows.discount < 1 or self.out_of_time:
+                break
+            if np.isfinite(width):
+                break
+        return float(width)
+
+    def _weigh(
+        self,
+        start: int,
+        stop: int,
+        mode: int,
+        margin: float,
+        weights: NDArray[np.float64],
+        max_sweeps: int,
+    ) -> None:
+        for _ in range(max_sweeps):
+            increase = bellman.weigh_jit(
+                start, stop, self.rows, self.values, self.policy, mode, margin, weights
+            )
+            self.visits[0] += stop - start
+            if increase <= 0.5 or self.out_of_time:
+                return
+
+    def solution(self, solver: Any, *, proven: bool = True) -> Solution:
+        """Put the solution together; raise NotSolvedError if it is not what was asked for."""
+        problem, model = self.problem, self.problem.model
+        if not np.isfinite(self.values).all():
+            state = model.state(int(np.flatnonzero(~np.isfinite(self.values))[0]))
+            message = f"the value of {state!r} is beyond the range of 64-bit floating point."
+            raise InvalidModelError(message)
+        lower = np.nextafter(self.values - self.errors, -np.inf)
+        upper = np.nextafter(self.values + self.errors, np.inf)
+        exact = self.errors == 0
+        lower[exact] = upper[exact] = self.values[exact]
+        if proven:
+            low, high = problem.range_of_values()
+            np.clip(lower, low, None, out=lower)
+            np.clip(upper, None, high, out=upper)
+        guarantee = Guarantee.TWO_SIDED if proven else Guarantee.NONE
+        width = float(np.max(upper - lower, initial=0.0))
+        if not proven:
+            self.status = Status.UNPROVEN if self.status is Status.SOLVED else self.status
+        elif self.status is Status.SOLVED and not width <= self.tolerance:
+            self.status = Status.ROUNDING
+        return self.finish(
+            solver, self.values, lower, upper, self.policy, guarantee, self.status, self.sweeps
+        )
+
+    def finish(  # noqa: PLR0913 - they are what a solution is
+        self,
+        solver: Any,
+        values: NDArray[np.float64],
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        policy: NDArray[np.int64],
+        guarantee: Guarantee,
+        status: Status,
+        sweeps: int,
+        step_policies: NDArray[np.unsignedinteger[Any]] | None = None,
+    ) -> Solution:
+        """Make the Solution object, with its statistics."""
+        return make_solution(
+            self.problem,
+            solver,
+            (values, lower, upper),
+            policy,
+            guarantee,
+            status,
+            sweeps,
+            self.reporter.seconds,
+            step_policies,
+        )
+
+
+def make_solution(  # noqa: PLR0913 - they are what a solution is
+    problem: Problem,
+    solver: Any,
+    numbers: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+    policy: NDArray[np.int64],
+    guarantee: Guarantee,
+    status: Status,
+    sweeps: int,
+    seconds: float,
+    step_policies: NDArray[np.unsignedinteger[Any]] | None = None,
+) -> Solution:
+    """Make the Solution, and raise NotSolvedError if it is not what was asked for.
+
+    Parameters
+    ----------
+    numbers : (values, lower, upper)
+    seconds : float
+        How long solving took.
+    """
+    model = problem.model
+    values, lower, upper = numbers
+    num_bytes = sum(array.nbytes for array in (*numbers, policy))
+    solution = Solution(
+        model=model,
+        objective=problem.objective,
+        solver=solver,
+        values=values,
+        lower=lower,
+        upper=upper,
+        policy=policy,
+        status=status,
+        guarantee=guarantee,
+        statistics=Statistics(
+            states=model.num_states,
+            choices=model.num_choices,
+            transitions=model.num_transitions,
+            sweeps=sweeps,
+            seconds={"compile": 0.0, "explore": 0.0, **model.seconds, "solve": seconds},
+            bytes=model.num_bytes + num_bytes,
+        ),
+        step_policies=step_policies,
+    )
+    if status in {Status.SWEEP_LIMIT, Status.TIME_LIMIT, Status.ROUNDING}:
+        what = {
+            Status.SWEEP_LIMIT: "its limit of sweeps",
+            Status.TIME_LIMIT: "its limit of time",
+            Status.ROUNDING: "the limit of 64-bit rounding",
+        }[status]
+        way_out = {
+            Status.SWEEP_LIMIT: "Raise max_sweeps, loosen tolerance",
+            Status.TIME_LIMIT: "Raise max_seconds, loosen tolerance",
+            Status.ROUNDING: "Loosen tolerance",
+        }[status]
+        known = (
+            f"every value is known to within {solution.width:.3g}"
+            if guarantee is not Guarantee.NONE and np.isfinite(solution.width)
+            else "nothing is proven yet for some values"
+        )
+        message = (
+            f"{type(solver).__name__} stopped at {what} after {sweeps:,} sweeps; {known}. "
+            f"{way_out}, or read .solution on this error."
+        )
+        raise NotSolvedError(message, solution)
+    return solution
+
+

@@ -1,0 +1,160 @@
+"""Solving in one call: the model is built and a solver chosen, unless they are given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from gamedp.errors import InvalidParameterError
+from gamedp.model import Model
+from gamedp.objectives import FiniteHorizon, Objective, TotalReward
+from gamedp.registry import SOLVERS, find
+from gamedp.solvers.backward_induction import BackwardInduction
+from gamedp.solvers.base import Problem, Solver
+from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gamedp.progress import ProgressCallback
+    from gamedp.solution import Solution
+
+__all__ = ["explain", "solve"]
+
+
+def solve(  # noqa: PLR0913 - what is usually set in one call
+    game_or_model: Any,
+    objective: Objective | None = None,
+    solver: Solver | str | None = None,
+    *,
+    tolerance: float = 1e-6,
+    progress: ProgressCallback | None = None,
+    compile: Literal["auto", "always", "never"] = "auto",  # noqa: A002 - the user's word
+    box: Mapping[str, tuple[int, int]] | None = None,
+    max_states: float = float("inf"),
+    max_seconds: float = float("inf"),
+    max_bytes: float | None = None,
+) -> Solution:
+    """Solve a game or a model: the value of every state between proven bounds, and a policy.
+
+    Parameters
+    ----------
+    game_or_model
+        An instance of a class that fulfils :class:`gamedp.Game`, or a :class:`gamedp.Model`.
+    objective : TotalReward, Discounted or FiniteHorizon, optional
+        What to compute; the total reward, payoff at the end included, if not given.
+    solver : solver or str, optional
+        A solver, or the name of a registered one; chosen by the model's structure if not given
+        (:func:`gamedp.explain` says why).
+    tolerance : float
+        How far apart the bounds of a value may be.
+    progress : callable, optional
+        Is called with a :class:`gamedp.Progress` now and then.
+    compile, box, max_states, max_seconds, max_bytes
+        For the exploration of a game; see :func:`gamedp.compile`.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    InvalidModelError
+        If the rules or the arrays are wrong somewhere.
+    UnsupportedProblemError
+        If the solver cannot do the problem; says which can.
+    NotSolvedError
+        If the solver stopped at a limit, or the tolerance is finer than 64-bit rounding allows;
+        what is known so far is its `solution`.
+    LimitExceededError
+        If the exploration stopped at a limit.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> solution = gamedp.solve(Matches(matches=18), compile="never")
+    >>> solution.value(), solution.bounds(), solution.guarantee.name
+    (1.0, (1.0, 1.0), 'TWO_SIDED')
+    """
+    if not tolerance > 0:
+        message = f"tolerance is {tolerance!r}; it must be positive."
+        raise InvalidParameterError(message)
+    if isinstance(game_or_model, Model):
+        model = game_or_model
+    else:
+        from gamedp.compiler import compile_game  # noqa: PLC0415 - not needed for models
+
+        model = compile_game(
+            game_or_model,
+            compile=compile,
+            box=box,
+            max_states=max_states,
+            max_seconds=max_seconds,
+            max_bytes=max_bytes,
+            progress=progress,
+        )
+    problem = Problem(model, TotalReward() if objective is None else objective)
+    if isinstance(solver, str):
+        solver = find(SOLVERS, solver)()
+    chosen = _choose(problem)[0] if solver is None else solver
+    return chosen.solve(problem, tolerance=tolerance, progress=progress)
+
+
+def explain(game_or_model: Any, objective: Objective | None = None) -> str:
+    """Say in words what the structure of a model is, and which solver is chosen for it and why.
+
+    Parameters
+    ----------
+    game_or_model
+        As for :func:`gamedp.solve`.
+    objective : optional
+        As for :func:`gamedp.solve`.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> print(gamedp.explain(gamedp.compile(Matches(matches=18), compile="never")))
+    19 states, 51 choices, 51 transitions; no state can come again (18 levels).
+    BackwardInduction: one pass from the end gives every value, up to rounding.
+    """
+    if isinstance(game_or_model, Model):
+        model = game_or_model
+    else:
+        from gamedp.compiler import compile_game  # noqa: PLC0415
+
+        model = compile_game(game_or_model)
+    problem = Problem(model, TotalReward() if objective is None else objective)
+    solver, reason = _choose(problem)
+    structure = model.structure
+    if structure.is_acyclic:
+        shape = f"no state can come again ({structure.num_levels:,} levels)"
+    else:
+        cyclic = int(structure.nontrivial.sum())
+        ends = (
+            "play ends almost surely whatever the players do"
+            if structure.always_ends
+            else f"play may go on for ever ({structure.num_end_components:,} end components)"
+        )
+        shape = f"{cyclic:,} components in which states come again; {ends}"
+    return (
+        f"{model.num_states:,} states, {model.num_choices:,} choices, "
+        f"{model.num_transitions:,} transitions; {shape}.\n{type(solver).__name__}: {reason}"
+    )
+
+
+def _choose(problem: Problem) -> tuple[Solver, str]:
+    """Return the solver for a problem and the reason in words."""
+    if isinstance(problem.objective, FiniteHorizon):
+        return BackwardInduction(), "one sweep for each step of the horizon."
+    if problem.model.num_players > 2 or problem.model.structure.is_acyclic:
+        return BackwardInduction(), "one pass from the end gives every value, up to rounding."
+    proof = (
+        "until its error is proven to be small."
+        if problem.is_proper
+        else "until it hardly changes; play may go on for ever, so nothing is proven."
+    )
+    return (
+        TopologicalValueIteration(),
+        f"each component is solved after all it leads to, {proof}",
+    )

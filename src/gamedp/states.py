@@ -1,0 +1,289 @@
+"""Where the states of a model live: packed into integers, or as the objects they are.
+
+A state that is a NamedTuple of ints (and of fixed-length tuples of ints) is flattened to its
+fields, and the fields to as few 64-bit words as they need, in mixed radix. Two states have the
+same code exactly when all their fields are equal.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, Protocol
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidModelError, UnknownStateError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Codec", "Layout", "ObjectTable", "PackedTable", "StateTable"]
+
+WORD_LIMIT = 2**62
+"""A word holds mixed-radix numbers below this; a field with a wider range has a word of its own."""
+
+BLOCK = 1 << 16
+"""States that are packed or unpacked at a time, which bounds the memory this takes."""
+
+
+@attrs.frozen
+class Layout:
+    """How a state is built from integers: a leaf, or a (named) tuple of layouts.
+
+    Attributes
+    ----------
+    kind : type or None
+        ``int`` or ``bool`` for a leaf; the NamedTuple's class, or ``tuple``, for a node.
+    parts : tuple of Layout
+        The layouts of a node's items.
+    """
+
+    kind: Any
+    parts: tuple[Layout, ...] = ()
+
+    @classmethod
+    def of(cls, state: object) -> Layout | None:
+        """Return the layout of `state`, or None if it is not made of ints and tuples alone."""
+        if isinstance(state, (bool, np.bool_)):
+            return cls(bool)
+        if isinstance(state, (int, np.integer)):
+            return cls(int)
+        if not isinstance(state, tuple):
+            return None
+        parts = [cls.of(item) for item in state]
+        if any(part is None for part in parts):
+            return None
+        return cls(type(state), tuple(part for part in parts if part is not None))
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether this is a single integer."""
+        return self.kind is int or self.kind is bool
+
+    def names(self, prefix: str = "") -> Iterator[str]:
+        """Yield the fields' names in order: ``own``, ``board[3]``."""
+        if self.is_leaf:
+            yield prefix
+            return
+        fields = getattr(self.kind, "_fields", None)
+        for position, part in enumerate(self.parts):
+            if fields is None:
+                yield from part.names(f"{prefix}[{position}]")
+            else:
+                name = fields[position]
+                yield from part.names(f"{prefix}.{name}" if prefix else name)
+
+    def flatten(self, state: Any) -> list[int]:
+        """Return the integers of `state`; raise InvalidModelError if it is laid out otherwise."""
+        fields: list[int] = []
+        self._flatten_into(state, fields, state)
+        return fields
+
+    def _flatten_into(self, part: Any, fields: list[int], state: object) -> None:
+        if self.is_leaf:
+            try:
+                fields.append(operator.index(part))
+            except TypeError:
+                message = f"{part!r} in {state!r} is not an integer, as it is in other states."
+                raise InvalidModelError(message) from None
+            return
+        if not isinstance(part, self.kind) or len(part) != len(self.parts):
+            wanted = f"a {self.kind.__name__} of {len(self.parts)} items"
+            message = f"{part!r} is not a state of this game: {wanted} is expected."
+            raise InvalidModelError(message)
+        for item, layout in zip(part, self.parts, strict=True):
+            layout._flatten_into(item, fields, state)  # noqa: SLF001 - of this very class
+
+    def build(self, fields: Iterator[int]) -> Any:
+        """Return the state made of the next integers of `fields`."""
+        if self.is_leaf:
+            return self.kind(next(fields))
+        items = [part.build(fields) for part in self.parts]
+        return tuple(items) if self.kind is tuple else self.kind(*items)
+
+
+@attrs.frozen(eq=False)
+class Codec:
+    """Mixed-radix packing of a state's fields into 64-bit words.
+
+    Attributes
+    ----------
+    low, high : (K,) int64
+        Field k takes values ``low[k] <= value < high[k]``.
+    stride, word : (K,) int64
+        Field k contributes ``(value - low[k]) * stride[k]`` to word ``word[k]``. A field whose
+        range exceeds a word's limit has stride 0 and a word of its own that holds it as it is.
+    num_words : int
+        Words of a code.
+    size : int
+        How many codes there are if one word suffices, else 0.
+    """
+
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    stride: NDArray[np.int64]
+    word: NDArray[np.int64]
+    num_words: int
+    size: int
+
+    @classmethod
+    def of_ranges(cls, low: Sequence[int], high: Sequence[int]) -> Codec:
+        """Lay out words for fields with values in ``low[k] .. high[k] - 1``."""
+        strides, words = [], []
+        word, product = 0, 1
+        for lowest, end in zip(low, high, strict=True):
+            extent = end - lowest
+            if extent > WORD_LIMIT:
+                word += product > 1
+                strides.append(0)
+                words.append(word)
+                word, product = word + 1, 1
+                continue
+            if product * extent > WORD_LIMIT:
+                word, product = word + 1, 1
+            strides.append(product)
+            words.append(word)
+            product *= extent
+        num_words = max(words, default=0) + 1
+        wide = any(stride == 0 for stride in strides)
+        return cls(
+            # The ends of a wide field are not used; clipped so that they fit.
+            np.array([max(value, -(2**63)) for value in low], np.int64),
+            np.array([min(value, 2**63 - 1) for value in high], np.int64),
+            np.array(strides, np.int64),
+            np.array(words, np.int64),
+            num_words,
+            0 if wide or num_words > 1 else product,
+        )
+
+    def pack(self, fields: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the codes (n, W) of the rows of `fields` (n, K), which must be in range."""
+        codes = np.zeros((len(fields), self.num_words), np.int64)
+        for k, (stride, word) in enumerate(zip(self.stride, self.word, strict=True)):
+            if stride == 0:
+                codes[:, word] = fields[:, k]
+            else:
+                codes[:, word] += (fields[:, k] - self.low[k]) * stride
+        return codes
+
+    def unpack(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the fields (n, K) of `codes` (n, W)."""
+        fields = np.empty((len(codes), len(self.low)), np.int64)
+        for k, (stride, word) in enumerate(zip(self.stride, self.word, strict=True)):
+            if stride == 0:
+                fields[:, k] = codes[:, word]
+            else:
+                extent = self.high[k] - self.low[k]
+                fields[:, k] = codes[:, word] // stride % extent + self.low[k]
+        return fields
+
+    def contains(self, fields: Sequence[int]) -> bool:
+        """Say whether every field is in its range."""
+        return all(
+            stride == 0 and -(2**63) <= value < 2**63 or low <= value < high
+            for value, low, high, stride in zip(
+                fields, self.low.tolist(), self.high.tolist(), self.stride.tolist(), strict=True
+            )
+        )
+
+
+class StateTable(Protocol):
+    """The states of a model, in the order of their indices."""
+
+    def __len__(self) -> int:
+        """Return how many states there are."""
+
+    def state(self, index: int) -> Any:
+        """Return the state with that index."""
+
+    def index(self, state: Hashable) -> int:
+        """Return the index of `state`; raise UnknownStateError if there is none."""
+
+
+@attrs.frozen(eq=False)
+class PackedTable:
+    """States as packed codes, decoded when asked for.
+
+    Attributes
+    ----------
+    layout : Layout
+    codec : Codec
+    codes : (S, W) int64
+        Read-only.
+    """
+
+    layout: Layout
+    codec: Codec
+    codes: NDArray[np.int64]
+    _sorted: list[NDArray[np.int64]] = attrs.field(factory=list, init=False, repr=False)
+
+    def __len__(self) -> int:
+        """Return how many states there are."""
+        return len(self.codes)
+
+    def state(self, index: int) -> Any:
+        """Return the state with that index."""
+        fields = self.codec.unpack(self.codes[index : index + 1])[0]
+        return self.layout.build(iter(fields.tolist()))
+
+    def fields(self) -> NDArray[np.int64]:
+        """Return all states' fields as one (S, K) array; its columns are `Layout.names`."""
+        return self.codec.unpack(self.codes)
+
+    def index(self, state: Hashable) -> int:
+        """Return the index of `state`; raise UnknownStateError if there is none."""
+        try:
+            fields = self.layout.flatten(state)
+        except InvalidModelError as error:
+            raise UnknownStateError(str(error)) from None
+        if self.codec.contains(fields):
+            code = self.codec.pack(np.array([fields], np.int64))
+            order, keys = self._lookup()
+            place = int(np.searchsorted(keys, _as_keys(code)[0]))
+            if place < len(keys) and keys[place] == _as_keys(code)[0]:
+                return int(order[place])
+        message = f"{state!r} is not a state of this model: it cannot be reached from the start."
+        raise UnknownStateError(message)
+
+    def _lookup(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Sort the codes once, on the first look-up."""
+        if not self._sorted:
+            keys = _as_keys(self.codes)
+            order = np.argsort(keys, kind="stable")
+            self._sorted.extend((order, keys[order]))
+        return self._sorted[0], self._sorted[1]
+
+
+def _as_keys(codes: NDArray[np.int64]) -> NDArray[Any]:
+    """View (n, W) codes as n sortable keys."""
+    if codes.shape[1] == 1:
+        return codes[:, 0]
+    names = [f"w{position}" for position in range(codes.shape[1])]
+    return np.ascontiguousarray(codes).view([(name, np.int64) for name in names])[:, 0]
+
+
+@attrs.frozen(eq=False)
+class ObjectTable:
+    """States as the hashable objects that the rules yield."""
+
+    objects: list[Any]
+    indices: dict[Any, int]
+
+    def __len__(self) -> int:
+        """Return how many states there are."""
+        return len(self.objects)
+
+    def state(self, index: int) -> Any:
+        """Return the state with that index."""
+        return self.objects[index]
+
+    def index(self, state: Hashable) -> int:
+        """Return the index of `state`; raise UnknownStateError if there is none."""
+        try:
+            return self.indices[state]
+        except KeyError:
+            message = f"{state!r} is not a state of this model."
+            raise UnknownStateError(message) from None

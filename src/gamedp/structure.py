@@ -1,0 +1,257 @@
+"""What the graph of a model looks like: components, levels, cycles, end components."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.signedinteger[Any]]
+    Flags = NDArray[np.bool_]
+
+__all__ = ["Structure"]
+
+
+@attrs.frozen(eq=False)
+class Structure:
+    """The graph of a model, taken apart: S states, C choices, T transitions, K components.
+
+    Made by :meth:`of`, and kept by a model as ``model.structure``. Only which successors are
+    possible counts, not how likely they are; a transition on which the players change places counts
+    like any other. All arrays are read-only.
+
+    Attributes
+    ----------
+    choice_offsets : (S+1,) int64
+        The graph: the choices of state s are ``choice_offsets[s] .. choice_offsets[s+1] - 1``.
+    transition_offsets : (C+1,) int64
+        The transitions of choice c are ``transition_offsets[c] .. transition_offsets[c+1] - 1``.
+    successors : (T,) int32 or int64
+        The state a transition leads to. The arrays below have its type.
+    component : (S,)
+        The strongly connected component of each state. No transition leads to a component with a
+        higher number, so that whoever goes through them from 0 on finds every successor outside the
+        component done.
+    order : (S,)
+        The states by component, within a component as a depth-first search finishes them. Most
+        successors of a state come before it, in an acyclic model all of them.
+    component_offsets : (K+1,)
+        The states of component k are ``order[component_offsets[k]:component_offsets[k+1]]``.
+    nontrivial : (K,) bool
+        Whether a component contains a cycle: it has several states, or one that may follow itself.
+    levels : (K,)
+        The number of steps from component to component on the longest way down: 0 where none leads
+        out. Components of one level do not depend on each other.
+    num_levels : int
+        How many levels there are.
+
+    Examples
+    --------
+    State 0 may move to 1, or end the game in 2; state 1 moves back to 0.
+
+    >>> structure = Structure.of(
+    ...     choice_offsets=np.array([0, 2, 3, 3]),
+    ...     transition_offsets=np.array([0, 1, 2, 3]),
+    ...     successors=np.array([1, 2, 0]),
+    ... )
+    >>> structure.component, structure.is_acyclic, structure.cycle()
+    (array([1, 1, 0]), False, (0, 1))
+    >>> structure.end_component, structure.stays, structure.always_ends
+    (array([ 0,  0, -1]), array([ True, False,  True]), False)
+    """
+
+    choice_offsets: Integers = attrs.field(repr=False)
+    transition_offsets: Integers = attrs.field(repr=False)
+    successors: Integers = attrs.field(repr=False)
+    component: Integers = attrs.field(repr=False)
+    order: Integers = attrs.field(repr=False)
+    component_offsets: Integers = attrs.field(repr=False)
+    nontrivial: Flags = attrs.field(repr=False)
+    levels: Integers = attrs.field(repr=False)
+    num_levels: int
+
+    @classmethod
+    def of(
+        cls, choice_offsets: Integers, transition_offsets: Integers, successors: Integers
+    ) -> Structure:
+        """Find the components and levels of a graph, in time linear in its size.
+
+        Parameters
+        ----------
+        choice_offsets, transition_offsets, successors
+            The graph, as in :class:`gamedp.Model`. The arrays are trusted to form one.
+
+        Returns
+        -------
+        Structure
+            The structure; end components are found when they are first asked for.
+        """
+        from gamedp.kernels import graph  # noqa: PLC0415 - brings numba along
+
+        # Locked arrays are a type of their own to numba: so every kernel compiles only once.
+        choice_offsets = _locked(choice_offsets)
+        transition_offsets = _locked(transition_offsets)
+        successors = _locked(successors)
+        num_states = len(choice_offsets) - 1
+        edge_offsets = transition_offsets[choice_offsets]
+        component = np.empty(num_states, successors.dtype)
+        order = np.empty(num_states, successors.dtype)
+        component_offsets = np.empty(num_states + 1, successors.dtype)
+        num_components = graph.strongly_connected_components_jit(
+            edge_offsets, successors, component, order, component_offsets
+        )
+        levels = np.empty(num_components, successors.dtype)
+        nontrivial = np.empty(num_components, np.bool_)
+        num_levels = graph.condense_jit(
+            edge_offsets, successors, component, order, levels, nontrivial
+        )
+        return cls(
+            choice_offsets=choice_offsets,
+            transition_offsets=transition_offsets,
+            successors=successors,
+            component=_locked(component),
+            order=_locked(order),
+            component_offsets=_locked(component_offsets[: num_components + 1].copy()),
+            nontrivial=_locked(nontrivial),
+            levels=_locked(levels),
+            num_levels=num_levels,
+        )
+
+    def __reduce__(self) -> tuple[Callable[..., Structure], tuple[Integers, Integers, Integers]]:
+        # The rest is found again about as fast as it could be read, and comes back locked.
+        return Structure.of, (self.choice_offsets, self.transition_offsets, self.successors)
+
+    @property
+    def num_states(self) -> int:
+        """How many states there are (S)."""
+        return len(self.component)
+
+    @property
+    def num_components(self) -> int:
+        """How many strongly connected components there are (K)."""
+        return len(self.nontrivial)
+
+    @cached_property
+    def num_cyclic_levels(self) -> int:
+        """How many levels have a component with a cycle; no path meets more such components."""
+        return len(np.unique(self.levels[self.nontrivial]))
+
+    @property
+    def is_acyclic(self) -> bool:
+        """Whether no state can ever come again."""
+        return not self.nontrivial.any()
+
+    def cycle(self, state: int | None = None) -> tuple[int, ...]:
+        """Find a shortest cycle through a state.
+
+        Parameters
+        ----------
+        state
+            The index of the state. By default the lowest one that lies on a cycle: in a model
+            explored from its initial states, one that is among the nearest to them.
+
+        Returns
+        -------
+        tuple of int
+            The states of the cycle, `state` first; each moves to the next, and the last to the
+            first. Empty if there is no such cycle.
+        """
+        from gamedp.kernels import graph  # noqa: PLC0415 - brings numba along
+
+        if state is None:
+            if self.is_acyclic:
+                return ()
+            state = int(self.nontrivial[self.component].argmax())
+        component = self.component[state]
+        size = self.component_offsets[component + 1] - self.component_offsets[component]
+        states = np.empty(size, self.successors.dtype)
+        edge_offsets = self.transition_offsets[self.choice_offsets]
+        length = graph.shortest_cycle_jit(
+            edge_offsets, self.successors, self.component, state, states
+        )
+        return tuple(states[:length].tolist())
+
+    @property
+    def end_component(self) -> Integers:
+        """The maximal end component of each state, -1 for a state in none; (S,).
+
+        An end component is a set of states in which play can go on for ever: each of them has a
+        choice, whoever makes it, that surely leads to states of the set, and by such choices every
+        state of the set can be reached from every other. The maximal ones have no state in common.
+        They are numbered from 0 in the order of the components in which they lie.
+        """
+        return self._end_components[0]
+
+    @property
+    def stays(self) -> Flags:
+        """Whether a choice surely keeps play in the maximal end component of its state; (C,)."""
+        return self._end_components[1]
+
+    @property
+    def num_end_components(self) -> int:
+        """How many maximal end components there are."""
+        return self._end_components[2]
+
+    @property
+    def always_ends(self) -> bool:
+        """Whether play reaches a terminal state almost surely, whatever the players do.
+
+        With finitely many states this holds if and only if there is no end component. Within one,
+        play can go on for ever. And under every policy, also one that remembers or randomises, the
+        states and choices that occur infinitely often almost surely form an end component if play
+        does not end [1]_.
+
+        References
+        ----------
+        .. [1] L. de Alfaro, "Formal verification of probabilistic systems", PhD thesis, Stanford
+           University, 1997: the fundamental theorem of end components.
+        """
+        return self.num_end_components == 0
+
+    @cached_property
+    def _end_components(self) -> tuple[Integers, Flags, int]:
+        """What `end_component`, `stays` and `num_end_components` return."""
+        from gamedp.kernels import graph  # noqa: PLC0415 - brings numba along
+
+        num_choices = len(self.transition_offsets) - 1
+        # The kernel numbers choices, too, in the type of this array.
+        fits = num_choices <= np.iinfo(self.successors.dtype).max
+        end_component = np.full(self.num_states, -1, self.successors.dtype if fits else np.int64)
+        stays = np.zeros(num_choices, np.bool_)
+        num_end_components = 0
+        if not self.is_acyclic and graph.drop_leaving_choices_jit(
+            self.choice_offsets,
+            self.transition_offsets,
+            self.successors,
+            self.component,
+            self.order,
+            self.nontrivial,
+            end_component,
+            stays,
+        ):
+            num_end_components = graph.maximal_end_components_jit(
+                self.choice_offsets,
+                self.transition_offsets,
+                self.successors,
+                self.component,
+                self.order,
+                self.component_offsets,
+                end_component,
+                stays,
+            )
+        return _locked(end_component), _locked(stays), int(num_end_components)
+
+
+def _locked(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array itself if it is read-only, else a view that is."""
+    if array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array

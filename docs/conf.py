@@ -17,9 +17,9 @@ release = version = importlib.metadata.version("gamedp")
 
 extensions = [
     "myst_nb",
+    "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
-    "sphinx.ext.napoleon",
     "sphinx-mathjax-offline",
 ]
 exclude_patterns = ["_build"]
@@ -36,11 +36,11 @@ nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # its default is to fetch them
 # Reference
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings tell the types, with shapes
-napoleon_google_docstring = False
-napoleon_use_ivar = True
+numpydoc_show_class_members = False  # they are listed with their docstrings
 nitpicky = True
 # Other projects' names cannot be looked up offline, and types are written for people: "(S,) float".
-nitpick_ignore_regex = [("py:.*", r"(?!gamedp\b).*")]
+# A docstring may name an inner module, which has no page.
+nitpick_ignore_regex = [("py:.*", r"(?!gamedp\b).*"), ("py:mod", ".*")]
 
 # Site
 html_theme = "furo"

@@ -88,6 +88,8 @@ def test_known_graphs(name, dtype):
     assert structure.num_states == len(model)
     assert structure.num_components == len(levels) == len(structure.component_offsets) - 1
     assert structure.num_levels == (max(levels) + 1 if levels else 0)
+    cyclic = {level for level, cycles in zip(levels, nontrivial, strict=True) if cycles}
+    assert structure.num_cyclic_levels == len(cyclic)
     assert structure.num_end_components == max(end_component, default=-1) + 1
     assert structure.is_acyclic is (not cycle)
     assert structure.always_ends is (structure.num_end_components == 0)

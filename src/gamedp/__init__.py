@@ -79,8 +79,43 @@ _HOMES = {
 """Which module each public name comes from. They are imported when first asked for, so that
 ``import gamedp`` loads neither numba nor scipy."""
 
-__all__ = [  # noqa: PLE0604 - names of the table above
-    *_HOMES
+__all__ = [
+    "ActionValue",
+    "BackwardInduction",
+    "CompilationError",
+    "CompilationWarning",
+    "DamagedFileError",
+    "Discounted",
+    "FiniteHorizon",
+    "Game",
+    "GamedpError",
+    "Guarantee",
+    "InvalidModelError",
+    "InvalidParameterError",
+    "LimitExceededError",
+    "Model",
+    "NotSolvedError",
+    "PolicyIteration",
+    "Problem",
+    "Progress",
+    "Rules",
+    "Solution",
+    "Statistics",
+    "Status",
+    "Structure",
+    "Support",
+    "TopologicalValueIteration",
+    "TotalReward",
+    "UnknownNameError",
+    "UnknownStateError",
+    "UnsupportedProblemError",
+    "ValueIteration",
+    "compile",
+    "explain",
+    "helper",
+    "load",
+    "solve",
+    "with_item",
 ]
 
 

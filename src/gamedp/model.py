@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from typing import TYPE_CHECKING, Any
+import operator
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError
+from gamedp.errors import InvalidModelError, UnknownStateError
 from gamedp.game import Rules
 
 if TYPE_CHECKING:
@@ -146,8 +147,8 @@ class Model:
     def num_bytes(self) -> int:
         """Bytes that the arrays take."""
         codes = getattr(self.states, "codes", None)
-        arrays = [getattr(self, name) for name in _ARRAYS]
-        return sum(array.nbytes for array in arrays) + (0 if codes is None else codes.nbytes)
+        arrays = [*(getattr(self, name) for name in _ARRAYS), codes]
+        return sum(array.nbytes for array in arrays if array is not None)
 
     @functools.cached_property
     def has_swaps(self) -> bool:
@@ -159,9 +160,7 @@ class Model:
         """Components, levels and end components; computed once, when first asked for."""
         from gamedp.structure import Structure  # noqa: PLC0415 - brings numba along
 
-        return Structure.of(
-            self.choice_offsets, self.transition_offsets, self.successors
-        )
+        return Structure.of(self.choice_offsets, self.transition_offsets, self.successors)
 
     @functools.cached_property
     def transition_matrix(self) -> scipy.sparse.csr_array[np.float64]:
@@ -172,16 +171,19 @@ class Model:
         """
         import scipy.sparse  # noqa: PLC0415 - slow to import, and rarely needed
 
-        matrix = scipy.sparse.csr_array((self.num_choices, self.num_states), dtype=np.float64)
-        # Set one by one: the constructor would copy indices and offsets to one common type.
+        matrix: scipy.sparse.csr_array[np.float64] = scipy.sparse.csr_array(
+            (self.num_choices, self.num_states), dtype=np.float64
+        )
+        # Set one by one: the constructor would copy indices and offsets to one common type, which
+        # is all that the stubs know of.
         matrix.data = self.probabilities
-        matrix.indices = self.successors
+        matrix.indices = self.successors  # type: ignore[assignment]
         matrix.indptr = (
-            self.transition_offsets
+            self.transition_offsets  # type: ignore[assignment]
             if self.successors.dtype == np.int64 or self.num_transitions >= 2**31
             else self.transition_offsets.astype(np.int32)
         )
-        return matrix
+        return matrix  # type: ignore[no-any-return] # made of parts that the stubs do not foresee
 
     def state(self, index: int) -> Any:
         """Return the game's own state with that index (the index itself without a game)."""
@@ -196,11 +198,13 @@ class Model:
             If the model has no such state.
         """
         if self.states is None or self.rules is None:
-            number = int(state)  # type: ignore[call-overload] # without a game, a state is an index
+            # Without a game, a state is an index.
+            number = operator.index(state) if isinstance(state, SupportsIndex) else -1
             if not 0 <= number < self.num_states:
-                from gamedp.errors import UnknownStateError  # noqa: PLC0415
-
-                message = f"there is no state {number}; the model has {self.num_states:,} states."
+                message = (
+                    f"there is no state {state!r}; the model has no game, and its states are the "
+                    f"numbers 0 to {self.num_states - 1}."
+                )
                 raise UnknownStateError(message)
             return number, False
         representative, swapped = self.rules.canonical(state)
@@ -234,28 +238,42 @@ class Model:
     ) -> Model:
         """Make a model of arrays, which are checked and copied.
 
+        Transitions with probability zero are dropped, and those of a choice that lead to the same
+        state are added up.
+
         Parameters
         ----------
-        choice_offsets, transition_offsets, successors, probabilities, rewards, players
-            As in :class:`Model`. Without `players`, one player makes all choices.
-        terminals, payoffs : array_like, optional
-            The terminal states and what player 0 receives in them. Without `terminals`, the states
-            without choices are terminal if `payoffs` has one number for each of them.
-        action_labels : array_like, optional
+        choice_offsets, transition_offsets, successors : array_like of int
+            As in :class:`Model`.
+        probabilities : (T,) array_like
+            As in :class:`Model`; those of a choice sum to one, signs aside. Negative ones, where
+            the players change places, need ``num_players=2``.
+        rewards : (C,) or (C, N) array_like, optional
+            Zero if not given. With two players, one column is enough; two must sum to zero.
+        players : (S,) array_like of int, optional
+            Who chooses. Without it, player 0 makes all choices.
+        terminals : array_like of int, optional
+            The terminal states, in any order: just those without choices. They need not be named
+            if there are none, or if `payoffs` has a number for each.
+        payoffs : (Z,) or (Z, N) array_like, optional
+            What player 0 (or each player) receives in each of `terminals`, in the same order; zero
+            if not given. With two players, two columns must sum to `constant_sum`.
+        action_labels : (C,) array_like of int, optional
             Numbers the choices of each state from 0 if not given.
         initial : int or list of (probability, state)
-            Where the game starts.
+            Where the game starts; a probability may be negative as in `probabilities`.
         num_players : int, optional
-            Found from `players` if not given.
+            One more than the largest of `players` if not given.
         constant_sum : float
             What the payoffs of two players add up to.
 
         Raises
         ------
         InvalidModelError
-            For offsets that do not fit, states that do not exist, probabilities that are negative,
-            NaN, infinite or do not sum to one within 1e-9, and states without choices that are not
-            terminal. The message names the state and the choice.
+            For offsets that do not fit, states or players that do not exist, probabilities that are
+            negative without need, NaN, infinite or do not sum to one within 1e-9, rewards or
+            payoffs that are not finite, and states without choices that are not terminal. The
+            message names the state and the choice.
 
         Examples
         --------
@@ -297,9 +315,11 @@ class Model:
         ----------
         matrices : sequence of scipy sparse arrays or matrices, or dense arrays
             ``matrices[a][s, t]`` is the probability that action a leads from s to t. An empty row
-            means that the action is not available in that state.
+            means that the action is not available in that state; a state in which none is, is
+            terminal. The choices keep the numbers of their matrices as labels.
         rewards : (S, A) or (S,) array_like, optional
-            Expected reward of action a in state s, or of any action in it.
+            Expected reward of action a in state s, or of any action in it. Rewards of actions that
+            are not available may be anything. For more than two players (S, A, N).
         **keywords
             `players`, `terminals`, `payoffs`, `initial`, `num_players`, `constant_sum` as in
             :meth:`from_arrays`.
@@ -340,7 +360,8 @@ def describe_choice(model: Model, choice: int) -> str:
 def check_finite(model: Model) -> None:
     """Raise InvalidModelError if a reward or payoff is NaN or infinite."""
     for name, array in (("reward", model.rewards), ("payoff", model.payoffs)):
-        bad = np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))
+        finite = np.isfinite(array)
+        bad = np.flatnonzero(~(finite if array.ndim == 1 else finite.all(axis=1)))
         if len(bad):
             place = (
                 describe_choice(model, int(bad[0]))

@@ -21,7 +21,9 @@ def _is_optimum(_instance: object, _attribute: object, value: str) -> None:
 
 def _is_discount(_instance: object, _attribute: object, value: float) -> None:
     if not 0 <= value < 1:
-        message = f"discount is {value!r}; it must be at least 0 and below 1. For 1 use TotalReward."
+        message = (
+            f"discount is {value!r}; it must be at least 0 and below 1. For 1 use TotalReward."
+        )
         raise InvalidParameterError(message)
 
 

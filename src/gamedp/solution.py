@@ -12,7 +12,7 @@ import numpy as np
 from gamedp.errors import UnknownNameError, UnsupportedProblemError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -38,7 +38,9 @@ class Guarantee(enum.Enum):
     """What one may rely on; the value is the message that people read."""
 
     TWO_SIDED = "the true value lies between the bounds"
-    EQUILIBRIUM = "the bounds contain what each player gets under this policy, which is an equilibrium"
+    EQUILIBRIUM = (
+        "the bounds contain what each player gets under this policy, which is an equilibrium"
+    )
     NONE = "none: play may go on for ever, and this method then proves nothing"
 
 
@@ -135,6 +137,11 @@ class Solution:
         for array in (self.values, self.lower, self.upper, self.policy, self.step_policies):
             if array is not None:
                 array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Callable[[], Solution], tuple[()]]:
+        # Made anew, the arrays are locked again: pickle returns them writable.
+        fields = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+        return functools.partial(type(self), **fields), ()
 
     def __repr__(self) -> str:
         """Give the value at the start, its bounds and what they rest on."""

@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Codec", "Layout", "ObjectTable", "PackedTable", "StateTable"]
 
+LARGEST = 2**63 - 1
 WORD_LIMIT = 2**62
 """A word holds mixed-radix numbers below this; a field with a wider range has a word of its own."""
-
-BLOCK = 1 << 16
-"""States that are packed or unpacked at a time, which bounds the memory this takes."""
 
 
 @attrs.frozen
@@ -115,7 +113,8 @@ class Codec:
         Field k takes values ``low[k] <= value < high[k]``.
     stride, word : (K,) int64
         Field k contributes ``(value - low[k]) * stride[k]`` to word ``word[k]``. A field whose
-        range exceeds a word's limit has stride 0 and a word of its own that holds it as it is.
+        range exceeds a word's limit, or ends where 64 bits do, has stride 0 and a word of its own
+        that holds it as it is.
     num_words : int
         Words of a code.
     size : int
@@ -136,7 +135,7 @@ class Codec:
         word, product = 0, 1
         for lowest, end in zip(low, high, strict=True):
             extent = end - lowest
-            if extent > WORD_LIMIT:
+            if extent > WORD_LIMIT or end > LARGEST:
                 word += product > 1
                 strides.append(0)
                 words.append(word)
@@ -152,7 +151,7 @@ class Codec:
         return cls(
             # The ends of a wide field are not used; clipped so that they fit.
             np.array([max(value, -(2**63)) for value in low], np.int64),
-            np.array([min(value, 2**63 - 1) for value in high], np.int64),
+            np.array([min(value, LARGEST) for value in high], np.int64),
             np.array(strides, np.int64),
             np.array(words, np.int64),
             num_words,
@@ -183,7 +182,7 @@ class Codec:
     def contains(self, fields: Sequence[int]) -> bool:
         """Say whether every field is in its range."""
         return all(
-            stride == 0 and -(2**63) <= value < 2**63 or low <= value < high
+            (stride == 0 and -(2**63) <= value < 2**63) or low <= value < high
             for value, low, high, stride in zip(
                 fields, self.low.tolist(), self.high.tolist(), self.stride.tolist(), strict=True
             )
@@ -219,6 +218,14 @@ class PackedTable:
     codec: Codec
     codes: NDArray[np.int64]
     _sorted: list[NDArray[np.int64]] = attrs.field(factory=list, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Lock the codes."""
+        self.codes.flags.writeable = False
+
+    def __reduce__(self) -> tuple[type[PackedTable], tuple[Any, ...]]:
+        # Made anew, the codes are locked again, and the look-up is sorted when first asked for.
+        return PackedTable, (self.layout, self.codec, self.codes)
 
     def __len__(self) -> int:
         """Return how many states there are."""

@@ -2,19 +2,24 @@
 
 The one place that knows ``numba.extending``. A game enters a compiled loop as a struct of the
 attributes that its methods read; a method call on it is resolved to the method of the class, which
-numba compiles as it stands, together with the methods and helpers that it calls in turn.
+numba compiles as it stands, together with the methods and helpers that it calls in turn. With
+numba's JIT disabled the loops run as plain Python, and so do the methods.
 """
 
 from __future__ import annotations
 
+import functools
+import operator
 import types as python_types
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from numba import njit, typeof
+import numpy as np
+from numba import config, njit, typeof
 from numba.core import cgutils, types
-from numba.core.registry import cpu_target
+from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
+from numba.core.registry import cpu_target
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import (
@@ -34,7 +39,16 @@ from gamedp.game import HELPER_MARK, with_item
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Record", "bind", "record", "returns_counted_memory"]
+__all__ = [
+    "Record",
+    "as_action",
+    "as_field",
+    "as_flag",
+    "as_tuple",
+    "bind",
+    "record",
+    "returns_counted_memory",
+]
 
 _dispatchers: dict[tuple[str, str], Any] = {}
 """The compiled method behind each (key of the rules, method name) that this process has bound."""
@@ -167,15 +181,84 @@ def _overload_with_item(values: Any, index: Any, value: Any) -> Any:
     return with_item_in_compiled_rules
 
 
+def as_field(value: Any) -> int:
+    """Return an integer field of a state, in 64 bits; compiled, refuse all other types."""
+    return (int(value) + 2**63) % 2**64 - 2**63
+
+
+@overload(as_field, strict=False)
+def _overload_as_field(value: Any) -> Any:
+    kind = types.unliteral(value)
+    if isinstance(kind, types.Boolean) or (
+        isinstance(kind, types.Integer) and kind.name != "uint64"
+    ):
+        return lambda value: np.int64(value)
+    message = (
+        f"a field of a state is of type {kind} in some outcome; all fields must be signed integers"
+    )
+    raise TypingError(message)
+
+
+def as_flag(value: Any) -> int:
+    """Return a truth value in a state as 0 or 1; compiled, refuse all other types."""
+    return int(value)
+
+
+@overload(as_flag, strict=False)
+def _overload_as_flag(value: Any) -> Any:
+    kind = types.unliteral(value)
+    if isinstance(kind, types.Boolean):
+        return lambda value: np.int64(value)
+    message = (
+        f"a field of a state is of type {kind} in some outcome; it is a truth value in the first "
+        "state, so it must be one in all"
+    )
+    raise TypingError(message)
+
+
+def as_tuple(value: Any, kind: type | None, length: int) -> Any:
+    """Return a (named) tuple in a state as it is; refuse other classes, types and lengths."""
+    if not isinstance(value, kind or tuple) or len(value) != length:
+        message = f"{value!r} is not laid out as other states are"
+        raise TypeError(message)
+    return value
+
+
+@overload(as_tuple, strict=False, prefer_literal=True)
+def _overload_as_tuple(value: Any, kind: Any, length: Any) -> Any:
+    found = getattr(value, "instance_class", tuple)
+    wanted = getattr(kind, "instance_class", tuple)
+    items = getattr(length, "literal_value", None)
+    if isinstance(value, types.BaseTuple) and found is wanted and value.count == items:
+        return lambda value, kind, length: value
+    message = (
+        f"a state is of type {value} in some outcome; in the first state there is a "
+        f"{wanted.__name__} of {items} items"
+    )
+    raise TypingError(message)
+
+
+def as_action(action: Any) -> int:
+    """Return an action as an integer; compiled, refuse all other types."""
+    return operator.index(action)
+
+
+@overload(as_action, strict=False)
+def _overload_as_action(action: Any) -> Any:
+    kind = types.unliteral(action)
+    if isinstance(kind, (types.Boolean, types.Integer)):
+        return lambda action: np.int64(action)
+    message = f"actions() yields values of type {kind}; an action must be an integer"
+    raise TypingError(message)
+
+
 def _make_helper_known(function: Callable[..., Any]) -> None:
     if function not in _known_helpers and getattr(function, HELPER_MARK, False):
         _known_helpers.add(function)
         register_jitable(boundscheck=True)(function)
 
 
-def returns_counted_memory(
-    key: str, signatures: Mapping[str, tuple[types.Type, ...]]
-) -> bool:
+def returns_counted_memory(key: str, signatures: Mapping[str, tuple[types.Type, ...]]) -> bool:
     """Say whether a method hands out memory that numba counts references to: lists, arrays, text.
 
     A loop over methods that do not can be compiled without counting, which halves its time.
@@ -206,11 +289,13 @@ def returns_counted_memory(
     return False
 
 
-def record(key: str, values: Mapping[str, Any]) -> Record:
+def record(key: str, values: Mapping[str, Any]) -> Any:
     """Make a record of all `values` whose types numba knows.
 
     The others are left out: compiling a method that needs one then fails with numba's reason.
     """
+    if config.DISABLE_JIT:
+        return python_types.SimpleNamespace(**values)
     field_types = []
     for name, value in values.items():
         try:
@@ -229,7 +314,7 @@ def bind(
     methods: Mapping[str, Callable[..., Any]],
     helpers: tuple[Callable[..., Any], ...],
     fields: tuple[str, ...],
-) -> Record:
+) -> Any:
     """Prepare `game` for compiled loops.
 
     Parameters
@@ -245,6 +330,10 @@ def bind(
     fields : tuple of str
         The attributes that the methods read.
     """
+    if config.DISABLE_JIT:
+        return python_types.SimpleNamespace(
+            **{name: functools.partial(function, game) for name, function in methods.items()}
+        )
     for function in helpers:
         _make_helper_known(function)
     for name, function in methods.items():

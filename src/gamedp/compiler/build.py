@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 import warnings
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gamedp.compiler import interpreted
-from gamedp.compiler.expand import canonical_state, start
+from gamedp.compiler.expand import canonical_state, is_state, start
 from gamedp.compiler.limits import Limits, Watch
 from gamedp.compiler.spot_check import spot_check
 from gamedp.errors import (
@@ -18,13 +19,14 @@ from gamedp.errors import (
     CompilationWarning,
     InvalidModelError,
     InvalidParameterError,
+    LimitExceededError,
 )
 from gamedp.game import Rules
 from gamedp.model import Model
 from gamedp.states import Codec, Layout, ObjectTable, PackedTable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -33,13 +35,16 @@ if TYPE_CHECKING:
 
 __all__ = ["compile_game"]
 
+LOOK_AHEAD, LOOK_AHEAD_SECONDS = 1000, 1.0
+"""States that are searched for mistakes if rules do not compile, and for how long at most."""
+
 _warned: set[type] = set()
 
 
 def compile_game(
     game: Any,
     *,
-    compile: Literal["auto", "always", "never"] = "auto",  # noqa: A002 - the user's word
+    compile: Literal["auto", "always", "never"] = "auto",
     box: Mapping[str, tuple[int, int]] | None = None,
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
@@ -134,6 +139,7 @@ def _compiled(
         explorer = Explorer(rules, layout, compile_rules(rules, layout, begin[0][1]), watch)
         explorer.warm_up(with_box=box is not None)
     except NumbaError as error:
+        _look_for_mistakes(rules, begin)
         _fall_back(rules, _first_reason(error), must=must)
         return None
     compiled_at = watch.seconds
@@ -142,6 +148,13 @@ def _compiled(
     model = _model_of_arrays(rules, begin, explorer, table, seconds)
     spot_check(rules, model)
     return model
+
+
+def _look_for_mistakes(rules: Rules, begin: list[tuple[float, Any, bool]]) -> None:
+    """Explore a little in plain Python: rules that do not compile are often just wrong."""
+    with contextlib.suppress(LimitExceededError):
+        seeds = [state for _, state, _ in begin]
+        interpreted.explore(rules, seeds, Watch(Limits(LOOK_AHEAD, LOOK_AHEAD_SECONDS), None))
 
 
 def _fall_back(rules: Rules, reason: str, *, must: bool) -> None:
@@ -208,7 +221,7 @@ def _states_of_box(
     found: dict[Any, None] = {}
     for backwards in itertools.product(*(range(a, b + 1) for a, b in reversed(ranges))):
         state = layout.build(reversed(backwards))
-        if rules.is_state(state):
+        if is_state(rules, state):
             found[canonical_state(rules, state, "the box")[0]] = None
     return list(found)
 
@@ -225,7 +238,7 @@ def _narrow(labels: NDArray[Any]) -> NDArray[Any]:
 
 def _per_player(numbers: NDArray[Any], num_players: int) -> NDArray[Any]:
     """Drop the axis of players where one number is stored for all."""
-    return numbers if num_players > 2 else numbers.reshape(len(numbers))  # noqa: PLR2004
+    return numbers if num_players > 2 else numbers.reshape(len(numbers))
 
 
 def _model_of_arrays(
@@ -270,7 +283,7 @@ def _model_of_rows(
     seconds: dict[str, float],
 ) -> Model:
     num_players = rules.num_players
-    stored = num_players if num_players > 2 else 1  # noqa: PLR2004
+    stored = num_players if num_players > 2 else 1
     return Model(
         choice_offsets=np.array(rows.choice_offsets, np.int64),
         transition_offsets=np.array(rows.transition_offsets, np.int64),

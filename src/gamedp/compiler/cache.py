@@ -71,7 +71,9 @@ class RulesCache(Cache):  # type: ignore[misc]
 
     def __init__(self, function: Any, digest: str, variant: str) -> None:
         source = Path(function.__code__.co_filename).read_bytes()
-        stamp = hashlib.sha256(f"{digest} {variant} {numba.__version__} ".encode() + source).hexdigest()[:24]
+        stamp = hashlib.sha256(
+            f"{digest} {variant} {numba.__version__} ".encode() + source
+        ).hexdigest()[:24]
         self._name = repr(function)
         self._py_func = function
         self._impl = _Implementation(function, _Locator(cache_directory(), stamp))

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 import numba
 import numpy as np
 from numba import njit, typeof, types
-from numba.core.errors import TypingError
-from numba.extending import overload
 
 from gamedp.compiler import loop
-from gamedp.compiler.bridge import Record, bind, record, returns_counted_memory
+from gamedp.compiler.bridge import (
+    as_field,
+    as_flag,
+    as_tuple,
+    bind,
+    record,
+    returns_counted_memory,
+)
 from gamedp.compiler.cache import RulesCache
 from gamedp.compiler.digest import dissect
-from gamedp.compiler.expand import expand
+from gamedp.compiler.expand import canonical_state, expand, is_state
 from gamedp.compiler.memory import fitted, roomier
 from gamedp.errors import InvalidModelError, LimitExceededError
 from gamedp.states import WORD_LIMIT, Codec, PackedTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -57,62 +62,40 @@ class CompiledRules:
 
 def _state_functions(layout: Layout) -> dict[str, Callable[..., Any]]:
     """Write the functions between a state and its fields, in the words of the state's class."""
-    classes: dict[str, Any] = {}
+    names: dict[Any, str] = {}  # of the classes of named tuples
+    parts: list[str] = []
+    leaves: list[str] = []
 
-    def build(part: Layout, counter: list[int]) -> str:
+    def build(part: Layout, path: str) -> str:
+        """Note how `part` is taken apart, and return the text that builds it."""
         if part.is_leaf:
-            counter[0] += 1
-            value = f"fields[{counter[0] - 1}]"
-            return f"bool({value})" if part.kind is bool else value
-        items = "".join(f"{build(item, counter)}, " for item in part.parts)
-        if part.kind is tuple:
-            return f"({items})"
-        name = f"class_{len(classes)}"
-        classes[name] = part.kind
-        return f"{name}({items})"
+            leaves.append(f"{'as_flag' if part.kind is bool else 'as_field'}({path})")
+            return f"{part.kind.__name__}(fields[{len(leaves) - 1}])"
+        name = "" if part.kind is tuple else names.setdefault(part.kind, f"class_{len(names)}")
+        whole = f"part_{len(parts)}"
+        parts.append(f"    {whole} = as_tuple({path}, {name or None}, {len(part.parts)})")
+        items = [build(item, f"{whole}[{place}]") for place, item in enumerate(part.parts)]
+        return f"{name}({''.join(f'{item}, ' for item in items)})"
 
-    def leaves(part: Layout, path: str) -> list[str]:
-        if part.is_leaf:
-            return [path]
-        inner = [leaves(item, f"{path}[{place}]") for place, item in enumerate(part.parts)]
-        return [leaf for paths in inner for leaf in paths]
-
-    paths = leaves(layout, "state")
-    numbers = range(len(paths))
+    state = build(layout, "state")
+    numbers = range(len(leaves))
     lines = [
         "def gamedp_decode(self, fields):",
-        f"    return {build(layout, [0])}",
+        f"    return {state}",
         "def gamedp_flatten(self, state, fields):",
-        *(f"    fields[{k}] = as_field({path})" for k, path in enumerate(paths)),
+        *parts,
+        *(f"    fields[{k}] = {leaf}" for k, leaf in enumerate(leaves)),
         "    return",
         "def gamedp_encode(self, state, low, high, stride):",
-        *(f"    f{k} = as_field({path})" for k, path in enumerate(paths)),
-        *(f"    if f{k} < low[{k}] or f{k} >= high[{k}]:\n        return -1" for k in numbers),
-        "    return 0" + "".join(f" + (f{k} - low[{k}]) * stride[{k}]" for k in numbers),
+        *parts,
+        *(f"    field_{k} = {leaf}" for k, leaf in enumerate(leaves)),
+        *(f"    if field_{k} < low[{k}] or field_{k} >= high[{k}]:\n        return -1" for k in numbers),
+        "    return 0" + "".join(f" + (field_{k} - low[{k}]) * stride[{k}]" for k in numbers),
     ]
-    namespace: dict[str, Any] = {"__name__": __name__, "as_field": as_field, **classes}
+    namespace: dict[str, Any] = {name: kind for kind, name in names.items()}
+    namespace |= {"as_field": as_field, "as_flag": as_flag, "as_tuple": as_tuple}
     exec("\n".join(lines), namespace)  # noqa: S102 - our own text, the names apart are numbers
-    return {
-        name: namespace[name] for name in ("gamedp_decode", "gamedp_flatten", "gamedp_encode")
-    }
-
-
-def as_field(value: Any) -> Any:
-    """Return an integer field as it is; compiled, refuse all other types."""
-    return value
-
-
-@overload(as_field, strict=False)
-def _overload_as_field(value: Any) -> Any:
-    kind = types.unliteral(value)
-    if isinstance(kind, types.Boolean) or (
-        isinstance(kind, types.Integer) and kind.name != "uint64"
-    ):
-        return lambda value: np.int64(value)
-    message = (
-        f"a field of a state is of type {kind} in some outcome; all fields must be signed integers"
-    )
-    raise TypingError(message)
+    return {name: namespace[name] for name in ("gamedp_decode", "gamedp_flatten", "gamedp_encode")}
 
 
 def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
@@ -134,9 +117,9 @@ def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
     anatomy = dissect(rules.game)
     state_functions = _state_functions(layout)
     key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-{hash_of(repr(layout))}"
-    game = bind(
-        rules.game, key, anatomy.methods | state_functions, anatomy.helpers, anatomy.fields
-    )
+    game = bind(rules.game, key, anatomy.methods | state_functions, anatomy.helpers, anatomy.fields)
+    if numba.config.DISABLE_JIT:
+        return CompiledRules(game, loop.explore, loop.seed_box)
     with_state = (game.numba_type, typeof(state))
     signatures = {
         "is_terminal": with_state,
@@ -157,11 +140,10 @@ def _loops_on_disk_or_new(
 ) -> list[Callable[..., int]]:
     """Return the loops that were compiled before, or choose how to compile them."""
     functions = (loop.explore, loop.seed_box)
-    if numba.config.DISABLE_JIT:
-        return list(functions)
     variants = []
     for counting in (False, True):
-        caches = [RulesCache(function, key, f"counting={counting}") for function in functions]
+        variant = f"counting={counting} boundscheck={numba.config.BOUNDSCHECK}"
+        caches = [RulesCache(function, key, variant) for function in functions]
         dispatchers = []
         for function, cache in zip(functions, caches, strict=True):
             dispatcher = njit(function, nogil=True, _nrt=counting)
@@ -187,7 +169,7 @@ class Explorer:
         self.compiled = compiled
         self.watch = watch
         self.counters = np.zeros(6, np.int64)
-        stored = rules.num_players if rules.num_players > 2 else 1  # noqa: PLR2004
+        stored = rules.num_players if rules.num_players > 2 else 1
         self.has_rewards = hasattr(rules.game, "reward")
         self.choice_offsets = np.zeros(1025, np.int64)
         self.players = np.empty(1024, np.int8)
@@ -207,9 +189,9 @@ class Explorer:
         """Compile the loops, or load them from disk, by calls that have nothing to do."""
         self.low = self.high = [0] * sum(1 for _ in self.layout.names())
         self._lay_out()
-        self._step()
+        self._explore()
         if with_box:
-            self._seed_step([(0, 0) for _ in self.low], 0)
+            self._seed_box([(0, 0) for _ in self.low], 0)
 
     def run(self, seeds: Sequence[Any], box: Sequence[tuple[int, int]] | None) -> PackedTable:
         """Explore everything that can be reached; leave the arrays at their exact size."""
@@ -218,7 +200,9 @@ class Explorer:
         self.high = [max(column) + 1 for column in zip(*fields, strict=True)]
         if box is not None:
             self.low = [min(low, first) for low, (first, _) in zip(self.low, box, strict=True)]
-            self.high = [max(high, last + 1) for high, (_, last) in zip(self.high, box, strict=True)]
+            self.high = [
+                max(high, last + 1) for high, (_, last) in zip(self.high, box, strict=True)
+            ]
         self._lay_out()
         distinct = np.array(list(dict.fromkeys(map(tuple, fields))), np.int64)
         while len(self.codes) <= len(distinct):
@@ -228,8 +212,9 @@ class Explorer:
         self._index_states()
         if box is not None:
             self._seed(box)
-        while (status := self._step()) != loop.DONE:
+        while (status := self._guarded(self._explore, self._explain)) != loop.DONE:
             self._mend(status)
+        self._check_limits()
         self._shrink()
         return PackedTable(self.layout, self.codec, self.codes)
 
@@ -251,7 +236,7 @@ class Explorer:
         )
         return record("work", values)
 
-    def _step(self) -> int:
+    def _explore(self) -> int:
         return int(self.compiled.explore(self.compiled.game, self._work(), BUDGET))
 
     def _seed(self, box: Sequence[tuple[int, int]]) -> None:
@@ -260,23 +245,26 @@ class Explorer:
         if total > WORD_LIMIT:
             message = f"a box of {total:.3g} states is too large to enumerate."
             raise LimitExceededError(message, states=0, choices=0, transitions=0)
-        while (status := self._seed_step(box, total)) != loop.DONE:
+
+        def seed() -> int:
+            return self._seed_box(box, total)
+
+        def explain(error: Exception | None) -> None:
+            self._explain_seed(box, error)
+
+        while (status := self._guarded(seed, explain)) != loop.DONE:
             self._mend(status)
 
-    def _seed_step(self, box: Sequence[tuple[int, int]], total: int) -> int:
+    def _seed_box(self, box: Sequence[tuple[int, int]], total: int) -> int:
         box_low = np.array([first for first, _ in box], np.int64)
         box_extent = np.array([last + 1 - first for first, last in box], np.int64)
         return int(
-            self.compiled.seed_box(
-                self.compiled.game, self._work(), box_low, box_extent, total
-            )
+            self.compiled.seed_box(self.compiled.game, self._work(), box_low, box_extent, total)
         )
 
     def _mend(self, status: int) -> None:
         """Do what a call asked for before it can go on."""
-        if status == loop.BAD:
-            self._explain()
-        elif status == loop.WIDEN:
+        if status == loop.WIDEN:
             self._widen(self.fields.tolist())
         elif status == loop.GROW_STATES:
             self._grow_states()
@@ -287,6 +275,9 @@ class Explorer:
         elif status == loop.GROW_TRANSITIONS:
             self._grow("successors", loop.TRANSITIONS)
             self._grow("probabilities", loop.TRANSITIONS)
+        self._check_limits()
+
+    def _check_limits(self) -> None:
         counters = self.counters
         self.watch.check(
             int(counters[loop.NEXT]),
@@ -410,19 +401,48 @@ class Explorer:
         row = self.codec.unpack(self.codes[index : index + 1])[0]
         return self.layout.build(iter(row.tolist()))
 
-    def _explain(self) -> None:
+    @staticmethod
+    def _guarded(
+        call: Callable[[], int], explain: Callable[[Exception | None], NoReturn]
+    ) -> int:
+        """Make a call of a loop; have the rules' mistake explained if it stops at one."""
+        try:
+            status = call()
+        except Exception as error:  # noqa: BLE001 - whatever the rules may raise
+            explain(error)
+        if status == loop.BAD:
+            explain(None)
+        return status
+
+    def _explain(self, error: Exception | None) -> NoReturn:
         """Raise the error of the state that the loop stopped at."""
         state = self._present_state()
         for choice in expand(self.rules, state).choices:
             for successor, _ in choice.outcomes:
                 self.layout.flatten(successor)
-        message = (
-            f"the compiled rules fail in {state!r}, the same rules in plain Python do not. They "
-            "may depend on integers beyond 64 bits or on something outside the game's own fields; "
-            "compile='never' runs them as plain Python."
-        )
-        raise InvalidModelError(message)
+        _disagree(f"in {state!r}", error)
+
+    def _explain_seed(self, box: Sequence[tuple[int, int]], error: Exception | None) -> NoReturn:
+        """Raise the error of the state of the box that the loop stopped at."""
+        state = self.layout.build(iter(_fields_in_box(box, int(self.counters[loop.SEED]))))
+        if is_state(self.rules, state):
+            canonical_state(self.rules, state, "the box")
+        _disagree(f"in {state!r} of the box", error)
 
 
+def _fields_in_box(box: Sequence[tuple[int, int]], number: int) -> Iterator[int]:
+    """Yield the fields of a state of the box, as `loop.seed_box` counts them."""
+    for first, last in box:
+        number, offset = divmod(number, last + 1 - first)
+        yield first + offset
 
 
+def _disagree(place: str, error: Exception | None) -> NoReturn:
+    """Raise the error of rules that fail only when they are compiled."""
+    reason = "" if error is None else f" with {type(error).__name__}: {error}"
+    message = (
+        f"the compiled rules fail {place}{reason}; the same rules in plain Python do not. They may "
+        "depend on integers beyond 64 bits or on something outside the game's own fields; "
+        "compile='never' runs them as plain Python."
+    )
+    raise InvalidModelError(message) from error

@@ -6,21 +6,19 @@ compiled model is compared with it in places.
 
 from __future__ import annotations
 
-import contextlib
 import math
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from gamedp.errors import InvalidModelError
+from gamedp.game import method
 from gamedp.model import SUM_TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from gamedp.game import Rules
 
-__all__ = ["Choice", "Expansion", "canonical_state", "expand", "start"]
+__all__ = ["Choice", "Expansion", "canonical_state", "expand", "is_state", "start"]
 
 MAX_ACTION = 2**31
 
@@ -46,30 +44,40 @@ class Expansion:
     choices: tuple[Choice, ...]
 
 
-@contextlib.contextmanager
-def _naming(words: str) -> Iterator[None]:
-    """Add the place to whatever the rules themselves raise."""
-    try:
-        yield
-    except InvalidModelError:
-        raise
-    except Exception as error:
-        error.add_note(f"gamedp: raised by the rules, {words}")
-        raise
+class _Calling:
+    """Adds to whatever the rules themselves raise which method was called, and on what."""
+
+    __slots__ = ("arguments", "name")
+
+    def __init__(self, name: str, *arguments: Any) -> None:
+        self.name = name
+        self.arguments = arguments
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        """Add the note, unless the error is ours or has one."""
+        if not isinstance(error, Exception) or isinstance(error, InvalidModelError):
+            return
+        if not any(note.startswith("gamedp:") for note in getattr(error, "__notes__", ())):
+            arguments = ", ".join(map(repr, self.arguments))
+            error.add_note(f"gamedp: raised by the rules in {self.name}({arguments})")
 
 
 def start(rules: Rules) -> list[tuple[float, Any, bool]]:
     """Return the initial distribution as (probability, representative, swapped) triples."""
-    with _naming("in initial_state()"):
+    place = "the initial states"
+    with _Calling("initial_state"):
         pairs = rules.initial()
     merged: dict[tuple[Any, bool], float] = {}
     for pair in pairs:
-        probability, state = _pair(pair, "initial_state()")
-        _check_probability(probability, "a start", state)
+        probability, state = _pair(pair, place)
+        _check_probability(probability, place, state)
         if probability > 0:
-            key = canonical_state(rules, state)
+            key = canonical_state(rules, state, place)
             merged[key] = merged.get(key, 0.0) + probability
-    _check_sum(merged, "the initial states")
+    _check_sum(merged, place)
     return [(probability, state, swapped) for (state, swapped), probability in merged.items()]
 
 
@@ -81,17 +89,24 @@ def expand(rules: Rules, state: Any) -> Expansion:
     InvalidModelError
         If the rules are wrong there; the message names the state and the action.
     """
-    with _naming(f"in {state!r}"):
-        if rules.game.is_terminal(state):
-            return Expansion(_numbers(rules, state), 0, ())
+    with _Calling("is_terminal", state):
+        is_terminal = rules.game.is_terminal(state)
+    if is_terminal:
+        return Expansion(_payoffs(rules, state), 0, ())
+    with _Calling("player", state):
         player = rules.player(state)
-        if not 0 <= player < rules.num_players:
-            message = (
-                f"player({state!r}) is {player}; players are numbered 0 to "
-                f"{rules.num_players - 1} (set num_players)."
-            )
+    if not 0 <= player < rules.num_players:
+        message = (
+            f"player({state!r}) is {player}; players are numbered 0 to {rules.num_players - 1} "
+            "(set num_players)."
+        )
+        raise InvalidModelError(message)
+    with _Calling("actions", state):
+        actions = rules.game.actions(state)
+        if not hasattr(actions, "__iter__"):
+            message = f"actions({state!r}) returns {actions!r}; it must yield ints."
             raise InvalidModelError(message)
-        choices = tuple(_choice(rules, state, action) for action in rules.game.actions(state))
+        choices = tuple(_choice(rules, state, action) for action in actions)
     if not choices:
         message = (
             f"{state!r} has no actions and is not terminal. "
@@ -102,45 +117,96 @@ def expand(rules: Rules, state: Any) -> Expansion:
 
 
 def _choice(rules: Rules, state: Any, action: Any) -> Choice:
-    place = f"the outcomes of action {action!r} in {state!r}"
-    if not hasattr(action, "__index__") or not -MAX_ACTION <= action < MAX_ACTION:
-        message = f"action {action!r} in {state!r} is not an integer of at most 32 bits."
+    if not hasattr(action, "__index__"):
+        message = f"action {action!r} in {state!r} is not an integer. Number the actions."
         raise InvalidModelError(message)
+    if not -MAX_ACTION <= action < MAX_ACTION:
+        message = f"action {action!r} in {state!r} is beyond 32 bits. Use smaller numbers."
+        raise InvalidModelError(message)
+    place = f"the outcomes of action {action!r} in {state!r}"
     outcomes: dict[tuple[Any, bool], float] = {}
-    with _naming(f"in action {action!r} of {state!r}"):
-        for pair in rules.game.outcomes(state, action):
+    with _Calling("outcomes", state, action):
+        pairs = rules.game.outcomes(state, action)
+        if not hasattr(pairs, "__iter__"):
+            message = f"{place} are {pairs!r}; they must be (probability, state) pairs."
+            raise InvalidModelError(message)
+        for pair in pairs:
             probability, successor = _pair(pair, place)
             _check_probability(probability, place, successor)
             if probability > 0:
-                key = canonical_state(rules, successor, place)
+                key = canonical_state(rules, successor, place, like=state)
                 outcomes[key] = outcomes.get(key, 0.0) + probability
-        _check_sum(outcomes, place)
-        rewards = _rewards(rules, state, action)
-    return Choice(int(action), rewards, outcomes)
+    _check_sum(outcomes, place)
+    return Choice(int(action), _rewards(rules, state, action), outcomes)
 
 
-def canonical_state(rules: Rules, state: Any, place: str = "initial_state()") -> tuple[Any, bool]:
-    """Return (representative, swapped) of a state, which must be hashable and settled."""
-    if state is None:
-        message = f"{place} contain None, which is not a state."
-        raise InvalidModelError(message)
-    representative, swapped = rules.canonical(state)
-    if swapped and rules.num_players != 2:  # noqa: PLR2004 - swapping takes two
-        message = f"canonical({state!r}) swaps the players, but num_players is not 2."
-        raise InvalidModelError(message)
-    again, swapped_again = rules.canonical(representative)
-    if again != representative or swapped_again:
+def is_state(rules: Rules, state: Any) -> bool:
+    """Say whether a combination from a declared box is a real state."""
+    with _Calling("is_state", state):
+        return rules.is_state(state)
+
+
+def canonical_state(
+    rules: Rules, state: Any, place: str, like: Any = None
+) -> tuple[Any, bool]:
+    """Return (representative, swapped) of a state, which must be hashable and settled.
+
+    Parameters
+    ----------
+    rules : Rules
+    state
+    place : str
+        Where it was met, for messages.
+    like
+        Another state of the game, if one is known.
+    """
+    _check_state(state, place, like)
+    representative, swapped = _canonical(rules, state)
+    if representative is not state:
+        _check_state(representative, f"the representatives of {state!r}", like)
+    if swapped and rules.num_players != 2:
         message = (
-            f"canonical({state!r}) is {representative!r}, but canonical of that is "
-            f"{(again, swapped_again)!r}. A representative must represent itself, not swapped."
+            f"canonical({state!r}) swaps the players, which takes two, but num_players is "
+            f"{rules.num_players}."
         )
         raise InvalidModelError(message)
-    try:
-        hash(representative)
-    except TypeError as error:
-        message = f"{place} contain {representative!r}, which is not a state: {error}."
-        raise InvalidModelError(message) from None
+    again = _canonical(rules, representative)
+    if again != (representative, False):
+        message = (
+            f"canonical({state!r}) is {representative!r}, but canonical of that is {again!r}. "
+            "A representative must represent itself, not swapped."
+        )
+        raise InvalidModelError(message)
     return representative, swapped
+
+
+def _canonical(rules: Rules, state: Any) -> tuple[Any, bool]:
+    with _Calling("canonical", state):
+        pair = method(rules.game, "canonical")(rules.game, state)
+    if type(pair) is not tuple or len(pair) != 2:
+        message = f"canonical({state!r}) is {pair!r}; it must be a pair (representative, swapped)."
+        raise InvalidModelError(message)
+    return pair[0], bool(pair[1])
+
+
+def _check_state(state: Any, place: str, like: Any) -> None:
+    """Refuse what can't be a state: None, what can't be hashed, numbers among NamedTuples."""
+    if state is None or (_is_plain(state) and like is not None and not _is_plain(like)):
+        hint = "" if like is None else f" like {like!r}"
+        message = f"{place} contain {state!r}, which is not a state{hint}."
+        raise InvalidModelError(message)
+    try:
+        hash(state)
+    except TypeError as error:
+        message = (
+            f"{place} contain {state!r}, which cannot be a state: {error}. "
+            "Use a NamedTuple of ints and tuples, or any other hashable object."
+        )
+        raise InvalidModelError(message) from None
+
+
+def _is_plain(state: object) -> bool:
+    return type(state).__module__ == "builtins"
 
 
 def _pair(pair: Any, place: str) -> tuple[float, Any]:
@@ -177,33 +243,35 @@ def _number(value: Any, words: str) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        message = f"{words} is {value!r}; it must be one finite number for each player."
+        message = f"{words} is {value!r}; it must be one finite number."
         raise InvalidModelError(message)
     return number
 
 
-def _numbers(rules: Rules, state: Any) -> tuple[float, ...]:
+def _payoffs(rules: Rules, state: Any) -> tuple[float, ...]:
     """Return the payoffs in a terminal state, as the model stores them."""
-    payoffs = tuple(
-        _number(rules.game.payoff(state, player), f"payoff({state!r}, player={player})")
-        for player in range(rules.num_players)
-    )
-    return _opposed(payoffs, rules.constant_sum, f"the payoffs in {state!r}", "constant_sum")
+    payoffs = []
+    for player in range(rules.num_players):
+        with _Calling("payoff", state, player):
+            payoff = rules.game.payoff(state, player)
+        payoffs.append(_number(payoff, f"payoff({state!r}, {player})"))
+    return _opposed(tuple(payoffs), rules.constant_sum, f"the payoffs in {state!r}", "constant_sum")
 
 
 def _rewards(rules: Rules, state: Any, action: int) -> tuple[float, ...]:
-    rewards = tuple(
-        _number(rules.reward(state, action, player), f"reward({state!r}, {action}, {player})")
-        for player in range(rules.num_players)
-    )
-    return _opposed(rewards, 0.0, f"the rewards of action {action} in {state!r}", "zero")
+    rewards = []
+    for player in range(rules.num_players):
+        with _Calling("reward", state, action, player):
+            reward = method(rules.game, "reward")(rules.game, state, action, player)
+        rewards.append(_number(reward, f"reward({state!r}, {action}, {player})"))
+    return _opposed(tuple(rewards), 0.0, f"the rewards of action {action} in {state!r}", "zero")
 
 
 def _opposed(
     numbers: tuple[float, ...], total: float, words: str, total_name: str
 ) -> tuple[float, ...]:
     """Of two players' numbers keep the first, after checking what they add up to."""
-    if len(numbers) != 2:  # noqa: PLR2004
+    if len(numbers) != 2:
         return numbers
     if abs(sum(numbers) - total) > SUM_TOLERANCE * max(1.0, *map(abs, numbers)):
         message = (

@@ -65,7 +65,5 @@ def explore(rules: Rules, seeds: Sequence[Any], watch: Watch) -> Rows:
         done += 1
         if done % CHECK_EVERY == 0 or len(rows.states) > watch.limits.max_states:
             # A state, its row and its place in the dictionary take a few hundred bytes.
-            watch.check(
-                done, len(rows.states), len(rows.labels), len(rows.successors), 0
-            )
+            watch.check(done, len(rows.states), len(rows.labels), len(rows.successors), 0)
     return rows

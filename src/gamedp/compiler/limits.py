@@ -76,9 +76,7 @@ class Watch:
                 f"{per_state:,.0f} bytes a state, so the states already known alone need "
                 f"{per_state * states / 2**20:,.0f} MiB.",
             )
-        self._reporter.report(
-            done, None, f"{states:,} states found, {transitions:,} transitions"
-        )
+        self._reporter.report(done, None, f"{states:,} states found, {transitions:,} transitions")
 
     @staticmethod
     def _stop(

@@ -318,7 +318,7 @@ def seed_box(game, work, box_low, box_extent, total):
             rest //= box_extent[k]
         state = game.gamedp_decode(work.fields)
         if game.is_state(state):
-            representative, swapped = game.canonical(state)
+            representative, _ = game.canonical(state)
             if not encode_jit(game, work, representative):
                 return WIDEN
             if find_jit(work) < 0:

@@ -51,7 +51,9 @@ def differences(rules: Rules, model: Model, index: int) -> str:
     if actions != labels:
         return f"the actions in {state!r} are {labels}, in plain Python {actions}"
     if model.players[index] != expected.player:
-        return f"the mover in {state!r} is {model.players[index]}, in plain Python {expected.player}"
+        return (
+            f"the mover in {state!r} is {model.players[index]}, in plain Python {expected.player}"
+        )
     for number, choice in zip(choices, expected.choices, strict=True):
         outcomes = _outcomes(model, number)
         if not _same(outcomes, choice) or not np.allclose(

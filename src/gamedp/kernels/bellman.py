@@ -1,8 +1,8 @@
 """Bellman's equation: sweeps over states, and proofs of how far their values are from the truth.
 
-The value of choice c for values v is ``constants[c] + discount * sum(probabilities * v[successors])``
-with signed probabilities (see :class:`gamedp.Model`). ``maximise[s]`` says whether the mover of s
-wants the most. States are visited in the order of ``order``, in which successors come first.
+The value of choice c for values v is ``constants[c] + discount * sum(P * v[successors])`` with
+signed probabilities P (see :class:`gamedp.Model`). ``maximise[s]`` says whether the mover of s wants
+the most. States are visited in the order of ``order``, in which successors come first.
 
 What is proven is one number ``errors[s]`` a state, with ``|values[s] - true value| <= errors[s]``.
 Let e be such numbers outside a component. Inside it, numbers e with
@@ -13,14 +13,14 @@ for the greedy action a, and the same with the difference signed for all other a
 that is worse by more than this can do no harm), bound the error of v wherever play leaves the
 component almost surely whatever the players do, or the discount is below one: there Bellman's
 operator has one fixed point, and contracts in a weighted maximum norm [1]_. We look for e as
-``E + epsilon * weights``, with E the largest error outside, and weights close to the expected number
-of steps inside the component under the greedy policy: weights that fall by about one with every
-step leave room for the residual.
+``E + epsilon * weights``, with E the largest error outside, and weights close to the expected
+number of steps inside the component under the greedy policy: weights that fall by about one with
+every step leave room for the residual.
 
 Rounding follows the usual model [2]_: with k transitions and A the sum of the absolute terms, the
-computed value is within ``(k + 1) * u * A / (1 - (k + 1) * u)`` of the exact one, u = 2**-53. We allow
-``(k + 8) * u * A``, which covers as well that every stored probability is off by up to four units in
-the last place, as 1/6 and 0.1 * 0.9 are.
+computed value is within ``(k + 1) * u * A / (1 - (k + 1) * u)`` of the exact one, u = 2**-53. We
+allow ``(k + 8) * u * A``, which covers as well that every stored probability is off by up to four
+units in the last place, as 1/6 and 0.1 * 0.9 are.
 
 References
 ----------
@@ -188,7 +188,7 @@ def sweep(
     values: Floats,
     policy: Integers,
 ) -> float:
-    """Update the states ``order[start:stop]`` in place (Gauss-Seidel); return the largest change."""
+    """Update ``order[start:stop]`` in place (Gauss-Seidel); return the largest change."""
     change = 0.0
     for place in range(start, stop):
         state = rows.order[place]
@@ -302,6 +302,7 @@ def certify(
     start: int,
     stop: int,
     rows: Rows,
+    outside: float,
     values: Floats,
     weights: Floats,
     errors: Floats,
@@ -309,24 +310,16 @@ def certify(
 ) -> float:
     """Prove errors for the values of a component that is entered again and again.
 
-    Sets `errors` and the greedy `policy` of its states.
+    Sets `errors` and the greedy `policy` of its states. `outside` is the largest error outside it,
+    as :func:`survey` finds it.
 
     Returns
     -------
     width : float
-        The largest error that the component adds to the largest one outside it; infinite if the
-        weights do not suffice for a proof.
+        The largest error that the component adds to `outside`; infinite if the weights do not
+        suffice for a proof.
     """
     number = rows.component[rows.order[start]]
-    outside = 0.0
-    for place in range(start, stop):
-        state = rows.order[place]
-        for t in range(
-            rows.transition_offsets[rows.choice_offsets[state]], rows.transition_offsets[rows.choice_offsets[state + 1]]
-        ):
-            target = rows.successors[t]
-            if rows.component[target] != number and errors[target] > outside:
-                outside = errors[target]
     least = 0.0
     most = np.inf
     for place in range(start, stop):
@@ -392,15 +385,25 @@ def certify(
 certify_jit = _compiled(certify)
 
 
-def feedback(start: int, stop: int, rows: Rows, place: Integers) -> int:
-    """Return the one state of a component that earlier states lead back to; -1 if there are more.
+def survey(start: int, stop: int, rows: Rows, errors: Floats, place: Integers) -> tuple[int, float]:
+    """Look at what a component leads to.
+
+    Returns
+    -------
+    key_state : int
+        The one state of the component that a state not after it in the order leads to: all cycles
+        go through it. -1 if there are several.
+    outside : float
+        The largest error outside the component.
 
     `place` is scratch: where in the order a state of the component stands.
     """
     for position in range(start, stop):
         place[rows.order[position]] = position
     number = rows.component[rows.order[start]]
-    found = -1
+    key_state = -1
+    several = False
+    outside = 0.0
     for position in range(start, stop):
         state = rows.order[position]
         for t in range(
@@ -408,14 +411,16 @@ def feedback(start: int, stop: int, rows: Rows, place: Integers) -> int:
             rows.transition_offsets[rows.choice_offsets[state + 1]],
         ):
             target = rows.successors[t]
-            if rows.component[target] == number and place[target] >= position and target != found:
-                if found >= 0:
-                    return -1
-                found = target
-    return found
+            if rows.component[target] != number:
+                if errors[target] > outside:
+                    outside = errors[target]
+            elif place[target] >= position and target != key_state:
+                several = key_state >= 0
+                key_state = target
+    return -1 if several else key_state, outside
 
 
-feedback_jit = _compiled(feedback)
+survey_jit = _compiled(survey)
 
 
 def newton(
@@ -425,6 +430,8 @@ def newton(
     key_state: int,
     values: Floats,
     slopes: Floats,
+    weights: Floats,
+    shares: Floats,
     policy: Integers,
 ) -> int:
     """Solve a component all of whose cycles lead through one state, `key_state`.
@@ -433,6 +440,9 @@ def newton(
     the component almost surely, ``x - g(x)`` rises strictly, so that Newton's method, kept inside
     the interval where the sign changes, finds its zero: after as many sweeps as the policy
     changes, and one.
+
+    The weights of the greedy policy (see :func:`weigh`) come along: they solve a linear system
+    with the same one unknown.
 
     Returns
     -------
@@ -445,36 +455,85 @@ def newton(
     for sweeps in range(1, 65):
         guess = values[key_state]
         slopes[key_state] = 1.0
+        weights[key_state] = 0.0
+        shares[key_state] = 1.0
         for position in range(start, stop):
             state = rows.order[position]
             values[state], choice = backup_jit(state, rows, values)
             policy[state] = choice
             slope = 0.0
+            weight = 0.0
+            share = 0.0
             for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
                 target = rows.successors[t]
                 if rows.component[target] == number:
-                    slope += rows.probabilities[t] * slopes[target]
+                    probability = rows.probabilities[t]
+                    slope += probability * slopes[target]
+                    weight += abs(probability) * weights[target]
+                    share += abs(probability) * shares[target]
             slopes[state] = rows.discount * slope
+            weights[state] = 1.0 + rows.discount * weight
+            shares[state] = rows.discount * share
         result = values[key_state]
         slope = slopes[key_state]
-        if abs(result - guess) <= 4.0 * UNIT * abs(result):
-            return sweeps
-        if result > guess:
-            low = guess
-        else:
-            high = guess
-        step = guess + (result - guess) / (1.0 - slope) if slope < 1.0 else result
-        if not low < step < high:
-            step = 0.5 * (low + high)
-            if not abs(step) < np.inf:
-                step = result
+        step = guess
+        if abs(result - guess) > 4.0 * UNIT * abs(result):
+            if result > guess:
+                low = guess
+            else:
+                high = guess
+            step = guess + (result - guess) / (1.0 - slope) if slope < 1.0 else result
+            if not low < step < high:
+                step = 0.5 * (low + high)
+                if not abs(step) < np.inf:
+                    step = result
         if step == guess:
+            weight = weights[key_state] / (1.0 - shares[key_state])
+            if not 0.0 < weight < np.inf:
+                return -sweeps
+            # States after the key state have its own weight and share in theirs already.
+            for position in range(start, stop):
+                state = rows.order[position]
+                if state != key_state:
+                    weights[state] += shares[state] * weight
+            weights[key_state] = weight
             return sweeps
         values[key_state] = step
     return -64
 
 
 newton_jit = _compiled(newton)
+
+
+def sweep_until(
+    start: int,
+    stop: int,
+    rows: Rows,
+    threshold: float,
+    values: Floats,
+    weights: Floats,
+    policy: Integers,
+    visits: Integers,
+) -> bool:
+    """Sweep over a component until its values change little, and find weights; not for long."""
+    for round_ in range(100):
+        visits[0] += stop - start
+        if sweep_jit(start, stop, rows, values, policy) <= threshold:
+            break
+        if round_ == 99:
+            return False
+    for position in range(start, stop):
+        weights[rows.order[position]] = 1.0 / (1.0 - rows.discount) if rows.discount < 1.0 else 1.0
+    for _ in range(100):
+        if rows.discount < 1.0:
+            return True
+        visits[0] += stop - start
+        if weigh_jit(start, stop, rows, values, policy, GREEDY, 0.0, weights) <= 0.5:
+            return True
+    return False
+
+
+sweep_until_jit = _compiled(sweep_until)
 
 
 def solve_components(
@@ -492,6 +551,7 @@ def solve_components(
     policy: Integers,
     weights: Floats,
     slopes: Floats,
+    shares: Floats,
     place: Integers,
     visits: Integers,
 ) -> int:
@@ -515,6 +575,7 @@ def solve_components(
         The first component that is not solved.
     """
     enough = visits[0] + budget
+    guess = 0.0
     for number in range(first, last):
         if visits[0] > enough:
             return number
@@ -530,32 +591,27 @@ def solve_components(
         size = stop - start
         if size > max_size or not proves:
             return number
-        key_state = feedback_jit(start, stop, rows, place)
+        key_state, outside = survey_jit(start, stop, rows, errors, place)
         settled = False
         if key_state >= 0:
-            sweeps = newton_jit(start, stop, rows, key_state, values, slopes, policy)
+            # Neighbouring components tend to have similar values.
+            values[key_state] = guess
+            sweeps = newton_jit(
+                start, stop, rows, key_state, values, slopes, weights, shares, policy
+            )
             visits[0] += abs(sweeps) * size
             settled = sweeps > 0
-        if not settled:
-            for _ in range(100):
-                change = sweep_jit(start, stop, rows, values, policy)
-                visits[0] += size
-                if change <= 0.01 * tolerance:
-                    settled = True
-                    break
+            guess = values[key_state]
+        else:
+            settled = sweep_until_jit(
+                start, stop, rows, 0.01 * tolerance, values, weights, policy, visits
+            )
         if not settled:
             return number
-        if rows.discount < 1.0:
-            for position in range(start, stop):
-                weights[rows.order[position]] = 1.0 / (1.0 - rows.discount)
-        else:
-            for position in range(start, stop):
-                weights[rows.order[position]] = 1.0
-            for _ in range(100):
-                visits[0] += size
-                if weigh_jit(start, stop, rows, values, policy, GREEDY, 0.0, weights) <= 0.5:
-                    break
-        if not certify_jit(start, stop, rows, values, weights, errors, policy) <= tolerance:
+        if (
+            not certify_jit(start, stop, rows, outside, values, weights, errors, policy)
+            <= tolerance
+        ):
             return number
     return last
 
@@ -615,3 +671,22 @@ def step(
 
 
 step_jit = _compiled(step)
+
+
+def swap_constants(
+    transition_offsets: Integers,
+    probabilities: Floats,
+    rewards: Floats,
+    constant_sum: float,
+    constants: Floats,
+) -> None:
+    """Add to every choice's reward what the swaps of the players are worth on it."""
+    for choice in range(len(constants)):
+        swapped = 0.0
+        for t in range(transition_offsets[choice], transition_offsets[choice + 1]):
+            if probabilities[t] < 0.0:
+                swapped -= probabilities[t]
+        constants[choice] = rewards[choice] + constant_sum * swapped
+
+
+swap_constants_jit = _compiled(swap_constants)

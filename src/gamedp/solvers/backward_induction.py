@@ -99,9 +99,10 @@ class BackwardInduction:
                 run.values,
                 run.errors,
                 run.policy,
+                run.weights,
                 unused,
                 unused,
-                np.empty(0, run.rows.order.dtype),
+                run.place,
                 run.visits,
             )
             run.reporter.report(done, total, f"{done:,} of {total:,} states solved")
@@ -160,8 +161,8 @@ class BackwardInduction:
             self,
             (values, values - errors, values + errors),
             policy,
-            Guarantee.EQUILIBRIUM,
-            Status.SOLVED,
-            1,
-            reporter.seconds,
+            guarantee=Guarantee.EQUILIBRIUM,
+            status=Status.SOLVED,
+            sweeps=1,
+            seconds=reporter.seconds,
         )

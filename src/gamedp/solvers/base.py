@@ -117,9 +117,14 @@ class Problem:
         model = self.model
         if model.constant_sum == 0 or not model.has_swaps:
             return model.rewards
-        swapped = np.minimum(model.probabilities, 0.0)
-        mass = np.add.reduceat(swapped, model.transition_offsets[:-1])
-        constants = model.rewards - model.constant_sum * mass
+        constants = np.empty(model.num_choices)
+        bellman.swap_constants_jit(
+            model.transition_offsets,
+            model.probabilities,
+            model.rewards,
+            model.constant_sum,
+            constants,
+        )
         constants.flags.writeable = False
         return constants
 
@@ -174,6 +179,8 @@ class Run:
         self.values[model.terminals] = model.payoffs
         self.errors = np.zeros(model.num_states)
         self.policy = np.full(model.num_states, -1, np.int64)
+        self.weights = np.empty(model.num_states)
+        self.place = np.empty(model.num_states, self.rows.order.dtype)
         self.visits = np.zeros(1, np.int64)
         self.status = Status.SOLVED
 
@@ -196,7 +203,6 @@ class Run:
     def prove_all(self) -> float:
         """Prove errors for all values, component by component; return the largest."""
         structure = self.problem.model.structure
-        weights = np.ones(len(self.values))
         arguments = (self.rows, self.values, self.errors, self.policy)
         number = 0
         while number < structure.num_components:
@@ -208,13 +214,11 @@ class Run:
                 *arguments,
             )
             if number < structure.num_components:
-                self.prove(number, weights, self.tolerance, max_sweeps=1000)
+                self.prove(number, self.tolerance, max_sweeps=1000)
                 number += 1
         return float(self.errors.max(initial=0.0))
 
-    def prove(
-        self, number: int, weights: NDArray[np.float64], tolerance: float, max_sweeps: int
-    ) -> float:
+    def prove(self, number: int, tolerance: float, max_sweeps: int) -> float:
         """Prove errors for the values of a component with cycles; return the width it adds.
 
         The weights count the steps of the greedy policy first; if that does not do, of nearly
@@ -226,15 +230,17 @@ class Run:
         if not self.problem.is_proper:
             self.errors[states] = np.inf
             return float(width)
+        _, outside = bellman.survey_jit(start, stop, self.rows, self.errors, self.place)
+        weights = self.weights
         scale = float(np.abs(self.values[states]).max())
         for mode in (bellman.GREEDY, bellman.NEAR, bellman.ALL):
             if self.rows.discount < 1:
                 weights[states] = 1 / (1 - self.rows.discount)
             else:
                 weights[states] = 1.0
-                self._weigh(start, stop, mode, 1e-3 * scale, weights, max_sweeps)
+                self._weigh(start, stop, mode, 1e-3 * scale, max_sweeps)
             width = bellman.certify_jit(
-                start, stop, self.rows, self.values, weights, self.errors, self.policy
+                start, stop, self.rows, outside, self.values, weights, self.errors, self.policy
             )
             self.visits[0] += stop - start
             if width <= tolerance or self.rows.discount < 1 or self.out_of_time:
@@ -243,18 +249,10 @@ class Run:
                 break
         return float(width)
 
-    def _weigh(
-        self,
-        start: int,
-        stop: int,
-        mode: int,
-        margin: float,
-        weights: NDArray[np.float64],
-        max_sweeps: int,
-    ) -> None:
+    def _weigh(self, start: int, stop: int, mode: int, margin: float, max_sweeps: int) -> None:
         for _ in range(max_sweeps):
             increase = bellman.weigh_jit(
-                start, stop, self.rows, self.values, self.policy, mode, margin, weights
+                start, stop, self.rows, self.values, self.policy, mode, margin, self.weights
             )
             self.visits[0] += stop - start
             if increase <= 0.5 or self.out_of_time:
@@ -281,46 +279,28 @@ class Run:
             self.status = Status.UNPROVEN if self.status is Status.SOLVED else self.status
         elif self.status is Status.SOLVED and not width <= self.tolerance:
             self.status = Status.ROUNDING
-        return self.finish(
-            solver, self.values, lower, upper, self.policy, guarantee, self.status, self.sweeps
-        )
-
-    def finish(  # noqa: PLR0913 - they are what a solution is
-        self,
-        solver: Any,
-        values: NDArray[np.float64],
-        lower: NDArray[np.float64],
-        upper: NDArray[np.float64],
-        policy: NDArray[np.int64],
-        guarantee: Guarantee,
-        status: Status,
-        sweeps: int,
-        step_policies: NDArray[np.unsignedinteger[Any]] | None = None,
-    ) -> Solution:
-        """Make the Solution object, with its statistics."""
         return make_solution(
-            self.problem,
+            problem,
             solver,
-            (values, lower, upper),
-            policy,
-            guarantee,
-            status,
-            sweeps,
-            self.reporter.seconds,
-            step_policies,
+            (self.values, lower, upper),
+            self.policy,
+            guarantee=guarantee,
+            status=self.status,
+            sweeps=self.sweeps,
+            seconds=self.reporter.seconds,
         )
 
 
-def make_solution(  # noqa: PLR0913 - they are what a solution is
+def make_solution(
     problem: Problem,
     solver: Any,
     numbers: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
     policy: NDArray[np.int64],
+    *,
     guarantee: Guarantee,
     status: Status,
     sweeps: int,
     seconds: float,
-    step_policies: NDArray[np.unsignedinteger[Any]] | None = None,
 ) -> Solution:
     """Make the Solution, and raise NotSolvedError if it is not what was asked for.
 
@@ -351,7 +331,6 @@ def make_solution(  # noqa: PLR0913 - they are what a solution is
             seconds={"compile": 0.0, "explore": 0.0, **model.seconds, "solve": seconds},
             bytes=model.num_bytes + num_bytes,
         ),
-        step_policies=step_policies,
     )
     if status in {Status.SWEEP_LIMIT, Status.TIME_LIMIT, Status.ROUNDING}:
         what = {
@@ -375,5 +354,3 @@ def make_solution(  # noqa: PLR0913 - they are what a solution is
         )
         raise NotSolvedError(message, solution)
     return solution
-
-

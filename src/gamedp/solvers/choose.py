@@ -28,7 +28,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     *,
     tolerance: float = 1e-6,
     progress: ProgressCallback | None = None,
-    compile: Literal["auto", "always", "never"] = "auto",  # noqa: A002 - the user's word
+    compile: Literal["auto", "always", "never"] = "auto",
     box: Mapping[str, tuple[int, int]] | None = None,
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
@@ -95,8 +95,9 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         )
     problem = Problem(model, TotalReward() if objective is None else objective)
     if isinstance(solver, str):
-        solver = find(SOLVERS, solver)()
-    chosen = _choose(problem)[0] if solver is None else solver
+        chosen: Solver = find(SOLVERS, solver)()
+    else:
+        chosen = _choose(problem)[0] if solver is None else solver
     return chosen.solve(problem, tolerance=tolerance, progress=progress)
 
 

@@ -14,8 +14,6 @@ from gamedp.solvers.base import Problem, Run, Support, require
 from gamedp.solvers.options import positive, whole_and_positive
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from gamedp.progress import ProgressCallback
     from gamedp.solution import Solution
 
@@ -85,9 +83,7 @@ class TopologicalValueIteration:
         total = structure.num_components
         proper = problem.is_proper
         allowed = 0.4 * tolerance / max(1, structure.num_cyclic_levels)
-        weights = np.ones(len(run.values))
-        slopes = np.empty(len(run.values))
-        place = np.empty(len(run.values), run.rows.order.dtype)
+        slopes, shares = np.empty(len(run.values)), np.empty(len(run.values))
         number = 0
         while number < total:
             stopped = bellman.solve_components_jit(
@@ -103,21 +99,20 @@ class TopologicalValueIteration:
                 run.values,
                 run.errors,
                 run.policy,
-                weights,
+                run.weights,
                 slopes,
-                place,
+                shares,
+                run.place,
                 run.visits,
             )
             if stopped == number:
-                self._solve_one(run, number, allowed, weights)
+                self._solve_one(run, number, allowed)
                 stopped += 1
             number = stopped
             run.reporter.report(number, total, f"{number:,} of {total:,} components solved")
         return run.solution(self, proven=proper)
 
-    def _solve_one(
-        self, run: Run, number: int, allowed: float, weights: NDArray[np.float64]
-    ) -> None:
+    def _solve_one(self, run: Run, number: int, allowed: float) -> None:
         """Sweep over one component until its error is proven to be small, or a limit is reached."""
         start, stop = run.component(number)
         states = run.rows.order[start:stop]
@@ -133,11 +128,14 @@ class TopologicalValueIteration:
                 break
             floor = 8 * bellman.UNIT * float(np.abs(run.values[states]).max())
             if change <= max(threshold, floor):
-                if not run.problem.is_proper or run.prove(number, weights, allowed, self.max_sweeps) <= allowed:
+                if (
+                    not run.problem.is_proper
+                    or run.prove(number, allowed, self.max_sweeps) <= allowed
+                ):
                     return
                 if change <= floor:
                     return
                 threshold = change / 16
         else:
             run.status = Status.SWEEP_LIMIT
-        run.prove(number, weights, allowed, self.max_sweeps)
+        run.prove(number, allowed, self.max_sweeps)

@@ -1,0 +1,127 @@
+"""From what stands for GAME on the command line to the game."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from gamedp.cli.parameters import make
+from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError
+from gamedp.game import REQUIRED, Rules
+from gamedp.registry import GAMES, find, registered
+
+__all__ = ["is_saved", "make_game"]
+
+
+def make_game(name: str, texts: Iterable[str]) -> Any:
+    """Make the game that `name` stands for, with the parameters in ``name=value`` texts.
+
+    Parameters
+    ----------
+    name : str
+        A registered name, ``path/to/file.py:ClassName`` or ``package.module:ClassName``.
+    texts : iterable of str
+        What was given to ``--set``.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such game, file, module, class or parameter.
+    InvalidParameterError
+        If what is found is not a game, or refuses the parameters.
+    """
+    game = make(_class_of(name), texts, name=name, option="--set", word="parameter")
+    try:
+        Rules(game)
+    except TypeError as error:
+        raise InvalidParameterError(str(error)) from None
+    return game
+
+
+def is_saved(name: str) -> bool:
+    """Say whether GAME is the folder of a saved solution; a registered name goes first."""
+    return Path(name).is_dir() and name not in registered(GAMES)
+
+
+def _class_of(name: str) -> type:
+    home, colon, class_name = name.rpartition(":")
+    if not colon and name.endswith(".py"):
+        home, class_name = name, ""
+    if not home:
+        return _loaded(name, lambda: find(GAMES, name))
+    module = _module_of_file(Path(home)) if home.endswith(".py") else _module(home)
+    known = _games_of(module)
+    found = getattr(module, class_name, None) if class_name else None
+    if found is None:
+        if not class_name:
+            example = known[0] if known else "ClassName"
+            message = f"say which class of {home} is the game, as in {home}:{example}."
+            raise InvalidParameterError(message)
+        raise UnknownNameError.nearest(f"class in {home} called", class_name, known)
+    if not isinstance(found, type):
+        message = f"{name} is not a class."
+        raise InvalidParameterError(message)
+    return found
+
+
+def _games_of(module: ModuleType) -> list[str]:
+    """Return the names of the classes in a module that look like games."""
+    return [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and all(hasattr(value, method) for method in REQUIRED)
+    ]
+
+
+def _module(name: str) -> ModuleType:
+    """Import a module, also from the directory that the command was started in."""
+    _look_in(Path.cwd())
+    try:
+        found = importlib.util.find_spec(name)
+    except ModuleNotFoundError:  # of the package that it should be in
+        found = None
+    if found is None:
+        message = f"there is no module {name}, neither installed nor here."
+        raise UnknownNameError(message)
+    return _loaded(name, lambda: importlib.import_module(name))
+
+
+def _module_of_file(path: Path) -> ModuleType:
+    """Import a file, and let it import its neighbours, as if it were run."""
+    path = path.resolve()
+    if not path.is_file():
+        message = f"there is no file {path}."
+        raise UnknownNameError(message)
+    _look_in(path.parent)
+    found = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
+    if found is None or found.origin != str(path):
+        message = f"{path} cannot be imported as a module called {path.stem}; rename the file."
+        raise InvalidParameterError(message)
+    return _loaded(str(path), lambda: importlib.import_module(path.stem))
+
+
+def _look_in(folder: Path) -> None:
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+        importlib.invalidate_caches()
+
+
+def _loaded(name: str, load: Callable[[], Any]) -> Any:
+    """Load what someone else has written; whatever goes wrong there is said in one line."""
+    try:
+        return load()
+    except GamedpError:
+        raise
+    except Exception as error:
+        *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+        place = (
+            "" if isinstance(error, SyntaxError) else f" ({frame.f_code.co_filename}, line {line})"
+        )
+        message = f"{name} cannot be imported: {type(error).__name__}: {error}{place}"
+        raise GamedpError(message) from error

@@ -1,0 +1,72 @@
+"""``gamedp games`` and ``gamedp solvers``: what there is, with its parameters."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Annotated, Any, TypeAlias
+
+from cyclopts import Parameter
+
+from gamedp.cli.parameters import REQUIRED, settings_of
+from gamedp.cli.report import print_json
+from gamedp.cli.texts import notation, written
+from gamedp.registry import GAMES, SOLVERS, registered
+
+__all__ = ["games", "solvers"]
+
+AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", help="Print a JSON list.")]
+
+
+def games(*, as_json: AsJson = False) -> None:
+    """List the games that have names, and their parameters."""
+    _show(GAMES, as_json=as_json, option="--set")
+
+
+def solvers(*, as_json: AsJson = False) -> None:
+    """List the solvers and their options."""
+    _show(SOLVERS, as_json=as_json, option="--option")
+
+
+def _show(group: str, *, as_json: bool, option: str) -> None:
+    entries = _entries(group)
+    if as_json:
+        print_json(entries)
+    else:
+        print("\n\n".join(_described(entry, option) for entry in entries))
+
+
+def _entries(group: str) -> list[dict[str, Any]]:
+    """Return what is registered; what cannot be imported is left out with a warning."""
+    entries = []
+    for name, point in registered(group).items():
+        try:
+            kind = point.load()
+        except Exception as error:  # noqa: BLE001 - one broken plugin must not hide the others
+            message = f"{name} is left out: {type(error).__name__}: {error}"
+            print("gamedp: warning:", " ".join(message.split()), file=sys.stderr)
+            continue
+        summary = (inspect.getdoc(kind) or "").partition("\n")[0]
+        settings = [
+            {
+                "name": setting.name,
+                "type": notation(setting.kind),
+                "required": setting.default is REQUIRED,
+                "default": None if setting.default is REQUIRED else setting.default,
+            }
+            for setting in settings_of(kind).values()
+        ]
+        entries.append(
+            {"name": name, "class": point.value, "summary": summary, "parameters": settings}
+        )
+    return entries
+
+
+def _described(entry: dict[str, Any], option: str) -> str:
+    """Return an entry for people: each parameter as it would be typed, and its type."""
+    rows = [f"{entry['name']}   {entry['summary']}", f"    {entry['class']}"]
+    for setting in entry["parameters"]:
+        default = "..." if setting["required"] else written(setting["default"])
+        typed = f"{option} {setting['name']}={default}"
+        rows.append(f"    {typed:<32} {setting['type']}")
+    return "\n".join(rows)

@@ -1,0 +1,146 @@
+"""The options that several commands share, and what they mean to :func:`gamedp.solve`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+import attrs
+from cyclopts import Parameter
+
+from gamedp.cli.parameters import make
+from gamedp.errors import InvalidParameterError
+from gamedp.objectives import Discounted, FiniteHorizon, Objective, Optimum, TotalReward
+from gamedp.registry import SOLVERS, find
+
+__all__ = ["ExploreOptions", "GameSettings", "ObjectiveOptions", "OutputOptions", "SolverOptions"]
+
+GameSettings: TypeAlias = Annotated[
+    list[str] | None,
+    Parameter(name="--set", help="A parameter of the game, name=value; as often as needed."),
+]
+
+
+@Parameter(name="*", group="Objective")
+@attrs.frozen(kw_only=True)
+class ObjectiveOptions:
+    """What is to be computed.
+
+    Parameters
+    ----------
+    objective : {"total", "discounted", "horizon"}
+        What is computed; total, unless --discount or --horizon says otherwise.
+    discount : float
+        What the value one step later counts: at least 0, below 1.
+    horizon : int
+        Number of steps.
+    optimum : {"max", "min"}
+        What the first player wants.
+    """
+
+    objective: Literal["total", "discounted", "horizon"] | None = None
+    discount: float | None = None
+    horizon: int | None = None
+    optimum: Optimum = "max"
+
+    def make(self) -> Objective:
+        """Return the objective; raise InvalidParameterError if the options contradict."""
+        numbers = {"discounted": self.discount, "horizon": self.horizon}
+        given = [name for name, number in numbers.items() if number is not None]
+        name = self.objective or (given[0] if given else "total")
+        options = {"discounted": "--discount", "horizon": "--horizon"}
+        for other in given:
+            if other != name:
+                message = f"{options[other]} does not go with the objective {name}."
+                raise InvalidParameterError(message)
+        if name in options and not given:
+            message = f"--objective {name} needs {options[name]}."
+            raise InvalidParameterError(message)
+        if self.discount is not None:
+            return Discounted(self.discount, self.optimum)
+        if self.horizon is not None:
+            return FiniteHorizon(self.horizon, self.optimum)
+        return TotalReward(self.optimum)
+
+
+@Parameter(name="*", group="Solver")
+@attrs.frozen(kw_only=True)
+class SolverOptions:
+    """By which solver, and how exactly.
+
+    Parameters
+    ----------
+    solver : str
+        A solver that `gamedp solvers` lists; chosen by the model's structure if not given.
+    option : list of str
+        An option of that solver, name=value; as often as needed.
+    tolerance : float
+        How far apart the bounds of a value may be.
+    """
+
+    solver: str | None = None
+    option: list[str] | None = None
+    tolerance: float | None = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return what is set, as keywords of :func:`gamedp.solve`."""
+        keywords: dict[str, Any] = {}
+        if self.solver is not None:
+            texts = self.option or []
+            keywords["solver"] = make(
+                find(SOLVERS, self.solver),
+                texts,
+                name=self.solver,
+                option="--option",
+                word="option",
+            )
+        elif self.option:
+            message = f"--option {self.option[0]} needs --solver, whose option it is."
+            raise InvalidParameterError(message)
+        if self.tolerance is not None:
+            keywords["tolerance"] = self.tolerance
+        return keywords
+
+
+@Parameter(name="*", group="Building the model")
+@attrs.frozen(kw_only=True)
+class ExploreOptions:
+    """How the states are found.
+
+    Parameters
+    ----------
+    compile : {"auto", "always", "never"}
+        Whether the rules are compiled by numba; auto runs them as plain Python if that fails.
+    max_states : float
+        Stop with an error beyond so many states.
+    max_seconds : float
+        Stop with an error after so many seconds of looking for states.
+    max_bytes : float
+        Stop with an error before the model takes so much memory; nine tenths of what is free if
+        not given.
+    """
+
+    compile: Literal["auto", "always", "never"] = "auto"
+    max_states: float | None = None
+    max_seconds: float | None = None
+    max_bytes: float | None = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return what is set, as keywords of :func:`gamedp.solve` and :func:`gamedp.compile`."""
+        return {name: value for name, value in attrs.asdict(self).items() if value is not None}
+
+
+@Parameter(name="*", group="Output")
+@attrs.frozen(kw_only=True)
+class OutputOptions:
+    """What is shown.
+
+    Parameters
+    ----------
+    json : bool
+        Print one JSON object, with every digit; infinite numbers are texts in it.
+    quiet : bool
+        Do not show progress.
+    """
+
+    json: bool = False
+    quiet: bool = False

@@ -1,0 +1,69 @@
+"""``gamedp solve``: the value of a game, and what it rests on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import gamedp
+from gamedp.cli import report
+from gamedp.cli.games import make_game
+from gamedp.cli.options import (
+    ExploreOptions,
+    GameSettings,
+    ObjectiveOptions,
+    OutputOptions,
+    SolverOptions,
+)
+from gamedp.cli.watch import watch
+
+if TYPE_CHECKING:
+    from gamedp.objectives import Objective
+    from gamedp.solution import Solution
+
+__all__ = ["solve", "solved"]
+
+
+def solve(  # noqa: PLR0913 - each group of options is one
+    game: str,
+    /,
+    *,
+    settings: GameSettings = None,
+    save: Path | None = None,
+    objective: ObjectiveOptions = ObjectiveOptions(),
+    solver: SolverOptions = SolverOptions(),
+    explore: ExploreOptions = ExploreOptions(),
+    output: OutputOptions = OutputOptions(),
+) -> None:
+    """Solve a game: print its value, the bounds, and what they rest on.
+
+    Parameters
+    ----------
+    game
+        A name that `gamedp games` lists, path/to/file.py:ClassName, or package.module:ClassName.
+    save
+        Keep the solution in this folder, for `gamedp query` and gamedp.load.
+    """
+    goal, keywords = objective.make(), solver.keywords() | explore.keywords()
+    solution, failure = solved(make_game(game, settings or ()), goal, keywords, quiet=output.quiet)
+    if save is not None:
+        solution.save(save)
+    if output.json:
+        report.print_json(report.facts(game, solution))
+    else:
+        rules = solution.model.rules
+        pairs = [("game", repr(rules.game) if rules is not None else game)]
+        print(report.lines(pairs + report.value_lines(solution) + report.measures(solution)))
+    if failure is not None:
+        raise failure
+
+
+def solved(
+    game: Any, objective: Objective, keywords: dict[str, Any], *, quiet: bool
+) -> tuple[Solution, gamedp.NotSolvedError | None]:
+    """Solve a game; if the solver stops too early, return what it knows and its error."""
+    try:
+        with watch(quiet=quiet) as progress:
+            return gamedp.solve(game, objective, progress=progress, **keywords), None
+    except gamedp.NotSolvedError as error:
+        return error.solution, error

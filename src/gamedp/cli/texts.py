@@ -1,0 +1,241 @@
+"""From texts on the command line to values, by their types, and back."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import numbers
+import re
+import types
+import typing
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gamedp.errors import InvalidParameterError
+
+__all__ = ["assignments", "kind_of", "notation", "read", "read_as", "written"]
+
+OPENING, CLOSING = "([", ")]"
+WORDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    types.NoneType: "none",
+}
+
+
+def assignments(texts: Iterable[str], *, option: str) -> dict[str, str]:
+    """Split ``name=value`` texts, each of which may hold several with commas between.
+
+    A comma begins a new assignment if a name and an equals sign follow, else it is part of the
+    value.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        As given.
+    option : str
+        The option that they were given to, for messages.
+
+    Raises
+    ------
+    InvalidParameterError
+        For a text that is no assignment, and for a name that occurs twice.
+
+    Examples
+    --------
+    >>> assignments(["player=0,heaps=3,5,7"], option="--state")
+    {'player': '0', 'heaps': '3,5,7'}
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        for part in re.split(r",(?=\s*\w+\s*=)", text):
+            name, equals, value = (piece.strip() for piece in part.partition("="))
+            if not equals or not name:
+                message = f"{option} {text}: this must be name=value, as in {option} goal=100."
+                raise InvalidParameterError(message)
+            if name in found:
+                message = f"{option} gives {name} twice, {found[name]!r} and {value!r}."
+                raise InvalidParameterError(message)
+            found[name] = value
+    return found
+
+
+def read_as(name: str, text: str, kind: Any) -> Any:
+    """Read the value of the thing called `name`; raise InvalidParameterError if it is not one."""
+    try:
+        return read(text, kind)
+    except ValueError as error:
+        message = f"{name}={text}: {error}."
+        raise InvalidParameterError(message) from None
+
+
+def read(text: str, kind: Any) -> Any:
+    """Return the value of type `kind` that `text` stands for.
+
+    Parameters
+    ----------
+    text : str
+        Items of a tuple have commas or semicolons between them, and may stand in brackets.
+    kind : type
+        bool, int, float, str, an enumeration, a NamedTuple; tuples, lists, unions and literals of
+        them. For ``Any``, `text` is read as Python writes it.
+
+    Raises
+    ------
+    ValueError
+        If it stands for none.
+
+    Examples
+    --------
+    >>> read("3,5,7", tuple[int, ...]), read("(1;2);(3;4)", tuple[tuple[int, ...], ...])
+    ((3, 5, 7), ((1, 2), (3, 4)))
+    """
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        return read(text, arguments[0])
+    if origin is typing.Union or origin is types.UnionType:
+        return _first_that_reads(text, arguments)
+    if origin is typing.Literal:
+        return _named(text, {str(value): value for value in arguments})
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return _named(text, dict(kind.__members__))
+    if kind is Any:
+        return _literal(text)
+    if kind in WORDS or kind is str:
+        return _scalar(text, kind)
+    container = origin or kind
+    if isinstance(container, type) and issubclass(container, Sequence):
+        return _sequence(text, container, arguments)
+    message = f"a value of type {notation(kind)} cannot be given on the command line"
+    raise ValueError(message)
+
+
+def _scalar(text: str, kind: type) -> Any:
+    if kind is str:
+        return text
+    try:
+        if kind is bool or kind is types.NoneType:
+            return {bool: {"true": True, "false": False}, types.NoneType: {"none": None}}[kind][
+                text.lower()
+            ]
+        return kind(text)
+    except (KeyError, ValueError):
+        message = f"{text!r} is not {WORDS[kind]}"
+        raise ValueError(message) from None
+
+
+def _first_that_reads(text: str, kinds: Sequence[Any]) -> Any:
+    """Try one type after the other, str last: it takes anything."""
+    reasons = []
+    for kind in sorted(kinds, key=lambda kind: kind is str):
+        try:
+            return read(text, kind)
+        except ValueError as error:
+            reasons.append(str(error))
+    raise ValueError("; ".join(reasons))
+
+
+def _named(text: str, values: dict[str, Any]) -> Any:
+    if text not in values:
+        message = f"{text!r} is not one of {', '.join(values)}"
+        raise ValueError(message)
+    return values[text]
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text
+
+
+def _sequence(text: str, container: type, kinds: tuple[Any, ...]) -> Any:
+    items = _items(text)
+    fields = getattr(container, "_fields", None)
+    if fields is not None:
+        hints = typing.get_type_hints(container)
+        kinds = tuple(hints.get(field, Any) for field in fields)
+    elif len(kinds) < 2 or kinds[1] is ...:
+        kinds = (kinds[:1] or (Any,)) * len(items)
+    if len(items) != len(kinds):
+        message = f"{text!r} has {len(items)} items, not {len(kinds)}"
+        raise ValueError(message)
+    values = [read(item, kind) for item, kind in zip(items, kinds, strict=True)]
+    if fields is not None:
+        return container(*values)
+    return values if container is list else tuple(values)
+
+
+def _items(text: str) -> list[str]:
+    """Split at the commas and semicolons outside of brackets; brackets around all are dropped."""
+    depth, parts, closed_at = 0, [""], []
+    for place, letter in enumerate(text.strip()):
+        depth += (letter in OPENING) - (letter in CLOSING)
+        if letter in CLOSING and depth == 0:
+            closed_at.append(place)
+        if letter in ",;" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    if depth:
+        message = f"the brackets of {text!r} do not match"
+        raise ValueError(message)
+    if len(parts) == 1 and closed_at == [len(parts[0]) - 1] and parts[0][0] in OPENING:
+        return _items(parts[0][1:-1])
+    items = [part.strip() for part in parts]
+    return items if items[-1] else items[:-1]
+
+
+def kind_of(example: Any) -> Any:
+    """Return the type by which to read values like `example`: part of a state.
+
+    Raises
+    ------
+    InvalidParameterError
+        If such values cannot be written on the command line.
+    """
+    if isinstance(example, (bool, str, enum.Enum)) or hasattr(example, "_fields"):
+        return type(example)
+    for abstract, kind in ((numbers.Integral, int), (numbers.Real, float)):
+        if isinstance(example, abstract):
+            return kind
+    if isinstance(example, tuple):
+        kinds = [kind_of(item) for item in example]
+        alike = all(kind == kinds[0] for kind in kinds)
+        return tuple[kinds[0] if kinds else Any, ...] if alike else tuple[tuple(kinds)]
+    if example is None:
+        return Any
+    message = (
+        f"a state of this game holds a {type(example).__name__}, which cannot be given on the "
+        "command line; use gamedp.solve() in Python."
+    )
+    raise InvalidParameterError(message)
+
+
+def written(value: Any) -> str:
+    """Return the text that `read` takes for `value`.
+
+    Examples
+    --------
+    >>> written((3, 5, 7)), written(True), written(2.5)
+    ('3,5,7', 'true', '2.5')
+    """
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, (tuple, list)):
+        items = (written(item) for item in value)
+        nested = any(isinstance(item, (tuple, list)) for item in value)
+        return ",".join(f"({item})" if nested else item for item in items)
+    return str(value)
+
+
+def notation(kind: Any) -> str:
+    """Return a type as Python code writes it."""
+    if kind is types.NoneType:
+        return "None"
+    if isinstance(kind, type) and typing.get_origin(kind) is None:
+        return kind.__name__
+    return str(kind).replace("typing.", "")

@@ -1,0 +1,106 @@
+"""Progress on the terminal, for whatever takes longer than a second."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import rich.progress
+
+    from gamedp.progress import Progress, ProgressCallback
+
+__all__ = ["watch"]
+
+PATIENCE = 1.0
+"""Seconds before anything is shown."""
+
+PHASES = {"explore": "looking for states", "solve": "solving"}
+
+
+@contextlib.contextmanager
+def watch(*, quiet: bool) -> Iterator[ProgressCallback | None]:
+    """Yield a callback that shows progress on stderr; None if nobody sits there to read it.
+
+    Parameters
+    ----------
+    quiet : bool
+        Whether progress is not wanted.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    display = Display()
+    try:
+        yield display.report
+    finally:
+        display.close()
+
+
+class Display:
+    """A line with a bar that appears after a moment, and goes away when the work is done.
+
+    A timer starts it, not a report: while numba compiles, nothing is reported.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._bars: rich.progress.Progress | None = None
+        self._task: rich.progress.TaskID | None = None
+        self._last: Progress | None = None
+        self._closed = False
+        self._timer = threading.Timer(PATIENCE, self._show)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def report(self, progress: Progress) -> None:
+        """Show how far the work has got."""
+        with self._lock:
+            self._last = progress
+            self._update()
+
+    def close(self) -> None:
+        """Remove the line."""
+        self._timer.cancel()
+        with self._lock:
+            self._closed = True
+            if self._bars is not None:
+                self._bars.stop()
+
+    def _show(self) -> None:
+        from rich.console import Console  # noqa: PLC0415 - most runs end before they need it
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn  # noqa: PLC0415
+
+        with self._lock:
+            if self._closed:
+                return
+            self._bars = Progress(
+                SpinnerColumn(),
+                "{task.description}",
+                BarColumn(),
+                "{task.fields[detail]}",
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._task = self._bars.add_task(
+                "compiling", total=None, detail="only the first time: the result is kept"
+            )
+            self._bars.start()
+            self._update()
+
+    def _update(self) -> None:
+        """Bring the line up to the last report."""
+        if self._bars is None or self._task is None or self._last is None:
+            return
+        last = self._last
+        self._bars.update(
+            self._task,
+            description=PHASES.get(last.phase, last.phase),
+            completed=last.done,
+            total=last.total,
+            detail=last.detail,
+        )

@@ -1,0 +1,168 @@
+"""Every known value, by every solver that supports the problem, through the public interface."""
+
+import functools
+
+import numpy as np
+import pytest
+from figures import BY_NAME, POSITIONS
+
+import gamedp
+from gamedp.games.matches import Matches, MatchesState, Nim, NimState, nim_winning, winning_takes
+from gamedp.games.wubbel import ROLL, SAVE, State, Wubbel
+from gamedp.registry import GAMES, SOLVERS, find, registered
+
+LARGE = 1_000_000
+"""Models with more transitions are solved by the solver that gamedp chooses, and by no other."""
+
+SOLVER_OPTIONS = {
+    **{name: {} for name in registered(SOLVERS)},
+    "value-iteration/jacobi": {"sweep": "jacobi"},
+}
+
+
+@functools.cache
+def model_of(game, parameters):
+    return gamedp.compile(find(GAMES, game)(**dict(parameters)))
+
+
+@functools.cache
+def solve(game, parameters, solver):
+    """Return the solution by one solver, or the reason why there is none."""
+    model = model_of(game, parameters)
+    made = find(SOLVERS, solver.partition("/")[0])(**SOLVER_OPTIONS[solver])
+    support = made.supports(gamedp.Problem(model))
+    if not support:
+        return support.reason
+    if model.num_transitions > LARGE and solver != "topological-value-iteration":
+        return f"{model.num_transitions} transitions take too long here"
+    return gamedp.solve(model, solver=made, tolerance=1e-10)
+
+
+@pytest.mark.parametrize("figure", POSITIONS, ids=lambda figure: figure.name)
+def test_positions(figure, record_property):
+    parameters = tuple(figure.parameters.items())
+    solved = []
+    for name in SOLVER_OPTIONS:
+        solution = solve(figure.game, parameters, name)
+        if isinstance(solution, str):
+            record_property(f"not by {name}", solution)
+            continue
+        solved.append(name)
+        state = type(solution.initial_state())(*figure.state)
+        low, high = solution.bounds(state)
+        assert low - figure.tolerance <= figure.value <= high + figure.tolerance
+        assert high - low <= 1e-10
+        assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
+        # Newton's method and backward induction go as far as rounding allows; sweeps stop where
+        # they were asked to, and a sparse LU decomposition rounds on its own.
+        exact = name in {"backward-induction", "topological-value-iteration"}
+        allowed = figure.tolerance if exact else max(figure.tolerance, 1e-10)
+        assert abs(solution.value(state) - figure.value) <= allowed, name
+    assert len(solved) == pairs_expected(figure)
+
+
+def pairs_expected(figure):
+    """All solvers but backward induction do cycles; only the default one does large models."""
+    if figure.name.startswith("pig"):
+        return 1
+    acyclic = figure.game != "wubbel" or figure.parameters.get("grace", False)
+    return len(SOLVER_OPTIONS) if acyclic else len(SOLVER_OPTIONS) - 1
+
+
+@functools.cache
+def wubbel():
+    return gamedp.solve(Wubbel(), tolerance=1e-10)
+
+
+def margins(own, opponent):
+    """What SAVE is worth more than ROLL, for 1 point of the turn and up."""
+    solution = wubbel()
+    found = []
+    for turn in range(1, 50 - own):
+        roll, save = solution.action_values(State(0, own, opponent, turn))
+        assert (roll.action, save.action) == (ROLL, SAVE)
+        found.append(save.value - roll.value)
+    return np.array(found)
+
+
+def test_the_whole_decision_rule_at_0_24():
+    solution = wubbel()
+    found = "".join("RS"[solution.best_action(State(0, 0, 24, turn))] for turn in range(1, 50))
+    figure = BY_NAME["wubbel.0:24"]
+    assert found == figure.value
+    words = {turn: found[turn - 1] for turn in range(1, 50)}
+    assert words[16] == words[17] == "S"
+    assert words[18] == words[19] == words[20] == "R"
+    assert all(words[turn] == "S" for turn in range(21, 45))
+    assert all(words[turn] == "R" for turn in range(45, 50))
+
+
+def test_the_margins_at_0_24():
+    figure = BY_NAME["wubbel.0:24.margins"]
+    found = margins(0, 24)
+    for turn, margin in figure.value.items():
+        assert abs(found[int(turn) - 1] - margin) <= figure.tolerance
+
+
+def test_no_decision_of_wubbel_hangs_on_rounding():
+    solution = wubbel()
+    closest = min(
+        np.abs(margins(own, opponent)).min() for own in range(49) for opponent in range(0, 50, 7)
+    )
+    assert closest > 100 * solution.width
+
+
+def test_where_the_decision_is_not_monotone():
+    figure = BY_NAME["wubbel.rows.nonmonotone"]
+    rolls_above, listed, always = 0, [], 0
+    for own in range(50):
+        for opponent in range(50):
+            turns = 50 - own
+            choice = [
+                wubbel().best_action(State(0, own, opponent, turn)) for turn in range(1, turns)
+            ]
+            text = "".join("RS"[action] for action in choice)
+            rolls_above += "SR" in text
+            if "SR" in text.rstrip("R"):
+                listed.append((own, opponent))
+            always += "S" not in text
+    assert rolls_above == figure.value["ROLL above a SAVE"]
+    assert listed == figure.value["wubbel rows"]
+    assert always == figure.value["ROLL throughout"]
+
+
+def test_where_pig_saves():
+    solution = gamedp.solve(model_of("wubbel", (("goal", 100), ("busts", (1,)))))
+    found = [turn for turn in range(2, 59) if solution.best_action(State(0, 41, 49, turn)) == SAVE]
+    assert found == BY_NAME["pig.41:49"].value
+
+
+def test_the_sample_game_of_matches():
+    solution = gamedp.solve(Matches(matches=18))
+    for number, (left, taken, winning) in enumerate(BY_NAME["matches.sample_game"].value):
+        state = MatchesState(0, left)
+        wins = solution.value(state) == 1
+        best = tuple(solution.best_actions(state)) if wins else ()
+        assert best == winning == tuple(winning_takes(left))
+        assert number % 2 == 1 or best == (taken,)
+
+
+@pytest.mark.parametrize("misere", [True, False])
+@pytest.mark.parametrize("size", ["1x7", "2x7", "3x7", "4x5"])
+def test_nim_is_as_bouton_says(size, misere):
+    figure = BY_NAME[f"nim.bouton.{size}"]
+    count, largest = figure.value["heaps"], figure.value["largest"]
+    solution = gamedp.solve(Nim(heaps=(largest,) * count, misere=misere))
+    losing = 0
+    for heaps in np.ndindex(*(largest + 1,) * count):
+        wins = solution.value(NimState(0, heaps)) == 1.0
+        assert wins == nim_winning(heaps, misere=misere)
+        losing += not wins
+    assert losing == figure.value["losing"]
+
+
+def test_a_winning_start_of_nim_is_the_first_players():
+    solution = gamedp.solve(Nim(heaps=(3, 5, 7)))
+    assert solution.value() == 1.0
+    assert solution.value(player=1) == -1.0
+    assert solution.value(NimState(1, (3, 5, 7))) == -1.0

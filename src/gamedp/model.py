@@ -27,7 +27,7 @@ __all__ = ["Model"]
 SUM_TOLERANCE = 1e-9
 """How far the probabilities of a choice may be from one in total."""
 
-_ARRAYS = (
+ARRAYS = (
     "choice_offsets",
     "transition_offsets",
     "successors",
@@ -107,7 +107,7 @@ class Model:
         self._lock()
 
     def _lock(self) -> None:
-        for name in _ARRAYS:
+        for name in ARRAYS:
             getattr(self, name).flags.writeable = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class Model:
     def num_bytes(self) -> int:
         """Bytes that the arrays take."""
         codes = getattr(self.states, "codes", None)
-        arrays = [*(getattr(self, name) for name in _ARRAYS), codes]
+        arrays = [*(getattr(self, name) for name in ARRAYS), codes]
         return sum(array.nbytes for array in arrays if array is not None)
 
     @functools.cached_property
@@ -183,7 +183,7 @@ class Model:
             if self.successors.dtype == np.int64 or self.num_transitions >= 2**31
             else self.transition_offsets.astype(np.int32)
         )
-        return matrix  # type: ignore[no-any-return] # made of parts that the stubs do not foresee
+        return matrix
 
     def state(self, index: int) -> Any:
         """Return the game's own state with that index (the index itself without a game)."""
@@ -213,7 +213,7 @@ class Model:
     def digest(self) -> str:
         """Return the SHA-256 of all arrays: equal for equal models."""
         digest = hashlib.sha256(f"{self.num_players} {self.constant_sum!r}".encode())
-        for name in _ARRAYS:
+        for name in ARRAYS:
             array = getattr(self, name)
             digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
             digest.update(np.ascontiguousarray(array).data)

@@ -83,14 +83,18 @@ class Layout:
     def _flatten_into(self, part: Any, fields: list[int], state: object) -> None:
         if self.is_leaf:
             try:
-                fields.append(operator.index(part))
+                fields.append(operator.index(bool(part) if isinstance(part, np.bool_) else part))
             except TypeError:
                 message = f"{part!r} in {state!r} is not an integer, as it is in other states."
                 raise InvalidModelError(message) from None
+            if self.kind is bool and fields[-1] not in {0, 1}:
+                message = f"{part!r} in {state!r} is not a truth value, as it is in other states."
+                raise InvalidModelError(message)
             return
         if not isinstance(part, self.kind) or len(part) != len(self.parts):
             wanted = f"a {self.kind.__name__} of {len(self.parts)} items"
-            message = f"{part!r} is not a state of this game: {wanted} is expected."
+            place = "" if part is state else f" in {state!r}"
+            message = f"{part!r}{place} does not fit the states of this game: {wanted} is expected."
             raise InvalidModelError(message)
         for item, layout in zip(part, self.parts, strict=True):
             layout._flatten_into(item, fields, state)  # noqa: SLF001 - of this very class

@@ -526,8 +526,8 @@ def _per_player(
     if numbers.shape != (length, num_players) and (several or numbers.shape != (length,)):
         wanted = f"({length}, {num_players})" if several else f"({length},)"
         message = (
-            f"{name} has the shape {numbers.shape}; with {length:,} {items} and {num_players} "
-            f"player{'s' if num_players > 1 else ''} it must be {wanted}."
+            f"{name} has the shape {numbers.shape}; it must be {wanted} ({items}: {length:,}, "
+            f"players: {num_players})."
         )
         raise InvalidModelError(message)
     return numbers if numbers.ndim > 1 else numbers[:, np.newaxis]

@@ -13,7 +13,7 @@ from typing import Any
 
 from gamedp.cli.parameters import make
 from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError
-from gamedp.game import REQUIRED, Rules
+from gamedp.game import REQUIRED
 from gamedp.registry import GAMES, find, registered
 
 __all__ = ["is_saved", "make_game"]
@@ -36,12 +36,15 @@ def make_game(name: str, texts: Iterable[str]) -> Any:
     InvalidParameterError
         If what is found is not a game, or refuses the parameters.
     """
-    game = make(_class_of(name), texts, name=name, option="--set", word="parameter")
-    try:
-        Rules(game)
-    except TypeError as error:
-        raise InvalidParameterError(str(error)) from None
-    return game
+    kind = _class_of(name)
+    missing = [method for method in REQUIRED if not callable(getattr(kind, method, None))]
+    if missing:
+        message = (
+            f"{name} is not a game: it has no {', '.join(missing)}. "
+            f"A game has the methods {', '.join(REQUIRED)}."
+        )
+        raise InvalidParameterError(message)
+    return make(kind, texts, name=name, option="--set", word="parameter")
 
 
 def is_saved(name: str) -> bool:
@@ -51,19 +54,18 @@ def is_saved(name: str) -> bool:
 
 def _class_of(name: str) -> type:
     home, colon, class_name = name.rpartition(":")
-    if not colon and name.endswith(".py"):
-        home, class_name = name, ""
-    if not home:
-        return _loaded(name, lambda: find(GAMES, name))
-    module = _module_of_file(Path(home)) if home.endswith(".py") else _module(home)
-    known = _games_of(module)
-    found = getattr(module, class_name, None) if class_name else None
-    if found is None:
-        if not class_name:
-            example = known[0] if known else "ClassName"
-            message = f"say which class of {home} is the game, as in {home}:{example}."
-            raise InvalidParameterError(message)
-        raise UnknownNameError.nearest(f"class in {home} called", class_name, known)
+    if colon:
+        module = _module_of_file(Path(home)) if home.endswith(".py") else _module(home)
+        if not hasattr(module, class_name):
+            kind = f"class in {home} called"
+            raise UnknownNameError.nearest(kind, class_name, _games_of(module))
+        found = getattr(module, class_name)
+    elif name.endswith(".py"):
+        known = _games_of(_module_of_file(Path(name)))
+        message = f"say which class is the game, as in {name}:{(*known, 'ClassName')[0]}."
+        raise InvalidParameterError(message)
+    else:
+        found = _loaded(name, lambda: find(GAMES, name))
     if not isinstance(found, type):
         message = f"{name} is not a class."
         raise InvalidParameterError(message)
@@ -89,7 +91,8 @@ def _module(name: str) -> ModuleType:
     if found is None:
         message = f"there is no module {name}, neither installed nor here."
         raise UnknownNameError(message)
-    return _loaded(name, lambda: importlib.import_module(name))
+    module: ModuleType = _loaded(name, lambda: importlib.import_module(name))
+    return module
 
 
 def _module_of_file(path: Path) -> ModuleType:
@@ -103,7 +106,8 @@ def _module_of_file(path: Path) -> ModuleType:
     if found is None or found.origin != str(path):
         message = f"{path} cannot be imported as a module called {path.stem}; rename the file."
         raise InvalidParameterError(message)
-    return _loaded(str(path), lambda: importlib.import_module(path.stem))
+    module: ModuleType = _loaded(str(path), lambda: importlib.import_module(path.stem))
+    return module
 
 
 def _look_in(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from typing import Annotated, Any, TypeAlias
 
@@ -46,7 +47,8 @@ def _entries(group: str) -> list[dict[str, Any]]:
             message = f"{name} is left out: {type(error).__name__}: {error}"
             print("gamedp: warning:", " ".join(message.split()), file=sys.stderr)
             continue
-        summary = (inspect.getdoc(kind) or "").partition("\n")[0]
+        first_line = (inspect.getdoc(kind) or "").partition("\n")[0]
+        summary = re.sub(r" \[\d+\]_", "", first_line)  # without references to literature
         settings = [
             {
                 "name": setting.name,

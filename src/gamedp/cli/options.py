@@ -5,14 +5,36 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypeAlias
 
 import attrs
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from gamedp.cli.parameters import make
 from gamedp.errors import InvalidParameterError
 from gamedp.objectives import Discounted, FiniteHorizon, Objective, Optimum, TotalReward
 from gamedp.registry import SOLVERS, find
 
-__all__ = ["ExploreOptions", "GameSettings", "ObjectiveOptions", "OutputOptions", "SolverOptions"]
+__all__ = [
+    "EXPLORE",
+    "METHOD",
+    "OBJECTIVE",
+    "OUTPUT",
+    "ExploreOptions",
+    "GameName",
+    "GameSettings",
+    "Method",
+    "ObjectiveOptions",
+    "OutputOptions",
+    "SolverOptions",
+]
+
+Flag: TypeAlias = Annotated[bool, Parameter(show_default=False)]
+
+GameName: TypeAlias = Annotated[
+    str,
+    Parameter(
+        help="A name that `gamedp games` lists, `path/to/file.py:ClassName`, or "
+        "`package.module:ClassName`."
+    ),
+]
 
 GameSettings: TypeAlias = Annotated[
     list[str] | None,
@@ -20,7 +42,7 @@ GameSettings: TypeAlias = Annotated[
 ]
 
 
-@Parameter(name="*", group="Objective")
+@Parameter(name="*", group=Group("Objective", sort_key=1))
 @attrs.frozen(kw_only=True)
 class ObjectiveOptions:
     """What is to be computed.
@@ -62,7 +84,7 @@ class ObjectiveOptions:
         return TotalReward(self.optimum)
 
 
-@Parameter(name="*", group="Solver")
+@Parameter(name="*", group=Group("Solver", sort_key=2))
 @attrs.frozen(kw_only=True)
 class SolverOptions:
     """By which solver, and how exactly.
@@ -101,7 +123,7 @@ class SolverOptions:
         return keywords
 
 
-@Parameter(name="*", group="Building the model")
+@Parameter(name="*", group=Group("Building the model", sort_key=3))
 @attrs.frozen(kw_only=True)
 class ExploreOptions:
     """How the states are found.
@@ -126,10 +148,32 @@ class ExploreOptions:
 
     def keywords(self) -> dict[str, Any]:
         """Return what is set, as keywords of :func:`gamedp.solve` and :func:`gamedp.compile`."""
-        return {name: value for name, value in attrs.asdict(self).items() if value is not None}
+        return {
+            name: int(value) if isinstance(value, float) and value.is_integer() else value
+            for name, value in attrs.asdict(self).items()
+            if value is not None
+        }
 
 
-@Parameter(name="*", group="Output")
+@Parameter(name="*")
+@attrs.frozen(kw_only=True)
+class Method:
+    """How a game is solved, and for what."""
+
+    objective: ObjectiveOptions = attrs.field(factory=ObjectiveOptions)
+    solver: SolverOptions = attrs.field(factory=SolverOptions)
+    explore: ExploreOptions = attrs.field(factory=ExploreOptions)
+
+    def keywords(self) -> dict[str, Any]:
+        """Return what is set, as keywords of :func:`gamedp.solve`."""
+        return {
+            "objective": self.objective.make(),
+            **self.solver.keywords(),
+            **self.explore.keywords(),
+        }
+
+
+@Parameter(name="*", group=Group("Output", sort_key=4))
 @attrs.frozen(kw_only=True)
 class OutputOptions:
     """What is shown.
@@ -142,5 +186,9 @@ class OutputOptions:
         Do not show progress.
     """
 
-    json: bool = False
-    quiet: bool = False
+    json: Flag = False
+    quiet: Flag = False
+
+
+METHOD, OBJECTIVE, EXPLORE, OUTPUT = Method(), ObjectiveOptions(), ExploreOptions(), OutputOptions()
+"""What holds where nothing is said."""

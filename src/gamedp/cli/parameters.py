@@ -1,4 +1,4 @@
-"""The parameters of a game's class, or the options of a solver's: which there are, and their types."""
+"""The parameters of a game, or the options of a solver: which there are, and of what types."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def settings_of(kind: type) -> dict[str, Setting]:
     """
     fields = {field.alias: field for field in getattr(kind, "__attrs_attrs__", ())}
     # A converter's annotation replaces that of the field in __init__: what the class says counts.
-    hints = _hints(kind.__init__) | _hints(kind)
+    hints = _hints(vars(kind).get("__init__")) | _hints(kind)
     settings = {}
     for name, parameter in inspect.signature(kind).parameters.items():
         if parameter.kind in {parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL}:
@@ -100,7 +100,8 @@ def make(kind: type, texts: Iterable[str], *, name: str, option: str, word: str)
     values = {}
     for key, text in assignments(texts, option=option).items():
         if key not in settings:
-            raise UnknownNameError.nearest(f"{word} of {name},", key, settings)
+            what = f"{word} of {name} called"
+            raise UnknownNameError.nearest(what, key, settings)
         values[key] = read_as(key, text, settings[key].kind)
     missing = [
         key for key, each in settings.items() if each.default is REQUIRED and key not in values

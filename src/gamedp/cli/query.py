@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import is_saved, make_game
-from gamedp.cli.options import (
-    ExploreOptions,
-    GameSettings,
-    ObjectiveOptions,
-    OutputOptions,
-    SolverOptions,
-)
+from gamedp.cli.games import is_saved
+from gamedp.cli.options import METHOD, OUTPUT, GameSettings, Method, OutputOptions
 from gamedp.cli.solve import solved
 from gamedp.cli.texts import assignments, kind_of, read_as
 from gamedp.errors import InvalidParameterError, UnknownNameError, UnknownStateError
@@ -28,16 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["query"]
 
 
-def query(  # noqa: PLR0913 - each group of options is one
+def query(
     game: str,
     /,
     *,
-    state: Annotated[list[str] | None, Parameter(negative=())] = None,
+    state: list[str] | None = None,
     settings: GameSettings = None,
-    objective: ObjectiveOptions = ObjectiveOptions(),
-    solver: SolverOptions = SolverOptions(),
-    explore: ExploreOptions = ExploreOptions(),
-    output: OutputOptions = OutputOptions(),
+    method: Method = METHOD,
+    output: OutputOptions = OUTPUT,
 ) -> None:
     """Show what a position is worth, and what each action in it is worth.
 
@@ -46,31 +37,27 @@ def query(  # noqa: PLR0913 - each group of options is one
     game
         As for `gamedp solve`, or a folder that `gamedp solve --save` has written.
     state
-        The position, as in own=0,opponent=24,turn=17. Fields that are not named are as at the
-        start. A tuple is written heaps=3,5,7 or heaps=(3,5,7).
+        The position, as in `own=0,opponent=24,turn=17`. Fields that are not named are as at the
+        start. A tuple is written `heaps=3,5,7` or `heaps=(3,5,7)`.
     """
-    given = (settings, objective, solver, explore)
     failure = None
     if is_saved(game):
-        if given != (None, ObjectiveOptions(), SolverOptions(), ExploreOptions()):
+        if settings or method != METHOD:
             message = (
                 f"{game} is solved already: --set and the options of solving do not go with it."
             )
             raise InvalidParameterError(message)
         solution = gamedp.load(game)
     else:
-        goal, keywords = objective.make(), solver.keywords() | explore.keywords()
-        made = make_game(game, settings or ())
-        solution, failure = solved(made, goal, keywords, quiet=output.quiet)
+        solution, failure = solved(game, settings, method, quiet=output.quiet)
     position = _position(solution.model, state or ())
     index = _index(solution.model, position)
     actions = _actions(solution, position, index)
     best = _best(solution, position) if actions else []
     if output.json:
+        entries = [{key: action[key] for key in ("action", "name", "value")} for action in actions]
         facts = report.facts(game, solution, position)
-        for action in actions:
-            del action["bounds"]
-        report.print_json({**facts, "state": position, "actions": actions, "best": best})
+        report.print_json({**facts, "state": position, "actions": entries, "best": best})
     else:
         print(report.lines(_words(solution, position, index, actions, best)))
     if failure is not None:
@@ -87,11 +74,7 @@ def _position(model: Model, texts: Sequence[str]) -> Any:
     InvalidParameterError
         For a value that is not of the field's type, and if something must be said and is not.
     """
-    starts = (
-        [model.state(int(index)) for index in model.initial_states]
-        if model.rules is None
-        else [state for _, state in model.rules.initial()]
-    )
+    starts = _starts(model)
     example = starts[0]
     fields = getattr(example, "_fields", None)
     if fields is None:
@@ -106,13 +89,21 @@ def _position(model: Model, texts: Sequence[str]) -> Any:
     }
     for field, text in assignments(texts, option="--state").items():
         if field not in fields:
-            raise UnknownNameError.nearest("field of the state called", field, fields)
+            kind = "field of the state called"
+            raise UnknownNameError.nearest(kind, field, fields)
         values[field] = read_as(field, text, kind_of(getattr(example, field)))
     missing = [field for field in fields if field not in values]
     if missing:
         message = f"--state must say {', '.join(missing)}: the game starts at random."
         raise InvalidParameterError(message)
     return type(example)(**values)
+
+
+def _starts(model: Model) -> list[Any]:
+    """Return the states in which play can begin, in the game's own words."""
+    if model.rules is None:
+        return [model.state(int(index)) for index in model.initial_states]
+    return [state for _, state in model.rules.initial()]
 
 
 def _index(model: Model, position: Hashable) -> int:
@@ -140,9 +131,8 @@ def _actions(solution: Solution, position: Any, index: int) -> list[dict[str, An
         model = solution.model
         first, end = model.choice_offsets[index : index + 2].tolist()
         labels = model.action_labels[first:end].tolist()
-        name = (
-            str if model.rules is None else lambda label: model.rules.action_name(position, label)
-        )
+        rules = model.rules
+        name = str if rules is None else functools.partial(rules.action_name, position)
         return [
             {"action": label, "name": name(label), "value": None, "bounds": ""} for label in labels
         ]

@@ -22,6 +22,7 @@ __all__ = ["facts", "lines", "measures", "plain", "print_json", "value_lines"]
 
 OBJECTIVES = {TotalReward: "total", Discounted: "discounted", FiniteHorizon: "horizon"}
 PLAYERS = ("the first player", "the second player")
+PHASES = ("compile", "explore", "solve")
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -55,7 +56,7 @@ def facts(name: str, solution: Solution, state: Hashable | None = None) -> dict[
         "choices": statistics.choices,
         "transitions": statistics.transitions,
         "sweeps": statistics.sweeps,
-        "seconds": {phase: statistics.seconds[phase] for phase in ("compile", "explore", "solve")},
+        "seconds": {phase: statistics.seconds[phase] for phase in PHASES},
         "bytes": statistics.bytes,
     }
 
@@ -69,6 +70,16 @@ def _solver_name(solver: Any) -> str:
 
 def plain(value: Any) -> Any:
     """Turn a value into what JSON has: infinities and NaN become texts, tuples become lists."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return _plain_scalar(value)
+
+
+def _plain_scalar(value: Any) -> Any:
     if isinstance(value, enum.Enum):
         return value.name
     if isinstance(value, (bool, str)) or value is None:
@@ -78,12 +89,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, numbers.Real):
         number = float(value)
         return number if math.isfinite(number) else str(number)
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if hasattr(value, "_asdict"):
-        return plain(value._asdict())
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
     return repr(value)
 
 
@@ -110,9 +115,13 @@ def value_lines(solution: Solution, state: Hashable | None = None) -> list[tuple
         whose = "" if count == 1 else f"   for {player_name(player)}"
         pairs += [
             ("value", f"{solution.value(state, player)!r}{whose}"),
-            ("bounds", f"{lower!r} to {upper!r}   ({upper - lower:.1e} apart)"),
+            ("bounds", f"{lower!r} to {upper!r}   ({_short(upper - lower)} apart)"),
         ]
     return pairs
+
+
+def _short(width: float) -> str:
+    return f"{width:.1e}" if width else "0"
 
 
 def player_name(player: int) -> str:
@@ -124,19 +133,17 @@ def measures(solution: Solution) -> list[tuple[str, str]]:
     """Return what a solution rests on, and what it took, in words."""
     statistics = solution.statistics
     seconds = statistics.seconds
-    phases = ", ".join(
-        f"{phase} {seconds[phase]:.3f} s" for phase in ("compile", "explore", "solve")
+    phases = ", ".join(f"{phase} {seconds[phase]:.3f} s" for phase in PHASES)
+    counts = (
+        f"{statistics.states:,} states, {statistics.choices:,} choices, "
+        f"{statistics.transitions:,} transitions"
     )
     return [
         ("guarantee", solution.guarantee.value),
         ("status", solution.status.value),
         ("objective", repr(solution.objective)),
         ("solver", repr(solution.solver)),
-        (
-            "size",
-            f"{statistics.states:,} states, {statistics.choices:,} choices, "
-            f"{statistics.transitions:,} transitions",
-        ),
+        ("size", counts),
         ("work", f"{statistics.sweeps:,} sweep{'' if statistics.sweeps == 1 else 's'}"),
         ("time", phases),
         ("memory", _amount(statistics.bytes)),

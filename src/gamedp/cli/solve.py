@@ -3,49 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import make_game
-from gamedp.cli.options import (
-    ExploreOptions,
-    GameSettings,
-    ObjectiveOptions,
-    OutputOptions,
-    SolverOptions,
-)
+from gamedp.cli.options import METHOD, OUTPUT, GameName, GameSettings, Method, OutputOptions
 from gamedp.cli.watch import watch
 
 if TYPE_CHECKING:
-    from gamedp.objectives import Objective
     from gamedp.solution import Solution
 
 __all__ = ["solve", "solved"]
 
 
-def solve(  # noqa: PLR0913 - each group of options is one
-    game: str,
+def solve(
+    game: GameName,
     /,
     *,
     settings: GameSettings = None,
     save: Path | None = None,
-    objective: ObjectiveOptions = ObjectiveOptions(),
-    solver: SolverOptions = SolverOptions(),
-    explore: ExploreOptions = ExploreOptions(),
-    output: OutputOptions = OutputOptions(),
+    method: Method = METHOD,
+    output: OutputOptions = OUTPUT,
 ) -> None:
-    """Solve a game: print its value, the bounds, and what they rest on.
+    """Solve a game: print its value, its bounds, and what they rest on.
 
     Parameters
     ----------
-    game
-        A name that `gamedp games` lists, path/to/file.py:ClassName, or package.module:ClassName.
     save
-        Keep the solution in this folder, for `gamedp query` and gamedp.load.
+        Keep the solution in this folder, for `gamedp query` and `gamedp.load`.
     """
-    goal, keywords = objective.make(), solver.keywords() | explore.keywords()
-    solution, failure = solved(make_game(game, settings or ()), goal, keywords, quiet=output.quiet)
+    solution, failure = solved(game, settings, method, quiet=output.quiet)
     if save is not None:
         solution.save(save)
     if output.json:
@@ -59,11 +47,13 @@ def solve(  # noqa: PLR0913 - each group of options is one
 
 
 def solved(
-    game: Any, objective: Objective, keywords: dict[str, Any], *, quiet: bool
+    name: str, settings: GameSettings, method: Method, *, quiet: bool
 ) -> tuple[Solution, gamedp.NotSolvedError | None]:
     """Solve a game; if the solver stops too early, return what it knows and its error."""
+    keywords = method.keywords()
+    game = make_game(name, settings or ())
     try:
         with watch(quiet=quiet) as progress:
-            return gamedp.solve(game, objective, progress=progress, **keywords), None
+            return gamedp.solve(game, progress=progress, **keywords), None
     except gamedp.NotSolvedError as error:
         return error.solution, error

@@ -16,12 +16,6 @@ from gamedp.errors import InvalidParameterError
 __all__ = ["assignments", "kind_of", "notation", "read", "read_as", "written"]
 
 OPENING, CLOSING = "([", ")]"
-WORDS = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    types.NoneType: "none",
-}
 
 
 def assignments(texts: Iterable[str], *, option: str) -> dict[str, str]:
@@ -52,7 +46,7 @@ def assignments(texts: Iterable[str], *, option: str) -> dict[str, str]:
         for part in re.split(r",(?=\s*\w+\s*=)", text):
             name, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals or not name:
-                message = f"{option} {text}: this must be name=value, as in {option} goal=100."
+                message = f"{option} {text}: this must be name=value, one or more."
                 raise InvalidParameterError(message)
             if name in found:
                 message = f"{option} gives {name} twice, {found[name]!r} and {value!r}."
@@ -94,35 +88,49 @@ def read(text: str, kind: Any) -> Any:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
         return read(text, arguments[0])
-    if origin is typing.Union or origin is types.UnionType:
+    if origin in {typing.Union, types.UnionType}:
         return _first_that_reads(text, arguments)
-    if origin is typing.Literal:
-        return _named(text, {str(value): value for value in arguments})
-    if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return _named(text, dict(kind.__members__))
+    container = origin or kind
+    if isinstance(container, type) and issubclass(container, Sequence) and container is not str:
+        return _sequence(text, container, arguments)
+    return _scalar(text, kind)
+
+
+def _scalar(text: str, kind: Any) -> Any:
+    named = _names(kind)
+    if named is not None:
+        return _named(text, kind, named)
     if kind is Any:
         return _literal(text)
-    if kind in WORDS or kind is str:
-        return _scalar(text, kind)
-    container = origin or kind
-    if isinstance(container, type) and issubclass(container, Sequence):
-        return _sequence(text, container, arguments)
-    message = f"a value of type {notation(kind)} cannot be given on the command line"
-    raise ValueError(message)
-
-
-def _scalar(text: str, kind: type) -> Any:
-    if kind is str:
-        return text
+    if kind not in {int, float, str}:
+        message = f"a value of type {notation(kind)} cannot be given on the command line"
+        raise ValueError(message)
     try:
-        if kind is bool or kind is types.NoneType:
-            return {bool: {"true": True, "false": False}, types.NoneType: {"none": None}}[kind][
-                text.lower()
-            ]
         return kind(text)
-    except (KeyError, ValueError):
-        message = f"{text!r} is not {WORDS[kind]}"
+    except ValueError:
+        message = f"{text!r} is not a {'whole ' if kind is int else ''}number"
         raise ValueError(message) from None
+
+
+def _names(kind: Any) -> dict[str, Any] | None:
+    """Return the values of a type that has just a few, by how they are written."""
+    if kind is bool:
+        return {"true": True, "false": False}
+    if kind is types.NoneType:
+        return {"none": None}
+    if typing.get_origin(kind) is typing.Literal:
+        return {str(value): value for value in typing.get_args(kind)}
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return dict(kind.__members__)
+    return None
+
+
+def _named(text: str, kind: Any, values: dict[str, Any]) -> Any:
+    name = text.lower() if kind in {bool, types.NoneType} else text
+    if name not in values:
+        message = f"{text!r} is not {' or '.join(values)}"
+        raise ValueError(message)
+    return values[name]
 
 
 def _first_that_reads(text: str, kinds: Sequence[Any]) -> Any:
@@ -134,13 +142,6 @@ def _first_that_reads(text: str, kinds: Sequence[Any]) -> Any:
         except ValueError as error:
             reasons.append(str(error))
     raise ValueError("; ".join(reasons))
-
-
-def _named(text: str, values: dict[str, Any]) -> Any:
-    if text not in values:
-        message = f"{text!r} is not one of {', '.join(values)}"
-        raise ValueError(message)
-    return values[text]
 
 
 def _literal(text: str) -> Any:
@@ -203,7 +204,7 @@ def kind_of(example: Any) -> Any:
     if isinstance(example, tuple):
         kinds = [kind_of(item) for item in example]
         alike = all(kind == kinds[0] for kind in kinds)
-        return tuple[kinds[0] if kinds else Any, ...] if alike else tuple[tuple(kinds)]
+        return types.GenericAlias(tuple, ((*kinds, Any)[0], ...) if alike else tuple(kinds))
     if example is None:
         return Any
     message = (

@@ -30,7 +30,7 @@ def watch(*, quiet: bool) -> Iterator[ProgressCallback | None]:
     quiet : bool
         Whether progress is not wanted.
     """
-    if quiet or not sys.stderr.isatty():
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     display = Display()
@@ -89,8 +89,8 @@ class Display:
             self._task = self._bars.add_task(
                 "compiling", total=None, detail="only the first time: the result is kept"
             )
-            self._bars.start()
             self._update()
+            self._bars.start()
 
     def _update(self) -> None:
         """Bring the line up to the last report."""

@@ -6,6 +6,7 @@ another file changes. Here the key is the digest of everything that the rules co
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
 import os
@@ -24,6 +25,12 @@ logger = logging.getLogger("gamedp")
 def cache_directory() -> Path:
     """Return where compiled rules are kept: ``$GAMEDP_CACHE_DIR`` or the user's cache folder."""
     return Path(os.environ.get("GAMEDP_CACHE_DIR") or user_cache_dir("gamedp", appauthor=False))
+
+
+@functools.cache
+def _own_source() -> bytes:
+    """Return what compiled code depends on besides the rules: how they are bound and called."""
+    return b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
 
 
 class _Locator:
@@ -70,10 +77,8 @@ class RulesCache(Cache):  # type: ignore[misc]
     _impl_class = _Implementation
 
     def __init__(self, function: Any, digest: str, variant: str) -> None:
-        source = Path(function.__code__.co_filename).read_bytes()
-        stamp = hashlib.sha256(
-            f"{digest} {variant} {numba.__version__} ".encode() + source
-        ).hexdigest()[:24]
+        key = f"{digest} {variant} {numba.__version__} ".encode()
+        stamp = hashlib.sha256(key + _own_source()).hexdigest()[:24]
         self._name = repr(function)
         self._py_func = function
         self._impl = _Implementation(function, _Locator(cache_directory(), stamp))

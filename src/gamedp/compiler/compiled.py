@@ -312,8 +312,11 @@ class Explorer:
             self.table = self.table.astype(np.int64)
         for name in ("codes", "choice_offsets", "players"):
             self._grow(name, loop.STATES)
-        if self.successors.dtype == np.int32:
-            self.codes = self.codes[:INDEX_LIMIT]
+        self.codes = self._indexable(self.codes)
+
+    def _indexable(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return no more room for codes than indices of the present type can number."""
+        return codes[:INDEX_LIMIT] if self.successors.dtype == np.int32 else codes
 
     def _grow_choices(self) -> None:
         for name in ("labels", "transition_offsets", *(["rewards"] if self.has_rewards else [])):
@@ -349,7 +352,7 @@ class Explorer:
         for first in range(0, num_states, 1 << 16):
             block = slice(first, min(first + (1 << 16), num_states))
             codes[block] = codec.pack(self.codec.unpack(self.codes[block]))
-        self.codec, self.codes = codec, codes
+        self.codec, self.codes = codec, self._indexable(codes)
         self.fields = np.empty(len(self.low), np.int64)
         self.key = np.empty(codec.num_words + 1, np.int64)
         self._index_states()

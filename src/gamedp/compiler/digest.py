@@ -7,12 +7,14 @@ byte code and values and not of file names and dates.
 
 from __future__ import annotations
 
+import enum
 import hashlib
 import inspect
 import types
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 
 from gamedp.game import DEFAULTS, HELPER_MARK, method
 
@@ -94,6 +96,7 @@ class _Visitor:
         self.text = text
         self.helpers: list[Callable[..., Any]] = []
         self._seen: set[int] = set()
+        self._modules: list[tuple[types.ModuleType, Any]] = []
 
     def visit_function(self, function: Callable[..., Any]) -> None:
         code = function.__code__
@@ -102,9 +105,9 @@ class _Visitor:
             self._add(part.co_code, repr(constants), part.co_names, part.co_varnames)
             self._add(part.co_freevars, part.co_cellvars, part.co_flags)
         self._add(function.__defaults__, function.__kwdefaults__)
-        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            self._visit_value(name, cell.cell_contents, ())
         names = _names(code)
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            self._visit_value(name, cell.cell_contents, names)
         for name in sorted(set(names)):
             if name in function.__globals__:
                 self._visit_value(name, function.__globals__[name], names)
@@ -116,29 +119,40 @@ class _Visitor:
         """Feed one global: functions and classes by what they are, the rest by its value."""
         self._add(name)
         if isinstance(value, types.ModuleType):
-            self._add(value.__name__, getattr(value, "__version__", ""))
-            for attribute in sorted(set(names)):
-                inner = getattr(value, attribute, None)
-                if inspect.isfunction(getattr(inner, "py_func", inner)) and (
-                    getattr(inner, HELPER_MARK, False) or hasattr(inner, "py_func")
-                ):
-                    self._visit_value(attribute, inner, names)
-                elif isinstance(inner, (int, float, str, tuple)):
-                    self._add(attribute, inner)
-            return
-        if id(value) in self._seen:
-            return
-        if isinstance(value, types.FunctionType):
-            self._seen.add(id(value))
-            if getattr(value, HELPER_MARK, False):
-                self.helpers.append(value)
-            self.visit_function(value)
-        elif hasattr(value, "py_func"):
-            self._seen.add(id(value))
-            self.visit_function(value.py_func)
+            self._visit_module(value, names)
+        elif isinstance(value, types.FunctionType) or hasattr(value, "py_func"):
+            function = getattr(value, "py_func", value)
+            if id(function) not in self._seen:
+                self._seen.add(id(function))
+                if getattr(value, HELPER_MARK, False) and function is value:
+                    self.helpers.append(value)
+                self.visit_function(function)
         elif isinstance(value, type):
-            self._add(value.__module__, value.__qualname__, getattr(value, "_fields", ()))
-        elif hasattr(value, "tobytes"):
-            self._add(value.tobytes())
+            self._add(value.__module__, value.__qualname__)
+            if issubclass(value, enum.Enum):
+                self._add([(member.name, member.value) for member in value])
+            elif issubclass(value, tuple):
+                fields = getattr(value, "_fields", ())
+                self._add(fields, getattr(value, "_field_defaults", {}))
+        elif isinstance(value, (np.ndarray, np.generic)):
+            self._add(str(value.dtype), value.shape, value.tobytes())
+        elif isinstance(value, tuple):
+            self._add(type(value).__qualname__, len(value))
+            for item in value:
+                self._visit_value("", item, names)
+        elif callable(value):
+            self._add(getattr(value, "__module__", ""), getattr(value, "__qualname__", ""))
         else:
-            self._add(repr(value))
+            self._add(value)
+
+    def _visit_module(self, module: types.ModuleType, names: Any) -> None:
+        """Feed what the code may read of a module: all that bears one of the `names`."""
+        if (module, names) in self._modules:
+            return
+        self._modules.append((module, names))
+        self._add(module.__name__, getattr(module, "__version__", ""))
+        for name in sorted(set(names)):
+            value = getattr(module, name, None)
+            # A function without the mark is one that numba knows, or does not compile at all.
+            if not isinstance(value, types.FunctionType) or hasattr(value, HELPER_MARK):
+                self._visit_value(name, value, names)

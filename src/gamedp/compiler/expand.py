@@ -22,6 +22,9 @@ __all__ = ["Choice", "Expansion", "canonical_state", "expand", "is_state", "star
 
 MAX_ACTION = 2**31
 
+LONG_ROW = 16
+"""Outcomes of a choice are kept in the order of appearance; if there are more, by their index."""
+
 
 @attrs.frozen
 class Choice:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gamedp.compiler.expand import expand
+from gamedp.compiler.expand import LONG_ROW, expand
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +16,9 @@ __all__ = ["Rows", "explore"]
 
 CHECK_EVERY = 256
 """States between two looks at the clock."""
+
+BYTES = (500, 200, 70)
+"""What a state with its place in the dictionary, a choice and a transition take, about."""
 
 
 class Rows:
@@ -41,6 +44,12 @@ class Rows:
             self.states.append(state)
         return index
 
+    def check(self, done: int, watch: Watch) -> None:
+        """Look at the limits."""
+        sizes = len(self.states), len(self.labels), len(self.successors)
+        needed = sum(size * each for size, each in zip(sizes, BYTES, strict=True))
+        watch.check(done, *sizes, needed)
+
 
 def explore(rules: Rules, seeds: Sequence[Any], watch: Watch) -> Rows:
     """Explore all that can be reached from `seeds`, which are representatives."""
@@ -55,8 +64,12 @@ def explore(rules: Rules, seeds: Sequence[Any], watch: Watch) -> Rows:
             rows.terminals.append(done)
             rows.payoffs.append(expansion.payoffs)
         for choice in expansion.choices:
-            for (state, swapped), probability in choice.outcomes.items():
-                rows.successors.append(rows.index(state))
+            row = [
+                (rows.index(state), swapped, probability)
+                for (state, swapped), probability in choice.outcomes.items()
+            ]
+            for successor, swapped, probability in sorted(row) if len(row) > LONG_ROW else row:
+                rows.successors.append(successor)
                 rows.probabilities.append(-probability if swapped else probability)
             rows.transition_offsets.append(len(rows.successors))
             rows.rewards.append(choice.rewards)
@@ -64,6 +77,6 @@ def explore(rules: Rules, seeds: Sequence[Any], watch: Watch) -> Rows:
         rows.choice_offsets.append(len(rows.labels))
         done += 1
         if done % CHECK_EVERY == 0 or len(rows.states) > watch.limits.max_states:
-            # A state, its row and its place in the dictionary take a few hundred bytes.
-            watch.check(done, len(rows.states), len(rows.labels), len(rows.successors), 0)
+            rows.check(done, watch)
+    rows.check(done, watch)
     return rows

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from numba import njit
 
+from gamedp.compiler.bridge import as_action
+from gamedp.compiler.expand import LONG_ROW
+
 # What a call returns.
 DONE, PAUSED, GROW_STATES, GROW_CHOICES, GROW_TRANSITIONS, GROW_TABLE, WIDEN, BAD = range(8)
 
 # Places in `counters`.
 NEXT, STATES, CHOICES, TRANSITIONS, TERMINALS, SEED = range(6)
-
-SCAN_LENGTH = 16
-"""Rows up to this length are searched for duplicates while they grow, longer ones sorted."""
 
 SLACK = 1e-9
 
@@ -95,6 +95,9 @@ def encode(game, work, state):
     key[: key.size - 1] = 0
     for k in range(fields.size):
         if stride[k] == 0:
+            # Also here a range is kept: a number that wraps around is far out of it.
+            if fields[k] < low[k] or fields[k] > high[k]:
+                return False
             key[word[k]] = fields[k]
         elif fields[k] < low[k] or fields[k] >= high[k]:
             return False
@@ -121,41 +124,70 @@ decode_jit = njit(decode, inline="always")
 
 
 def merge_row(successors, probabilities, start, end):
-    """Sort a long row by successor and add up duplicates; return its new end."""
-    gap = (end - start) // 2
-    while gap > 0:
-        for place in range(start + gap, end):
-            successor = successors[place]
-            probability = probabilities[place]
-            hole = place
-            while hole - gap >= start and (
-                successors[hole - gap] > successor
-                or (
-                    successors[hole - gap] == successor
-                    and (probabilities[hole - gap] < 0)
-                    and not probability < 0
-                )
-            ):
-                successors[hole] = successors[hole - gap]
-                probabilities[hole] = probabilities[hole - gap]
-                hole -= gap
-            successors[hole] = successor
-            probabilities[hole] = probability
-        gap //= 2
-    last = start
-    for place in range(start + 1, end):
-        if successors[place] == successors[last] and (probabilities[place] < 0) == (
-            probabilities[last] < 0
+    """Sort a long row by successor, unswapped ones first, and add up duplicates; return its end.
+
+    They are added in the order of their appearance. The arrays' next places are used as scratch.
+    """
+    length = end - start
+    source, target = start, end
+    width = 1
+    while width < length:
+        for left in range(0, length, 2 * width):
+            middle = min(left + width, length)
+            right = min(left + 2 * width, length)
+            one, other = left, middle
+            for place in range(left, right):
+                first = successors[source + one]
+                if other >= right:
+                    take_one = True
+                elif one >= middle:
+                    take_one = False
+                elif first != successors[source + other]:
+                    take_one = first < successors[source + other]
+                else:
+                    take_one = (
+                        probabilities[source + one] > 0 or probabilities[source + other] < 0
+                    )
+                taken = one if take_one else other
+                successors[target + place] = successors[source + taken]
+                probabilities[target + place] = probabilities[source + taken]
+                if take_one:
+                    one += 1
+                else:
+                    other += 1
+        source, target = target, source
+        width *= 2
+    last = start - 1
+    for place in range(source, source + length):
+        successor, probability = successors[place], probabilities[place]
+        if (
+            last >= start
+            and successors[last] == successor
+            and (probabilities[last] < 0) == (probability < 0)
         ):
-            probabilities[last] += probabilities[place]
+            probabilities[last] += probability
         else:
             last += 1
-            successors[last] = successors[place]
-            probabilities[last] = probabilities[place]
+            successors[last] = successor
+            probabilities[last] = probability
     return last + 1
 
 
 merge_row_jit = njit(merge_row)
+
+
+def is_settled(game, work, representative, index):
+    """Say whether a representative, whose code is that of state `index`, represents itself."""
+    again, swapped = game.canonical(representative)
+    if swapped or not encode_jit(game, work, again):
+        return False
+    for position in range(work.codes.shape[1]):
+        if work.codes[index, position] != work.key[position]:
+            return False
+    return True
+
+
+is_settled_jit = njit(is_settled, inline="always")
 
 
 def explore(game, work, budget):
@@ -220,7 +252,8 @@ def explore(game, work, budget):
             if mover < 0 or mover >= num_players:
                 return BAD
             players[index] = mover
-            for action in game.actions(state):
+            for label in game.actions(state):
+                action = as_action(label)
                 if choice >= labels.size:
                     return GROW_CHOICES
                 if action < -(2**31) or action >= 2**31:
@@ -249,18 +282,14 @@ def explore(game, work, budget):
                         slot = key[num_words]
                         for position in range(num_words):
                             codes[target, position] = key[position]
-                        again, swapped_again = game.canonical(representative)
-                        if swapped_again or not encode_jit(game, work, again):
+                        if not is_settled_jit(game, work, representative, target):
                             return BAD
-                        for position in range(num_words):
-                            if codes[target, position] != key[position]:
-                                return BAD
                         table[slot] = target
                         counters[STATES] = target + 1
                     if swapped:
                         probability = -probability
                     place = end
-                    if end - start <= SCAN_LENGTH:
+                    if end - start <= LONG_ROW:
                         place = start
                         while place < end and (
                             successors[place] != target
@@ -277,7 +306,9 @@ def explore(game, work, budget):
                         end += 1
                 if not abs(total - 1.0) <= SLACK:
                     return BAD
-                if end - start > SCAN_LENGTH:
+                if end - start > LONG_ROW:
+                    if 2 * end - start > successors.size:
+                        return GROW_TRANSITIONS
                     end = merge_row_jit(successors, probabilities, start, end)
                 if has_rewards:
                     total = 0.0
@@ -307,7 +338,7 @@ def explore(game, work, budget):
 def seed_box(game, work, box_low, box_extent, total):
     """Enter every real state of a box, representatives only.
 
-    `counters[SEED]` counts through the box. Returns DONE, or GROW_* or WIDEN as in `explore`.
+    `counters[SEED]` counts through the box. Returns DONE, or GROW_*, WIDEN or BAD as in `explore`.
     """
     key, codes, counters = work.key, work.codes, work.counters
     num_words = codes.shape[1]
@@ -318,7 +349,9 @@ def seed_box(game, work, box_low, box_extent, total):
             rest //= box_extent[k]
         state = game.gamedp_decode(work.fields)
         if game.is_state(state):
-            representative, _ = game.canonical(state)
+            representative, swapped = game.canonical(state)
+            if swapped and work.num_players != 2:
+                return BAD
             if not encode_jit(game, work, representative):
                 return WIDEN
             if find_jit(work) < 0:
@@ -327,9 +360,12 @@ def seed_box(game, work, box_low, box_extent, total):
                     return GROW_STATES
                 if work.mask >= 0 and 2 * target > work.mask:
                     return GROW_TABLE
+                slot = key[num_words]
                 for position in range(num_words):
                     codes[target, position] = key[position]
-                work.table[key[num_words]] = target
+                if not is_settled_jit(game, work, representative, target):
+                    return BAD
+                work.table[slot] = target
                 counters[STATES] = target + 1
         counters[SEED] += 1
     return DONE

@@ -9,6 +9,7 @@ import numpy as np
 
 from gamedp.compiler.expand import expand
 from gamedp.errors import InvalidModelError
+from gamedp.states import PackedTable
 
 if TYPE_CHECKING:
     from gamedp.compiler.expand import Choice
@@ -20,11 +21,18 @@ __all__ = ["differences", "spot_check"]
 SPOT_CHECKS = 24
 """States of a compiled model that are expanded again in plain Python."""
 
+LARGE = 2.0**31
+"""In fields with a range beyond this, also the states with the largest numbers are checked."""
+
+BLOCK = 1 << 16
+"""States that are unpacked at a time, which bounds the memory this takes."""
+
 
 def spot_check(rules: Rules, model: Model) -> None:
     """Compare states spread evenly over the model; raise InvalidModelError at a difference."""
     count = min(SPOT_CHECKS, model.num_states)
-    for index in np.linspace(0, model.num_states - 1, count).astype(int).tolist():
+    evenly = np.linspace(0, model.num_states - 1, count).astype(int).tolist()
+    for index in sorted({*evenly, *_extreme_states(model)}):
         difference = differences(rules, model, index)
         if difference:
             message = (
@@ -33,6 +41,24 @@ def spot_check(rules: Rules, model: Model) -> None:
                 "fields, or on chance; compile='never' runs them as plain Python."
             )
             raise InvalidModelError(message)
+
+
+def _extreme_states(model: Model) -> set[int]:
+    """Return the states in which a field that can be large is largest: there it may overflow."""
+    table = model.states
+    if not isinstance(table, PackedTable):
+        return set()
+    codec = table.codec
+    extents = codec.high.astype(np.float64) - codec.low
+    extremes: dict[tuple[int, int], tuple[int, int]] = {}
+    for k in np.flatnonzero(extents > LARGE).tolist():
+        for first in range(0, len(table), BLOCK):
+            numbers = codec.unpack(table.codes[first : first + BLOCK])[:, k]
+            for sign in (1, -1):
+                place = int(numbers.argmax() if sign > 0 else numbers.argmin())
+                found = (sign * int(numbers[place]), first + place)
+                extremes[k, sign] = max(extremes.get((k, sign), found), found)
+    return {index for _, index in extremes.values()}
 
 
 def differences(rules: Rules, model: Model, index: int) -> str:

@@ -19,8 +19,8 @@ every step leave room for the residual.
 
 Rounding follows the usual model [2]_: with k transitions and A the sum of the absolute terms, the
 computed value is within ``(k + 1) * u * A / (1 - (k + 1) * u)`` of the exact one, u = 2**-53. We
-allow ``(k + 8) * u * A``, which covers as well that every stored probability is off by up to four
-units in the last place, as 1/6 and 0.1 * 0.9 are.
+allow ``(k + 8) * u * A``, which covers as well that every stored probability is off by up to two
+units in the last place, as 1/6 and 0.1 * 0.9 are: the bounds hold for the rules that were meant.
 
 References
 ----------

@@ -265,6 +265,8 @@ class Run:
             state = model.state(int(np.flatnonzero(~np.isfinite(self.values))[0]))
             message = f"the value of {state!r} is beyond the range of 64-bit floating point."
             raise InvalidModelError(message)
+        if not proven:
+            self.prove_all()  # what does not depend on endless play is known all the same
         lower = np.nextafter(self.values - self.errors, -np.inf)
         upper = np.nextafter(self.values + self.errors, np.inf)
         exact = self.errors == 0

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gamedp.errors import InvalidParameterError
 from gamedp.model import Model
-from gamedp.objectives import FiniteHorizon, Objective, TotalReward
+from gamedp.objectives import Discounted, FiniteHorizon, Objective, TotalReward
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.backward_induction import BackwardInduction
 from gamedp.solvers.base import Problem, Solver
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
+from gamedp.solvers.value_iteration import ValueIteration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -150,6 +151,12 @@ def _choose(problem: Problem) -> tuple[Solver, str]:
         return BackwardInduction(), "one sweep for each step of the horizon."
     if problem.model.num_players > 2 or problem.model.structure.is_acyclic:
         return BackwardInduction(), "one pass from the end gives every value, up to rounding."
+    if isinstance(problem.objective, Discounted) and not problem.model.has_swaps:
+        return (
+            ValueIteration(sweep="jacobi"),
+            "a discount narrows the interval of the true values with every sweep, fast where the "
+            "states mix well.",
+        )
     proof = (
         "until its error is proven to be small."
         if problem.is_proper

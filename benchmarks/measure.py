@@ -1,0 +1,321 @@
+"""How the benchmarks measure, and how they say what they found.
+
+Absolute seconds drift with the machine and with what else it does. So two sides are run in turns, a
+few times, and the median of the ratios within the pairs counts; its spread is shown along with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+__all__ = [
+    "Child",
+    "Row",
+    "build_peer",
+    "compare",
+    "main",
+    "peak_bytes",
+    "processor_seconds",
+    "run_child",
+    "run_peer",
+    "scaled",
+    "seconds_of",
+]
+
+PEERS = Path(__file__).parent / "peers"
+PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
+
+
+@attrs.frozen(kw_only=True)
+class Row:
+    """One claim and what was found: a line of the table.
+
+    Attributes
+    ----------
+    what : str
+        What was measured.
+    ours : float
+        What gamedp took.
+    unit : str
+        Of `ours` and `theirs`: ``s`` for seconds, ``B`` for bytes, ...
+    beside : str
+        The rival, or why there is none.
+    theirs : float or None
+        What the rival took.
+    ratio : (median, lowest, highest) or None
+        Ours divided by theirs, pair by pair.
+    value : float or None
+        The number that `goal` is about; the median ratio if not given.
+    goal : (sense, number) or None
+        ``("<=", 2.0)``: what must hold of `value`.
+    agrees : bool or None
+        Whether both sides found the same; None where there is nothing to compare.
+    facts : dict
+        What else is known: sizes, errors, status.
+    """
+
+    what: str
+    ours: float
+    unit: str = "s"
+    beside: str = ""
+    theirs: float | None = None
+    ratio: tuple[float, float, float] | None = None
+    value: float | None = None
+    goal: tuple[str, float] | None = None
+    agrees: bool | None = None
+    facts: dict[str, Any] = attrs.field(factory=dict)
+
+    @property
+    def judged(self) -> float | None:
+        """The number that the goal is about."""
+        return self.ratio[0] if self.value is None and self.ratio else self.value
+
+    @property
+    def is_met(self) -> bool | None:
+        """Whether the goal is reached; None without one, or without what it takes to know."""
+        if self.goal is None or self.judged is None:
+            return None
+        sense, number = self.goal
+        return self.judged <= number if sense == "<=" else self.judged >= number
+
+
+@attrs.frozen
+class Child:
+    """What a process took: seconds on the clock and of the processor; and what it printed."""
+
+    seconds: float
+    processor_seconds: float
+    output: str
+
+
+def processor_seconds(action: Callable[[], object]) -> float:
+    """Return the processor time that `action` takes in this process."""
+    start = time.process_time()
+    action()
+    return time.process_time() - start
+
+
+def run_child(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Child:
+    """Run a process to its end; raise CalledProcessError if it fails."""
+    before = os.times()
+    start = time.perf_counter()
+    finished = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, env=environment
+    )
+    seconds = time.perf_counter() - start
+    after = os.times()
+    used = after.children_user + after.children_system
+    return Child(
+        seconds, used - before.children_user - before.children_system, finished.stdout
+    )
+
+
+def peak_bytes() -> int:
+    """Return the most memory that this process has had so far."""
+    try:
+        # getrusage also counts what the parent had at the fork.
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        import resource  # noqa: PLC0415 - not on every system
+
+        factor = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * factor
+
+
+@functools.cache
+def _peers() -> tempfile.TemporaryDirectory[str]:
+    """Return where the peers are built; it goes when the process ends."""
+    return tempfile.TemporaryDirectory(prefix="gamedp-peers-")
+
+
+@functools.cache
+def build_peer(name: str) -> Path | None:
+    """Build ``peers/NAME.c`` with the system's compiler; return None where there is none."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        return None
+    program = Path(_peers().name) / name
+    source = PEERS / f"{name}.c"
+    subprocess.run([compiler, "-O3", "-march=native", "-o", program, source], check=True)
+    return program
+
+
+def run_peer(program: Path, *arguments: object) -> dict[str, Any]:
+    """Run a peer and return the object that it prints; its own time is ``seconds``."""
+    printed = run_child([str(program), *map(str, arguments)]).output
+    found: dict[str, Any] = json.loads(printed)
+    return found
+
+
+def alternate(
+    ours: Callable[[], float], theirs: Callable[[], float], rounds: int
+) -> list[tuple[float, float]]:
+    """Run both sides in turns; the first round warms up and does not count."""
+    pairs = []
+    for number in range(rounds + 1):
+        if number % 2:
+            second = theirs()
+            first = ours()
+        else:
+            first = ours()
+            second = theirs()
+        pairs.append((first, second))
+    return pairs[1:]
+
+
+def compare(
+    what: str,
+    ours: Callable[[], float],
+    theirs: Callable[[], float] | None,
+    *,
+    rounds: int,
+    beside: str,
+    **more: Any,
+) -> Row:
+    """Measure two sides in turns and return their row.
+
+    Parameters
+    ----------
+    what, beside
+        As in `Row`.
+    ours, theirs : callables
+        Each runs its side once and returns what that took. Without `theirs`, ours runs alone.
+    rounds : int
+        How often.
+    **more
+        Further attributes of the row.
+    """
+    if theirs is None:
+        taken = statistics.median([ours() for _ in range(rounds + 1)][1:])
+        return Row(what=what, ours=taken, beside=f"no C compiler for {beside}", **more)
+    pairs = alternate(ours, theirs, rounds)
+    ratios = [first / second for first, second in pairs]
+    return Row(
+        what=what,
+        ours=statistics.median(first for first, _ in pairs),
+        theirs=statistics.median(second for _, second in pairs),
+        beside=beside,
+        ratio=(statistics.median(ratios), min(ratios), max(ratios)),
+        **more,
+    )
+
+
+def scaled(number: float | None, unit: str) -> str:
+    """Return a number in words: ``31 ms``, ``1.9 GiB``."""
+    if number is None:
+        return ""
+    if unit == "B":
+        for power, name in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+            if abs(number) >= 2**power:
+                return f"{number / 2**power:.3g} {name}"
+        return f"{number:.3g} B"
+    for size, prefix in PREFIXES:
+        if abs(number) >= size:
+            return f"{number / size:.3g} {prefix}{unit}"
+    return f"{number:.3g} {unit}"
+
+
+def times(ratio: float) -> str:
+    """Return a ratio in words: ``1.73``, or ``1/125`` for a small one."""
+    return f"{ratio:.3g}" if ratio >= 0.2 else f"1/{1 / ratio:.3g}"
+
+
+def _cells(row: Row) -> list[str]:
+    """Return a row of the table as text."""
+    ratio = ""
+    if row.ratio:
+        middle, low, high = map(times, row.ratio)
+        ratio = f"{middle} ({low} .. {high})"
+    goal = ""
+    if row.goal:
+        sense, number = row.goal
+        limit = times(number) if row.value is None else scaled(number, row.unit)
+        goal = f"{sense} {limit}"
+        if row.is_met is not None:
+            goal += ": met" if row.is_met else ": missed"
+    beside = f"{row.beside} {scaled(row.theirs, row.unit)}".strip()
+    return [row.what, scaled(row.ours, row.unit), beside, ratio, goal]
+
+
+def _table(rows: Iterable[Row], *, with_goals: bool) -> str:
+    heads = ["what", "gamedp", "beside", "ratio (spread)", "goal"]
+    lines = [heads, *map(_cells, rows)]
+    if not with_goals:
+        lines = [line[:-1] for line in lines]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    texts = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+    texts.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join(texts)
+
+
+def _facts(row: Row) -> str:
+    """Return the facts of a row as one line."""
+    parts = [f"{name} {_fact(value)}" for name, value in row.facts.items()]
+    if row.agrees is not None:
+        parts.insert(0, "both sides agree" if row.agrees else "THE SIDES DISAGREE")
+    return f"{row.what}: {'; '.join(parts)}" if parts else ""
+
+
+def _fact(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _machine() -> dict[str, Any]:
+    """Return what the numbers depend on."""
+    return {
+        "load": os.getloadavg(),
+        "processors": os.cpu_count(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+    }
+
+
+def main(*benchmarks: Callable[[bool], list[Row]]) -> int:
+    """Run benchmarks as the command line asks, print the table, and return the exit code."""
+    names = {benchmark.__name__: benchmark for benchmark in benchmarks}
+    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
+    if len(names) > 1:
+        parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(names)}")
+    parser.add_argument("--quick", action="store_true", help="small sizes, which prove no claim")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write all that was found")
+    options = parser.parse_args()
+    chosen = getattr(options, "names", []) or list(names)
+    unknown = [name for name in chosen if name not in names]
+    if unknown:
+        parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(names)}")
+
+    rows: list[Row] = []
+    for name in chosen:
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        rows += names[name](options.quick)
+    machine = _machine()
+    load = ", ".join(f"{value:.2f}" for value in machine["load"])
+    print(_table(rows, with_goals=not options.quick))
+    print("", *filter(None, map(_facts, rows)), sep="\n")
+    print(f"\nload average {load} on {machine['processors']} processors")
+    if options.json:
+        entries = [attrs.asdict(row) | {"met": row.is_met} for row in rows]
+        found = {"quick": options.quick, **machine, "rows": entries}
+        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return 1 if any(row.agrees is False for row in rows) else 0

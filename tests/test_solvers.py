@@ -1,0 +1,342 @@
+"""Every solver on random models: the bounds contain the exact value, and agree with each other."""
+
+from fractions import Fraction
+
+import attrs
+import gamedp
+import numpy as np
+import pytest
+from gamedp.testing.exact import exact_values
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+SOLVERS = (
+    gamedp.BackwardInduction(),
+    gamedp.TopologicalValueIteration(),
+    gamedp.ValueIteration(),
+    gamedp.ValueIteration(sweep="jacobi"),
+    gamedp.PolicyIteration(),
+)
+
+relaxed = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+@st.composite
+def models(draw, *, swaps=True):
+    """A model of one or two players in which play surely ends: some choice of numbers each."""
+    num_states = draw(st.integers(1, 7))
+    num_players = draw(st.sampled_from([1, 2]))
+    num_terminals = draw(st.integers(1, 2))
+    cyclic = draw(st.booleans())
+    swapping = swaps and num_players == 2 and draw(st.booleans())
+    scale = draw(st.sampled_from([1.0, 1.0, 1e6, 1e-9]))
+    number = st.floats(-10, 10).map(lambda x: scale * x)
+    total = num_states + num_terminals
+    choices, offsets, successors, probabilities, rewards = [0], [0], [], [], []
+    for state in range(num_states):
+        for _ in range(draw(st.integers(1, 3))):
+            first = 0 if cyclic else state + 1
+            targets = draw(st.lists(st.integers(first, total - 1), max_size=3, unique=True))
+            end = draw(st.integers(num_states, total - 1))
+            targets = [*(t for t in targets if t != end), end]
+            weights = draw(
+                st.lists(
+                    st.sampled_from([1, 2, 3, 1e-3, 1e3]),
+                    min_size=len(targets),
+                    max_size=len(targets),
+                )
+            )
+            shares = np.array(weights) / sum(weights)
+            signs = [draw(st.sampled_from([1, -1])) if swapping else 1 for _ in targets]
+            successors += targets
+            probabilities += (shares * signs).tolist()
+            rewards.append(draw(st.one_of(st.just(0.0), number)))
+            offsets.append(len(successors))
+        choices.append(len(rewards))
+    choices += [len(rewards)] * num_terminals
+    return gamedp.Model.from_arrays(
+        choices,
+        offsets,
+        successors,
+        probabilities,
+        rewards=rewards,
+        players=[draw(st.integers(0, num_players - 1)) for _ in range(total)],
+        terminals=range(num_states, total),
+        payoffs=[draw(number) for _ in range(num_terminals)],
+        num_players=num_players,
+        constant_sum=draw(st.sampled_from([0.0, 1.0])) if swapping else 0.0,
+    )
+
+
+def supporting(problem):
+    return [solver for solver in SOLVERS if solver.supports(problem)]
+
+
+def solve_anyhow(model, objective, solver, tolerance):
+    """Solve, and take what is known when rounding forbids the tolerance."""
+    try:
+        return gamedp.solve(model, objective, solver, tolerance=tolerance)
+    except gamedp.NotSolvedError as error:
+        assert error.solution.status is gamedp.Status.ROUNDING
+        return error.solution
+
+
+def assert_contains(solution, truth):
+    for low, value, high in zip(
+        solution.lower.tolist(), truth, solution.upper.tolist(), strict=True
+    ):
+        assert Fraction(low) <= value <= Fraction(high)
+
+
+def assert_policy_attains(solution, truth):
+    """The policy of player 0, and the best answers to it, give no less than the lower bound."""
+    model = solution.model
+    kept, offsets, counts = [], [0], []
+    for state in range(model.num_states):
+        first, last = model.choice_offsets[state : state + 2].tolist()
+        chosen = range(first, last)
+        if first < last:
+            assert first <= solution.policy[state] < last
+            chosen = [int(solution.policy[state])]
+        kept += chosen
+        counts.append(len(chosen))
+    rows = [slice(*model.transition_offsets[c : c + 2].tolist()) for c in kept]
+    for row in rows:
+        offsets.append(offsets[-1] + row.stop - row.start)
+    followed = gamedp.Model.from_arrays(
+        np.concatenate([[0], np.cumsum(counts)]),
+        offsets,
+        np.concatenate([model.successors[row] for row in rows]),
+        np.concatenate([model.probabilities[row] for row in rows]),
+        rewards=model.rewards[kept],
+        players=model.players,
+        terminals=model.terminals,
+        payoffs=model.payoffs,
+        num_players=model.num_players,
+        constant_sum=model.constant_sum,
+    )
+    slack = Fraction(solution.width) * 2 + Fraction(1, 10**12)
+    for got, best in zip(exact_values(followed, solution.objective), truth, strict=True):
+        assert abs(got - best) <= slack * 20 + abs(best) / 10**12
+
+
+@relaxed
+@given(models(), st.sampled_from([1e-3, 1e-8]), st.sampled_from(["max", "min"]))
+def test_total_reward(model, tolerance, optimum):
+    objective = gamedp.TotalReward(optimum=optimum)
+    problem = gamedp.Problem(model, objective)
+    truth = exact_values(model, objective)
+    solvers = supporting(problem)
+    assert len(solvers) == (5 if model.structure.is_acyclic else 4)
+    before = model.digest()
+    for solver in solvers:
+        solution = solve_anyhow(model, objective, solver, tolerance)
+        assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
+        assert_contains(solution, truth)
+        if solution.status is gamedp.Status.SOLVED:
+            assert solution.width <= tolerance
+        assert_policy_attains(solution, truth)
+    assert model.digest() == before
+
+
+@relaxed
+@given(models(), st.sampled_from([0.0, 0.5, 0.99, 1 - 1e-6]))
+def test_discounted(model, discount):
+    objective = gamedp.Discounted(discount)
+    if model.has_swaps and model.constant_sum:
+        with pytest.raises(gamedp.UnsupportedProblemError, match="constant_sum"):
+            gamedp.Problem(model, objective)
+        return
+    problem = gamedp.Problem(model, objective)
+    truth = exact_values(model, objective)
+    for solver in supporting(problem):
+        solution = solve_anyhow(model, objective, solver, 1e-6)
+        assert_contains(solution, truth)
+
+
+@relaxed
+@given(models(), st.integers(0, 6))
+def test_finite_horizon(model, horizon):
+    objective = gamedp.FiniteHorizon(horizon)
+    if model.has_swaps and model.constant_sum:
+        return
+    solution = solve_anyhow(model, objective, None, 1e-6)
+    assert_contains(solution, exact_values(model, objective))
+    assert solution.step_policies.shape == (horizon, model.num_states)
+
+
+@relaxed
+@given(models(), st.randoms(use_true_random=False))
+def test_renaming_states_changes_nothing(model, random):
+    order = list(range(model.num_states))
+    random.shuffle(order)
+    place = np.argsort(order)
+    rows = [
+        (choice, slice(*model.transition_offsets[choice : choice + 2].tolist()))
+        for old in order
+        for choice in range(*model.choice_offsets[old : old + 2].tolist())
+    ]
+    counts = np.diff(model.choice_offsets)[order]
+    terminals = place[model.terminals]
+    by_place = np.argsort(terminals)
+    renamed = gamedp.Model.from_arrays(
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.concatenate([[0], np.cumsum([row.stop - row.start for _, row in rows])]),
+        np.concatenate([place[model.successors[row]] for _, row in rows]),
+        np.concatenate([model.probabilities[row] for _, row in rows]),
+        rewards=model.rewards[[choice for choice, _ in rows]],
+        players=model.players[order],
+        terminals=terminals[by_place],
+        payoffs=model.payoffs[by_place],
+        num_players=model.num_players,
+        constant_sum=model.constant_sum,
+    )
+    one, other = (solve_anyhow(m, None, None, 1e-7) for m in (model, renamed))
+    assert (one.lower[order] <= other.upper).all()
+    assert (other.lower <= one.upper[order]).all()
+
+
+@relaxed
+@given(models(swaps=False), st.sampled_from([0.25, 8.0]))
+def test_scaling_rewards_scales_values(model, factor):
+    scaled = attrs.evolve(
+        model, rewards=factor * model.rewards, payoffs=factor * model.payoffs
+    )
+    one, other = (solve_anyhow(m, None, None, 1e-7) for m in (model, scaled))
+    assert (factor * one.lower <= other.upper).all()
+    assert (other.lower <= factor * one.upper).all()
+
+
+def walk(up=0.5, states=50):
+    """A random walk that ends at either side, and pays 1 at the top."""
+    inner = states - 2
+    return gamedp.Model.from_arrays(
+        [0, 0, *range(1, inner + 1), inner],
+        2 * np.arange(inner + 1),
+        np.stack([np.arange(inner), np.arange(2, states)], axis=1).ravel(),
+        np.tile([1 - up, up], inner),
+        terminals=[0, states - 1],
+        payoffs=[0.0, 1.0],
+        initial=1,
+    )
+
+
+@pytest.mark.parametrize("solver", SOLVERS[1:], ids=str)
+def test_a_random_walk_is_solved_to_what_was_asked(solver):
+    solution = gamedp.solve(walk(), solver=solver, tolerance=1e-9)
+    truth = [Fraction(state, 49) for state in range(50)]
+    assert_contains(solution, truth)
+    assert solution.width <= 1e-9
+
+
+@pytest.mark.parametrize("sweep", ["jacobi", "gauss-seidel"])
+def test_a_small_change_is_not_taken_for_a_small_error(sweep):
+    """A chain that mixes so slowly that the change per sweep is tiny from the start."""
+    model = walk(up=0.5, states=400)
+    solver = gamedp.ValueIteration(sweep=sweep, max_sweeps=300)
+    with pytest.raises(gamedp.NotSolvedError, match="its limit of sweeps") as caught:
+        gamedp.solve(model, solver=solver, tolerance=1e-6)
+    solution = caught.value.solution
+    assert solution.status is gamedp.Status.SWEEP_LIMIT
+    assert_contains(solution, [Fraction(state, 399) for state in range(400)])
+    assert 0 <= solution.lower.min() <= solution.upper.max() <= 1
+
+
+def loop(reward):
+    """One state that may go on for ever, or stop."""
+    return gamedp.Model.from_arrays(
+        [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], rewards=[reward, 0.0], terminals=[1], payoffs=[1.0]
+    )
+
+
+@pytest.mark.parametrize("solver", SOLVERS[1:4], ids=str)
+def test_where_play_may_go_on_for_ever_nothing_is_claimed(solver):
+    solution = gamedp.solve(loop(0.0), solver=solver)
+    assert solution.guarantee is gamedp.Guarantee.NONE
+    assert solution.status is gamedp.Status.UNPROVEN
+    assert solution.bounds(0) == (-np.inf, np.inf)
+
+
+def test_policy_iteration_refuses_play_without_end():
+    with pytest.raises(gamedp.UnsupportedProblemError, match="may go on for ever"):
+        gamedp.solve(loop(0.0), solver=gamedp.PolicyIteration())
+
+
+def test_backward_induction_shows_the_cycle():
+    with pytest.raises(gamedp.UnsupportedProblemError, match=r"in 2 steps \(1 → 2 → 1\)"):
+        gamedp.solve(walk(states=4), solver=gamedp.BackwardInduction())
+
+
+def test_rewards_without_end_are_not_called_solved():
+    with pytest.raises(gamedp.NotSolvedError, match="nothing is proven"):
+        gamedp.solve(loop(1.0), solver=gamedp.ValueIteration(max_sweeps=50))
+
+
+def test_a_tolerance_finer_than_rounding_is_said_to_be():
+    with pytest.raises(gamedp.NotSolvedError, match="64-bit rounding") as caught:
+        gamedp.solve(walk(), tolerance=1e-18)
+    assert_contains(caught.value.solution, [Fraction(state, 49) for state in range(50)])
+
+
+def test_a_limit_of_time_is_said_to_be():
+    solver = gamedp.ValueIteration(max_seconds=1e-9)
+    with pytest.raises(gamedp.NotSolvedError, match="limit of time") as caught:
+        gamedp.solve(walk(), solver=solver)
+    assert caught.value.solution.status is gamedp.Status.TIME_LIMIT
+
+
+def test_overflow_is_an_error():
+    model = gamedp.Model.from_arrays(
+        [0, 1, 1], [0, 1], [1], [1.0], rewards=[1e308], terminals=[1], payoffs=[1e308]
+    )
+    with pytest.raises(gamedp.InvalidModelError, match="beyond the range"):
+        gamedp.solve(model)
+
+
+def test_three_players():
+    """Player 2 chooses an end; its favourite one counts, for all."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 2, 2],
+        [0, 1, 2],
+        [1, 2],
+        [1.0, 1.0],
+        players=[2, 0, 0],
+        terminals=[1, 2],
+        payoffs=[[5.0, 1.0, 2.0], [1.0, 1.0, 3.0]],
+        num_players=3,
+    )
+    solution = gamedp.solve(model)
+    assert [solution.value(player=player) for player in range(3)] == [1.0, 1.0, 3.0]
+    assert solution.guarantee is gamedp.Guarantee.EQUILIBRIUM
+    for solver in SOLVERS[1:]:
+        with pytest.raises(gamedp.UnsupportedProblemError, match="BackwardInduction"):
+            gamedp.solve(model, solver=solver)
+
+
+@pytest.mark.parametrize(
+    ("make", "options"),
+    [
+        (gamedp.ValueIteration, {"sweep": "sideways"}),
+        (gamedp.ValueIteration, {"max_sweeps": 0}),
+        (gamedp.ValueIteration, {"max_sweeps": 1.5}),
+        (gamedp.TopologicalValueIteration, {"max_seconds": -1}),
+        (gamedp.PolicyIteration, {"max_policies": 0}),
+        (gamedp.Discounted, {"discount": 1.0}),
+        (gamedp.FiniteHorizon, {"horizon": -1}),
+        (gamedp.TotalReward, {"optimum": "most"}),
+        (gamedp.solve, {"game_or_model": walk(), "tolerance": 0}),
+    ],
+    ids=str,
+)
+def test_options_are_validated(make, options):
+    with pytest.raises(gamedp.InvalidParameterError):
+        make(**options)
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=str)
+def test_solvers_are_values(solver):
+    assert solver == attrs.evolve(solver)
+    assert hash(solver) == hash(attrs.evolve(solver))
+    assert eval(repr(solver), {"inf": float("inf"), **vars(gamedp)}) == solver

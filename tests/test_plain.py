@@ -122,7 +122,7 @@ def test_numbers_of_numpy_become_plain():
     ],
 )
 def test_what_cannot_be_written_down(value):
-    with pytest.raises(TypeError, match="a .* cannot be written down"):
+    with pytest.raises(TypeError, match=r"a .* cannot be written down"):
         encode(value)
     fields = encode_object(Frozen(value))["fields"]
     assert is_unwritable(fields["number"])

@@ -43,7 +43,7 @@ def models(draw, *, swaps=True):
             targets = [*(t for t in targets if t != end), end]
             weights = draw(
                 st.lists(
-                    st.sampled_from([1, 2, 3, 1e-3, 1e3]),
+                    st.sampled_from([1, 2, 3, 1e-2, 1e2]),
                     min_size=len(targets),
                     max_size=len(targets),
                 )

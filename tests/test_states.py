@@ -83,6 +83,10 @@ def test_other_states_have_no_layout(state):
         (STATE._replace(score=0.5), "0.5 in Position("),
         (STATE._replace(score=None), "is not an integer, as it is in other states."),
         (STATE._replace(score=(1,)), "(1,) in Position("),
+        (
+            STATE._replace(hands=(Hand((3, 5), 2), STATE.hands[1])),
+            "is not a truth value, as it is in other states.",
+        ),
         ("e4", "'e4' does not fit the states of this game"),
     ],
 )

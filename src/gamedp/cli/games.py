@@ -16,7 +16,7 @@ from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError
 from gamedp.game import REQUIRED
 from gamedp.registry import GAMES, find, registered
 
-__all__ = ["is_saved", "make_game"]
+__all__ = ["is_saved", "look_in", "make_game"]
 
 
 def make_game(name: str, texts: Iterable[str]) -> Any:
@@ -83,7 +83,7 @@ def _games_of(module: ModuleType) -> list[str]:
 
 def _module(name: str) -> ModuleType:
     """Import a module, also from the directory that the command was started in."""
-    _look_in(Path.cwd())
+    look_in(Path.cwd())
     try:
         found = importlib.util.find_spec(name)
     except ModuleNotFoundError:  # of the package that it should be in
@@ -101,7 +101,7 @@ def _module_of_file(path: Path) -> ModuleType:
     if not path.is_file():
         message = f"there is no file {path}."
         raise UnknownNameError(message)
-    _look_in(path.parent)
+    look_in(path.parent)
     found = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
     if found is None or found.origin != str(path):
         message = f"{path} cannot be imported as a module called {path.stem}; rename the file."
@@ -110,7 +110,8 @@ def _module_of_file(path: Path) -> ModuleType:
     return module
 
 
-def _look_in(folder: Path) -> None:
+def look_in(folder: Path) -> None:
+    """Let modules be imported from a folder, before all others."""
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
         importlib.invalidate_caches()

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Hashable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import is_saved
+from gamedp.cli.games import is_saved, look_in, make_game
 from gamedp.cli.options import METHOD, OUTPUT, GameSettings, Method, OutputOptions
 from gamedp.cli.solve import solved
 from gamedp.cli.texts import assignments, kind_of, read_as
 from gamedp.errors import InvalidParameterError, UnknownNameError, UnknownStateError
 
 if TYPE_CHECKING:
+    from gamedp.game import Rules
     from gamedp.model import Model
     from gamedp.solution import Solution
 
@@ -47,10 +49,13 @@ def query(
                 f"{game} is solved already: --set and the options of solving do not go with it."
             )
             raise InvalidParameterError(message)
+        look_in(Path.cwd())  # where the game may be that it is the solution of
         solution = gamedp.load(game)
+        position = _position(_starts(solution.model.rules or solution.model), state or ())
     else:
-        solution, failure = solved(game, settings, method, quiet=output.quiet)
-    position = _position(solution.model, state or ())
+        made = make_game(game, settings or ())
+        position = _position(_starts(gamedp.Rules(made)), state or ())  # before hours of solving
+        solution, failure = solved(made, method, quiet=output.quiet)
     index = _index(solution.model, position)
     actions = _actions(solution, position, index)
     best = _best(solution, position) if actions else []
@@ -64,8 +69,8 @@ def query(
         raise failure
 
 
-def _position(model: Model, texts: Sequence[str]) -> Any:
-    """Return the state that is asked for; what is not said is as at the start.
+def _position(starts: Sequence[Any], texts: Sequence[str]) -> Any:
+    """Return the state that is asked for; what is not said is as in all states of the start.
 
     Raises
     ------
@@ -74,7 +79,6 @@ def _position(model: Model, texts: Sequence[str]) -> Any:
     InvalidParameterError
         For a value that is not of the field's type, and if something must be said and is not.
     """
-    starts = _starts(model)
     example = starts[0]
     fields = getattr(example, "_fields", None)
     if fields is None:
@@ -99,11 +103,17 @@ def _position(model: Model, texts: Sequence[str]) -> Any:
     return type(example)(**values)
 
 
-def _starts(model: Model) -> list[Any]:
-    """Return the states in which play can begin, in the game's own words."""
-    if model.rules is None:
-        return [model.state(int(index)) for index in model.initial_states]
-    return [state for _, state in model.rules.initial()]
+def _starts(origin: Rules | Model) -> list[Any]:
+    """Return the states in which play can begin."""
+    if not isinstance(origin, gamedp.Rules):
+        return [origin.state(int(index)) for index in origin.initial_states]
+    try:
+        starts = [state for _, state in origin.initial()]
+        starts[0]
+    except (IndexError, TypeError, ValueError):
+        gamedp.compile(origin.game, compile="never")  # says what is wrong with the rules
+        raise
+    return starts
 
 
 def _index(model: Model, position: Hashable) -> int:

@@ -18,7 +18,7 @@ from gamedp.registry import SOLVERS, registered
 if TYPE_CHECKING:
     from gamedp.solution import Solution
 
-__all__ = ["facts", "lines", "measures", "plain", "print_json", "value_lines"]
+__all__ = ["facts", "lines", "measures", "print_json", "value_lines"]
 
 OBJECTIVES = {TotalReward: "total", Discounted: "discounted", FiniteHorizon: "horizon"}
 PLAYERS = ("the first player", "the second player")
@@ -68,18 +68,20 @@ def _solver_name(solver: Any) -> str:
     return next(names, type(solver).__qualname__)
 
 
-def plain(value: Any) -> Any:
+def _in_json(value: Any) -> Any:
     """Turn a value into what JSON has: infinities and NaN become texts, tuples become lists."""
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): _in_json(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):  # an array of numpy's
+        return _in_json(value.tolist())
     if hasattr(value, "_asdict"):
-        return plain(value._asdict())
+        return _in_json(value._asdict())
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    return _plain_scalar(value)
+        return [_in_json(item) for item in value]
+    return _scalar_in_json(value)
 
 
-def _plain_scalar(value: Any) -> Any:
+def _scalar_in_json(value: Any) -> Any:
     if isinstance(value, enum.Enum):
         return value.name
     if isinstance(value, (bool, str)) or value is None:
@@ -94,7 +96,7 @@ def _plain_scalar(value: Any) -> Any:
 
 def print_json(value: Any) -> None:
     """Print one JSON value on one line."""
-    print(json.dumps(plain(value), allow_nan=False))
+    print(json.dumps(_in_json(value), allow_nan=False))
 
 
 def lines(pairs: Iterable[tuple[str, str]]) -> str:

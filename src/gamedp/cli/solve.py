@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import gamedp
 from gamedp.cli import report
@@ -33,7 +33,7 @@ def solve(
     save
         Keep the solution in this folder, for `gamedp query` and `gamedp.load`.
     """
-    solution, failure = solved(game, settings, method, quiet=output.quiet)
+    solution, failure = solved(make_game(game, settings or ()), method, quiet=output.quiet)
     if save is not None:
         solution.save(save)
     if output.json:
@@ -47,13 +47,11 @@ def solve(
 
 
 def solved(
-    name: str, settings: GameSettings, method: Method, *, quiet: bool
+    game: Any, method: Method, *, quiet: bool
 ) -> tuple[Solution, gamedp.NotSolvedError | None]:
     """Solve a game; if the solver stops too early, return what it knows and its error."""
-    keywords = method.keywords()
-    game = make_game(name, settings or ())
     try:
         with watch(quiet=quiet) as progress:
-            return gamedp.solve(game, progress=progress, **keywords), None
+            return gamedp.solve(game, progress=progress, **method.keywords()), None
     except gamedp.NotSolvedError as error:
         return error.solution, error

@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import Cache, CompileResultCacheImpl, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
 from numba.misc.appdirs import user_cache_dir
+
+from gamedp.kernels.jit import QuickCache
 
 __all__ = ["RulesCache", "cache_directory"]
 
@@ -61,8 +63,8 @@ class _Implementation(CompileResultCacheImpl):  # type: ignore[misc] # numba has
         self._filename_base = self.get_filename_base(function.__name__, "")
 
 
-class RulesCache(Cache):  # type: ignore[misc]
-    """numba's cache of one compiled function, for one game's rules.
+class RulesCache(QuickCache):
+    """The cache of one compiled function, for one game's rules.
 
     Parameters
     ----------
@@ -94,14 +96,6 @@ class RulesCache(Cache):  # type: ignore[misc]
         except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way
             logger.info("compiled rules in %s cannot be read: %s", self._cache_path, error)
             return False
-
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the compiled function, or None when there is none that can be read."""
-        try:
-            return super().load_overload(signature, target_context)
-        except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way
-            logger.info("compiled rules in %s cannot be read: %s", self._cache_path, error)
-            return None
 
     def save_overload(self, signature: Any, data: Any) -> None:
         """Keep the compiled function, if the folder can be written."""

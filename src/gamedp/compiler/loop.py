@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from numba import njit
 
+from gamedp.kernels.jit import compiled
+
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.expand import LONG_ROW
 
@@ -76,7 +78,7 @@ def rehash(work):
         work.table[work.key[num_words]] = index
 
 
-rehash_jit = njit(rehash, cache=True, nogil=True)
+rehash_jit = compiled(rehash)
 
 
 def encode(game, work, state):

@@ -34,7 +34,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from gamedp.kernels.jit import compiled
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -82,8 +83,6 @@ UPWARD = 1.0 + 2.0**-46
 GREEDY, NEAR, ALL = 0, 1, 2
 """Whose steps the weights count: the greedy policy's, nearly optimal ones', or any."""
 
-_compiled = njit(cache=True, nogil=True, error_model="numpy")
-
 
 def backup(
     state: int,
@@ -105,7 +104,7 @@ def backup(
     return sign * best, best_choice
 
 
-backup_jit = _compiled(backup)
+backup_jit = compiled(backup)
 
 
 def rounded(
@@ -143,7 +142,7 @@ def rounded(
     )
 
 
-rounded_jit = _compiled(rounded)
+rounded_jit = compiled(rounded)
 
 
 def settle(
@@ -178,7 +177,7 @@ def settle(
     return error * UPWARD if error > 0.0 else 0.0
 
 
-settle_jit = _compiled(settle)
+settle_jit = compiled(settle)
 
 
 def sweep(
@@ -207,7 +206,7 @@ def sweep(
     return change
 
 
-sweep_jit = _compiled(sweep)
+sweep_jit = compiled(sweep)
 
 
 def sweep_apart(
@@ -245,7 +244,7 @@ def sweep_apart(
     return lowest, highest
 
 
-sweep_apart_jit = _compiled(sweep_apart)
+sweep_apart_jit = compiled(sweep_apart)
 
 
 def weigh(
@@ -295,7 +294,7 @@ def weigh(
     return increase
 
 
-weigh_jit = _compiled(weigh)
+weigh_jit = compiled(weigh)
 
 
 def certify(
@@ -382,7 +381,7 @@ def certify(
     return width
 
 
-certify_jit = _compiled(certify)
+certify_jit = compiled(certify)
 
 
 def survey(start: int, stop: int, rows: Rows, errors: Floats, place: Integers) -> tuple[int, float]:
@@ -420,7 +419,7 @@ def survey(start: int, stop: int, rows: Rows, errors: Floats, place: Integers) -
     return -1 if several else key_state, outside
 
 
-survey_jit = _compiled(survey)
+survey_jit = compiled(survey)
 
 
 def newton(
@@ -502,7 +501,7 @@ def newton(
     return -64
 
 
-newton_jit = _compiled(newton)
+newton_jit = compiled(newton)
 
 
 def sweep_until(
@@ -533,7 +532,7 @@ def sweep_until(
     return False
 
 
-sweep_until_jit = _compiled(sweep_until)
+sweep_until_jit = compiled(sweep_until)
 
 
 def solve_components(
@@ -616,7 +615,7 @@ def solve_components(
     return last
 
 
-solve_components_jit = _compiled(solve_components)
+solve_components_jit = compiled(solve_components)
 
 
 def settle_components(
@@ -645,7 +644,7 @@ def settle_components(
     return last
 
 
-settle_components_jit = _compiled(settle_components)
+settle_components_jit = compiled(settle_components)
 
 
 def step(
@@ -670,7 +669,7 @@ def step(
             new_errors[state] = most * UPWARD
 
 
-step_jit = _compiled(step)
+step_jit = compiled(step)
 
 
 def swap_constants(
@@ -689,4 +688,4 @@ def swap_constants(
         constants[choice] = rewards[choice] + constant_sum * swapped
 
 
-swap_constants_jit = _compiled(swap_constants)
+swap_constants_jit = compiled(swap_constants)

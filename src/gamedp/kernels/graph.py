@@ -26,7 +26,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
+
+from gamedp.kernels.jit import compiled
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -39,7 +40,6 @@ FIRST_BUDGET = 16
 # Counters start from this one: numba would compile a kernel that it calls with a literal 0 twice.
 ZERO = np.int64(0)
 
-_compiled = njit(cache=True, nogil=True)
 
 
 def components_from(
@@ -129,7 +129,7 @@ def components_from(
     return num_components, looked
 
 
-components_from_jit = _compiled(components_from)
+components_from_jit = compiled(components_from)
 
 
 def strongly_connected_components(
@@ -186,7 +186,7 @@ def strongly_connected_components(
     return int(num_components)
 
 
-strongly_connected_components_jit = _compiled(strongly_connected_components)
+strongly_connected_components_jit = compiled(strongly_connected_components)
 
 
 def condense(
@@ -234,7 +234,7 @@ def condense(
     return int(num_levels)
 
 
-condense_jit = _compiled(condense)
+condense_jit = compiled(condense)
 
 
 def shortest_cycle(
@@ -282,7 +282,7 @@ def shortest_cycle(
     return 0
 
 
-shortest_cycle_jit = _compiled(shortest_cycle)
+shortest_cycle_jit = compiled(shortest_cycle)
 
 
 def stays_among(
@@ -301,7 +301,7 @@ def stays_among(
     return True
 
 
-stays_among_jit = _compiled(stays_among)
+stays_among_jit = compiled(stays_among)
 
 
 def drop_leaving_choices(
@@ -357,7 +357,7 @@ def drop_leaving_choices(
     return num_candidates
 
 
-drop_leaving_choices_jit = _compiled(drop_leaving_choices)
+drop_leaving_choices_jit = compiled(drop_leaving_choices)
 
 
 def restrict(
@@ -422,7 +422,7 @@ def restrict(
     return num_choices
 
 
-restrict_jit = _compiled(restrict)
+restrict_jit = compiled(restrict)
 
 
 def transpose(
@@ -451,7 +451,7 @@ def transpose(
             predecessors[predecessor_offsets[successor]] = choice
 
 
-transpose_jit = _compiled(transpose)
+transpose_jit = compiled(transpose)
 
 
 def drop_choice(
@@ -492,7 +492,7 @@ def drop_choice(
     return num_gone, num_tails
 
 
-drop_choice_jit = _compiled(drop_choice)
+drop_choice_jit = compiled(drop_choice)
 
 
 def drop_choices_into(
@@ -542,7 +542,7 @@ def drop_choices_into(
     return num_tails
 
 
-drop_choices_into_jit = _compiled(drop_choices_into)
+drop_choices_into_jit = compiled(drop_choices_into)
 
 
 def drop_crossing_choices(
@@ -590,7 +590,7 @@ def drop_crossing_choices(
     return int(num_gone), int(num_tails)
 
 
-drop_crossing_choices_jit = _compiled(drop_crossing_choices)
+drop_crossing_choices_jit = compiled(drop_crossing_choices)
 
 
 def split(
@@ -656,7 +656,7 @@ def split(
     return num_found, num_tails
 
 
-split_jit = _compiled(split)
+split_jit = compiled(split)
 
 
 def peel(
@@ -747,7 +747,7 @@ def peel(
     return num_found
 
 
-peel_jit = _compiled(peel)
+peel_jit = compiled(peel)
 
 
 def any_undecided(component: Integers, remaining: Integers) -> bool:
@@ -758,7 +758,7 @@ def any_undecided(component: Integers, remaining: Integers) -> bool:
     return False
 
 
-any_undecided_jit = _compiled(any_undecided)
+any_undecided_jit = compiled(any_undecided)
 
 
 def end_components_within(
@@ -858,7 +858,7 @@ def end_components_within(
     return int(num_found)
 
 
-end_components_within_jit = _compiled(end_components_within)
+end_components_within_jit = compiled(end_components_within)
 
 
 def end_components_of_members(
@@ -935,7 +935,7 @@ def end_components_of_members(
     return num_before + int(num_found)
 
 
-end_components_of_members_jit = _compiled(end_components_of_members)
+end_components_of_members_jit = compiled(end_components_of_members)
 
 
 def maximal_end_components(
@@ -1007,4 +1007,4 @@ def maximal_end_components(
     return int(num_found)
 
 
-maximal_end_components_jit = _compiled(maximal_end_components)
+maximal_end_components_jit = compiled(maximal_end_components)

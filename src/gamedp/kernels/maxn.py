@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
+
+from gamedp.kernels.jit import compiled
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -70,4 +71,4 @@ def solve(
             errors[state, player] = slack * UPWARD
 
 
-solve_jit = njit(solve, cache=True, nogil=True, error_model="numpy")
+solve_jit = compiled(solve)

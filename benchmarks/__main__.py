@@ -1,0 +1,15 @@
+"""Run the benchmarks: ``python benchmarks [NAME ...] [--quick] [--json FILE]``."""
+
+from __future__ import annotations
+
+import sys
+
+import measure
+from exploration import exploration
+from graph import graph
+from memory import memory
+from start import start
+from wubbel import wubbel
+
+if __name__ == "__main__":
+    sys.exit(measure.main(exploration, wubbel, start, memory, graph))

@@ -1,0 +1,47 @@
+"""How kernels are compiled, and kept on disk so that a second process compiles nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba import config, njit
+from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
+
+__all__ = ["QuickCache", "compiled"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+logger = logging.getLogger("gamedp")
+
+
+class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
+    """numba's cache of one function, without what only compiling needs.
+
+    Before it looks for compiled code, numba imports all that it can compile, scipy's linear algebra
+    among it; that takes longer than everything else in a second start. Compiled code needs numba's
+    runtime alone. What cannot be read is compiled anew.
+    """
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the compiled function, or None when there is none that can be read."""
+        rtsys.initialize(target_context)
+        try:
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(signature, target_context)
+        except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way
+            logger.info("compiled code in %s cannot be read: %s", self.cache_path, error)
+        return None
+
+
+def compiled(function: Function) -> Function:
+    """Compile a kernel at its first call for each combination of argument types.
+
+    No fastmath: rounding is accounted for. Division by zero gives infinity or NaN, as in numpy.
+    """
+    dispatcher = njit(function, nogil=True, error_model="numpy")
+    if not config.DISABLE_JIT:
+        dispatcher._cache = QuickCache(function)  # noqa: SLF001 - where numba itself puts it
+    return dispatcher  # type: ignore[no-any-return] # numba has no types

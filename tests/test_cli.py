@@ -1,0 +1,742 @@
+"""The command line: what it prints, its exit codes, and that it starts fast."""
+
+import errno
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+from importlib.metadata import EntryPoint, entry_points, version
+from typing import Any, Literal, NamedTuple
+
+import gamedp
+import pytest
+from gamedp.cli import lists, main, watch
+from gamedp.cli.parameters import make, settings_of
+from gamedp.cli.texts import assignments, kind_of, notation, read, written
+from gamedp.games.matches import Matches, MatchesState, nim_winning, nim_winning_moves
+from gamedp.games.wubbel import State, Wubbel
+
+SOLVE_KEYS = [
+    "game", "parameters", "objective", "solver", "status", "guarantee", "value", "lower", "upper",
+    "states", "choices", "transitions", "sweeps", "seconds", "bytes",
+]  # fmt: skip
+
+RULES = '''
+from typing import NamedTuple
+
+
+class Coin(NamedTuple):
+    flips: int
+    heads: int
+
+
+class Flips:
+    """Flip a coin, and stop when you like: a point for each head, unless tails come first.
+
+    This line is not the first.
+    """
+
+    def __init__(self, most: int, prize: float = 1.0):
+        if most < 0:
+            raise ValueError("most must not be negative")
+        self.most = most
+        self.prize = prize
+
+    def initial_state(self):
+        return [(0.5, Coin(0, 0)), (0.5, Coin(0, 1))]
+
+    def is_terminal(self, state):
+        return state.flips > self.most
+
+    def actions(self, state):
+        return [0, 1]
+
+    def outcomes(self, state, action):
+        if action == 0 or state.flips == self.most:
+            return [(1.0, Coin(self.most + 1, state.heads))]
+        further = state.flips + 1
+        return [(0.5, Coin(further, state.heads + 1)), (0.5, Coin(self.most + 1, 0))]
+
+    def payoff(self, state, player):
+        return self.prize * state.heads
+
+
+class Words:
+    num_players = 3
+
+    def initial_state(self):
+        return "ab"
+
+    def is_terminal(self, state):
+        return len(state) == 4
+
+    def player(self, state):
+        return len(state) - 2
+
+    def actions(self, state):
+        return [0, 1]
+
+    def outcomes(self, state, action):
+        return [(1.0, state + "ab"[action])]
+
+    def payoff(self, state, player):
+        return float(state.count("abx"[player]))
+
+
+class Forever:
+    def initial_state(self):
+        return (0, (1, 2))
+
+    def is_terminal(self, state):
+        return state[0] == 1
+
+    def actions(self, state):
+        return [0, 1]
+
+    def outcomes(self, state, action):
+        return [(1.0, (action, state[1]))]
+
+    def payoff(self, state, player):
+        return -1.0
+
+
+class Slow:
+    def initial_state(self):
+        return 0
+
+    def is_terminal(self, state):
+        return False
+
+    def actions(self, state):
+        return [0]
+
+    def outcomes(self, state, action):
+        if state == 100:
+            open("started", "w").close()
+        return [(1.0, state + 1)]
+
+    def payoff(self, state, player):
+        return 0.0
+
+
+class Broken(Forever):
+    def initial_state(self):
+        return []
+
+
+class NoGame:
+    pass
+'''
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Stand in an empty folder with a file of rules; forget afterwards what was imported."""
+    (tmp_path / "own_rules.py").write_text(RULES)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command in this process; return its exit code and what it wrote."""
+
+    def runner(*arguments):
+        code = main(arguments)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return runner
+
+
+@pytest.fixture
+def run_json(run):
+    """Run a command in this process that succeeds; return its JSON."""
+
+    def runner(*arguments):
+        code, out, err = run(*arguments, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out, parse_constant=pytest.fail)
+
+    return runner
+
+
+def command(*arguments):
+    return [sys.executable, "-c", "import sys, gamedp.cli; sys.exit(gamedp.cli.main())", *arguments]
+
+
+class TestSolve:
+    def test_prints_everything(self, run):
+        code, out, err = run("solve", "matches", "--set", "matches=18", "--compile", "never")
+        assert (code, err) == (0, "")
+        words = dict(line.split(maxsplit=1) for line in out.splitlines())
+        assert list(words) == [
+            "game", "value", "bounds", "guarantee", "status", "objective", "solver", "size", "work",
+            "time", "memory",
+        ]  # fmt: skip
+        assert words["game"] == "Matches(matches=18, takes=(1, 2, 3), misere=True)"
+        assert words["value"] == "1.0   for the first player"
+        assert words["bounds"] == "1.0 to 1.0   (0 apart)"
+        assert words["guarantee"] == gamedp.Guarantee.TWO_SIDED.value
+        assert words["status"] == gamedp.Status.SOLVED.value
+        assert words["size"] == "19 states, 51 choices, 51 transitions"
+        for phase in ("compile", "explore", "solve"):
+            assert phase in words["time"]
+
+    def test_json(self, run_json):
+        facts = run_json("solve", "wubbel", "--set", "goal=10,busts=1,6")
+        solution = gamedp.solve(Wubbel(goal=10, busts=(1, 6)))
+        assert list(facts) == SOLVE_KEYS
+        assert facts["game"] == "wubbel"
+        assert facts["parameters"] == {"goal": 10, "faces": 6, "busts": [1, 6], "grace": False}
+        assert facts["objective"] == {"name": "total", "optimum": "max"}
+        assert facts["solver"]["name"] == "topological-value-iteration"
+        assert facts["solver"]["max_seconds"] == "inf"
+        assert (facts["status"], facts["guarantee"]) == ("SOLVED", "TWO_SIDED")
+        assert facts["value"] == solution.value()
+        assert (facts["lower"], facts["upper"]) == solution.bounds()
+        for name in ("states", "choices", "transitions", "sweeps", "bytes"):
+            assert facts[name] == getattr(solution.statistics, name)
+        assert sorted(facts["seconds"]) == ["compile", "explore", "solve"]
+
+    def test_bounds_that_are_infinite_are_texts(self, run_json, folder):
+        facts = run_json("solve", "own_rules.py:Forever", "--compile", "never")
+        assert (facts["guarantee"], facts["status"]) == ("NONE", "UNPROVEN")
+        assert (facts["lower"], facts["upper"]) == ("-inf", "inf")
+
+    @pytest.mark.parametrize(
+        ("options", "objective", "value"),
+        [
+            ([], {"name": "total", "optimum": "max"}, -1.0),
+            (["--optimum", "min"], {"name": "total", "optimum": "min"}, -1.0),
+            (["--discount", "0.5"], {"name": "discounted", "discount": 0.5, "optimum": "max"}, -0.25),
+            (["--objective=horizon", "--horizon=1"],
+             {"name": "horizon", "horizon": 1, "optimum": "max"}, 0.0),
+        ],
+    )  # fmt: skip
+    def test_objectives(self, run_json, options, objective, value):
+        # One of five matches is taken, then four at once: whoever starts has to take the last.
+        settings = ["--set", "matches=2", "--set", "takes=1", "--set", "misere=false"]
+        facts = run_json("solve", "matches", *settings, "--compile=never", *options)
+        assert (facts["objective"], facts["value"]) == (objective, value)
+
+    def test_solver_and_its_options(self, run_json):
+        arguments = ["--solver", "value-iteration", "--option", "sweep=jacobi", "--tolerance=1e-9"]
+        facts = run_json("solve", "wubbel", "--set", "goal=5", *arguments)
+        assert facts["solver"]["name"] == "value-iteration"
+        assert facts["solver"]["sweep"] == "jacobi"
+        assert facts["upper"] - facts["lower"] <= 1e-9
+
+    def test_not_solved_prints_what_is_known_and_fails(self, run):
+        solver = ["--solver", "value-iteration", "--option", "max_sweeps=1"]
+        code, out, err = run("solve", "wubbel", "--set", "goal=10", *solver, "--json")
+        facts = json.loads(out)
+        assert code == 1
+        assert facts["status"] == "SWEEP_LIMIT"
+        assert facts["lower"] <= 0.657967 <= facts["upper"]
+        assert err.startswith("gamedp: ValueIteration stopped")
+
+    def test_own_games(self, run_json, folder):
+        by_file = run_json(
+            "solve", str(folder / "own_rules.py:Flips"), "--set", "most=3", "--compile", "never"
+        )
+        by_module = run_json(
+            "solve", "own_rules:Flips", "--set", "most=3,prize=2", "--compile=never"
+        )
+        assert by_file["parameters"] == {"most": 3, "prize": 1.0}
+        assert by_module["value"] == 2 * by_file["value"]
+
+    def test_rules_that_do_not_compile_are_named_once(self, run, folder):
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            code, out, err = run("solve", "own_rules.py:Words")
+        assert code == 0
+        assert err.startswith("gamedp: warning: the rules of Words run as plain Python")
+        assert err.count("\n") == 1
+        assert out.count("value ") == 3  # one for each player
+
+
+class TestQuery:
+    def test_words(self, run):
+        state = ["--state", "player=1,heaps=1,2,2", "--compile", "never"]
+        code, out, err = run("query", "nim", *state)
+        assert (code, err) == (0, "")
+        assert "second player to move: heaps of 1, 2, 2" in out
+        assert "to move     the second player, who wants the value as low as possible" in out
+        assert "value       -1.0   for the first player" in out
+        assert "actions     * take 1 from heap 1  -1.0   (-1.0 to -1.0)" in out
+        assert "take 1 from heap 2  1.0" in out
+        assert "best        take 1 from heap 1" in out
+
+    @pytest.mark.parametrize(
+        "text", ["heaps=2,4,6", "heaps=(2,4,6)", "heaps=2;4;6", "player=0,heaps=2,4,6"]
+    )
+    def test_json(self, run_json, text):
+        facts = run_json("query", "nim", "--state", text, "--compile", "never")
+        assert list(facts) == [*SOLVE_KEYS, "state", "actions", "best"]
+        assert facts["state"] == {"player": 0, "heaps": [2, 4, 6]}
+        assert facts["value"] == (1.0 if nim_winning((2, 4, 6)) else -1.0)
+        assert [sorted(entry) for entry in facts["actions"]] == 12 * [["action", "name", "value"]]
+        assert facts["best"] == [entry["action"] for entry in facts["actions"]]
+        assert not nim_winning_moves((2, 4, 6))
+
+    def test_agrees_with_python(self, run_json):
+        facts = run_json("query", "wubbel", "--set", "goal=10", "--state", "opponent=4,turn=7")
+        solution = gamedp.solve(Wubbel(goal=10))
+        state = State(0, 0, 4, 7)
+        assert facts["value"] == solution.value(state)
+        assert (facts["lower"], facts["upper"]) == solution.bounds(state)
+        assert facts["best"] == solution.best_actions(state)
+        entries = [
+            (entry.action, entry.name, entry.value) for entry in solution.action_values(state)
+        ]
+        assert [tuple(entry.values()) for entry in facts["actions"]] == entries
+
+    def test_start_and_end(self, run, run_json):
+        start = run_json("query", "matches", "--compile", "never")
+        assert start["state"] == {"player": 0, "left": 18}
+        end = run_json("query", "matches", "--state", "left=0", "--compile", "never")
+        assert (end["value"], end["actions"], end["best"]) == (1.0, [], [])
+        assert "nobody: the game is over" in run("query", "matches", "--state=left=0")[1]
+
+    def test_random_start(self, run, run_json, folder):
+        game = ["query", "own_rules.py:Flips", "--set", "most=3", "--compile", "never"]
+        facts = run_json(*game, "--state", "heads=1")
+        assert facts["state"] == {"flips": 0, "heads": 1}
+        assert facts["actions"][0] == {"action": 0, "name": "0", "value": 1.0}
+        assert run(*game)[2] == "gamedp: --state must say heads: the game starts at random.\n"
+
+    def test_states_without_names(self, run_json, folder):
+        words = ["query", "own_rules.py:Words", "--compile=never"]
+        facts = run_json(*words, "--state", "abb")
+        assert facts["state"] == "abb"
+        assert facts["value"] == 1.0
+        assert facts["actions"] == [
+            {"action": label, "name": str(label), "value": None} for label in (0, 1)
+        ]
+        assert facts["best"] == [1]
+        tuples = ["query", "own_rules.py:Forever", "--compile=never"]
+        assert run_json(*tuples, "--state", "1,(1,2)")["state"] == [1, [1, 2]]
+
+    def test_horizon(self, run_json):
+        facts = run_json("query", "matches", "--horizon", "3", "--compile", "never")
+        assert facts["actions"][0]["value"] is None
+        assert len(facts["best"]) == 1
+
+    def test_saved(self, run, run_json, folder):
+        solved = run_json("solve", "matches", "--save", "kept", "--compile", "never")
+        facts = run_json("query", "kept", "--state", "left=17")
+        assert facts["game"] == "kept"
+        assert facts["parameters"] == solved["parameters"]
+        assert facts["value"] == gamedp.load("kept").value(MatchesState(0, 17)) == -1.0
+        code, out, err = run("query", "kept", "--set", "matches=3")
+        assert (code, out) == (2, "")
+        assert "kept is solved already" in err
+        (folder / "kept" / "manifest.json").write_text("{}")
+        code, out, err = run("query", "kept")
+        assert (code, out) == (1, "")
+        assert "manifest.json" in err
+
+    def test_saved_own_game(self, run_json, folder):
+        run_json("solve", "own_rules.py:Flips", "--set=most=2", "--save=kept", "--compile=never")
+        del sys.modules["own_rules"]
+        sys.path.remove(str(folder))
+        facts = run_json("query", "kept", "--state", "heads=0")
+        assert facts["parameters"] == {"most": 2, "prize": 1.0}
+
+    def test_saved_arrays(self, run_json, folder):
+        model = gamedp.Model.from_arrays(
+            [0, 1, 1], [0, 2], [0, 1], [0.5, 0.5], terminals=[1], payoffs=[3.0]
+        )
+        gamedp.solve(model).save("kept")
+        facts = run_json("query", "kept", "--state", "0")
+        assert (facts["state"], facts["parameters"], facts["best"]) == (0, {}, [0])
+
+
+class TestLists:
+    def test_games(self, run, run_json):
+        out = run("games")[1]
+        assert "--set takes=1,2,3" in out
+        assert "gamedp.games.matches:Nim" in out
+        entries = {entry["name"]: entry for entry in run_json("games")}
+        assert entries["wubbel"]["parameters"][0] == {
+            "name": "goal", "type": "int", "required": False, "default": 50,
+        }  # fmt: skip
+        assert entries["matches"]["summary"].startswith("One row of matches")
+
+    def test_solvers(self, run, run_json):
+        assert "--option sweep=gauss-seidel" in run("solvers")[1]
+        names = [entry["name"] for entry in run_json("solvers")]
+        assert names == sorted(point.name for point in entry_points(group="gamedp.solvers"))
+
+    def test_a_broken_plugin_hides_no_other(self, run, monkeypatch):
+        bad = EntryPoint("bad", "gamedp_no_such_module:Game", lists.GAMES)
+        good = EntryPoint("good", "gamedp.games.matches:Nim", lists.GAMES)
+        monkeypatch.setattr(lists, "registered", lambda group: {"bad": bad, "good": good})
+        code, out, err = run("games")
+        assert code == 0
+        assert out.startswith("good ")
+        assert err.startswith("gamedp: warning: bad is left out: ModuleNotFoundError")
+
+    def test_explain(self, run):
+        code, out, err = run("explain", "matches", "--compile", "never")
+        assert (code, err) == (0, "")
+        assert "BackwardInduction" in out
+
+    def test_version(self, run):
+        assert run("--version") == (0, version("gamedp") + "\n", "")
+
+    @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
+    def test_help(self, run, arguments):
+        code, out, err = run(*arguments)
+        assert (code, err) == (0, "")
+        for name in ("solve", "query", "explain", "games", "solvers"):
+            assert f" {name} " in out
+        assert "Solve a game" in out
+        assert "Examples" in out
+
+    @pytest.mark.parametrize("name", ["solve", "query", "explain", "games", "solvers"])
+    def test_help_of_commands(self, run, name):
+        code, out, err = run(name, "--help")
+        assert (code, err) == (0, "")
+        assert f"Usage: gamedp {name}" in out
+        assert "Examples" not in out
+
+
+USAGE_ERRORS = {
+    "unknown game": (["solve", "wubel"], "did you mean 'wubbel'?"),
+    "unknown parameter": (["solve", "wubbel", "--set", "gaol=9"], "did you mean 'goal'?"),
+    "unknown solver": (["solve", "nim", "--solver", "value-iterations"], "mean 'value-iteration'?"),
+    "unknown solver's option": (
+        ["solve", "nim", "--solver", "value-iteration", "--option", "max_sweep=3"],
+        "did you mean 'max_sweeps'?",
+    ),
+    "unknown field": (["query", "wubbel", "--state", "trun=3"], "did you mean 'turn'?"),
+    "unknown command": (["solv"], 'Did you mean "solve"?'),
+    "unknown option": (["solve", "nim", "--sett", "x"], "Did you mean --set?"),
+    "no game": (["solve"], "GAME"),
+    "no such file": (["solve", "missing.py:Game"], "there is no file"),
+    "no such module": (["solve", "missing.module:Game"], "there is no module missing.module"),
+    "no such class": (["solve", "own_rules.py:Flip"], "did you mean 'Flips'?"),
+    "no class": (["solve", "own_rules.py"], "own_rules.py:Flips"),
+    "not a class": (["solve", "own_rules.py:__name__"], "is not a class"),
+    "not a game": (["solve", "own_rules.py:NoGame"], "it has no initial_state"),
+    "no name": (["solve", "nim", "--set", "3"], "must be name=value"),
+    "twice": (["solve", "nim", "--set", "misere=true", "--set", "misere=false"], "twice"),
+    "not an int": (["solve", "wubbel", "--set", "goal=many"], "'many' is not a whole number"),
+    "not a bool": (["solve", "nim", "--set", "misere=1"], "'1' is not true or false"),
+    "not a choice": (
+        ["solve", "nim", "--solver", "value-iteration", "--option", "sweep=fast"],
+        "'fast' is not gauss-seidel or jacobi",
+    ),
+    "refused": (["solve", "wubbel", "--set", "goal=0"], "goal must be a whole number of at least 1"),
+    "refused with ValueError": (["solve", "own_rules.py:Flips", "--set", "most=-1"], "negative"),
+    "needed": (["solve", "own_rules.py:Flips"], "needs --set most=..."),
+    "tolerance": (["solve", "matches", "--compile=never", "--tolerance", "0"], "must be positive"),
+    "option without solver": (["solve", "nim", "--option", "x=1"], "needs --solver"),
+    "discount and horizon": (["solve", "nim", "--discount=0.5", "--horizon=2"], "does not go with"),
+    "no discount": (["solve", "nim", "--objective", "discounted"], "needs --discount"),
+    "bad discount": (["solve", "nim", "--discount", "1"], "below 1"),
+    "bad compile": (["solve", "nim", "--compile", "maybe"], "Choose from"),
+    "state of a wrong type": (["query", "wubbel", "--state", "own=x"], "is not a whole number"),
+    "state without a name": (["query", "wubbel", "--state", "3"], "must be name=value"),
+    "two texts for one state": (
+        ["query", "own_rules.py:Words", "--state", "a", "--state", "b"], "give one --state",
+    ),
+}  # fmt: skip
+
+OTHER_ERRORS = {
+    "unreachable": (["query", "matches", "--state", "left=19"], "left=19"),
+    "wrong length": (["query", "nim", "--state", "heaps=3,4"], "3 items"),
+    "limit": (["solve", "wubbel", "--max-states", "10"], "max_states=10:"),
+    "unsupported": (
+        ["solve", "wubbel", "--set=goal=3", "--solver", "backward-induction"], "acyclic",
+    ),
+    "does not compile": (["solve", "own_rules.py:Words", "--compile", "always"], "Words"),
+    "bad rules": (["solve", "own_rules.py:Broken"], "initial"),
+    "bad rules queried": (["query", "own_rules.py:Broken"], "initial"),
+    "does not import": (["solve", "torn.py:Game"], "SyntaxError"),
+    "fails as it is imported": (["solve", "failing.py:Game"], "failing.py, line 3)"),
+    "cannot be saved": (["solve", "matches", "--save", "own_rules.py/kept"], "own_rules.py"),
+}  # fmt: skip
+
+
+class TestErrors:
+    @pytest.mark.parametrize(("arguments", "words"), USAGE_ERRORS.values(), ids=USAGE_ERRORS)
+    def test_usage(self, run, folder, arguments, words):
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        self.check(err, words)
+
+    @pytest.mark.parametrize(("arguments", "words"), OTHER_ERRORS.values(), ids=OTHER_ERRORS)
+    def test_others(self, run, folder, arguments, words):
+        (folder / "torn.py").write_text("class Game(:\n")
+        (folder / "failing.py").write_text("import os\n\nos.path.no_such_thing\n")
+        if "--compile" not in arguments and arguments[0] in {"solve", "query"}:
+            arguments = [*arguments, "--compile", "never"]
+        code, out, err = run(*arguments)
+        assert (code, out) == (1, "")
+        self.check(err, words)
+
+    def check(self, err, words):
+        assert words in err
+        assert err.startswith("gamedp: ")
+        assert err.count("\n") == 1
+
+    def test_a_name_that_another_module_has(self, run, folder):
+        (folder / "json.py").write_text(RULES)
+        code, out, err = run("solve", "json.py:Forever")
+        assert (code, out) == (2, "")
+        assert "rename the file" in err
+
+    def test_full_memory(self, run, monkeypatch):
+        monkeypatch.setattr(gamedp, "solve", self.raising(MemoryError))
+        assert run("solve", "nim") == (
+            1, "", "gamedp: memory is full; --max-bytes stops in time and tells how far.\n",
+        )  # fmt: skip
+
+    def test_interrupt(self, run, monkeypatch):
+        monkeypatch.setattr(gamedp, "solve", self.raising(KeyboardInterrupt))
+        assert run("solve", "nim") == (130, "", "gamedp: interrupted.\n")
+
+    def test_mistakes_in_rules_keep_their_traceback(self, run, monkeypatch):
+        monkeypatch.setattr(gamedp, "solve", self.raising(ZeroDivisionError))
+        with pytest.raises(ZeroDivisionError):
+            run("solve", "nim")
+
+    def raising(self, error):
+        def solve(*args, **keywords):
+            raise error
+
+        return solve
+
+
+class TestTexts:
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("a=1", {"a": "1"}),
+            ("a=1,b=2", {"a": "1", "b": "2"}),
+            (" a = 1 , b = 2 ", {"a": "1", "b": "2"}),
+            ("a=1,2,b=3", {"a": "1,2", "b": "3"}),
+            ("a=(1,2),b=", {"a": "(1,2)", "b": ""}),
+            ("a=x=y", {"a": "x=y"}),
+            ("a=-1,b=-2", {"a": "-1", "b": "-2"}),
+        ],
+    )
+    def test_assignments(self, text, found):
+        assert assignments([text], option="--set") == found
+
+    class Pair(NamedTuple):
+        left: int
+        right: tuple[int, ...]
+
+    @pytest.mark.parametrize(
+        ("text", "kind", "value"),
+        [
+            ("-3", int, -3),
+            ("1e3", float, 1000.0),
+            ("inf", float, float("inf")),
+            ("True", bool, True),
+            ("false", bool, False),
+            ("", str, ""),
+            ("1,2", str, "1,2"),
+            ("6", tuple[int, ...], (6,)),
+            ("(6,)", tuple[int, ...], (6,)),
+            ("", tuple[int, ...], ()),
+            ("()", tuple[int, ...], ()),
+            ("1;2", tuple[int, int], (1, 2)),
+            ("(1,2),(3,4)", tuple[tuple[int, ...], ...], ((1, 2), (3, 4))),
+            ("((1,2))", tuple[int, ...], (1, 2)),
+            ("[1,2.5]", list[float], [1.0, 2.5]),
+            ("a,b", tuple[str, ...], ("a", "b")),
+            ("1,(2,3)", Pair, Pair(1, (2, 3))),
+            ("none", int | None, None),
+            ("7", int | None, 7),
+            ("x", str | int, "x"),
+            ("7", str | int, 7),
+            ("b", Literal["a", "b"], "b"),
+            ("2", Literal[1, 2], 2),
+            ("TWO_SIDED", gamedp.Guarantee, gamedp.Guarantee.TWO_SIDED),
+            ("(1, 'x')", Any, (1, "x")),
+            ("x y", Any, "x y"),
+        ],
+    )  # fmt: skip
+    def test_read(self, text, kind, value):
+        found = read(text, kind)
+        assert found == value
+        assert type(found) is type(value)
+
+    @pytest.mark.parametrize(
+        ("text", "kind"),
+        [
+            ("1.5", int),
+            ("", int),
+            ("yes", bool),
+            ("1,,2", tuple[int, ...]),
+            ("(1,2", tuple[int, ...]),
+            ("1,2,3", tuple[int, int]),
+            ("x", int | None),
+            ("c", Literal["a", "b"]),
+            ("1", dict[str, int]),
+        ],
+    )
+    def test_read_refuses(self, text, kind):
+        with pytest.raises(ValueError):
+            read(text, kind)
+
+    @pytest.mark.parametrize("value", [3, 2.5, True, None, "word", (3, 5), ((1, 2), (3, 4)), ()])
+    def test_what_is_written_can_be_read(self, value):
+        assert read(written(value), kind_of(value)) == value or value is None
+
+    def test_states_that_cannot_be_written(self):
+        with pytest.raises(gamedp.InvalidParameterError, match="frozenset"):
+            kind_of((1, frozenset()))
+
+    def test_notation(self):
+        assert notation(int) == "int"
+        assert notation(tuple[int, ...]) == "tuple[int, ...]"
+        assert notation(Literal["a"]) == "Literal['a']"
+
+
+class TestParameters:
+    def test_any_class_has_them(self):
+        class Plain:
+            def __init__(self, size, wide: bool = False, *rest, **more):
+                self.size = size
+
+        settings = settings_of(Plain)
+        assert list(settings) == ["size", "wide"]
+        assert settings["size"].kind is Any
+        assert settings["wide"].kind is bool
+        made = make(Plain, ["size=3"], name="plain", option="--set", word="parameter")
+        assert made.size == 3
+
+    def test_private_and_made_defaults(self):
+        import attrs
+
+        @attrs.frozen
+        class Game:
+            _hidden: int = 3
+            many: tuple[int, ...] = attrs.field(factory=tuple)
+            later: int = attrs.field(init=False, default=1)
+
+        settings = settings_of(Game)
+        assert list(settings) == ["hidden", "many"]
+        assert settings["hidden"].kind is int
+        assert settings["many"].default == ()
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class TestProgress:
+    @pytest.fixture
+    def terminal(self, monkeypatch):
+        terminal = Terminal()
+        monkeypatch.setattr(sys, "stderr", terminal)
+        return terminal
+
+    def test_is_shown_after_a_moment(self, terminal, monkeypatch):
+        monkeypatch.setattr(watch, "PATIENCE", 0.0)
+        shown = threading.Event()
+        show = watch.Display._show
+
+        def show_and_tell(display):
+            show(display)
+            shown.set()
+
+        monkeypatch.setattr(watch.Display, "_show", show_and_tell)
+        with watch.watch(quiet=False) as report:
+            assert shown.wait(30)
+            report(gamedp.Progress("explore", 7, None, 1.0, "seven states"))
+        assert "looking for states" in terminal.getvalue()
+        assert "seven states" in terminal.getvalue()
+
+    def test_is_not_shown_at_once(self, terminal):
+        with watch.watch(quiet=False) as report:
+            report(gamedp.Progress("solve", 1, 2, 0.1, "half"))
+        assert not terminal.getvalue()
+
+    def test_is_not_shown_to_nobody(self, terminal, monkeypatch):
+        with watch.watch(quiet=True) as report:
+            assert report is None
+        monkeypatch.setattr(sys, "stderr", io.StringIO())
+        with watch.watch(quiet=False) as report:
+            assert report is None
+
+
+class TestProcess:
+    def test_is_installed(self):
+        (point,) = entry_points(group="console_scripts", name="gamedp")
+        assert point.load() is main
+
+    def test_solves(self):
+        solve = command("solve", "matches", "--compile", "never", "--json")
+        done = subprocess.run(solve, capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout)["value"] == 1.0
+        assert not done.stderr
+
+    def test_exit_code(self):
+        done = subprocess.run(command("solve", "nimm"), capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "did you mean 'nim'?" in done.stderr
+
+    def test_nobody_reads(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run(
+            command("games"), stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+        )
+        os.close(writing)
+        assert (done.returncode, done.stderr) == (141, "")
+
+    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+    def test_full_disk(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                command("games"), stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert done.returncode == 1
+        assert done.stderr == f"gamedp: [Errno {errno.ENOSPC}] {os.strerror(errno.ENOSPC)}\n"
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+    def test_interrupt(self, folder):
+        arguments = ["solve", "own_rules.py:Slow", "--compile", "never", "--save", "kept"]
+        process = subprocess.Popen(
+            command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        patience = threading.Event()
+        for _ in range(600):
+            if (folder / "started").exists():
+                break
+            patience.wait(0.1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out, err) == (130, "", "gamedp: interrupted.\n")
+        assert not (folder / "kept").exists()
+
+    def test_listing_games_is_light(self):
+        script = (
+            "import sys, gamedp.cli; gamedp.cli.main(['games']); "
+            "sys.exit(bool({'numba', 'scipy', 'rich', 'cattrs'} & set(sys.modules)))"
+        )
+        subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+
+    def test_solving_is_light(self):
+        script = (
+            "import sys, gamedp.cli; gamedp.cli.main(['solve', 'matches', '--compile=never']); "
+            "sys.exit(bool({'scipy.sparse', 'rich', 'cattrs'} & set(sys.modules)))"
+        )
+        subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)

@@ -659,7 +659,7 @@ class TestProgress:
 
         monkeypatch.setattr(watch.Display, "_show", show_and_tell)
         with watch.watch(quiet=False) as report:
-            assert shown.wait(30)
+            assert shown.wait(5)
             report(gamedp.Progress("explore", 7, None, 1.0, "seven states"))
         assert "looking for states" in terminal.getvalue()
         assert "seven states" in terminal.getvalue()

@@ -123,9 +123,7 @@ def test_certified_errors_contain_the_truth(case, disturbance):
     for mode in (bellman.GREEDY, bellman.NEAR, bellman.ALL):
         weights[:] = 1.0
         for _ in range(10_000):
-            increase = bellman.weigh_jit(
-                1, num_states, rows, values, policy, mode, 1e-3, weights
-            )
+            increase = bellman.weigh_jit(1, num_states, rows, values, policy, mode, 1e-3, weights)
             if increase <= 0.5:
                 break
         width = bellman.certify_jit(1, num_states, rows, 0.0, values, weights, errors, policy)

@@ -654,7 +654,10 @@ class TestProgress:
         show = watch.Display._show
 
         def show_and_tell(display):
-            show(display)
+            try:
+                show(display)
+            except BaseException as e:
+                import traceback; traceback.print_exc(file=sys.__stderr__)
             shown.set()
 
         monkeypatch.setattr(watch.Display, "_show", show_and_tell)

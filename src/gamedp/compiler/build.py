@@ -313,7 +313,8 @@ def _table_of(rows: interpreted.Rows) -> ObjectTable | PackedTable:
         fields = np.array([layout.flatten(state) for state in rows.states], np.int64)
     except (InvalidModelError, OverflowError):
         return ObjectTable(rows.states, rows.indices)
-    codec = Codec.of_ranges(fields.min(axis=0).tolist(), (fields.max(axis=0) + 1).tolist())
+    ends = [last + 1 for last in fields.max(axis=0).tolist()]  # beyond 64 bits perhaps
+    codec = Codec.of_ranges(fields.min(axis=0).tolist(), ends)
     codes = codec.pack(fields)
     codes.flags.writeable = False
     return PackedTable(layout, codec, codes)

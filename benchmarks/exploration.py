@@ -1,5 +1,6 @@
 """From rules to sparse arrays: transitions and states a second, on one core.
 
+Seconds are of processor time, for all that `gamedp.compile` does once the rules have been compiled.
 Beside it are the same rules as plain Python, at a smaller size and per transition, and
 `peers/explore.c`, plain C that has the rules written into its loop and makes the same arrays. All
 models of a size must agree: in their numbers, in the sums of rewards and payoffs, and in a checksum
@@ -8,10 +9,10 @@ over every transition.
 
 from __future__ import annotations
 
-import statistics
 import sys
 from typing import Any
 
+import attrs
 import measure
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ def mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return words ^ (words >> np.uint64(31))
 
 
-def summary(model: gamedp.Model, fields: list[str]) -> dict[str, Any]:
+def summary(model: gamedp.Model, fields: tuple[str, ...]) -> dict[str, Any]:
     """Return what the peer prints of its model; `fields` are the peer's, in its order."""
     names = list(model.states.layout.names())
     columns = model.states.fields().astype(np.uint64)
@@ -52,92 +53,110 @@ def summary(model: gamedp.Model, fields: list[str]) -> dict[str, Any]:
     }
 
 
-def rows_of(
-    name: str, large: Any, small: Any, fields: list[str], goal: tuple[str, float], rounds: int
-) -> list[measure.Row]:
-    """Return the rows of one game: `goal` is in the unit per second of exploration."""
-    unit, least = goal
+@attrs.frozen
+class Case:
+    """A game to explore.
+
+    Attributes
+    ----------
+    name : str
+        Of the game; also what the peer calls it.
+    game, small : object
+        What is explored, and what plain Python explores instead.
+    size : int
+        Of the game, as the peer takes it.
+    fields : tuple of str
+        Of the state, in the order of the peer's codes.
+    unit : str
+        What the goal counts.
+    goal : float
+        Of these at least in a second.
+    """
+
+    name: str
+    game: Any
+    small: Any
+    size: int
+    fields: tuple[str, ...]
+    unit: str
+    goal: float
+
+
+def rows_of(case: Case, rounds: int) -> list[measure.Row]:
+    """Return the rows of one game."""
     peer = measure.build_peer("explore")
-    size = next(iter(vars_of(large).values()))
-    explored: list[float] = []
-    models: dict[str, gamedp.Model] = {}
-    printed: list[dict[str, Any]] = []
+    kept: dict[str, gamedp.Model] = {}
+    printed: dict[str, Any] = {}
 
     def ours() -> float:
-        models.clear()  # so that there is never more than one
-        taken = measure.processor_seconds(lambda: models.update(model=gamedp.compile(large)))
-        explored.append(models["model"].seconds["explore"])
-        return taken
+        kept.clear()  # never two at a time
+        return measure.processor_seconds(lambda: kept.update(model=gamedp.compile(case.game)))
 
     def theirs() -> float:
-        printed.append(measure.run_peer(peer, name, size))
-        return float(printed[-1]["seconds"])
+        printed.update(measure.run_peer(peer, case.name, case.size))
+        return float(printed.pop("seconds"))
+
+    def python_per_transition() -> float:
+        slow: list[gamedp.Model] = []
+        seconds = measure.processor_seconds(
+            lambda: slow.append(gamedp.compile(case.small, compile="never"))
+        )
+        return seconds / slow[0].num_transitions
 
     in_c = measure.compare(
-        f"{name} {size}: gamedp.compile",
+        f"{case.name} {case.size}: gamedp.compile",
         ours,
         None if peer is None else theirs,
         rounds=rounds,
         beside="C",
     )
-    model = models.pop("model")
-    found = summary(model, fields)
-    agrees = None
-    if printed:
-        seconds = printed[-1].pop("seconds")
-        agrees = printed[-1] == found
-        printed[-1]["seconds"] = seconds
-    count = found[unit]
-    rate = count / statistics.median(explored[1:])
-    transitions = model.num_transitions
-    bytes_each = model.num_bytes / transitions
-    del model
-
-    def ours_each() -> float:
-        return ours() / transitions
-
-    def python_each() -> float:
-        slow: list[gamedp.Model] = []
-        taken = measure.processor_seconds(
-            lambda: slow.append(gamedp.compile(small, compile="never"))
-        )
-        return taken / slow[0].num_transitions
-
+    found = summary(kept["model"], case.fields)
+    rate = found[case.unit] / in_c.ours
     in_python = measure.compare(
-        f"{name} {size}: a transition of it",
-        ours_each,
-        python_each,
+        f"{case.name} {case.size}: a transition of it",
+        lambda: ours() / found["transitions"],
+        python_per_transition,
         rounds=min(rounds, 3),
         beside="plain Python",
     )
-    alone = measure.Row(
-        what=f"{name} {size}: {unit} explored in a second",
-        ours=rate,
-        unit="",
-        value=rate,
-        goal=(">=", least),
-        facts={"choices": found["choices"], "transitions": transitions,
-               "bytes a transition": bytes_each},
-    )  # fmt: skip
-    facts = {"states": found["states"], "checksum": found["checksum"]}
-    return [alone, measure.attrs.evolve(in_c, agrees=agrees, facts=facts), in_python]
-
-
-def vars_of(game: Any) -> dict[str, Any]:
-    """Return the parameters of a game."""
-    parameters: dict[str, Any] = measure.attrs.asdict(game)
-    return parameters
+    return [
+        measure.Row(
+            what=f"{case.name} {case.size}: {case.unit} explored in a second",
+            ours=rate,
+            unit="",
+            value=rate,
+            goal=(">=", case.goal),
+            facts={
+                "bytes a transition": kept["model"].num_bytes / found["transitions"],
+                "seconds on the clock": dict(kept["model"].seconds),
+            },
+        ),
+        attrs.evolve(in_c, agrees=printed == found if printed else None, facts=found),
+        in_python,
+    ]
 
 
 def exploration(quick: bool) -> list[measure.Row]:
-    goal, size = (15, 20) if quick else (100, 1000)
-    rounds = 2 if quick else 7
-    return [
-        *rows_of("wubbel", Wubbel(goal=goal), Wubbel(goal=10 if quick else 25),
-                 ["own", "opponent", "turn"], ("transitions", 20e6), rounds),
-        *rows_of("grid", SlipGrid(size=size), SlipGrid(size=10 if quick else 50),
-                 ["row", "column"], ("states", 3e6), rounds),
-    ]  # fmt: skip
+    goal, size, rounds = (15, 20, 2) if quick else (100, 1000, 7)
+    wubbel = Case(
+        "wubbel",
+        Wubbel(goal=goal),
+        Wubbel(goal=min(goal, 25)),
+        goal,
+        ("own", "opponent", "turn"),
+        "transitions",
+        20e6,
+    )
+    grid = Case(
+        "grid",
+        SlipGrid(size=size),
+        SlipGrid(size=min(size, 50)),
+        size,
+        ("row", "column"),
+        "states",
+        3e6,
+    )
+    return [*rows_of(wubbel, rounds), *rows_of(grid, rounds)]
 
 
 if __name__ == "__main__":

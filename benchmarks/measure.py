@@ -7,6 +7,7 @@ few times, and the median of the ratios within the pairs counts; its spread is s
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import json
 import os
@@ -28,13 +29,13 @@ __all__ = [
     "Row",
     "build_peer",
     "compare",
+    "forget_peak",
     "main",
     "peak_bytes",
     "processor_seconds",
     "run_child",
     "run_peer",
     "scaled",
-    "seconds_of",
 ]
 
 PEERS = Path(__file__).parent / "peers"
@@ -120,9 +121,7 @@ def run_child(command: Sequence[str], environment: Mapping[str, str] | None = No
     seconds = time.perf_counter() - start
     after = os.times()
     used = after.children_user + after.children_system
-    return Child(
-        seconds, used - before.children_user - before.children_system, finished.stdout
-    )
+    return Child(seconds, used - before.children_user - before.children_system, finished.stdout)
 
 
 def peak_bytes() -> int:
@@ -136,6 +135,12 @@ def peak_bytes() -> int:
 
         factor = 1 if sys.platform == "darwin" else 1024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * factor
+
+
+def forget_peak() -> None:
+    """Let the peak start anew from what this process has now, where the system can."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 @functools.cache
@@ -203,7 +208,7 @@ def compare(
     """
     if theirs is None:
         taken = statistics.median([ours() for _ in range(rounds + 1)][1:])
-        return Row(what=what, ours=taken, beside=f"no C compiler for {beside}", **more)
+        return Row(what=what, ours=taken, beside=f"no compiler for {beside}", **more)
     pairs = alternate(ours, theirs, rounds)
     ratios = [first / second for first, second in pairs]
     return Row(
@@ -278,6 +283,8 @@ def _facts(row: Row) -> str:
 def _fact(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_fact(part)}" for name, part in value.items())
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

@@ -1,8 +1,8 @@
 """How long it takes until gamedp is there.
 
-The second start of `gamedp solve wubbel`, as a whole process, beside `python -c "import numba"`; and
-`import gamedp` beside `python -c pass`. The first start, with the caches for compiled code still
-empty, is stated apart: it compiles the kernels and the rules. Seconds are on the clock.
+The second start of `gamedp solve wubbel`, as a whole process, beside `python -c "import numba"`,
+and `import gamedp` beside `python -c pass`. The first start, with the caches for compiled code
+still empty, is stated apart: it compiles the kernels and the rules. Seconds are on the clock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import attrs
 import measure
 
 COMMAND_LINE = "import sys; from gamedp.cli import main; sys.exit(main())"
-LOADED = "import sys, gamedp; sys.exit(bool({'numba', 'scipy', 'numpy'} & set(sys.modules)))"
+LOADED = "import sys, gamedp; print(*sorted({'numba', 'numpy', 'scipy'} & set(sys.modules)))"
 AT_MOST = 2.0  # times the import of numba: the goal
 BEYOND = 0.1  # seconds that `import gamedp` may take beyond Python's own start
 
@@ -59,8 +59,6 @@ def value_in(output: str) -> str:
 
 
 def of_the_import(rounds: int) -> list[measure.Row]:
-    beyond: list[float] = []
-
     def ours() -> float:
         return measure.run_child(python("import gamedp")).seconds
 
@@ -76,6 +74,7 @@ def of_the_import(rounds: int) -> list[measure.Row]:
             ours=beyond,
             value=beyond,
             goal=("<=", BEYOND),
+            facts={"brings along": measure.run_child(python(LOADED)).output.strip() or "nothing"},
         ),
     ]
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from gamedp.kernels import bellman, maxn
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from gamedp.kernels import bellman, maxn, proofs, topological
 
 
 def random_rows(seed, num_states, discount, *, cyclic, swaps):
@@ -59,10 +60,10 @@ def blank(rows):
     return np.zeros(num_states), np.zeros(num_states), np.full(num_states, -1, np.int64)
 
 
-def twins(name, rows, *arguments):
+def twins(module, name, rows, *arguments):
     """Run a kernel compiled and plain on copies of its arrays; return both with what they gave."""
     outcomes = []
-    for kernel in (getattr(bellman, f"{name}_jit"), getattr(bellman, name)):
+    for kernel in (getattr(module, f"{name}_jit"), getattr(module, name)):
         copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
         with np.errstate(all="ignore"):
             result = kernel(*copies[:2], rows, *copies[2:])
@@ -78,12 +79,12 @@ def test_twins_agree(case):
     num_states = len(values)
     weights = np.ones(num_states)
     inner = 1  # the terminal state is first in the order
-    for name, arguments in (
-        ("sweep", (inner, num_states, values, policy)),
-        ("certify", (inner, num_states, 0.5, values, weights, errors, policy)),
-        ("survey", (inner, num_states, errors, np.zeros(num_states, np.int32))),
+    for module, name, arguments in (
+        (bellman, "sweep", (inner, num_states, values, policy)),
+        (proofs, "certify", (inner, num_states, 0.5, values, weights, errors, policy)),
+        (proofs, "survey", (inner, num_states, errors, np.zeros(num_states, np.int32))),
     ):
-        compiled, plain = twins(name, rows, *arguments)
+        compiled, plain = twins(module, name, rows, *arguments)
         np.testing.assert_array_equal(compiled[0], plain[0])
         for one, other in zip(compiled[1], plain[1], strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-13, atol=1e-13)
@@ -120,13 +121,13 @@ def test_certified_errors_contain_the_truth(case, disturbance):
     values[:-1] += disturbance * rng.normal(size=num_states - 1)
     weights = np.ones(num_states)
     width = np.inf
-    for mode in (bellman.GREEDY, bellman.NEAR, bellman.ALL):
+    for mode in (proofs.GREEDY, proofs.NEAR, proofs.ALL):
         weights[:] = 1.0
         for _ in range(10_000):
-            increase = bellman.weigh_jit(1, num_states, rows, values, policy, mode, 1e-3, weights)
+            increase = proofs.weigh_jit(1, num_states, rows, values, policy, mode, 1e-3, weights)
             if increase <= 0.5:
                 break
-        width = bellman.certify_jit(1, num_states, rows, 0.0, values, weights, errors, policy)
+        width = proofs.certify_jit(1, num_states, rows, 0.0, values, weights, errors, policy)
         if np.isfinite(width):
             break
     assert np.isfinite(width)
@@ -163,11 +164,11 @@ def test_newton_solves_components_with_one_key_state(seed, size, swaps, discount
     )
     values, errors, policy = blank(rows)
     slopes, weights, shares = (np.zeros(size + 1) for _ in range(3))
-    key, outside = bellman.survey_jit(1, size + 1, rows, errors, np.zeros(size + 1, np.int32))
+    key, outside = proofs.survey_jit(1, size + 1, rows, errors, np.zeros(size + 1, np.int32))
     assert (key, outside) == (0, 0.0)
-    sweeps = bellman.newton_jit(1, size + 1, rows, 0, values, slopes, weights, shares, policy)
+    sweeps = topological.newton_jit(1, size + 1, rows, 0, values, slopes, weights, shares, policy)
     assert 0 < sweeps <= 20
-    width = bellman.certify_jit(1, size + 1, rows, 0.0, values, weights, errors, policy)
+    width = proofs.certify_jit(1, size + 1, rows, 0.0, values, weights, errors, policy)
     assert width < 1e-9
     assert (np.abs(values - fixed_point(rows)) <= errors + 1e-17).all()
 
@@ -182,13 +183,13 @@ def test_a_sure_step_loses_nothing():
         probabilities=np.array([-1.0]),
         constants=np.array([1.0]),
     )
-    assert bellman.rounded_jit(0, one, values, errors * 0) == (0.9, pytest.approx(0.0, abs=1e-16))
-    assert bellman.rounded_jit(0, one._replace(constants=np.array([0.0])), values, errors) == (
+    assert proofs.rounded_jit(0, one, values, errors * 0) == (0.9, pytest.approx(0.0, abs=1e-16))
+    assert proofs.rounded_jit(0, one._replace(constants=np.array([0.0])), values, errors) == (
         -0.1,
         0.25,
     )
     # 1 - 0.1 is rounded: what is lost is stated, no more.
-    lost = bellman.rounded_jit(0, one, values, errors * 0)[1]
+    lost = proofs.rounded_jit(0, one, values, errors * 0)[1]
     from fractions import Fraction
 
     assert Fraction(lost) == abs(1 - Fraction(0.1) - Fraction(0.9))

@@ -169,7 +169,7 @@ def _words(
     shown = repr(position)
     if rules is not None and rules.render(position) not in {shown, str(position)}:
         shown += "\n" + rules.render(position)
-    pairs = [] if rules is None else [("game", repr(rules.game))]
+    pairs = [] if rules is None else [("game", report.game_words(rules.game))]
     pairs.append(("state", shown))
     if not actions:
         pairs.append(("to move", "nobody: the game is over, and the value is the payoff"))
@@ -185,7 +185,8 @@ def _words(
     if rows:
         pairs.append(("actions", "\n".join(rows)))
         names = [action["name"] for action in actions if action["action"] in best]
-        pairs.append(("best", ", ".join(names)))
+        any_will_do = 1 < len(names) == len(actions)
+        pairs.append(("best", "any of them" if any_will_do else ", ".join(names)))
     return pairs + report.measures(solution)
 
 

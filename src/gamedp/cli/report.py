@@ -18,7 +18,7 @@ from gamedp.registry import SOLVERS, registered
 if TYPE_CHECKING:
     from gamedp.solution import Solution
 
-__all__ = ["facts", "lines", "measures", "print_json", "value_lines"]
+__all__ = ["facts", "game_words", "lines", "measures", "print_json", "value_lines"]
 
 OBJECTIVES = {TotalReward: "total", Discounted: "discounted", FiniteHorizon: "horizon"}
 PLAYERS = ("the first player", "the second player")
@@ -59,6 +59,12 @@ def facts(name: str, solution: Solution, state: Hashable | None = None) -> dict[
         "seconds": {phase: statistics.seconds[phase] for phase in PHASES},
         "bytes": statistics.bytes,
     }
+
+
+def game_words(game: Any) -> str:
+    """Return a game as the call that makes it."""
+    parameters = ", ".join(f"{name}={value!r}" for name, value in values_of(game).items())
+    return f"{type(game).__name__}({parameters})"
 
 
 def _solver_name(solver: Any) -> str:

@@ -33,15 +33,18 @@ def solve(
     save
         Keep the solution in this folder, for `gamedp query` and `gamedp.load`.
     """
-    solution, failure = solved(make_game(game, settings or ()), method, quiet=output.quiet)
+    made = make_game(game, settings or ())
+    solution, failure = solved(made, method, quiet=output.quiet)
     if save is not None:
         solution.save(save)
     if output.json:
         report.print_json(report.facts(game, solution))
     else:
-        rules = solution.model.rules
-        pairs = [("game", repr(rules.game) if rules is not None else game)]
-        print(report.lines(pairs + report.value_lines(solution) + report.measures(solution)))
+        pairs = [("game", report.game_words(made)), *report.value_lines(solution)]
+        pairs += report.measures(solution)
+        if save is not None:
+            pairs.append(("saved in", str(save)))
+        print(report.lines(pairs))
     if failure is not None:
         raise failure
 

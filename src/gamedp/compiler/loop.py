@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from numba import njit
 
-from gamedp.kernels.jit import compiled
-
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.expand import LONG_ROW
+from gamedp.kernels.jit import compiled
 
 # What a call returns.
 DONE, PAUSED, GROW_STATES, GROW_CHOICES, GROW_TRANSITIONS, GROW_TABLE, WIDEN, BAD = range(8)

@@ -41,7 +41,6 @@ FIRST_BUDGET = 16
 ZERO = np.int64(0)
 
 
-
 def components_from(
     edge_offsets: Integers,
     successors: Integers,
@@ -973,7 +972,7 @@ def maximal_end_components(
     int
         The number of maximal end components.
     """
-    num_found = ZERO
+    num_found: Any = ZERO
     for number in range(len(component_offsets) - 1):
         states = order[component_offsets[number] : component_offsets[number + 1]]
         num_members = num_choices = num_edges = num_dropped = ZERO

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 from numba import config, njit
@@ -17,13 +20,29 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 logger = logging.getLogger("gamedp")
 
 
+@functools.cache
+def _sources() -> str:
+    """Return the digest of all kernels' source."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
     """numba's cache of one function, without what only compiling needs.
 
     Before it looks for compiled code, numba imports all that it can compile, scipy's linear algebra
     among it; that takes longer than everything else in a second start. Compiled code needs numba's
     runtime alone. What cannot be read is compiled anew.
+
+    Where numba looks at the date of the function's own file, this looks at the text of all kernels,
+    so that one may call another in a different file.
     """
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._cache_file._source_stamp = _sources()  # noqa: SLF001 - of the class we extend
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled function, or None when there is none that can be read."""

@@ -34,7 +34,7 @@ def solve(
     """Fill in the values of all players in the states of an acyclic model, successors first.
 
     The mover takes the first of the choices that are best for itself (`sign` 1: the most). `errors`
-    bounds the rounding of the values under that policy; see :mod:`gamedp.kernels.bellman`.
+    bounds the rounding of the values under that policy; see :mod:`gamedp.kernels.proofs`.
     """
     num_players = values.shape[1]
     for place in range(len(order)):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.kernels import bellman, maxn
+from gamedp.kernels import maxn, proofs, topological
 from gamedp.objectives import Discounted, FiniteHorizon
 from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Status
@@ -86,7 +86,7 @@ class BackwardInduction:
         unused = np.empty(0)
         done = 0
         while done < total:
-            done = bellman.solve_components_jit(
+            done = topological.solve_components_jit(
                 done,
                 total,
                 structure.component_offsets,
@@ -125,7 +125,7 @@ class BackwardInduction:
         values, errors = run.values, run.errors
         for step in range(objective.horizon):
             new_values, new_errors = values.copy(), errors.copy()
-            bellman.step_jit(run.rows, values, errors, new_values, new_errors, run.policy)
+            proofs.step_jit(run.rows, values, errors, new_values, new_errors, run.policy)
             values, errors = new_values, new_errors
             step_policies[step] = np.maximum(run.policy - first_choices, 0)
             run.visits[0] += model.num_states - len(model.terminals)

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, NotSolvedError, UnsupportedProblemError
-from gamedp.kernels import bellman
+from gamedp.kernels import bellman, proofs
 from gamedp.model import Model, check_finite
 from gamedp.objectives import Discounted, FiniteHorizon, Objective, TotalReward
 from gamedp.progress import ProgressCallback, Reporter
@@ -206,7 +206,7 @@ class Run:
         arguments = (self.rows, self.values, self.errors, self.policy)
         number = 0
         while number < structure.num_components:
-            number = bellman.settle_components_jit(
+            number = proofs.settle_components_jit(
                 number,
                 structure.num_components,
                 structure.component_offsets,
@@ -230,16 +230,16 @@ class Run:
         if not self.problem.is_proper:
             self.errors[states] = np.inf
             return float(width)
-        _, outside = bellman.survey_jit(start, stop, self.rows, self.errors, self.place)
+        _, outside = proofs.survey_jit(start, stop, self.rows, self.errors, self.place)
         weights = self.weights
         scale = float(np.abs(self.values[states]).max())
-        for mode in (bellman.GREEDY, bellman.NEAR, bellman.ALL):
+        for mode in (proofs.GREEDY, proofs.NEAR, proofs.ALL):
             if self.rows.discount < 1:
                 weights[states] = 1 / (1 - self.rows.discount)
             else:
                 weights[states] = 1.0
                 self._weigh(start, stop, mode, 1e-3 * scale, max_sweeps)
-            width = bellman.certify_jit(
+            width = proofs.certify_jit(
                 start, stop, self.rows, outside, self.values, weights, self.errors, self.policy
             )
             self.visits[0] += stop - start
@@ -251,7 +251,7 @@ class Run:
 
     def _weigh(self, start: int, stop: int, mode: int, margin: float, max_sweeps: int) -> None:
         for _ in range(max_sweeps):
-            increase = bellman.weigh_jit(
+            increase = proofs.weigh_jit(
                 start, stop, self.rows, self.values, self.policy, mode, margin, self.weights
             )
             self.visits[0] += stop - start

@@ -152,11 +152,11 @@ def _choose(problem: Problem) -> tuple[Solver, str]:
     if problem.model.num_players > 2 or problem.model.structure.is_acyclic:
         return BackwardInduction(), "one pass from the end gives every value, up to rounding."
     if isinstance(problem.objective, Discounted) and not problem.model.has_swaps:
-        return (
-            ValueIteration(sweep="jacobi"),
+        reason = (
             "a discount narrows the interval of the true values with every sweep, fast where the "
-            "states mix well.",
+            "states mix well."
         )
+        return ValueIteration(sweep="jacobi"), reason
     proof = (
         "until its error is proven to be small."
         if problem.is_proper

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.kernels import bellman
+from gamedp.kernels import bellman, proofs, topological
 from gamedp.objectives import FiniteHorizon
 from gamedp.solution import Status
 from gamedp.solvers.base import Problem, Run, Support, require
@@ -36,7 +36,7 @@ class TopologicalValueIteration:
 
     The stopping rule is a theorem: errors e with
     ``e >= |residual| + rounding + discount * sum(|P| * e)`` bound the distance to the one fixed
-    point of Bellman's operator [1]_; see :mod:`gamedp.kernels.bellman`. The idea to go by
+    point of Bellman's operator [1]_; see :mod:`gamedp.kernels.proofs`. The idea to go by
     components is from [2]_.
 
     Parameters
@@ -86,7 +86,7 @@ class TopologicalValueIteration:
         slopes, shares = np.empty(len(run.values)), np.empty(len(run.values))
         number = 0
         while number < total:
-            stopped = bellman.solve_components_jit(
+            stopped = topological.solve_components_jit(
                 number,
                 total,
                 structure.component_offsets,
@@ -126,7 +126,7 @@ class TopologicalValueIteration:
             if run.out_of_time:
                 run.status = Status.TIME_LIMIT
                 break
-            floor = 8 * bellman.UNIT * float(np.abs(run.values[states]).max())
+            floor = 8 * proofs.UNIT * float(np.abs(run.values[states]).max())
             if change <= max(threshold, floor):
                 if (
                     not run.problem.is_proper

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidParameterError
-from gamedp.kernels import bellman
+from gamedp.kernels import bellman, proofs
 from gamedp.objectives import FiniteHorizon
 from gamedp.solution import Status
 from gamedp.solvers.base import Problem, Run, Support, require
@@ -93,7 +93,7 @@ class ValueIteration:
                 run.status = Status.TIME_LIMIT
                 break
             spread = self._spread(run, lowest, highest)
-            floor = 8 * bellman.UNIT * float(np.abs(run.values).max())
+            floor = 8 * proofs.UNIT * float(np.abs(run.values).max())
             if min(change, spread) <= max(threshold, floor):
                 if spread < change:
                     self._move_to_middle(run, lowest, highest)

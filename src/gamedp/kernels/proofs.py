@@ -1,0 +1,354 @@
+"""Proofs of how far values are from the true ones, rounding included.
+
+What is proven is one number ``errors[s]`` a state, with ``|values[s] - true value| <= errors[s]``.
+Let e be such numbers outside a component. Inside it, numbers e with
+
+    e(s) >= |Q_v(s, a) - v(s)| + rounding + discount * sum(|P(t | s, a)| * e(t))
+
+for the greedy action a, and the same with the difference signed for all other actions (an action
+that is worse by more than this can do no harm), bound the error of v wherever play leaves the
+component almost surely whatever the players do, or the discount is below one: there Bellman's
+operator has one fixed point, and contracts in a weighted maximum norm [1]_. We look for e as
+``E + epsilon * weights``, with E the largest error outside, and weights close to the expected
+number of steps inside the component under the greedy policy: weights that fall by about one with
+every step leave room for the residual.
+
+Rounding follows the usual model [2]_: with k transitions and A the sum of the absolute terms, the
+computed value is within ``(k + 1) * u * A / (1 - (k + 1) * u)`` of the exact one, u = 2**-53. We
+allow ``(k + 8) * u * A``, which covers as well that every stored probability is off by up to two
+units in the last place, as 1/6 and 0.1 * 0.9 are: the bounds hold for the rules that were meant.
+
+References
+----------
+.. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems", Mathematics
+   of Operations Research 16 (1991).
+.. [2] N. Higham, "Accuracy and Stability of Numerical Algorithms", SIAM 2002, chapter 3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.kernels.bellman import backup_jit
+from gamedp.kernels.jit import compiled
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gamedp.kernels.bellman import Rows
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+UNIT = 2.0**-53
+TINY = 2.0**-1060
+UPWARD = 1.0 + 2.0**-46
+"""Outweighs the rounding of the few operations that put a bound together."""
+
+GREEDY, NEAR, ALL = 0, 1, 2
+"""Whose steps the weights count: the greedy policy's, nearly optimal ones', or any."""
+
+
+def rounded(
+    choice: int,
+    rows: Rows,
+    values: Floats,
+    errors: Floats,
+) -> tuple[float, float]:
+    """Return a choice's value, and how far off it may be by rounding and by its successors."""
+    first = rows.transition_offsets[choice]
+    last = rows.transition_offsets[choice + 1]
+    if last - first == 1 and rows.discount == 1.0 and abs(rows.probabilities[first]) == 1.0:
+        # A sure step: one addition, whose error is known exactly (Knuth's two-sum).
+        target = rows.successors[first]
+        addend = rows.probabilities[first] * values[target]
+        value = rows.constants[choice] + addend
+        part = value - rows.constants[choice]
+        lost = (rows.constants[choice] - (value - part)) + (addend - part)
+        return value, abs(lost) + errors[target]
+    total = 0.0
+    size = 0.0
+    slack = 0.0
+    for t in range(first, last):
+        target = rows.successors[t]
+        term = rows.probabilities[t] * values[target]
+        total += term
+        size += abs(term)
+        slack += abs(rows.probabilities[t]) * errors[target]
+    size = abs(rows.constants[choice]) + rows.discount * size
+    slack = rows.discount * slack
+    count = last - first + 8
+    return (
+        rows.constants[choice] + rows.discount * total,
+        (slack + count * UNIT * (size + slack)) * UPWARD + TINY,
+    )
+
+
+rounded_jit = compiled(rounded)
+
+
+def settle(
+    state: int,
+    rows: Rows,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> float:
+    """Set the greedy choice of a state that cannot come again; return the error of its value."""
+    sign = 1.0 if rows.maximise[state] else -1.0
+    best = -np.inf
+    best_slack = 0.0
+    error = 0.0
+    value = sign * values[state]
+    for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+        result, slack = rounded_jit(
+            choice,
+            rows,
+            values,
+            errors,
+        )
+        result = sign * result
+        if result > best:
+            best = result
+            best_slack = slack
+            policy[state] = choice
+        if (result - value) + slack > error:
+            error = (result - value) + slack
+    if (value - best) + best_slack > error:
+        error = (value - best) + best_slack
+    return error * UPWARD if error > 0.0 else 0.0
+
+
+settle_jit = compiled(settle)
+
+
+def settle_components(
+    first: int,
+    last: int,
+    component_offsets: Integers,
+    nontrivial: Flags,
+    rows: Rows,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> int:
+    """Prove errors for given values of states that cannot come again, successors first.
+
+    Returns
+    -------
+    component : int
+        The first component from `first` on that has a cycle, or `last`.
+    """
+    for number in range(first, last):
+        if nontrivial[number]:
+            return number
+        state = rows.order[component_offsets[number]]
+        if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
+            errors[state] = settle_jit(state, rows, values, errors, policy)
+    return last
+
+
+settle_components_jit = compiled(settle_components)
+
+
+def step(
+    rows: Rows,
+    values: Floats,
+    errors: Floats,
+    new_values: Floats,
+    new_errors: Floats,
+    policy: Integers,
+) -> None:
+    """Go back one step of a finite horizon: from values and errors to new ones."""
+    for state in range(len(values)):
+        if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
+            new_values[state], policy[state] = backup_jit(state, rows, values)
+            sign = 1.0 if rows.maximise[state] else -1.0
+            most = 0.0
+            for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+                result, slack = rounded_jit(choice, rows, values, errors)
+                error = sign * (result - new_values[state]) + slack
+                if error > most:
+                    most = error
+            new_errors[state] = most * UPWARD
+
+
+step_jit = compiled(step)
+
+
+def weigh(
+    start: int,
+    stop: int,
+    rows: Rows,
+    values: Floats,
+    policy: Integers,
+    mode: int,
+    margin: float,
+    weights: Floats,
+) -> float:
+    """Sweep once over the weights of a component; return the largest increase.
+
+    A weight becomes one more than the discounted weights of the successors within the component,
+    for the greedy choice, or the most over choices whose value is within `margin` of the state's,
+    or over all choices.
+    """
+    increase = 0.0
+    for place in range(start, stop):
+        state = rows.order[place]
+        first = rows.choice_offsets[state]
+        last = rows.choice_offsets[state + 1]
+        if mode == GREEDY:
+            first = policy[state]
+            last = first + 1
+        most = 0.0
+        for choice in range(first, last):
+            weight = 0.0
+            value = rows.constants[choice]
+            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
+                target = rows.successors[t]
+                if mode == NEAR:
+                    value += rows.discount * rows.probabilities[t] * values[target]
+                if rows.component[target] == rows.component[state]:
+                    weight += abs(rows.probabilities[t]) * weights[target]
+            if mode == NEAR:
+                worse = values[state] - value if rows.maximise[state] else value - values[state]
+                if worse > margin:
+                    continue
+            if weight > most:
+                most = weight
+        most = 1.0 + rows.discount * most
+        if most - weights[state] > increase:
+            increase = most - weights[state]
+        weights[state] = most
+    return increase
+
+
+weigh_jit = compiled(weigh)
+
+
+def survey(start: int, stop: int, rows: Rows, errors: Floats, place: Integers) -> tuple[int, float]:
+    """Look at what a component leads to.
+
+    Returns
+    -------
+    key_state : int
+        The one state of the component that a state not after it in the order leads to: all cycles
+        go through it. -1 if there are several.
+    outside : float
+        The largest error outside the component.
+
+    `place` is scratch: where in the order a state of the component stands.
+    """
+    for position in range(start, stop):
+        place[rows.order[position]] = position
+    number = rows.component[rows.order[start]]
+    key_state = -1
+    several = False
+    outside = 0.0
+    for position in range(start, stop):
+        state = rows.order[position]
+        for t in range(
+            rows.transition_offsets[rows.choice_offsets[state]],
+            rows.transition_offsets[rows.choice_offsets[state + 1]],
+        ):
+            target = rows.successors[t]
+            if rows.component[target] != number:
+                if errors[target] > outside:
+                    outside = errors[target]
+            elif place[target] >= position and target != key_state:
+                several = key_state >= 0
+                key_state = target
+    return -1 if several else key_state, outside
+
+
+survey_jit = compiled(survey)
+
+
+def certify(
+    start: int,
+    stop: int,
+    rows: Rows,
+    outside: float,
+    values: Floats,
+    weights: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> float:
+    """Prove errors for the values of a component that is entered again and again.
+
+    Sets `errors` and the greedy `policy` of its states. `outside` is the largest error outside it,
+    as :func:`survey` finds it.
+
+    Returns
+    -------
+    width : float
+        The largest error that the component adds to `outside`; infinite if the weights do not
+        suffice for a proof.
+    """
+    number = rows.component[rows.order[start]]
+    least = 0.0
+    most = np.inf
+    for place in range(start, stop):
+        state = rows.order[place]
+        sign = 1.0 if rows.maximise[state] else -1.0
+        value = sign * values[state]
+        best = -np.inf
+        best_slack = 0.0
+        best_fall = 0.0
+        for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+            total = 0.0
+            size = 0.0
+            slack = 0.0
+            weight = 0.0
+            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
+                target = rows.successors[t]
+                term = rows.probabilities[t] * values[target]
+                probability = abs(rows.probabilities[t])
+                total += term
+                size += abs(term)
+                if rows.component[target] == number:
+                    slack += probability * outside
+                    weight += probability * weights[target]
+                else:
+                    slack += probability * errors[target]
+            count = rows.transition_offsets[choice + 1] - rows.transition_offsets[choice] + 8
+            size = abs(rows.constants[choice]) + rows.discount * size
+            result = sign * (rows.constants[choice] + rows.discount * total)
+            # What the errors outside grow by on this step, and rounding.
+            slack = (rows.discount * slack - outside) + count * UNIT * (size + 2.0 * outside) + TINY
+            fall = weights[state] - rows.discount * weight * (1.0 + count * UNIT)
+            if result > best:
+                best = result
+                best_slack = slack
+                best_fall = fall
+                policy[state] = choice
+            need = (result - value) + slack
+            if fall > 0.0:
+                if need > least * fall:
+                    least = need / fall * UPWARD
+            elif need > 0.0:
+                most = -1.0
+            elif fall < 0.0 and -need < -fall * most:
+                most = need / fall / UPWARD
+        need = (value - best) + best_slack
+        if best_fall > 0.0:
+            if need > least * best_fall:
+                least = need / best_fall * UPWARD
+        elif need > 0.0:
+            most = -1.0
+    width = 0.0
+    for place in range(start, stop):
+        state = rows.order[place]
+        if least <= most:
+            errors[state] = (outside + least * weights[state]) * UPWARD
+            width = max(width, least * weights[state])
+        else:
+            errors[state] = np.inf
+            width = np.inf
+    return width
+
+
+certify_jit = compiled(certify)

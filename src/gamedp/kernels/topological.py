@@ -1,0 +1,220 @@
+"""Solving a model component by component, successors first.
+
+What the arrays mean is said in :mod:`gamedp.kernels.bellman`, what is proven in
+:mod:`gamedp.kernels.proofs`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.kernels.bellman import backup_jit, sweep_jit
+from gamedp.kernels.jit import compiled
+from gamedp.kernels.proofs import GREEDY, UNIT, certify_jit, settle_jit, survey_jit, weigh_jit
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gamedp.kernels.bellman import Rows
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+
+def newton(
+    start: int,
+    stop: int,
+    rows: Rows,
+    key_state: int,
+    values: Floats,
+    slopes: Floats,
+    weights: Floats,
+    shares: Floats,
+    policy: Integers,
+) -> int:
+    """Solve a component all of whose cycles lead through one state, `key_state`.
+
+    One sweep maps the value x of that state to g(x), and gives the slope of g. Where play leaves
+    the component almost surely, ``x - g(x)`` rises strictly, so that Newton's method, kept inside
+    the interval where the sign changes, finds its zero: after as many sweeps as the policy
+    changes, and one.
+
+    The weights of the greedy policy (see :func:`weigh`) come along: they solve a linear system
+    with the same one unknown.
+
+    Returns
+    -------
+    sweeps : int
+        Negative if the values have not settled.
+    """
+    number = rows.component[key_state]
+    low = -np.inf
+    high = np.inf
+    for sweeps in range(1, 65):
+        guess = values[key_state]
+        slopes[key_state] = 1.0
+        weights[key_state] = 0.0
+        shares[key_state] = 1.0
+        for position in range(start, stop):
+            state = rows.order[position]
+            values[state], choice = backup_jit(state, rows, values)
+            policy[state] = choice
+            slope = 0.0
+            weight = 0.0
+            share = 0.0
+            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
+                target = rows.successors[t]
+                if rows.component[target] == number:
+                    probability = rows.probabilities[t]
+                    slope += probability * slopes[target]
+                    weight += abs(probability) * weights[target]
+                    share += abs(probability) * shares[target]
+            slopes[state] = rows.discount * slope
+            weights[state] = 1.0 + rows.discount * weight
+            shares[state] = rows.discount * share
+        result = values[key_state]
+        slope = slopes[key_state]
+        step = guess
+        if abs(result - guess) > 4.0 * UNIT * abs(result):
+            if result > guess:
+                low = guess
+            else:
+                high = guess
+            step = guess + (result - guess) / (1.0 - slope) if slope < 1.0 else result
+            if not low < step < high:
+                step = 0.5 * (low + high)
+                if not abs(step) < np.inf:
+                    step = result
+        if step == guess:
+            weight = weights[key_state] / (1.0 - shares[key_state])
+            if not 0.0 < weight < np.inf:
+                return -sweeps
+            # States after the key state have its own weight and share in theirs already.
+            for position in range(start, stop):
+                state = rows.order[position]
+                if state != key_state:
+                    weights[state] += shares[state] * weight
+            weights[key_state] = weight
+            return sweeps
+        values[key_state] = step
+    return -64
+
+
+newton_jit = compiled(newton)
+
+
+def sweep_until(
+    start: int,
+    stop: int,
+    rows: Rows,
+    threshold: float,
+    values: Floats,
+    weights: Floats,
+    policy: Integers,
+    visits: Integers,
+) -> bool:
+    """Sweep over a component until its values change little, and find weights; not for long."""
+    for round_ in range(100):
+        visits[0] += stop - start
+        if sweep_jit(start, stop, rows, values, policy) <= threshold:
+            break
+        if round_ == 99:
+            return False
+    for position in range(start, stop):
+        weights[rows.order[position]] = 1.0 / (1.0 - rows.discount) if rows.discount < 1.0 else 1.0
+    for _ in range(100):
+        if rows.discount < 1.0:
+            return True
+        visits[0] += stop - start
+        if weigh_jit(start, stop, rows, values, policy, GREEDY, 0.0, weights) <= 0.5:
+            return True
+    return False
+
+
+sweep_until_jit = compiled(sweep_until)
+
+
+def solve_components(
+    first: int,
+    last: int,
+    component_offsets: Integers,
+    nontrivial: Flags,
+    rows: Rows,
+    budget: int,
+    tolerance: float,
+    max_size: int,
+    proves: bool,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+    weights: Floats,
+    slopes: Floats,
+    shares: Floats,
+    place: Integers,
+    visits: Integers,
+) -> int:
+    """Solve the components ``first .. last-1`` one by one, successors first.
+
+    Stops before a component that has more than `max_size` states or that does not settle soon, for
+    the caller to go on with in pieces, and after about `budget` visits of states.
+
+    Parameters
+    ----------
+    tolerance : float
+        How much error each component may add.
+    proves : bool
+        Whether errors can be proven; without, they are infinite where play may cycle.
+    visits : (1,) int64
+        Counts the states visited.
+
+    Returns
+    -------
+    component : int
+        The first component that is not solved.
+    """
+    enough = visits[0] + budget
+    guess = 0.0
+    for number in range(first, last):
+        if visits[0] > enough:
+            return number
+        start = component_offsets[number]
+        stop = component_offsets[number + 1]
+        if not nontrivial[number]:
+            state = rows.order[start]
+            visits[0] += 1
+            if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
+                values[state], policy[state] = backup_jit(state, rows, values)
+                errors[state] = settle_jit(state, rows, values, errors, policy)
+            continue
+        size = stop - start
+        if size > max_size or not proves:
+            return number
+        key_state, outside = survey_jit(start, stop, rows, errors, place)
+        settled = False
+        if key_state >= 0:
+            # Neighbouring components tend to have similar values.
+            values[key_state] = guess
+            sweeps = newton_jit(
+                start, stop, rows, key_state, values, slopes, weights, shares, policy
+            )
+            visits[0] += abs(sweeps) * size
+            settled = sweeps > 0
+            guess = values[key_state]
+        else:
+            settled = sweep_until_jit(
+                start, stop, rows, 0.01 * tolerance, values, weights, policy, visits
+            )
+        if not settled:
+            return number
+        if (
+            not certify_jit(start, stop, rows, outside, values, weights, errors, policy)
+            <= tolerance
+        ):
+            return number
+    return last
+
+
+solve_components_jit = compiled(solve_components)

@@ -1,0 +1,71 @@
+"""Every benchmark runs, in its quick form, and finds what its rivals find. No time is asserted."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+COMPILER = shutil.which("cc")
+
+# How many rows each has, and how many of them compare two answers, with and without a C compiler.
+EXPECTED = {
+    "exploration": (6, 2, 0),
+    "wubbel": (2, 2, 0),
+    "start": (4, 1, 1),
+    "memory": (2, 0, 0),
+    "graph": (2, 2, 2),
+}
+
+
+def run(folder, *arguments, environment=None):
+    """Return the exit code, the text, and the object that a run of the benchmarks writes."""
+    file = folder / "found.json"
+    command = [sys.executable, BENCHMARKS, "--quick", "--json", file, *arguments]
+    finished = subprocess.run(
+        command, check=False, capture_output=True, text=True, env=environment, timeout=280
+    )
+    found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+    return finished.returncode, finished.stdout + finished.stderr, found
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_benchmark_runs_and_its_sides_agree(name, tmp_path):
+    code, text, found = run(tmp_path, name)
+    assert code == 0, text
+    count, compared, compared_without_c = EXPECTED[name]
+    rows = found["rows"]
+    verdicts = [row["agrees"] for row in rows if row["agrees"] is not None]
+    assert verdicts == [True] * (compared if COMPILER else compared_without_c), text
+    assert len(rows) == count
+    for row in rows:
+        assert row["ours"] > 0
+        assert row["what"] in text
+    if not COMPILER and name in {"exploration", "wubbel"}:
+        assert "no compiler for C" in text
+
+
+def test_without_a_compiler_the_rest_is_measured(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, text, found = run(tmp_path, "wubbel")
+    assert code == 0, text
+    assert "no compiler for C" in text
+    assert [row["theirs"] for row in found["rows"]] == [None, None]
+    assert found["rows"][0]["facts"]["status"] == "SOLVED"
+
+
+def test_every_benchmark_is_listed():
+    helpers = {"__main__", "measure", "problems"}
+    assert {path.stem for path in BENCHMARKS.glob("*.py")} - helpers == set(EXPECTED)
+    text = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
+    assert all(f"| `{name}` |" in text for name in EXPECTED)
+
+
+def test_an_unknown_name(tmp_path):
+    code, text, found = run(tmp_path, "chess")
+    assert code == 2
+    assert "there is no benchmark 'chess'" in text
+    assert found is None

@@ -1,6 +1,7 @@
 """Every benchmark runs, in its quick form, and finds what its rivals find. No time is asserted."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,10 @@ import pytest
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 COMPILER = shutil.which("cc")
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="benchmarks are of compiled code"
+)
 
 # How many rows each has, and how many of them compare two answers, with and without a C compiler.
 EXPECTED = {

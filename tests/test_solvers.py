@@ -20,7 +20,7 @@ SOLVERS = (
     gamedp.PolicyIteration(),
 )
 
-relaxed = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+relaxed = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite

@@ -36,6 +36,7 @@ def random_rows(seed, num_states, discount, *, cyclic, swaps):
         successors=np.array(successors, np.int32),
         probabilities=np.array(probabilities),
         constants=rng.normal(size=num_choices),
+        constant_error=0.0,
         maximise=rng.random(num_states) < 0.5,
         discount=discount,
     )
@@ -159,6 +160,7 @@ def test_newton_solves_components_with_one_key_state(seed, size, swaps, discount
         successors=np.array(successors, np.int32),
         probabilities=np.array(probabilities),
         constants=rng.normal(size=len(offsets) - 1),
+        constant_error=0.0,
         maximise=rng.random(size + 1) < 0.5,
         discount=discount,
     )

@@ -8,7 +8,6 @@ kernel gets from its caller and only reads may be locked against writing.
 ``name_jit = compiled(name)`` makes it so (:mod:`gamedp.kernels.jit`).
 
 A kernel calls nothing but numpy, numba and other kernels, those by their ``_jit`` name. Compiled
-kernels are kept on disk and found again as long as no kernel's text has changed.
-With ``NUMBA_DISABLE_JIT=1`` both names mean
-the plain function.
+kernels are kept on disk and found again as long as no kernel's text has changed. With
+``NUMBA_DISABLE_JIT=1`` both names mean the plain function.
 """

@@ -34,6 +34,8 @@ class Rows(NamedTuple):
         As in :class:`gamedp.Model`.
     constants : (C,)
         Rewards, and for each swap of the players what it is worth.
+    constant_error : float
+        How far off a constant may be, relatively, where it is a rounded sum.
     maximise : (S,) bool
         Whether the mover wants the most.
     discount : float
@@ -47,6 +49,7 @@ class Rows(NamedTuple):
     successors: Integers
     probabilities: Floats
     constants: Floats
+    constant_error: float
     maximise: Flags
     discount: float
 
@@ -147,14 +150,28 @@ def swap_constants(
     rewards: Floats,
     constant_sum: float,
     constants: Floats,
-) -> None:
-    """Add to every choice's reward what the swaps of the players are worth on it."""
+) -> bool:
+    """Add to every choice's reward what the swaps of the players are worth on it.
+
+    Returns
+    -------
+    exact : bool
+        Whether no sure step's sum was rounded.
+    """
+    exact = True
     for choice in range(len(constants)):
         swapped = 0.0
         for t in range(transition_offsets[choice], transition_offsets[choice + 1]):
             if probabilities[t] < 0.0:
                 swapped -= probabilities[t]
-        constants[choice] = rewards[choice] + constant_sum * swapped
+        share = constant_sum * swapped
+        constant = rewards[choice] + share
+        if swapped == 1.0 and (
+            constant - share != rewards[choice] or constant - rewards[choice] != share
+        ):
+            exact = False
+        constants[choice] = constant
+    return exact
 
 
 swap_constants_jit = compiled(swap_constants)

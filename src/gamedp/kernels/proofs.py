@@ -68,7 +68,8 @@ def rounded(
         value = rows.constants[choice] + addend
         part = value - rows.constants[choice]
         lost = (rows.constants[choice] - (value - part)) + (addend - part)
-        return value, abs(lost) + errors[target]
+        lost = abs(lost) + rows.constant_error * abs(rows.constants[choice])
+        return value, lost + errors[target]
     total = 0.0
     size = 0.0
     slack = 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
@@ -107,18 +108,21 @@ class Problem:
             model.transition_offsets,
             model.successors,
             model.probabilities,
-            self.constants(),
+            *self.constants(),
             (model.players == 0) == (self.objective.optimum == "max"),
             self.discount,
         )
 
-    def constants(self) -> NDArray[np.float64]:
-        """Return what a choice earns whatever follows: its reward, and its share of the sum."""
+    def constants(self) -> tuple[NDArray[np.float64], float]:
+        """Return what a choice earns whatever follows: its reward, and its share of the sum.
+
+        With it, how far off these numbers may be, relatively.
+        """
         model = self.model
         if model.constant_sum == 0 or not model.has_swaps:
-            return model.rewards
+            return model.rewards, 0.0
         constants = np.empty(model.num_choices)
-        bellman.swap_constants_jit(
+        exact = bellman.swap_constants_jit(
             model.transition_offsets,
             model.probabilities,
             model.rewards,
@@ -126,7 +130,7 @@ class Problem:
             constants,
         )
         constants.flags.writeable = False
-        return constants
+        return constants, 0.0 if exact else proofs.UNIT
 
     def range_of_values(self) -> tuple[float, float]:
         """Return bounds that hold without any computation: the range of the payoffs.
@@ -138,7 +142,14 @@ class Problem:
             return -np.inf, np.inf
         low, high = float(model.payoffs.min()), float(model.payoffs.max())
         if model.has_swaps:
-            low, high = min(low, model.constant_sum - high), max(high, model.constant_sum - low)
+            total = model.constant_sum
+            # The differences may be rounded: the interval must not get narrower by that.
+            other_low, other_high = total - high, total - low
+            if Fraction(total) - Fraction(high) < Fraction(other_low):
+                other_low = np.nextafter(other_low, -np.inf)
+            if Fraction(total) - Fraction(low) > Fraction(other_high):
+                other_high = np.nextafter(other_high, np.inf)
+            low, high = min(low, float(other_low)), max(high, float(other_high))
         return low, high
 
 

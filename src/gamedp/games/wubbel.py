@@ -193,7 +193,7 @@ class Wubbel:
 def contraction_weights(goal: int = 50, faces: int = 6) -> tuple[Fraction, ...]:
     """Return the weights of the norm in which one sweep of Wubbel brings any two tables closer.
 
-    For two scores, call two tables p and q of winning probabilities d(p, q) apart, where
+    For two scores, call two tables p and q of winning probabilities d(p, q) apart, where ::
 
         d(p, q) = sum over both players to move and all u of d_u |p(u) - q(u)|
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.kernels.jit import compiled
+from gamedp.kernels.jit import compiled, inlined
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -74,7 +74,7 @@ def backup(
     return sign * best, best_choice
 
 
-backup_jit = compiled(backup)
+backup_jit = inlined(backup)
 
 
 def sweep(

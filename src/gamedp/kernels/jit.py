@@ -13,7 +13,7 @@ from numba import config, njit
 from numba.core.caching import FunctionCache
 from numba.core.runtime import rtsys
 
-__all__ = ["QuickCache", "compiled"]
+__all__ = ["QuickCache", "compiled", "inlined"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -53,6 +53,11 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
         except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way
             logger.info("compiled code in %s cannot be read: %s", self.cache_path, error)
         return None
+
+
+def inlined(function: Function) -> Function:
+    """Compile a small kernel into each kernel that calls it: a call would pass dozens of pointers."""
+    return njit(function, inline="always")  # type: ignore[no-any-return] # numba has no types
 
 
 def compiled(function: Function) -> Function:

@@ -194,7 +194,7 @@ def weigh(
 
     A weight becomes one more than the discounted weights of the successors within the component,
     for the greedy choice, or the most over choices whose value is within `margin` of the state's,
-    or over all choices.
+    or over all choices. Weights outside the component are zero.
     """
     increase = 0.0
     for place in range(start, stop):
@@ -212,8 +212,7 @@ def weigh(
                 target = rows.successors[t]
                 if mode == NEAR:
                     value += rows.discount * rows.probabilities[t] * values[target]
-                if rows.component[target] == rows.component[state]:
-                    weight += abs(rows.probabilities[t]) * weights[target]
+                weight += abs(rows.probabilities[t]) * weights[target]
             if mode == NEAR:
                 worse = values[state] - value if rows.maximise[state] else value - values[state]
                 if worse > margin:
@@ -281,7 +280,7 @@ def certify(
     """Prove errors for the values of a component that is entered again and again.
 
     Sets `errors` and the greedy `policy` of its states. `outside` is the largest error outside it,
-    as :func:`survey` finds it.
+    as :func:`survey` finds it. Weights are zero outside it, and inside it, too, in the end.
 
     Returns
     -------
@@ -289,7 +288,8 @@ def certify(
         The largest error that the component adds to `outside`; infinite if the weights do not
         suffice for a proof.
     """
-    number = rows.component[rows.order[start]]
+    for place in range(start, stop):
+        errors[rows.order[place]] = outside
     least = 0.0
     most = np.inf
     for place in range(start, stop):
@@ -310,11 +310,8 @@ def certify(
                 probability = abs(rows.probabilities[t])
                 total += term
                 size += abs(term)
-                if rows.component[target] == number:
-                    slack += probability * outside
-                    weight += probability * weights[target]
-                else:
-                    slack += probability * errors[target]
+                slack += probability * errors[target]
+                weight += probability * weights[target]
             count = rows.transition_offsets[choice + 1] - rows.transition_offsets[choice] + 8
             size = abs(rows.constants[choice]) + rows.discount * size
             result = sign * (rows.constants[choice] + rows.discount * total)
@@ -349,6 +346,7 @@ def certify(
         else:
             errors[state] = np.inf
             width = np.inf
+        weights[state] = 0.0
     return width
 
 

@@ -29,6 +29,7 @@ def newton(
     stop: int,
     rows: Rows,
     key_state: int,
+    max_sweeps: int,
     values: Floats,
     slopes: Floats,
     weights: Floats,
@@ -40,44 +41,38 @@ def newton(
     One sweep maps the value x of that state to g(x), and gives the slope of g. Where play leaves
     the component almost surely, ``x - g(x)`` rises strictly, so that Newton's method, kept inside
     the interval where the sign changes, finds its zero: after as many sweeps as the policy
-    changes, and one.
+    changes, and one. All values follow along their slopes, which is exact once the policy is.
+    Stops when the value of `key_state` settles, or after `max_sweeps`.
 
-    The weights of the greedy policy (see :func:`weigh`) come along: they solve a linear system
-    with the same one unknown.
+    The weights of the greedy policy (see :func:`gamedp.kernels.proofs.weigh`) come along: they
+    solve a linear system with the same one unknown. Slopes, weights and shares are zero outside the
+    component; slopes and shares are zero everywhere in the end.
 
     Returns
     -------
     sweeps : int
-        Negative if the values have not settled.
+        Negative if the component has no finite weights: play may stay in it for ever.
     """
-    number = rows.component[key_state]
     low = -np.inf
     high = np.inf
-    for sweeps in range(1, 65):
-        guess = values[key_state]
+    sweeps = 0
+    step = values[key_state]
+    guess = np.nan
+    while step != guess and sweeps < max_sweeps:
+        sweeps += 1
+        values[key_state] = step
+        guess = step
         slopes[key_state] = 1.0
-        weights[key_state] = 0.0
-        shares[key_state] = 1.0
         for position in range(start, stop):
             state = rows.order[position]
             values[state], choice = backup_jit(state, rows, values)
             policy[state] = choice
             slope = 0.0
-            weight = 0.0
-            share = 0.0
             for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
-                target = rows.successors[t]
-                if rows.component[target] == number:
-                    probability = rows.probabilities[t]
-                    slope += probability * slopes[target]
-                    weight += abs(probability) * weights[target]
-                    share += abs(probability) * shares[target]
+                slope += rows.probabilities[t] * slopes[rows.successors[t]]
             slopes[state] = rows.discount * slope
-            weights[state] = 1.0 + rows.discount * weight
-            shares[state] = rows.discount * share
         result = values[key_state]
         slope = slopes[key_state]
-        step = guess
         if abs(result - guess) > 4.0 * UNIT * abs(result):
             if result > guess:
                 low = guess
@@ -88,19 +83,34 @@ def newton(
                 step = 0.5 * (low + high)
                 if not abs(step) < np.inf:
                     step = result
-        if step == guess:
-            weight = weights[key_state] / (1.0 - shares[key_state])
-            if not 0.0 < weight < np.inf:
-                return -sweeps
-            # States after the key state have its own weight and share in theirs already.
             for position in range(start, stop):
-                state = rows.order[position]
-                if state != key_state:
-                    weights[state] += shares[state] * weight
-            weights[key_state] = weight
-            return sweeps
-        values[key_state] = step
-    return -64
+                values[rows.order[position]] += slopes[rows.order[position]] * (step - guess)
+            values[key_state] = step
+    weights[key_state] = 0.0
+    shares[key_state] = 1.0
+    for position in range(start, stop):
+        state = rows.order[position]
+        weight = 0.0
+        share = 0.0
+        for t in range(
+            rows.transition_offsets[policy[state]], rows.transition_offsets[policy[state] + 1]
+        ):
+            target = rows.successors[t]
+            weight += abs(rows.probabilities[t]) * weights[target]
+            share += abs(rows.probabilities[t]) * shares[target]
+        weights[state] = 1.0 + rows.discount * weight
+        shares[state] = rows.discount * share
+    weight = weights[key_state] / (1.0 - shares[key_state])
+    if not 0.0 < weight < np.inf:
+        sweeps = -sweeps
+    for position in range(start, stop):
+        state = rows.order[position]
+        # States after the key state have its own weight and share in theirs already.
+        weights[state] += shares[state] * weight
+        shares[state] = 0.0
+        slopes[state] = 0.0
+    weights[key_state] = weight
+    return sweeps
 
 
 newton_jit = compiled(newton)
@@ -193,26 +203,31 @@ def solve_components(
         if size > max_size or not proves:
             return number
         key_state, outside = survey_jit(start, stop, rows, errors, place)
-        settled = False
+        width = np.inf
         if key_state >= 0:
             # Neighbouring components tend to have similar values.
             values[key_state] = guess
-            sweeps = newton_jit(
-                start, stop, rows, key_state, values, slopes, weights, shares, policy
-            )
-            visits[0] += abs(sweeps) * size
-            settled = sweeps > 0
+            for max_sweeps in (2, 64):
+                sweeps = newton_jit(
+                    start,
+                    stop,
+                    rows,
+                    key_state,
+                    max_sweeps,
+                    values,
+                    slopes,
+                    weights,
+                    shares,
+                    policy,
+                )
+                visits[0] += abs(sweeps) * size
+                width = certify_jit(start, stop, rows, outside, values, weights, errors, policy)
+                if width <= tolerance or sweeps < 0:
+                    break
             guess = values[key_state]
-        else:
-            settled = sweep_until_jit(
-                start, stop, rows, 0.01 * tolerance, values, weights, policy, visits
-            )
-        if not settled:
-            return number
-        if (
-            not certify_jit(start, stop, rows, outside, values, weights, errors, policy)
-            <= tolerance
-        ):
+        elif sweep_until_jit(start, stop, rows, 0.01 * tolerance, values, weights, policy, visits):
+            width = certify_jit(start, stop, rows, outside, values, weights, errors, policy)
+        if not width <= tolerance:
             return number
     return last
 

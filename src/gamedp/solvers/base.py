@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -108,16 +109,21 @@ class Problem:
             model.transition_offsets,
             model.successors,
             model.probabilities,
-            *self.constants(),
+            *self._constants,
             (model.players == 0) == (self.objective.optimum == "max"),
             self.discount,
         )
 
-    def constants(self) -> tuple[NDArray[np.float64], float]:
-        """Return what a choice earns whatever follows: its reward, and its share of the sum.
+    def constants(self) -> NDArray[np.float64]:
+        """Return what each choice earns whatever follows, (C,): its reward and share of the sum.
 
-        With it, how far off these numbers may be, relatively.
+        With them, ``constants + discount * transition_matrix @ values`` is what choices are worth.
         """
+        return self._constants[0]
+
+    @functools.cached_property
+    def _constants(self) -> tuple[NDArray[np.float64], float]:
+        """The constants, and how far off they may be by rounding, relatively."""
         model = self.model
         if model.constant_sum == 0 or not model.has_swaps:
             return model.rewards, 0.0
@@ -190,7 +196,7 @@ class Run:
         self.values[model.terminals] = model.payoffs
         self.errors = np.zeros(model.num_states)
         self.policy = np.full(model.num_states, -1, np.int64)
-        self.weights = np.empty(model.num_states)
+        self.weights = np.zeros(model.num_states)  # but while a component is proven
         self.place = np.empty(model.num_states, self.rows.order.dtype)
         self.visits = np.zeros(1, np.int64)
         self.status = Status.SOLVED

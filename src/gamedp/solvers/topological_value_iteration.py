@@ -83,7 +83,7 @@ class TopologicalValueIteration:
         total = structure.num_components
         proper = problem.is_proper
         allowed = 0.4 * tolerance / max(1, structure.num_cyclic_levels)
-        slopes, shares = np.empty(len(run.values)), np.empty(len(run.values))
+        slopes, shares = np.zeros(len(run.values)), np.zeros(len(run.values))
         number = 0
         while number < total:
             stopped = topological.solve_components_jit(

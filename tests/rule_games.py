@@ -107,8 +107,8 @@ class Marks:
         turned = state.cells
         for place in range(11):
             turned = gamedp.with_item(turned, place, state.cells[10 - place])
-        # Numba compares tuples of one length.
-        return Board(0, min(state.cells, turned)), state.player == 1
+        first = min(state.cells, turned)
+        return Board(0, first), state.player == 1
 
 
 class Bits(NamedTuple):

@@ -149,7 +149,7 @@ def method(game: object, name: str) -> Callable[..., Any]:
     function = getattr(type(game), name, None)
     if function is None:
         function = DEFAULTS[name]
-    return function  # type: ignore[no-any-return] # whatever the class holds under that name
+    return function
 
 
 def is_distribution(start: object) -> bool:

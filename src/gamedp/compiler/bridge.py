@@ -168,7 +168,7 @@ def _lower_field(context: Any, builder: Any, record_type: RecordType, value: Any
 
 
 @overload(with_item, strict=False)
-def _overload_with_item(values: Any, index: Any, value: Any) -> Any:
+def _overload_with_item(values: Any, index: Any, value: Any) -> Any:  # noqa: ARG001
     if not isinstance(values, types.UniTuple):
         return None
     item_type = values.dtype
@@ -192,7 +192,7 @@ def _overload_as_field(value: Any) -> Any:
     if isinstance(kind, types.Boolean) or (
         isinstance(kind, types.Integer) and kind.name != "uint64"
     ):
-        return lambda value: np.int64(value)
+        return lambda value: np.int64(value)  # noqa: PLW0108 - numba takes the lambda apart
     message = (
         f"a field of a state is of type {kind} in some outcome; all fields must be signed integers"
     )
@@ -208,7 +208,7 @@ def as_flag(value: Any) -> int:
 def _overload_as_flag(value: Any) -> Any:
     kind = types.unliteral(value)
     if isinstance(kind, types.Boolean):
-        return lambda value: np.int64(value)
+        return lambda value: np.int64(value)  # noqa: PLW0108 - numba takes the lambda apart
     message = (
         f"a field of a state is of type {kind} in some outcome; it is a truth value in the first "
         "state, so it must be one in all"
@@ -218,7 +218,7 @@ def _overload_as_flag(value: Any) -> Any:
 
 def as_tuple(value: Any, kind: type | None, length: int) -> Any:
     """Return a (named) tuple in a state as it is; refuse other classes, types and lengths."""
-    if not isinstance(value, kind or tuple) or len(value) != length:
+    if not isinstance(value, kind or tuple) or len(value) != length:  # type: ignore[arg-type]
         message = f"{value!r} is not laid out as other states are"
         raise TypeError(message)
     return value
@@ -230,7 +230,7 @@ def _overload_as_tuple(value: Any, kind: Any, length: Any) -> Any:
     wanted = getattr(kind, "instance_class", tuple)
     items = getattr(length, "literal_value", None)
     if isinstance(value, types.BaseTuple) and found is wanted and value.count == items:
-        return lambda value, kind, length: value
+        return lambda value, kind, length: value  # noqa: ARG005 - the same signature
     message = (
         f"a state is of type {value} in some outcome; in the first state there is a "
         f"{wanted.__name__} of {items} items"
@@ -247,7 +247,9 @@ def as_action(action: Any) -> int:
 def _overload_as_action(action: Any) -> Any:
     kind = types.unliteral(action)
     if isinstance(kind, (types.Boolean, types.Integer)):
-        return lambda action: np.int64(action)
+        return lambda action: np.int64(action)  # noqa: PLW0108 - numba takes the lambda apart
+    if isinstance(kind, types.IntEnumMember):
+        return lambda action: np.int64(action.value)
     message = f"actions() yields values of type {kind}; an action must be an integer"
     raise TypingError(message)
 

@@ -129,8 +129,6 @@ def _compiled(
         reason = f"its states ({begin[0][1]!r}) are not NamedTuples of ints and tuples of ints"
         _fall_back(rules, reason, must=must)
         return None
-    from numba.core.errors import NumbaError  # noqa: PLC0415 - only when first needed
-
     from gamedp.compiler.compiled import Explorer, compile_rules  # noqa: PLC0415
 
     ranges = None if box is None else _ranges(layout, box)
@@ -138,7 +136,7 @@ def _compiled(
     try:
         explorer = Explorer(rules, layout, compile_rules(rules, layout, begin[0][1]), watch)
         explorer.warm_up(with_box=box is not None)
-    except NumbaError as error:
+    except Exception as error:  # noqa: BLE001 - numba has errors outside its own family, too
         _look_for_mistakes(rules, begin)
         _fall_back(rules, _first_reason(error), must=must)
         return None
@@ -173,22 +171,30 @@ def _fall_back(rules: Rules, reason: str, *, must: bool) -> None:
 
 
 def _first_reason(error: Exception) -> str:
-    """Return the innermost sentence of numba's long message, with file and line."""
+    """Return what matters of numba's long message in one sentence, with file and line."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    unknown = re.findall(r"Unknown attribute '(\w+)' of type Record", text)
+    calls = re.findall(r"No implementation of function .*\n\s*\n?\s*>>> (.+)", text)
+    inner = [
+        sentence.strip()
+        for sentence in re.findall(r"\b\w*Error: (.+)", text)
+        if not re.match(r"too many positional|Typing and implementation", sentence)
+    ]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    noise = re.compile(
-        r"^(Failed in|During:|File |There are|Overload|Rejected|raised from|- (Resolution|Type|of)"
-        r"|with argument|No implementation of|Invalid use of|[>*-]|<source|def |\^|\.\.\.|Enable)"
-    )
-    sentences = [line for line in lines if not noise.match(line)]
+    plain = [line for line in lines if not re.match(r"Failed in|During:|- Resolution|None$", line)]
+    if unknown:
+        reason = f"numba knows no type for the game's attribute {unknown[-1]!r}"
+    elif inner:
+        reason = inner[-1]
+    elif calls:
+        reason = f"numba cannot compile {calls[-1].strip()}"
+    else:
+        reason = next(iter(plain), type(error).__name__)
     places = re.findall(r'File "([^"]+)", line (\d+)', text)
-    reason = max(sentences[:1] or lines[:1], default=type(error).__name__, key=len).rstrip(".")
-    inner = re.findall(r"(?:TypingError|LoweringError|UnsupportedError)[^:]*: (.+)", text)
-    if inner:
-        reason = inner[-1].strip().rstrip(".")
-    if places:
-        reason += f" ({places[-1][0]}, line {places[-1][1]})"
-    return reason
+    theirs = [place for place in places if "gamedp/compiler" not in place[0].replace("\\", "/")]
+    for path, number in theirs[:1]:
+        return f"{reason.rstrip('.')} ({path}, line {number})"
+    return reason.rstrip(".")
 
 
 def _ranges(layout: Layout, box: Mapping[str, tuple[int, int]]) -> list[tuple[int, int]]:

@@ -96,10 +96,3 @@ class RulesCache(QuickCache):
         except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way
             logger.info("compiled rules in %s cannot be read: %s", self._cache_path, error)
             return False
-
-    def save_overload(self, signature: Any, data: Any) -> None:
-        """Keep the compiled function, if the folder can be written."""
-        try:
-            super().save_overload(signature, data)
-        except OSError as error:
-            logger.info("compiled rules cannot be kept in %s: %s", self._cache_path, error)

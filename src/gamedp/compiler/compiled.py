@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.compiler.bridge import Record
     from gamedp.compiler.limits import Watch
     from gamedp.game import Rules
     from gamedp.states import Layout
@@ -89,7 +90,7 @@ def _state_functions(layout: Layout) -> dict[str, Callable[..., Any]]:
         "def gamedp_encode(self, state, low, high, stride):",
         *parts,
         *(f"    field_{k} = {leaf}" for k, leaf in enumerate(leaves)),
-        *(f"    if field_{k} < low[{k}] or field_{k} >= high[{k}]:\n        return -1" for k in numbers),
+        *(f"    if not low[{k}] <= field_{k} < high[{k}]:\n        return -1" for k in numbers),
         "    return 0" + "".join(f" + (field_{k} - low[{k}]) * stride[{k}]" for k in numbers),
     ]
     namespace: dict[str, Any] = {name: kind for kind, name in names.items()}
@@ -181,6 +182,8 @@ class Explorer:
         self.terminals = np.empty(256, np.int64)
         self.payoffs = np.empty((256, stored))
         self.codes = np.empty((1024, 1), np.int64)
+        self.table: NDArray[Any] = np.empty(0, np.int32)
+        self.mask = -1
         self.low: list[int] = []
         self.high: list[int] = []
         self.codec = Codec.of_ranges([], [])
@@ -234,7 +237,7 @@ class Explorer:
             num_players=self.rules.num_players,
             constant_sum=self.rules.constant_sum,
         )
-        return record("work", values)
+        return record("work", values)  # type: ignore[no-any-return] # numba has no types
 
     def _explore(self) -> int:
         return int(self.compiled.explore(self.compiled.game, self._work(), BUDGET))
@@ -249,7 +252,7 @@ class Explorer:
         def seed() -> int:
             return self._seed_box(box, total)
 
-        def explain(error: Exception | None) -> None:
+        def explain(error: Exception | None) -> NoReturn:
             self._explain_seed(box, error)
 
         while (status := self._guarded(seed, explain)) != loop.DONE:
@@ -308,7 +311,9 @@ class Explorer:
 
     def _grow_states(self) -> None:
         if len(self.codes) == INDEX_LIMIT:
-            self.successors = self.successors.astype(np.int64)
+            # Only what is written: the room reserved behind it would become memory.
+            written = int(self.counters[loop.TRANSITIONS]) + 1
+            self.successors = self.successors[:written].astype(np.int64)
             self.table = self.table.astype(np.int64)
         for name in ("codes", "choice_offsets", "players"):
             self._grow(name, loop.STATES)
@@ -339,7 +344,7 @@ class Explorer:
         self.probabilities = fitted(self.probabilities, transitions)
         self.terminals = fitted(self.terminals, terminals)
         self.payoffs = fitted(self.payoffs, terminals)
-        del self.table
+        self.table = self.table[:0]
 
     def _lay_out(self) -> None:
         """Plan the packing for the present ranges, and pack the known states anew."""
@@ -405,9 +410,7 @@ class Explorer:
         return self.layout.build(iter(row.tolist()))
 
     @staticmethod
-    def _guarded(
-        call: Callable[[], int], explain: Callable[[Exception | None], NoReturn]
-    ) -> int:
+    def _guarded(call: Callable[[], int], explain: Callable[[Exception | None], NoReturn]) -> int:
         """Make a call of a loop; have the rules' mistake explained if it stops at one."""
         try:
             status = call()

@@ -128,12 +128,7 @@ class _Visitor:
                     self.helpers.append(value)
                 self.visit_function(function)
         elif isinstance(value, type):
-            self._add(value.__module__, value.__qualname__)
-            if issubclass(value, enum.Enum):
-                self._add([(member.name, member.value) for member in value])
-            elif issubclass(value, tuple):
-                fields = getattr(value, "_fields", ())
-                self._add(fields, getattr(value, "_field_defaults", {}))
+            self._visit_class(value)
         elif isinstance(value, (np.ndarray, np.generic)):
             self._add(str(value.dtype), value.shape, value.tobytes())
         elif isinstance(value, tuple):
@@ -144,6 +139,14 @@ class _Visitor:
             self._add(getattr(value, "__module__", ""), getattr(value, "__qualname__", ""))
         else:
             self._add(value)
+
+    def _visit_class(self, kind: type) -> None:
+        """Feed what the code may read of a class: the members of an enumeration, fields."""
+        self._add(kind.__module__, kind.__qualname__)
+        if issubclass(kind, enum.Enum):
+            self._add([(member.name, member.value) for member in kind])
+        elif issubclass(kind, tuple):
+            self._add(getattr(kind, "_fields", ()), getattr(kind, "_field_defaults", {}))
 
     def _visit_module(self, module: types.ModuleType, names: Any) -> None:
         """Feed what the code may read of a module: all that bears one of the `names`."""

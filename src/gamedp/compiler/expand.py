@@ -149,9 +149,7 @@ def is_state(rules: Rules, state: Any) -> bool:
         return rules.is_state(state)
 
 
-def canonical_state(
-    rules: Rules, state: Any, place: str, like: Any = None
-) -> tuple[Any, bool]:
+def canonical_state(rules: Rules, state: Any, place: str, like: Any = None) -> tuple[Any, bool]:
     """Return (representative, swapped) of a state, which must be hashable and settled.
 
     Parameters

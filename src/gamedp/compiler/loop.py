@@ -146,9 +146,7 @@ def merge_row(successors, probabilities, start, end):
                 elif first != successors[source + other]:
                     take_one = first < successors[source + other]
                 else:
-                    take_one = (
-                        probabilities[source + one] > 0 or probabilities[source + other] < 0
-                    )
+                    take_one = probabilities[source + one] > 0 or probabilities[source + other] < 0
                 taken = one if take_one else other
                 successors[target + place] = successors[source + taken]
                 probabilities[target + place] = probabilities[source + taken]

@@ -972,7 +972,7 @@ def maximal_end_components(
     int
         The number of maximal end components.
     """
-    num_found: Any = ZERO
+    num_found = ZERO
     for number in range(len(component_offsets) - 1):
         states = order[component_offsets[number] : component_offsets[number + 1]]
         num_members = num_choices = num_edges = num_dropped = ZERO

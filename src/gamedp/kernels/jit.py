@@ -7,15 +7,13 @@ import hashlib
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from numba import config, njit
 from numba.core.caching import FunctionCache
 from numba.core.runtime import rtsys
 
 __all__ = ["QuickCache", "compiled", "inlined"]
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 logger = logging.getLogger("gamedp")
 
@@ -54,13 +52,24 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
             logger.info("compiled code in %s cannot be read: %s", self.cache_path, error)
         return None
 
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Keep the compiled function if the folder can be written; replace what is damaged."""
+        try:
+            super().save_overload(signature, data)
+        except OSError as error:
+            logger.info("compiled code cannot be kept in %s: %s", self.cache_path, error)
+        except Exception as error:  # noqa: BLE001 - a damaged index may fail in any way
+            logger.info("the index in %s is damaged and begun anew: %s", self.cache_path, error)
+            self.flush()
+            super().save_overload(signature, data)
 
-def inlined(function: Function) -> Function:
-    """Compile a small kernel into each kernel that calls it: a call would pass dozens of pointers."""
-    return njit(function, inline="always")  # type: ignore[no-any-return] # numba has no types
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Compile a small kernel into each that calls it: a call would pass dozens of pointers."""
+    return njit(function, inline="always")
 
 
-def compiled(function: Function) -> Function:
+def compiled(function: Callable[..., Any]) -> Any:
     """Compile a kernel at its first call for each combination of argument types.
 
     No fastmath: rounding is accounted for. Division by zero gives infinity or NaN, as in numpy.
@@ -68,4 +77,4 @@ def compiled(function: Function) -> Function:
     dispatcher = njit(function, nogil=True, error_model="numpy")
     if not config.DISABLE_JIT:
         dispatcher._cache = QuickCache(function)  # noqa: SLF001 - where numba itself puts it
-    return dispatcher  # type: ignore[no-any-return] # numba has no types
+    return dispatcher

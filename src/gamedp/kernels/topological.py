@@ -138,7 +138,6 @@ def sweep_until(
     for _ in range(100):
         if rows.discount < 1.0:
             return True
-        visits[0] += stop - start
         if weigh_jit(start, stop, rows, values, policy, GREEDY, 0.0, weights) <= 0.5:
             return True
     return False
@@ -194,8 +193,8 @@ def solve_components(
         stop = component_offsets[number + 1]
         if not nontrivial[number]:
             state = rows.order[start]
-            visits[0] += 1
             if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
+                visits[0] += 1
                 values[state], policy[state] = backup_jit(state, rows, values)
                 errors[state] = settle_jit(state, rows, values, errors, policy)
             continue

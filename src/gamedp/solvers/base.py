@@ -259,7 +259,6 @@ class Run:
             width = proofs.certify_jit(
                 start, stop, self.rows, outside, self.values, weights, self.errors, self.policy
             )
-            self.visits[0] += stop - start
             if width <= tolerance or self.rows.discount < 1 or self.out_of_time:
                 break
             if np.isfinite(width):
@@ -271,7 +270,6 @@ class Run:
             increase = proofs.weigh_jit(
                 start, stop, self.rows, self.values, self.policy, mode, margin, self.weights
             )
-            self.visits[0] += stop - start
             if increase <= 0.5 or self.out_of_time:
                 return
 
@@ -292,6 +290,7 @@ class Run:
             low, high = problem.range_of_values()
             np.clip(lower, low, None, out=lower)
             np.clip(upper, None, high, out=upper)
+            np.clip(self.values, lower, upper, out=self.values)
         guarantee = Guarantee.TWO_SIDED if proven else Guarantee.NONE
         width = float(np.max(upper - lower, initial=0.0))
         if not proven:

@@ -136,13 +136,17 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
         ends = (
             "play ends almost surely whatever the players do"
             if structure.always_ends
-            else f"play may go on for ever ({structure.num_end_components:,} end components)"
+            else f"play may go on for ever ({_count(structure.num_end_components, 'end component')})"
         )
-        shape = f"{cyclic:,} components in which states come again; {ends}"
+        shape = f"{_count(cyclic, 'component')} in which states come again; {ends}"
     return (
         f"{model.num_states:,} states, {model.num_choices:,} choices, "
         f"{model.num_transitions:,} transitions; {shape}.\n{type(solver).__name__}: {reason}"
     )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _choose(problem: Problem) -> tuple[Solver, str]:

@@ -1,0 +1,384 @@
+"""Verifies on the positions of a game what its rules promise; names state and action."""
+
+from __future__ import annotations
+
+import collections
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+import numpy as np
+
+import gamedp
+
+__all__ = ["ConformanceError", "Report", "check_game"]
+
+SHOWN = 3
+"""Complaints of one kind that are shown; the others are counted."""
+
+TOLERANCE = 1e-9
+
+
+class ConformanceError(gamedp.GamedpError, AssertionError):
+    """A game breaks what it promises; the message lists the complaints."""
+
+
+@attrs.frozen
+class Report:
+    """What :func:`check_game` has looked at, and found in order.
+
+    Attributes
+    ----------
+    game : str
+    states : int
+        Positions looked at, representatives only.
+    complete : bool
+        Whether these are all that can be reached.
+    compiled : bool
+        Whether the compiled rules were compared with the plain ones.
+    checks : tuple of str
+        What was verified, in words.
+    """
+
+    game: str
+    states: int
+    complete: bool
+    compiled: bool
+    checks: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Say it in a few lines."""
+        reach = "all that can be reached" if self.complete else "the first ones, there are more"
+        lines = [f"{self.game}: {self.states:,} states ({reach}) are in order:"]
+        return "\n".join([*lines, *(f"  {check}" for check in self.checks)])
+
+
+class _Complaints:
+    """Collects what is wrong, a few of each kind."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[str]] = collections.defaultdict(list)
+
+    def add(self, kind: str, text: str) -> None:
+        self._found[kind].append(text)
+
+    def raise_if_any(self, game: object) -> None:
+        if not self._found:
+            return
+        lines = [f"{game!r} breaks the protocol of a game:"]
+        for kind, texts in self._found.items():
+            lines += [f"  {kind}: {text}" for text in texts[:SHOWN]]
+            if len(texts) > SHOWN:
+                lines.append(f"  {kind}: and {len(texts) - SHOWN} more like this")
+        raise ConformanceError("\n".join(lines))
+
+
+def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = None) -> Report:
+    """Verify on the explored graph of a game what its rules promise.
+
+    Checks that the rules give the same answer when asked twice; that actions are distinct integers;
+    that probabilities sum to one; that every outcome is a state; that payoffs and rewards are
+    finite and, of two players, add up to `constant_sum` and to zero; that `canonical` is settled
+    and a true symmetry: a state and its representative have corresponding choices, outcomes and
+    payoffs; the claim `acyclic`; `is_state`; `heuristic`; that names are text; and that compiled
+    and plain rules give the same model.
+
+    Parameters
+    ----------
+    game
+        An instance of a class that fulfils :class:`gamedp.Game`.
+    max_states : int
+        Positions to look at, breadth first from the start.
+    compile : bool, optional
+        Whether the rules must compile; whatever they can, if not given. Compiling takes some
+        seconds.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    ConformanceError
+        If anything is wrong: lists the complaints, each with its state and action.
+
+    Examples
+    --------
+    >>> from gamedp.games.matches import Matches
+    >>> print(check_game(Matches(matches=5), compile=False))  # doctest: +ELLIPSIS
+    Matches(matches=5, ...): 6 states (all that can be reached) are in order:
+      the same answers when asked twice
+      actions, outcomes and probabilities
+      payoffs and rewards
+      canonical is a symmetry
+      names are text
+      the claim acyclic
+    """
+    rules = gamedp.Rules(game)
+    complaints = _Complaints()
+    checker = _Checker(rules, complaints)
+    states, complete = checker.explore(max_states)
+    complaints.raise_if_any(game)
+    checks = [
+        "the same answers when asked twice",
+        "actions, outcomes and probabilities",
+        "payoffs and rewards",
+        "canonical is a symmetry",
+        "names are text",
+    ]
+    compared = False
+    if complete:
+        model = gamedp.compile(game, compile="never")
+        if rules.claims_acyclic:
+            _check_acyclic(model, complaints)
+            checks.append("the claim acyclic")
+        compared = compile is not False and _compare_tiers(model, complaints, must=bool(compile))
+    complaints.raise_if_any(game)
+    if compared:
+        checks.append("compiled and plain rules give the same model")
+    return Report(repr(game), states, complete, compared, tuple(checks))
+
+
+class _Checker:
+    """Goes through the positions of a game, and looks at each."""
+
+    def __init__(self, rules: gamedp.Rules, complaints: _Complaints) -> None:
+        self.rules = rules
+        self.complaints = complaints
+        self.seen: set[Any] = set()
+        self.kind: type = object
+
+    def explore(self, max_states: int) -> tuple[int, bool]:
+        """Check states breadth first; return how many, and whether these are all."""
+        waiting: collections.deque[Any] = collections.deque()
+        start = self._twice("initial_state()", self.rules.initial)
+        if start is None:
+            return 0, False
+        self._check_chances([pair[0] for pair in start], "the initial states")
+        self.kind = type(start[0][1])
+        for _, state in start:
+            self._meet(state, "initial_state()", waiting)
+        done = 0
+        while waiting and done < max_states:
+            for state, place in self._look_at(waiting.popleft()):
+                self._meet(state, place, waiting)
+            done += 1
+        return done, not waiting
+
+    def _add(self, kind: str, text: str) -> None:
+        self.complaints.add(kind, text)
+
+    def _twice(self, words: str, ask: Callable[[], Any]) -> Any:
+        """Ask the rules twice; complain about an error or two answers, and return None then."""
+        try:
+            first, second = ask(), ask()
+            same = first == second
+        except Exception as error:  # noqa: BLE001 - whatever the rules may raise
+            self._add("an error", f"{words} raises {type(error).__name__}: {error}")
+            return None
+        if not same and not (_is_nan(first) and _is_nan(second)):
+            self._add("not deterministic", f"{words} is {first!r} first and {second!r} then")
+            return None
+        return first
+
+    def _meet(self, state: Any, place: str, waiting: collections.deque[Any]) -> None:
+        """Check a state that play may reach, and let its representative wait if it is new."""
+        if not isinstance(state, self.kind):
+            self._add("not a state", f"{place} leads to {state!r}, not a {self.kind.__name__}")
+            return
+        try:
+            hash(state)
+        except TypeError as error:
+            self._add("not a state", f"{place} leads to {state!r}: {error}")
+            return
+        answer = self._twice(f"canonical({state!r})", lambda: self.rules.canonical(state))
+        if answer is None:
+            return
+        representative, swapped = answer
+        if swapped and self.rules.num_players != 2:
+            self._add("canonical", f"canonical({state!r}) swaps players, but there are not two")
+        if representative in self.seen and representative == state:
+            return
+        again = self._twice(
+            f"canonical({representative!r})", lambda: self.rules.canonical(representative)
+        )
+        if again != (representative, False):
+            self._add(
+                "canonical",
+                f"canonical({state!r}) is {representative!r}, whose own canonical is {again!r}; "
+                "a representative must represent itself, not swapped",
+            )
+            return
+        if not self.rules.is_state(state):
+            self._add("is_state", f"{place} leads to {state!r}, which is_state() denies")
+        if state != representative and state not in self.seen:
+            self.seen.add(state)
+            self._check_symmetry(state, representative, swapped)
+        if representative not in self.seen:
+            self.seen.add(representative)
+            waiting.append(representative)
+
+    def _look_at(self, state: Any) -> Iterator[tuple[Any, str]]:
+        """Check one position; yield the states its outcomes lead to, and from where."""
+        rules = self.rules
+        self._check_words(state)
+        terminal = self._twice(f"is_terminal({state!r})", lambda: rules.game.is_terminal(state))
+        if terminal is None:
+            return
+        if terminal:
+            self._check_numbers(
+                lambda player: rules.game.payoff(state, player),
+                f"payoff({state!r}, ",
+                rules.constant_sum,
+            )
+            return
+        player = self._twice(f"player({state!r})", lambda: rules.player(state))
+        if player is not None and not 0 <= player < rules.num_players:
+            self._add("player", f"player({state!r}) is {player} of {rules.num_players} players")
+        actions = self._twice(f"actions({state!r})", lambda: list(rules.game.actions(state)))
+        if actions is None:
+            return
+        if not actions:
+            self._add("actions", f"{state!r} is not terminal and has no actions")
+        if len(set(actions)) < len(actions):
+            self._add("actions", f"actions({state!r}) repeats itself: {actions!r}")
+        for action in actions:
+            if not hasattr(action, "__index__"):
+                self._add("actions", f"action {action!r} in {state!r} is not an integer")
+                continue
+            yield from self._check_action(state, action)
+
+    def _check_action(self, state: Any, action: Any) -> Iterator[tuple[Any, str]]:
+        rules = self.rules
+        place = f"outcomes({state!r}, {action!r})"
+        pairs = self._twice(place, lambda: list(rules.game.outcomes(state, action)))
+        if pairs is None:
+            return
+        try:
+            chances = [float(chance) for chance, _ in pairs]
+        except (TypeError, ValueError):
+            self._add("outcomes", f"{place} are {pairs!r}, not (probability, state) pairs")
+            return
+        self._check_chances(chances, place)
+        self._check_numbers(
+            lambda player: rules.reward(state, action, player),
+            f"reward({state!r}, {action!r}, ",
+            0.0,
+        )
+        name = getattr(rules.game, "action_name", None)
+        if name is not None and not isinstance(name(state, action), str):
+            self._add("words", f"action_name({state!r}, {action!r}) is not text")
+        yield from ((successor, place) for chance, successor in pairs if chance)
+
+    def _check_chances(self, chances: list[float], place: str) -> None:
+        if not all(0 <= chance <= 1 + TOLERANCE for chance in chances):
+            self._add("probabilities", f"{place} have probabilities {chances!r}")
+        elif abs(math.fsum(chances) - 1) > TOLERANCE:
+            self._add("probabilities", f"{place} sum to {math.fsum(chances)!r}, not 1")
+
+    def _check_numbers(
+        self, ask: Callable[[int], Any], words: str, total: float
+    ) -> tuple[float, ...]:
+        """Check a number for each player: finite, and of two adding up to `total`."""
+        numbers = []
+        for player in range(self.rules.num_players):
+            answer = self._twice(f"{words}{player})", lambda player=player: ask(player))  # type: ignore[misc]
+            try:
+                number = float(answer)
+            except (TypeError, ValueError):
+                number = math.nan
+            if not math.isfinite(number):
+                self._add("payoffs and rewards", f"{words}{player}) is {answer!r}")
+                return ()
+            numbers.append(number)
+        size = max(1.0, *map(abs, numbers))
+        if len(numbers) == 2 and abs(sum(numbers) - total) > TOLERANCE * size:
+            self._add(
+                "payoffs and rewards",
+                f"{words}player) are {numbers[0]!r} and {numbers[1]!r}, which do not add up to "
+                f"{total!r}",
+            )
+        return tuple(numbers)
+
+    def _check_words(self, state: Any) -> None:
+        game = self.rules.game
+        if hasattr(game, "render") and not isinstance(game.render(state), str):
+            self._add("words", f"render({state!r}) is not text")
+        if hasattr(game, "heuristic"):
+            for player in range(self.rules.num_players):
+                estimate = game.heuristic(state, player)
+                if not math.isfinite(estimate):
+                    self._add("heuristic", f"heuristic({state!r}, {player}) is {estimate!r}")
+
+    def _check_symmetry(self, state: Any, representative: Any, swapped: bool) -> None:
+        """Compare a state with its representative: everything must correspond."""
+        try:
+            one, other = (
+                self._picture(state, swapped),
+                self._picture(representative, swapped=False),
+            )
+        except Exception as error:  # noqa: BLE001 - whatever the rules may raise
+            self._add("an error", f"the rules in {state!r} raise {type(error).__name__}: {error}")
+            return
+        if one != other:
+            self._add(
+                "canonical",
+                f"{state!r} is represented by {representative!r}"
+                f"{', swapped,' if swapped else ''} but they do not correspond: {one} and {other}",
+            )
+
+    def _picture(self, state: Any, swapped: bool) -> Any:
+        """Return what counts of a position, as the representative's players see it."""
+        rules = self.rules
+        sides = [1, 0] if swapped else range(rules.num_players)
+        if rules.game.is_terminal(state):
+            return "payoffs", tuple(round(float(rules.game.payoff(state, p)), 9) for p in sides)
+        mover = rules.player(state)
+        choices = []
+        for action in rules.game.actions(state):
+            chances: collections.Counter[Any] = collections.Counter()
+            for chance, successor in rules.game.outcomes(state, action):
+                representative, changed = rules.canonical(successor)
+                if chance:
+                    chances[representative, bool(changed) ^ swapped] += chance
+            rewards = tuple(round(rules.reward(state, action, p), 9) for p in sides)
+            outcomes = {key: round(chance, 9) for key, chance in chances.items()}
+            choices.append((rewards, sorted(outcomes.items(), key=repr)))
+        return (1 - mover if swapped else mover), sorted(choices, key=repr)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _check_acyclic(model: gamedp.Model, complaints: _Complaints) -> None:
+    cycle = model.structure.cycle()
+    if cycle:
+        path = " → ".join(str(model.state(index)) for index in (*cycle[:8], cycle[0]))
+        complaints.add("acyclic", f"the game claims to be acyclic, but play can go {path}")
+
+
+def _compare_tiers(model: gamedp.Model, complaints: _Complaints, *, must: bool) -> bool:
+    """Compare a plain model with the compiled one; say whether there was one."""
+    rules = model.rules
+    game = rules.game if rules is not None else None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", gamedp.CompilationWarning)
+            compiled = gamedp.compile(game, compile="always")
+    except gamedp.CompilationError as error:
+        if must:
+            complaints.add("compiled rules", str(error))
+        return False
+    except gamedp.InvalidModelError as error:
+        complaints.add("compiled rules", str(error))
+        return True
+    for field in attrs.fields(gamedp.Model):
+        one, other = getattr(model, field.name), getattr(compiled, field.name)
+        if isinstance(one, np.ndarray):
+            same = one.shape == other.shape and np.allclose(one, other, rtol=1e-12, atol=0)
+            if not same:
+                complaints.add("compiled rules", f"{field.name} differs from the plain rules'")
+    return True

@@ -1,0 +1,247 @@
+"""The conformance kit: good games pass, and every broken one is caught in words."""
+
+from typing import NamedTuple
+
+import attrs
+import pytest
+
+import gamedp
+from gamedp.games.matches import Matches, Nim
+from gamedp.games.wubbel import Wubbel
+from gamedp.testing import ConformanceError, check_game
+
+
+class Spot(NamedTuple):
+    player: int
+    left: int
+
+
+@attrs.frozen
+class Good:
+    """Take one or two; who takes the last wins. Players swap through `canonical`."""
+
+    left: int = 6
+    num_players = 2
+    constant_sum = 1.0
+    acyclic = True
+
+    def initial_state(self):
+        return Spot(0, self.left)
+
+    def is_terminal(self, state):
+        return state.left == 0
+
+    def player(self, state):
+        return state.player
+
+    def actions(self, state):
+        yield 1
+        if state.left > 1:
+            yield 2
+
+    def outcomes(self, state, action):
+        yield 1.0, Spot(1 - state.player, state.left - action)
+
+    def payoff(self, state, player):
+        return 0.0 if player == state.player else 1.0
+
+    def canonical(self, state):
+        return Spot(0, state.left), state.player == 1
+
+
+@pytest.mark.parametrize(
+    "game", [Good(), Wubbel(goal=8), Wubbel(goal=8, grace=True), Matches(), Nim((2, 3))], ids=repr
+)
+def test_good_games_pass(game):
+    report = check_game(game)
+    assert report.complete
+    assert report.compiled
+    assert "canonical is a symmetry" in str(report)
+
+
+def test_only_so_many_states():
+    report = check_game(Wubbel(), max_states=50, compile=False)
+    assert (report.states, report.complete) == (50, False)
+    assert "there are more" in str(report)
+
+
+class Forgetful(Good):
+    calls = 0
+
+    def actions(self, state):
+        Forgetful.calls += 1
+        return [1, 2][: 1 + Forgetful.calls % 2]
+
+
+class Repeats(Good):
+    def actions(self, state):
+        return [1, 1]
+
+
+class Idle(Good):
+    def actions(self, state):
+        return []
+
+
+class Wordy(Good):
+    def actions(self, state):
+        return ["one"]
+
+
+class Short(Good):
+    def outcomes(self, state, action):
+        yield 0.9, Spot(1 - state.player, state.left - 1)
+
+
+class Negative(Good):
+    def outcomes(self, state, action):
+        yield -0.5, Spot(1 - state.player, state.left - 1)
+        yield 1.5, Spot(1 - state.player, 0)
+
+
+class Pairless(Good):
+    def outcomes(self, state, action):
+        yield Spot(1 - state.player, state.left - 1)[1:]
+
+
+class Elsewhere(Good):
+    def outcomes(self, state, action):
+        yield 1.0, "the end"
+
+
+class Listed(Good):
+    def outcomes(self, state, action):
+        yield 1.0, Spot([1 - state.player], state.left - 1)
+
+    def canonical(self, state):
+        return state, False
+
+
+class Generous(Good):
+    def payoff(self, state, player):
+        return 1.0
+
+
+class Endless(Good):
+    def payoff(self, state, player):
+        return float("nan")
+
+
+class Rewarding(Good):
+    def reward(self, state, action, player):
+        return 1.0
+
+
+class Restless(Good):
+    def canonical(self, state):
+        return Spot(1 - state.player, state.left), True
+
+
+class Lopsided(Good):
+    """Swaps the players without changing who wins."""
+
+    def payoff(self, state, player):
+        return float(player)
+
+
+class Careless(Good):
+    """Merges positions that are not alike."""
+
+    def canonical(self, state):
+        return Spot(0, min(state.left, 3)), state.player == 1
+
+
+class Alone(Good):
+    num_players = 1
+
+
+class Stranger(Good):
+    def player(self, state):
+        return 7
+
+
+class Circular(Good):
+    def outcomes(self, state, action):
+        yield 0.5, Spot(1 - state.player, state.left - action)
+        yield 0.5, state
+
+
+class Mute(Good):
+    def render(self, state):
+        return 5
+
+
+class Nameless(Good):
+    def action_name(self, state, action):
+        return action
+
+
+class Unsure(Good):
+    def heuristic(self, state, player):
+        return float("inf")
+
+
+class Denying(Good):
+    def is_state(self, state):
+        return state.left != 3
+
+
+class Raising(Good):
+    def actions(self, state):
+        raise RuntimeError(state)
+
+
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        (Forgetful(), "not deterministic: actions("),
+        (Repeats(), "repeats itself: [1, 1]"),
+        (Idle(), "Spot(player=0, left=6) is not terminal and has no actions"),
+        (Wordy(), "action 'one' in Spot(player=0, left=6) is not an integer"),
+        (Short(), "outcomes(Spot(player=0, left=6), 1) sum to 0.9"),
+        (Negative(), "have probabilities [-0.5, 1.5]"),
+        (Pairless(), "not (probability, state) pairs"),
+        (Elsewhere(), "leads to 'the end', not a Spot"),
+        (Listed(), "unhashable type"),
+        (Generous(), "1.0 and 1.0, which do not add up to 1.0"),
+        (Endless(), "0) is nan"),
+        (Rewarding(), "reward(Spot(player=0, left=6), 1, player) are 1.0 and 1.0"),
+        (Restless(), "must represent itself"),
+        (Lopsided(), "they do not correspond"),
+        (Careless(), "they do not correspond"),
+        (Alone(), "swaps players, but there are not two"),
+        (Stranger(), "is 7 of 2 players"),
+        (Circular(), "claims to be acyclic, but play can go"),
+        (Mute(), "render(Spot(player=0, left=6)) is not text"),
+        (Nameless(), "action_name(Spot(player=0, left=6), 1) is not text"),
+        (Unsure(), "heuristic(Spot(player=0, left=6), 0) is inf"),
+        (Denying(), "left=3), which is_state() denies"),
+        (Raising(), "raises RuntimeError: Spot(player=0, left=6)"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
+)
+def test_broken_games_are_caught(game, words):
+    with pytest.raises(ConformanceError) as caught:
+        check_game(game, compile=False)
+    assert words in str(caught.value)
+
+
+def test_many_complaints_are_counted():
+    with pytest.raises(ConformanceError, match=r"and \d+ more like this"):
+        check_game(Short(left=30), compile=False)
+
+
+def test_rules_that_do_not_compile():
+    class Textual(Good):
+        def payoff(self, state, player):
+            return float(sorted({"b": 1, "a": 0}.items())[state.player == player][1])
+
+    assert not check_game(Textual()).compiled
+    with pytest.raises(ConformanceError, match="compiled rules: the rules of Textual cannot be"):
+        check_game(Textual(), compile=True)
+
+
+def test_no_game():
+    with pytest.raises(TypeError, match="has no method initial_state"):
+        check_game(object())
+    assert issubclass(ConformanceError, gamedp.GamedpError)

@@ -1,0 +1,425 @@
+"""From rules to models: both tiers agree, and every mistake gets one clear error."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import warnings
+from typing import NamedTuple
+
+import attrs
+import numpy as np
+import pytest
+from numba import config
+from rule_games import Long, Marks, Three, Walk, Wide
+
+import gamedp
+from gamedp.compiler import compiled
+from gamedp.compiler.digest import dissect
+from gamedp.games.matches import Matches, Nim
+from gamedp.games.wubbel import State, Wubbel
+from gamedp.model import ARRAYS
+
+TIERS = ["never", "always"]
+
+
+def assert_same(one, other):
+    for name in ARRAYS:
+        left, right = getattr(one, name), getattr(other, name)
+        assert left.dtype == right.dtype, name
+        if left.dtype == np.float64:
+            # Long rows are summed in another order where outcomes are merged.
+            np.testing.assert_allclose(left, right, rtol=1e-14, atol=0, err_msg=name)
+        else:
+            np.testing.assert_array_equal(left, right, err_msg=name)
+    for index in range(0, one.num_states, 1 + one.num_states // 50):
+        assert one.state(index) == other.state(index)
+
+
+GAMES = [Walk(), Marks(), Wide(), Three(), Long(), Wubbel(goal=9), Matches(12), Nim((1, 2, 3))]
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: type(game).__name__)
+def test_both_tiers_give_the_same_model(game):
+    plain = gamedp.compile(game, compile="never")
+    assert_same(plain, gamedp.compile(game, compile="always"))
+    # Once more in other parameters' ranges: the compiled rules are used again.
+    for index in range(0, plain.num_states, 1 + plain.num_states // 50):
+        assert plain.index(plain.state(index)) == (index, False)
+
+
+def test_models_are_as_the_rules_say():
+    model = gamedp.compile(Matches(matches=3))
+    assert (model.num_states, model.num_choices, model.num_transitions) == (4, 6, 6)
+    assert model.has_swaps
+    assert model.payoffs.tolist() == [1.0]
+    walk = gamedp.compile(Walk())
+    assert walk.rewards.any()
+    assert gamedp.compile(Three()).payoffs.shape[1] == 3
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_box_is_enumerated(tier):
+    box = {"player": (0, 1), "own": (0, 4), "opponent": (0, 4), "turn": (0, 4)}
+    model = gamedp.compile(Wubbel(goal=5), compile=tier, box=box)
+    reached = gamedp.compile(Wubbel(goal=5), compile=tier)
+    assert model.num_states > reached.num_states
+    assert_same(model, gamedp.compile(Wubbel(goal=5), compile="never", box=box))
+    assert model.index(State(0, 4, 4, 4))
+    with pytest.raises(gamedp.InvalidParameterError, match="missing: turn"):
+        gamedp.compile(Wubbel(goal=5), compile=tier, box={k: box[k] for k in list(box)[:3]})
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_box_keeps_to_real_states(tier):
+    box = {"warm": (0, 1), "where[0][0]": (-4, 4), "where[0][1]": (-4, 4), "where[1]": (0, 2),
+           "depth": (-4, 0)}  # fmt: skip
+    model = gamedp.compile(Walk(), compile=tier, box=box)
+    assert_same(model, gamedp.compile(Walk(), compile="never", box=box))
+
+
+def test_more_states_than_32_bits_can_number(monkeypatch):
+    monkeypatch.setattr(compiled, "INDEX_LIMIT", 2048)
+    model = gamedp.compile(Wubbel(goal=20), compile="always")
+    assert model.successors.dtype == np.int64
+    monkeypatch.undo()
+    narrow = gamedp.compile(Wubbel(goal=20), compile="always")
+    np.testing.assert_array_equal(model.successors, narrow.successors)
+    assert gamedp.solve(model).value() == pytest.approx(gamedp.solve(narrow).value(), abs=1e-9)
+
+
+class Spot(NamedTuple):
+    player: int
+    left: int
+
+
+@attrs.frozen
+class Faulty:
+    """A countdown with one fault or another, in one class, so that it compiles once."""
+
+    fault: str = "none"
+    number: float = 0.0
+    num_players: int = 2
+    constant_sum: float = 1.0
+    wrong: bool = False
+    empty: bool = False
+    repeated: bool = False
+    restless: bool = False
+    doubling: bool = False
+    raising: bool = False
+
+    def initial_state(self):
+        return Spot(0, 5)
+
+    def is_terminal(self, state):
+        return state.left == 0
+
+    def actions(self, state):
+        if not self.empty or state.left != 3:
+            yield 4
+
+    def outcomes(self, state, action):
+        if self.doubling:
+            yield 1.0, Spot(1 - state.player, state.left * 3)
+        elif self.raising and state.left == 2:
+            raise ValueError
+        elif self.wrong and state.left == 2:
+            yield self.number, Spot(1 - state.player, state.left - 1)
+            yield 0.5, Spot(1 - state.player, 0)
+        elif self.repeated:
+            yield 0.25, Spot(1 - state.player, state.left - 1)
+            yield 0.0, Spot(1, 77)
+            yield 0.5, Spot(1 - state.player, 0)
+            yield 0.25, Spot(1 - state.player, state.left - 1)
+        else:
+            yield 1.0, Spot(1 - state.player, state.left - 1)
+
+    def player(self, state):
+        return 5 if self.fault == "mover" and state.left == 2 else state.player
+
+    def payoff(self, state, player):
+        if self.fault == "payoff":
+            return self.number
+        return 1.0 if state.player == player else 0.0
+
+    def reward(self, state, action, player):
+        if self.fault == "reward" and state.left == 2:
+            return self.number
+        return 0.0
+
+    def canonical(self, state):
+        if self.restless:
+            return Spot(state.player, state.left + 1), False
+        if self.fault == "swap":
+            return Spot(0, state.left), state.player == 1
+        return state, False
+
+
+IN_2 = "Spot(player=1, left=2)"
+
+FAULTS = [
+    ({"wrong": True, "number": 0.4}, [f"action 4 in {IN_2}", "total probability 0.9, not 1"]),
+    ({"wrong": True, "number": -0.5}, [f"action 4 in {IN_2}", "-0.5", "between 0 and 1"]),
+    ({"wrong": True, "number": np.nan}, [f"action 4 in {IN_2}", "nan"]),
+    ({"wrong": True, "number": np.inf}, [f"action 4 in {IN_2}", "inf"]),
+    ({"empty": True}, ["Spot(player=0, left=3) has no actions and is not terminal"]),
+    ({"restless": True}, ["canonical(Spot(player=0, left=5))", "must represent itself"]),
+    ({"fault": "swap", "num_players": 1}, ["swaps the players, which takes two"]),
+    ({"fault": "mover"}, [f"player({IN_2}) is 5", "0 to 1"]),
+    ({"fault": "payoff", "number": np.nan}, ["payoff(Spot(player=1, left=0), 0) is nan"]),
+    ({"fault": "payoff", "number": -np.inf}, ["is -inf", "finite number"]),
+    ({"fault": "payoff", "number": 0.7}, ["0.7 and 0.7", "add up to constant_sum = 1.0"]),
+    ({"fault": "reward", "number": 2.0}, [f"action 4 in {IN_2}", "add up to zero"]),
+    ({"fault": "reward", "number": np.inf}, [f"reward({IN_2}, 4, 0) is inf"]),
+]
+
+
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize(("options", "words"), FAULTS, ids=lambda value: str(value)[:60])
+def test_wrong_rules_get_one_clear_error(options, words, tier):
+    with pytest.raises(gamedp.InvalidModelError) as caught:
+        gamedp.compile(Faulty(**options), compile=tier)
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_duplicate_outcomes_are_merged_and_impossible_ones_dropped(tier):
+    model = gamedp.compile(Faulty(repeated=True), compile=tier)
+    row = slice(*model.transition_offsets[:2].tolist())
+    assert model.probabilities[row].tolist() == [0.5, 0.5]
+    assert Spot(1, 77) not in [model.state(index) for index in range(model.num_states)]
+
+
+def test_integers_that_outgrow_64_bits_are_noticed():
+    with pytest.raises(gamedp.InvalidModelError, match=r"leads to left = \d+, which is beyond 64"):
+        gamedp.compile(Faulty(doubling=True), compile="always")
+    with pytest.raises(gamedp.LimitExceededError):
+        gamedp.compile(Faulty(doubling=True), compile="never", max_states=500)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_what_the_rules_raise_comes_through_with_the_place(tier):
+    with pytest.raises(ValueError) as caught:
+        gamedp.compile(Faulty(raising=True), compile=tier)
+    assert any(IN_2 in note for note in caught.value.__notes__)
+
+
+class Odd(Faulty):
+    """Faults of type, which the interpreted tier must word and compiling must refuse."""
+
+
+def odd(**methods):
+    return type("Odd", (Faulty,), methods)()
+
+
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        (odd(outcomes=lambda self, state, action: [(1.0, None)]), "None, which is not a state"),
+        (odd(outcomes=lambda self, state, action: [1.0]), "not a (probability, state) pair"),
+        (odd(outcomes=lambda self, state, action: [(1.0, Spot([1], 2))]), "unhashable"),
+        (odd(actions=lambda self, state: ["one"]), "action 'one' in Spot(player=0, left=5)"),
+        (odd(payoff=lambda self, state, player: (1.0, 0.0)), "it must be one finite number"),
+    ],
+    ids=["none", "no pair", "unhashable", "text", "two payoffs"],
+)
+def test_wrong_types_get_one_clear_error(game, words):
+    with pytest.raises(gamedp.InvalidModelError) as caught:
+        gamedp.compile(game, compile="never")
+    assert words in str(caught.value)
+
+
+@attrs.frozen
+class Text:
+    """States that are text: never compiled."""
+
+    length: int = 3
+
+    def initial_state(self):
+        return ""
+
+    def is_terminal(self, state):
+        return len(state) == self.length
+
+    def actions(self, state):
+        return (0, 1)
+
+    def outcomes(self, state, action):
+        return [(0.5, state + "ab"[action]), (0.5, state + "c")]
+
+    def payoff(self, state, player):
+        return float(state.count("a"))
+
+
+def test_states_may_be_any_hashable_object():
+    with pytest.warns(gamedp.CompilationWarning, match="not NamedTuples of ints"):
+        solution = gamedp.solve(Text())
+    assert solution.value() == pytest.approx(1.5)
+    assert solution.value("ab") == pytest.approx(1.5)
+    with pytest.raises(gamedp.UnknownStateError, match="'zzz' is not a state"):
+        solution.value("zzz")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gamedp.solve(Text())  # it was said once
+        gamedp.solve(Text(4), compile="never")
+    with pytest.raises(gamedp.CompilationError, match="rules of Text cannot be compiled"):
+        gamedp.solve(Text(), compile="always")
+
+
+@attrs.frozen
+class Beyond(Faulty):
+    """Rules outside the subset that numba compiles."""
+
+    def payoff(self, state, player):
+        return float(sorted({"b": 1, "a": 0}.items())[state.player == player][1])
+
+
+def test_rules_outside_the_subset_run_as_plain_python_and_say_why():
+    if config.DISABLE_JIT:
+        return  # nothing is compiled then
+    with pytest.warns(gamedp.CompilationWarning) as caught:
+        model = gamedp.compile(Beyond())
+    assert model.num_states == 6
+    text = str(caught[0].message)
+    assert "Beyond" in text
+    assert "test_rules.py, line" in text
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_limits_say_how_far_the_exploration_got(tier):
+    with pytest.raises(gamedp.LimitExceededError, match="stopped at max_states=500") as caught:
+        gamedp.compile(Wubbel(goal=30), compile=tier, max_states=500)
+    assert caught.value.states > 500
+    assert caught.value.transitions > 0
+    with pytest.raises(gamedp.LimitExceededError, match="max_seconds"):
+        gamedp.compile(Wubbel(goal=30), compile=tier, max_seconds=1e-9)
+    with pytest.raises(gamedp.LimitExceededError, match="MiB") as caught:
+        gamedp.compile(Wubbel(goal=30), compile=tier, max_bytes=1000)
+    assert "bytes a state" in str(caught.value)
+    with pytest.raises(gamedp.InvalidParameterError, match="must be positive"):
+        gamedp.compile(Wubbel(), max_states=0)
+
+
+def test_progress_is_reported(monkeypatch):
+    monkeypatch.setattr("gamedp.progress.INTERVAL", 0.0)
+    seen = []
+    gamedp.solve(Wubbel(goal=30), progress=seen.append)
+    assert {report.phase for report in seen} == {"explore", "solve"}
+    assert all(report.seconds >= 0 for report in seen)
+
+
+def test_the_digest_sees_every_edit():
+    class Edited(Faulty):
+        def payoff(self, state, player):
+            return 2.0
+
+    assert dissect(Faulty()).digest == dissect(Faulty(number=3.0)).digest
+    assert dissect(Edited()).digest != dissect(Faulty()).digest
+
+
+GAME_FILE = """
+from typing import NamedTuple
+import attrs, gamedp, helpers
+
+class Spot(NamedTuple):
+    left: int
+
+@attrs.frozen
+class Game:
+    start: int = 5
+    def initial_state(self): return Spot(self.start)
+    def is_terminal(self, state): return state.left <= 0
+    def actions(self, state):
+        yield 1
+        yield 2
+    def outcomes(self, state, action):
+        yield 1.0, Spot(helpers.after(state.left, action))
+    def payoff(self, state, player): return float(state.left)
+"""
+
+HELPERS = """
+import gamedp
+@gamedp.helper
+def after(left, action):
+    return left - action * {factor}
+"""
+
+MAIN = """
+import logging, sys
+from numba.core import event
+compiled = []
+class Listener(event.Listener):
+    def on_start(self, event): pass
+    def on_end(self, event): compiled.append(event.data["dispatcher"].py_func.__name__)
+with event.install_listener("numba:compile", Listener()):
+    import gamedp
+    {where}
+    print(gamedp.solve(Game(), compile="always").value(), compiled.count("explore"))
+"""
+
+
+def run(folder, where="from game import Game", cache=None):
+    cache = cache or folder / "cache"
+    environment = os.environ | {"GAMEDP_CACHE_DIR": str(cache), "PYTHONPATH": str(folder)}
+    script = MAIN.format(where=textwrap.indent(where, "    ").strip())
+    (folder / "main.py").write_text(script)
+    ran = subprocess.run(
+        [sys.executable, str(folder / "main.py")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    value, count = ran.stdout.split()
+    return float(value), int(count)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "game.py").write_text(GAME_FILE)
+    (tmp_path / "helpers.py").write_text(HELPERS.format(factor=1))
+    return tmp_path
+
+
+def test_a_second_process_compiles_nothing_and_edits_are_seen(folder):
+    if config.DISABLE_JIT:
+        return  # nothing is compiled then
+    assert run(folder) == (0.0, 1)
+    assert run(folder) == (0.0, 0)
+    (folder / "helpers.py").write_text(HELPERS.format(factor=3))
+    assert run(folder) == (-1.0, 1)
+    assert run(folder) == (-1.0, 0)
+    for file in (folder / "cache").iterdir():
+        file.write_bytes(file.read_bytes()[:100])
+    assert run(folder) == (-1.0, 1)
+
+
+def test_rules_written_in_a_script_are_kept_too(folder):
+    if config.DISABLE_JIT:
+        return  # nothing is compiled then
+    assert run(folder, GAME_FILE) == (0.0, 1)
+    assert run(folder, GAME_FILE) == (0.0, 0)
+
+
+def test_a_cache_that_cannot_be_written_does_no_harm(folder):
+    if config.DISABLE_JIT:
+        return  # nothing is compiled then
+    (folder / "file").write_text("not a folder")
+    assert run(folder, cache=folder / "file" / "cache") == (0.0, 1)
+
+
+def test_importing_gamedp_loads_neither_numba_nor_scipy():
+    script = "import sys, gamedp; print(sorted({'numba', 'scipy', 'numpy'} & set(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_the_public_names_are_there():
+    for name in gamedp.__all__:
+        assert getattr(gamedp, name) is not None
+    assert set(gamedp.__all__) <= set(dir(gamedp))
+    with pytest.raises(AttributeError, match="no attribute 'solv'"):
+        gamedp.solv  # noqa: B018

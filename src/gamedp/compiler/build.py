@@ -191,7 +191,8 @@ def _first_reason(error: Exception) -> str:
     else:
         reason = next(iter(plain), type(error).__name__)
     places = re.findall(r'File "([^"]+)", line (\d+)', text)
-    theirs = [place for place in places if "gamedp/compiler" not in place[0].replace("\\", "/")]
+    ours = ("gamedp/compiler", "<string>")
+    theirs = [place for place in places if not any(part in place[0] for part in ours)]
     for path, number in theirs[:1]:
         return f"{reason.rstrip('.')} ({path}, line {number})"
     return reason.rstrip(".")

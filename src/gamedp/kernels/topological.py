@@ -63,14 +63,34 @@ def newton(
         values[key_state] = step
         guess = step
         slopes[key_state] = 1.0
+        weights[key_state] = 0.0
+        shares[key_state] = 1.0
         for position in range(start, stop):
             state = rows.order[position]
-            values[state], choice = backup_jit(state, rows, values)
-            policy[state] = choice
-            slope = 0.0
-            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
-                slope += rows.probabilities[t] * slopes[rows.successors[t]]
+            sign = 1.0 if rows.maximise[state] else -1.0
+            best = -np.inf
+            slope = weight = share = 0.0
+            for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+                # Four sums at once take hardly longer than one: each waits for its own last term.
+                total = its_slope = its_weight = its_share = 0.0
+                for t in range(
+                    rows.transition_offsets[choice], rows.transition_offsets[choice + 1]
+                ):
+                    target = rows.successors[t]
+                    probability = rows.probabilities[t]
+                    total += probability * values[target]
+                    its_slope += probability * slopes[target]
+                    its_weight += abs(probability) * weights[target]
+                    its_share += abs(probability) * shares[target]
+                value = sign * (rows.constants[choice] + rows.discount * total)
+                if value > best:
+                    best = value
+                    policy[state] = choice
+                    slope, weight, share = its_slope, its_weight, its_share
+            values[state] = sign * best
             slopes[state] = rows.discount * slope
+            weights[state] = 1.0 + rows.discount * weight
+            shares[state] = rows.discount * share
         result = values[key_state]
         slope = slopes[key_state]
         if abs(result - guess) > 4.0 * UNIT * abs(result):
@@ -86,20 +106,6 @@ def newton(
             for position in range(start, stop):
                 values[rows.order[position]] += slopes[rows.order[position]] * (step - guess)
             values[key_state] = step
-    weights[key_state] = 0.0
-    shares[key_state] = 1.0
-    for position in range(start, stop):
-        state = rows.order[position]
-        weight = 0.0
-        share = 0.0
-        for t in range(
-            rows.transition_offsets[policy[state]], rows.transition_offsets[policy[state] + 1]
-        ):
-            target = rows.successors[t]
-            weight += abs(rows.probabilities[t]) * weights[target]
-            share += abs(rows.probabilities[t]) * shares[target]
-        weights[state] = 1.0 + rows.discount * weight
-        shares[state] = rows.discount * share
     weight = weights[key_state] / (1.0 - shares[key_state])
     if not 0.0 < weight < np.inf:
         sweeps = -sweeps

@@ -107,7 +107,8 @@ class Marks:
         turned = state.cells
         for place in range(11):
             turned = gamedp.with_item(turned, place, state.cells[10 - place])
-        first = min(state.cells, turned)
+        # Numba has no minimum of two tuples.
+        first = turned if turned < state.cells else state.cells  # noqa: FURB136
         return Board(0, first), state.player == 1
 
 

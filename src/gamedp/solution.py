@@ -30,7 +30,6 @@ class Status(enum.Enum):
     ROUNDING = "stopped where rounding ends: the bounds hold, but are wider than was asked"
     SWEEP_LIMIT = "stopped at the limit of sweeps: the bounds hold, but are wider than was asked"
     TIME_LIMIT = "stopped at the limit of time: the bounds hold, but are wider than was asked"
-    INTERRUPTED = "interrupted: the bounds hold, but are wider than was asked"
     UNPROVEN = "stopped when the values hardly changed any more: nothing is proven"
 
 

@@ -19,7 +19,15 @@ from gamedp.solution import Guarantee, Solution, Statistics, Status
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Problem", "Run", "Solver", "Support", "make_solution", "require"]
+__all__ = [
+    "Problem",
+    "Run",
+    "Solver",
+    "Support",
+    "make_solution",
+    "require",
+    "support_of_fixed_points",
+]
 
 
 @attrs.frozen
@@ -157,6 +165,15 @@ class Problem:
                 other_high = np.nextafter(other_high, np.inf)
             low, high = min(low, float(other_low)), max(high, float(other_high))
         return low, high
+
+
+def support_of_fixed_points(problem: Problem) -> Support:
+    """Say what solvers of Bellman's equation as a fixed point can do: not steps, not max-n."""
+    if isinstance(problem.objective, FiniteHorizon):
+        return Support(False, "does not do finite horizons; BackwardInduction does.")
+    if problem.model.num_players > 2:
+        return Support(False, "is for one or two players; BackwardInduction does more.")
+    return Support(True)
 
 
 def require(solver: Solver, problem: Problem) -> None:

@@ -136,7 +136,8 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
         ends = (
             "play ends almost surely whatever the players do"
             if structure.always_ends
-            else f"play may go on for ever ({_count(structure.num_end_components, 'end component')})"
+            else "play may go on for ever "
+            f"({_count(structure.num_end_components, 'end component')})"
         )
         shape = f"{_count(cyclic, 'component')} in which states come again; {ends}"
     return (

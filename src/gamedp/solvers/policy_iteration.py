@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.objectives import FiniteHorizon
 from gamedp.solution import Status
-from gamedp.solvers.base import Problem, Run, Support, require
+from gamedp.solvers.base import Problem, Run, Support, require, support_of_fixed_points
 from gamedp.solvers.options import positive, whole_and_positive
 
 if TYPE_CHECKING:
@@ -62,11 +61,8 @@ class PolicyIteration:
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        if isinstance(problem.objective, FiniteHorizon):
-            return Support(False, "does not do finite horizons; BackwardInduction does.")
-        if problem.model.num_players > 2:
-            return Support(False, "is for one or two players; BackwardInduction does more.")
-        if not problem.is_proper:
+        support = support_of_fixed_points(problem)
+        if support and not problem.is_proper:
             state = problem.model.structure.end_component.argmax()
             return Support(
                 False,
@@ -74,7 +70,7 @@ class PolicyIteration:
                 f"{problem.model.state(int(state))!r} it may go on for ever, and the linear system "
                 "of such a policy has no solution. Use TopologicalValueIteration, or Discounted.",
             )
-        return Support(True)
+        return support
 
     def solve(
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None

@@ -9,9 +9,8 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError
 from gamedp.kernels import bellman, proofs
-from gamedp.objectives import FiniteHorizon
 from gamedp.solution import Status
-from gamedp.solvers.base import Problem, Run, Support, require
+from gamedp.solvers.base import Problem, Run, Support, require, support_of_fixed_points
 from gamedp.solvers.options import positive, whole_and_positive
 
 if TYPE_CHECKING:
@@ -71,11 +70,7 @@ class ValueIteration:
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        if isinstance(problem.objective, FiniteHorizon):
-            return Support(False, "does not do finite horizons; BackwardInduction does.")
-        if problem.model.num_players > 2:
-            return Support(False, "is for one or two players; BackwardInduction does more.")
-        return Support(True)
+        return support_of_fixed_points(problem)
 
     def solve(
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None

@@ -179,3 +179,12 @@ def test_a_winning_start_of_nim_is_the_first_players():
     assert solution.value() == 1.0
     assert solution.value(player=1) == -1.0
     assert solution.value(NimState(1, (3, 5, 7))) == -1.0
+
+
+@pytest.mark.parametrize("state", [(0, 18), State(0, 0, 0, 0), 5, MatchesState(0, 77)], ids=repr)
+def test_what_is_no_state_is_said_to_be_none(state):
+    solution = gamedp.solve(Matches(matches=18))
+    with pytest.raises(gamedp.UnknownStateError):
+        solution.value(state)
+    with pytest.raises(gamedp.UnknownStateError, match="numbered 0 to 18"):
+        solution.model.state(19)

@@ -186,7 +186,16 @@ class Model:
         return matrix
 
     def state(self, index: int) -> Any:
-        """Return the game's own state with that index (the index itself without a game)."""
+        """Return the game's own state with that index (the index itself without a game).
+
+        Raises
+        ------
+        UnknownStateError
+            If there is no state with that index.
+        """
+        if not 0 <= index < self.num_states:
+            message = f"there is no state {index}; states are numbered 0 to {self.num_states - 1}."
+            raise UnknownStateError(message)
         return int(index) if self.states is None else self.states.state(int(index))
 
     def index(self, state: Hashable) -> tuple[int, bool]:
@@ -207,6 +216,12 @@ class Model:
                 )
                 raise UnknownStateError(message)
             return number, False
+        layout = getattr(self.states, "layout", None)
+        if layout is not None:
+            try:
+                layout.flatten(state)
+            except InvalidModelError as error:
+                raise UnknownStateError(str(error)) from None
         representative, swapped = self.rules.canonical(state)
         return self.states.index(representative), swapped
 

@@ -117,7 +117,7 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
     >>> import gamedp
     >>> from gamedp.games.matches import Matches
     >>> print(gamedp.explain(gamedp.compile(Matches(matches=18), compile="never")))
-    19 states, 51 choices, 51 transitions; no state can come again (18 levels).
+    19 states, 51 choices, 51 transitions; no state can come again (19 levels).
     BackwardInduction: one pass from the end gives every value, up to rounding.
     """
     if isinstance(game_or_model, Model):

@@ -53,7 +53,7 @@ class PolicyIteration:
     >>> from gamedp.games.wubbel import Wubbel
     >>> solution = gamedp.solve(Wubbel(goal=10), solver="policy-iteration", compile="never")
     >>> round(solution.value(), 6)
-    0.657967
+    0.67072
     """
 
     max_policies: int = attrs.field(default=10_000, validator=whole_and_positive)

@@ -58,7 +58,7 @@ class TopologicalValueIteration:
     >>> from gamedp.games.wubbel import Wubbel
     >>> solution = gamedp.solve(Wubbel(goal=10), solver=gamedp.TopologicalValueIteration())
     >>> round(solution.value(), 6)
-    0.657967
+    0.67072
     """
 
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)

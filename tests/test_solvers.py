@@ -297,7 +297,7 @@ def test_overflow_is_an_error():
         [0, 1, 1], [0, 1], [1], [1.0], rewards=[1e308], terminals=[1], payoffs=[1e308]
     )
     with (
-        np.errstate(over="ignore"),
+        np.errstate(over="ignore", invalid="ignore"),
         pytest.raises(gamedp.InvalidModelError, match="beyond the range"),
     ):
         gamedp.solve(model)

@@ -226,6 +226,8 @@ class Solution:
     def best_actions(self, state: Hashable, tolerance: float = 0.0) -> list[int]:
         """Return the actions in `state` that are best, as far as the values tell.
 
+        With more than two players, or a finite horizon: the policy's one action.
+
         Parameters
         ----------
         state
@@ -233,14 +235,14 @@ class Solution:
         tolerance : float
             Actions that are worse by at most this much count as best, too.
         """
+        if self.values.ndim > 1 or self.step_policies is not None:
+            best = self.best_action(state)
+            return [] if best is None else [best]
         index, swapped = self.model.index(state)
         actions = self.action_values(state)
         if not actions:
             return []
         player = int(self.model.players[index])
-        if self.values.ndim > 1:
-            best = self.model.action_labels[self.policy[index]]
-            return [int(best)]
         wants_most = (player == 0) == (self.objective.optimum == "max")
         sign = 1.0 if wants_most ^ swapped else -1.0
         most = max(sign * action.value for action in actions)

@@ -1,0 +1,152 @@
+"""What a solution tells, in the words of the game."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import gamedp
+from gamedp.games.matches import Matches, MatchesState
+from gamedp.games.wubbel import State, Wubbel
+
+
+def matches():
+    return gamedp.solve(Matches(matches=6), compile="never")
+
+
+def test_it_introduces_itself():
+    solution = matches()
+    assert repr(solution).startswith("<Solution value=1.0 lower=1.0 upper=1.0 guarantee=TWO_SIDED")
+    table = solution._repr_html_()
+    assert "<th>guarantee</th><td>the true value lies between the bounds</td>" in table
+
+
+def test_the_principal_variation_follows_the_best_actions():
+    line = matches().principal_variation()
+    assert line[0] == MatchesState(0, 6)
+    assert [state.left for state in line] == [6, 5, 4, 1, 0]
+    assert len(matches().principal_variation(length=2)) == 2
+
+
+def test_the_principal_variation_stops_at_chance():
+    solution = gamedp.solve(Wubbel(goal=6), compile="never")
+    assert solution.principal_variation() == [State(0, 0, 0, 0)]
+
+
+def model_without_game():
+    return gamedp.Model.from_arrays(
+        [0, 2, 3, 3], [0, 1, 2, 3], [1, 2, 2], [1.0, 1.0, 1.0], rewards=[0.5, 0.25, 0.5],
+        terminals=[2], payoffs=[1.0],
+    )  # fmt: skip
+
+
+def test_without_a_game_states_are_numbers():
+    solution = gamedp.solve(model_without_game())
+    assert solution.value() == solution.value(0) == 2.0
+    assert solution.principal_variation() == [0, 1, 2]
+    assert [entry.value for entry in solution.action_values(0)] == [2.0, 1.25]
+    assert solution.best_actions(0) == [0]
+    assert solution.best_actions(0, tolerance=1.0) == [0, 1]
+    assert solution.best_action(2) is None
+    assert solution.best_actions(2) == []
+
+
+def test_to_minimise_takes_the_other_action():
+    solution = gamedp.solve(model_without_game(), gamedp.TotalReward(optimum="min"))
+    assert solution.value() == 1.25
+    assert solution.best_actions(0) == [1]
+
+
+def test_columns_are_what_tables_take():
+    columns = matches().to_columns()
+    assert list(columns) == ["player", "left", "value", "lower", "upper", "action"]
+    assert columns["action"].mask.sum() == 1
+    plain = gamedp.solve(model_without_game()).to_columns()
+    assert plain["state"].tolist() == [0, 1, 2]
+
+
+def test_swapped_positions_are_seen_from_the_other_side():
+    solution = gamedp.solve(Wubbel(goal=12), compile="never", tolerance=1e-9)
+    state, mirror = State(0, 3, 5, 4), State(1, 3, 5, 4)
+    assert solution.value(state) + solution.value(mirror) == pytest.approx(1, abs=1e-15)
+    assert solution.value(state, player=1) == solution.value(mirror)
+    low, high = solution.bounds(mirror)
+    assert low <= solution.value(mirror) <= high
+    for one, other in zip(
+        solution.action_values(state), solution.action_values(mirror), strict=True
+    ):
+        assert one.value + other.value == pytest.approx(1, abs=1e-15)
+        assert other.lower <= other.value <= other.upper
+    assert solution.best_actions(state) == solution.best_actions(mirror)
+
+
+def test_questions_without_an_answer_are_refused():
+    solution = matches()
+    with pytest.raises(gamedp.UnknownNameError, match="there is no player 2"):
+        solution.value(player=2)
+    steps = gamedp.solve(model_without_game(), gamedp.FiniteHorizon(3))
+    with pytest.raises(gamedp.UnsupportedProblemError, match="finite horizon"):
+        steps.action_values(0)
+
+
+class Seat(NamedTuple):
+    player: int
+
+
+class Choosing:
+    """The third of three players chooses an end."""
+
+    num_players = 3
+
+    def initial_state(self):
+        return Seat(2)
+
+    def is_terminal(self, state):
+        return state.player < 2
+
+    def player(self, state):
+        return state.player
+
+    def actions(self, state):
+        yield 0
+        yield 1
+
+    def outcomes(self, state, action):
+        yield 1.0, Seat(action)
+
+    def payoff(self, state, player):
+        return float(state.player * 2 + player)
+
+
+def test_three_players_each_have_a_value():
+    solution = gamedp.solve(Choosing(), compile="never")
+    assert [solution.value(player=player) for player in range(3)] == [2.0, 3.0, 4.0]
+    assert solution.bounds(Seat(2), player=1) == (3.0, 3.0)
+    assert solution.best_actions(Seat(2)) == [1]
+    with pytest.raises(gamedp.UnsupportedProblemError, match="one and two players"):
+        solution.action_values(Seat(2))
+
+
+def test_a_value_lies_between_its_bounds():
+    for game in (Wubbel(goal=9), Matches(9)):
+        solution = gamedp.solve(game, compile="never")
+        assert (solution.lower <= solution.values).all()
+        assert (solution.values <= solution.upper).all()
+
+
+def test_arrays_are_locked():
+    solution = matches()
+    with pytest.raises(ValueError, match="read-only"):
+        solution.values[0] = 0.0
+    assert not solution.policy.flags.writeable
+    assert isinstance(solution.statistics.seconds["solve"], float)
+    assert np.isfinite(solution.width)
+
+
+def test_explain_says_why():
+    assert "BackwardInduction: one sweep for each step" in gamedp.explain(
+        model_without_game(), gamedp.FiniteHorizon(2)
+    )
+    cyclic = gamedp.compile(Wubbel(goal=5), compile="never")
+    assert "play ends almost surely" in gamedp.explain(cyclic)
+    assert "TopologicalValueIteration" in gamedp.explain(cyclic)

@@ -168,9 +168,7 @@ def test_newton_solves_components_with_one_key_state(seed, size, swaps, discount
     slopes, weights, shares = (np.zeros(size + 1) for _ in range(3))
     key, outside = proofs.survey_jit(1, size + 1, rows, errors, np.zeros(size + 1, np.int32))
     assert (key, outside) == (0, 0.0)
-    sweeps = topological.newton_jit(
-        1, size + 1, rows, 0, 64, values, slopes, weights, shares, policy
-    )
+    sweeps = topological.newton_jit(1, size + 1, rows, 0, values, slopes, weights, shares, policy)
     assert 0 < sweeps <= 20
     width = proofs.certify_jit(1, size + 1, rows, 0.0, values, weights, errors, policy)
     assert width < 1e-9

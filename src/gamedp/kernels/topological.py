@@ -29,7 +29,6 @@ def newton(
     stop: int,
     rows: Rows,
     key_state: int,
-    max_sweeps: int,
     values: Floats,
     slopes: Floats,
     weights: Floats,
@@ -40,9 +39,8 @@ def newton(
 
     One sweep maps the value x of that state to g(x), and gives the slope of g. Where play leaves
     the component almost surely, ``x - g(x)`` rises strictly, so that Newton's method, kept inside
-    the interval where the sign changes, finds its zero: after as many sweeps as the policy
-    changes, and one. All values follow along their slopes, which is exact once the policy is.
-    Stops when the value of `key_state` settles, or after `max_sweeps`.
+    the interval where the sign changes, finds its zero: when a sweep no longer changes the policy,
+    the step after it is exact, and all values follow along their slopes.
 
     The weights of the greedy policy (see :func:`gamedp.kernels.proofs.weigh`) come along: they
     solve a linear system with the same one unknown. Slopes, weights and shares are zero outside the
@@ -58,7 +56,9 @@ def newton(
     sweeps = 0
     step = values[key_state]
     guess = np.nan
-    while step != guess and sweeps < max_sweeps:
+    changed = True
+    while changed and step != guess and sweeps < 64:
+        changed = False
         sweeps += 1
         values[key_state] = step
         guess = step
@@ -69,6 +69,7 @@ def newton(
             state = rows.order[position]
             sign = 1.0 if rows.maximise[state] else -1.0
             best = -np.inf
+            best_choice = rows.choice_offsets[state]
             slope = weight = share = 0.0
             for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
                 # Four sums at once take hardly longer than one: each waits for its own last term.
@@ -85,8 +86,11 @@ def newton(
                 value = sign * (rows.constants[choice] + rows.discount * total)
                 if value > best:
                     best = value
-                    policy[state] = choice
+                    best_choice = choice
                     slope, weight, share = its_slope, its_weight, its_share
+            if best_choice != policy[state]:
+                policy[state] = best_choice
+                changed = True
             values[state] = sign * best
             slopes[state] = rows.discount * slope
             weights[state] = 1.0 + rows.discount * weight
@@ -212,23 +216,12 @@ def solve_components(
         if key_state >= 0:
             # Neighbouring components tend to have similar values.
             values[key_state] = guess
-            for max_sweeps in (2, 64):
-                sweeps = newton_jit(
-                    start,
-                    stop,
-                    rows,
-                    key_state,
-                    max_sweeps,
-                    values,
-                    slopes,
-                    weights,
-                    shares,
-                    policy,
-                )
-                visits[0] += abs(sweeps) * size
+            sweeps = newton_jit(
+                start, stop, rows, key_state, values, slopes, weights, shares, policy
+            )
+            visits[0] += abs(sweeps) * size
+            if sweeps > 0:
                 width = certify_jit(start, stop, rows, outside, values, weights, errors, policy)
-                if width <= tolerance or sweeps < 0:
-                    break
             guess = values[key_state]
         elif sweep_until_jit(start, stop, rows, 0.01 * tolerance, values, weights, policy, visits):
             width = certify_jit(start, stop, rows, outside, values, weights, errors, policy)

@@ -113,12 +113,20 @@ encode_jit = njit(encode, inline="always")
 def decode(work, index):
     """Unpack the code of a state into its fields."""
     codes, fields = work.codes, work.fields
-    low, high, stride, word = work.low, work.high, work.stride, work.word
-    for k in range(fields.size):
-        value = codes[index, word[k]]
-        if stride[k] != 0:
-            value = value // stride[k] % (high[k] - low[k]) + low[k]
-        fields[k] = value
+    low, stride, word = work.low, work.stride, work.word
+    # The last field of a word has the largest stride: so one division a field is enough.
+    position = -1
+    rest = 0
+    for k in range(fields.size - 1, -1, -1):
+        if word[k] != position:
+            position = word[k]
+            rest = codes[index, position]
+        if stride[k] == 0:
+            fields[k] = rest
+        else:
+            digit = rest // stride[k]
+            rest -= digit * stride[k]
+            fields[k] = digit + low[k]
 
 
 decode_jit = njit(decode, inline="always")

@@ -229,6 +229,8 @@ def _overload_as_tuple(value: Any, kind: Any, length: Any) -> Any:
     found = getattr(value, "instance_class", tuple)
     wanted = getattr(kind, "instance_class", tuple)
     items = getattr(length, "literal_value", None)
+    if items is None:
+        return None  # numba asks with literals first, and that answer counts
     if isinstance(value, types.BaseTuple) and found is wanted and value.count == items:
         return lambda value, kind, length: value  # noqa: ARG005 - the same signature
     message = (

@@ -42,7 +42,7 @@ __all__ = ["CompiledRules", "Explorer", "compile_rules"]
 BUDGET = 1 << 21
 """Transitions between two looks at the limits: a few hundredths of a second."""
 
-DIRECT_SIZE = 1 << 16
+DIRECT_SIZE = 1 << 22
 """A table of up to this many codes (4 bytes each) is indexed directly, however few are used."""
 
 DIRECT_FACTOR = 8

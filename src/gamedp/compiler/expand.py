@@ -164,7 +164,7 @@ def canonical_state(rules: Rules, state: Any, place: str, like: Any = None) -> t
     _check_state(state, place, like)
     representative, swapped = _canonical(rules, state)
     if representative is not state:
-        _check_state(representative, f"the representatives of {state!r}", like)
+        _check_state(representative, f"the answers of canonical({state!r})", like=state)
     if swapped and rules.num_players != 2:
         message = (
             f"canonical({state!r}) swaps the players, which takes two, but num_players is "
@@ -212,7 +212,8 @@ def _is_plain(state: object) -> bool:
 
 def _pair(pair: Any, place: str) -> tuple[float, Any]:
     try:
-        probability, state = pair
+        # A state of two fields could be taken for a pair.
+        probability, state = () if hasattr(pair, "_fields") else pair
         return float(probability), state
     except (TypeError, ValueError):
         message = f"{place} contain {pair!r}, which is not a (probability, state) pair."

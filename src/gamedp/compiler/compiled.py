@@ -276,8 +276,7 @@ class Explorer:
         elif status == loop.GROW_CHOICES:
             self._grow_choices()
         elif status == loop.GROW_TRANSITIONS:
-            self._grow("successors", loop.TRANSITIONS)
-            self._grow("probabilities", loop.TRANSITIONS)
+            self._grow(("successors", "probabilities"), loop.TRANSITIONS)
         self._check_limits()
 
     def _check_limits(self) -> None:
@@ -304,10 +303,16 @@ class Explorer:
             for array in arrays
         )
 
-    def _grow(self, name: str, counter: int) -> None:
+    def _grow(self, names: tuple[str, ...], counter: int) -> None:
+        """Give arrays that grow together twice the room of the shortest of them."""
         # All that the counter has not passed yet belongs to a state that is begun anew.
         used = int(self.counters[counter]) + 1
-        setattr(self, name, roomier(getattr(self, name), used, self.watch.limits.max_bytes))
+        wanted = 2 * min(len(getattr(self, name)) for name in names) + 1024
+        for name in names:
+            array = getattr(self, name)
+            room = wanted + name.endswith("offsets")
+            if len(array) < room:
+                setattr(self, name, roomier(array, used, room, self.watch.limits.max_bytes))
 
     def _grow_states(self) -> None:
         if len(self.codes) == INDEX_LIMIT:
@@ -315,8 +320,7 @@ class Explorer:
             written = int(self.counters[loop.TRANSITIONS]) + 1
             self.successors = self.successors[:written].astype(np.int64)
             self.table = self.table.astype(np.int64)
-        for name in ("codes", "choice_offsets", "players"):
-            self._grow(name, loop.STATES)
+        self._grow(("codes", "choice_offsets", "players"), loop.STATES)
         self.codes = self._indexable(self.codes)
 
     def _indexable(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -324,10 +328,11 @@ class Explorer:
         return codes[:INDEX_LIMIT] if self.successors.dtype == np.int32 else codes
 
     def _grow_choices(self) -> None:
-        for name in ("labels", "transition_offsets", *(["rewards"] if self.has_rewards else [])):
-            self._grow(name, loop.CHOICES)
-        for name in ("terminals", "payoffs"):
-            self._grow(name, loop.TERMINALS)
+        if self.counters[loop.TERMINALS] >= len(self.terminals):
+            self._grow(("terminals", "payoffs"), loop.TERMINALS)
+            return
+        rewards = ("rewards",) if self.has_rewards else ()
+        self._grow(("labels", "transition_offsets", *rewards), loop.CHOICES)
 
     def _shrink(self) -> None:
         states, choices, transitions, terminals = (
@@ -353,7 +358,7 @@ class Explorer:
         codes = self.codes
         if codec.num_words != self.codec.num_words:
             codes = np.empty((num_states + 1, codec.num_words), np.int64)
-            codes = roomier(codes, 0, self.watch.limits.max_bytes)
+            codes = roomier(codes, 0, 2 * num_states + 1024, self.watch.limits.max_bytes)
         for first in range(0, num_states, 1 << 16):
             block = slice(first, min(first + (1 << 16), num_states))
             codes[block] = codec.pack(self.codec.unpack(self.codes[block]))

@@ -212,12 +212,15 @@ def _is_plain(state: object) -> bool:
 
 def _pair(pair: Any, place: str) -> tuple[float, Any]:
     try:
-        # A state of two fields could be taken for a pair.
-        probability, state = () if hasattr(pair, "_fields") else pair
-        return float(probability), state
+        probability, state = pair
+        number = float(probability)
     except (TypeError, ValueError):
         message = f"{place} contain {pair!r}, which is not a (probability, state) pair."
         raise InvalidModelError(message) from None
+    if hasattr(pair, "_fields"):  # a state of two fields, taken for a pair
+        message = f"{place} contain {pair!r}, which is not a (probability, state) pair."
+        raise InvalidModelError(message)
+    return number, state
 
 
 def _check_probability(probability: float, place: str, state: Any) -> None:

@@ -21,7 +21,7 @@ ADDRESS_SPACE = 1 << 36
 """Bytes reserved for one array at most."""
 
 
-def roomier(array: NDArray[Any], used: int, most_bytes: float) -> NDArray[Any]:
+def roomier(array: NDArray[Any], used: int, wanted: int, most_bytes: float) -> NDArray[Any]:
     """Return an array that begins with the first `used` rows of `array` and has room for more.
 
     Parameters
@@ -29,16 +29,17 @@ def roomier(array: NDArray[Any], used: int, most_bytes: float) -> NDArray[Any]:
     array : ndarray
     used : int
         Rows that hold something.
+    wanted : int
+        Rows that there must be room for.
     most_bytes : float
         How large the array can get at all.
     """
     used = min(used, len(array))
     columns = array.shape[1:]
     row_bytes = array.itemsize * int(np.prod(columns, dtype=np.int64))
-    wanted = 2 * len(array) + 1024
     if wanted * row_bytes > SMALL:
         reserved = _reserve(int(min(most_bytes, ADDRESS_SPACE)))
-        if reserved is not None and len(reserved) // row_bytes > wanted:
+        if reserved is not None and len(reserved) // row_bytes >= wanted:
             count = len(reserved) // row_bytes * (row_bytes // array.itemsize)
             bigger = np.frombuffer(reserved, array.dtype, count).reshape((-1, *columns))
             bigger[:used] = array[:used]

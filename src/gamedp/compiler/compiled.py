@@ -304,7 +304,10 @@ class Explorer:
         )
 
     def _grow(self, names: tuple[str, ...], counter: int) -> None:
-        """Give arrays that grow together twice the room of the shortest of them."""
+        """Give arrays that grow together twice the room of the shortest of them.
+
+        The loop looks at the length of the first one alone, so that is kept to what all can hold.
+        """
         # All that the counter has not passed yet belongs to a state that is begun anew.
         used = int(self.counters[counter]) + 1
         wanted = 2 * min(len(getattr(self, name)) for name in names) + 1024
@@ -313,6 +316,9 @@ class Explorer:
             room = wanted + name.endswith("offsets")
             if len(array) < room:
                 setattr(self, name, roomier(array, used, room, self.watch.limits.max_bytes))
+        first, *others = names
+        held = min(len(getattr(self, name)) - name.endswith("offsets") for name in others)
+        setattr(self, first, getattr(self, first)[:held])
 
     def _grow_states(self) -> None:
         if len(self.codes) == INDEX_LIMIT:
@@ -324,8 +330,9 @@ class Explorer:
         self.codes = self._indexable(self.codes)
 
     def _indexable(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return no more room for codes than indices of the present type can number."""
-        return codes[:INDEX_LIMIT] if self.successors.dtype == np.int32 else codes
+        """Return no more room for codes than indices can number and the other arrays hold."""
+        held = min(len(self.players), len(self.choice_offsets) - 1)
+        return codes[: min(held, INDEX_LIMIT) if self.successors.dtype == np.int32 else held]
 
     def _grow_choices(self) -> None:
         if self.counters[loop.TERMINALS] >= len(self.terminals):

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import attrs
+import numpy as np
 import pytest
 from numba import config
 
@@ -62,8 +63,52 @@ def test_good_games_pass(game):
 
 def test_only_so_many_states():
     report = check_game(Wubbel(), max_states=50, compile=False)
-    assert (report.states, report.complete) == (50, False)
+    assert (report.positions, report.complete) == (50, False)
+    assert report.states == 28
     assert "there are more" in str(report)
+
+
+class Throw(Good):
+    """First a throw decides who begins; what follows a drawn game is another such throw."""
+
+    acyclic = False
+
+    def initial_state(self):
+        return Spot(0, -1)
+
+    def is_terminal(self, state):
+        return state.left in {0, -2}
+
+    def actions(self, state):
+        yield 1
+        if state.left > 1:
+            yield 2
+
+    def outcomes(self, state, action):
+        if state.left == -1:
+            yield 0.5, Spot(0, self.left)
+            yield 0.5, Spot(1, self.left)
+        elif state.left > action:
+            yield 1.0, Spot(1 - state.player, state.left - action)
+        else:
+            yield 0.5, Spot(1 - state.player, 0)
+            yield 0.25, Spot(0, -1)
+            yield 0.25, Spot(0, -2)
+
+    def payoff(self, state, player):
+        return 0.5 if state.left == -2 else super().payoff(state, player)
+
+    def canonical(self, state):
+        return Spot(0, state.left), state.player == 1 and state.left >= 0
+
+
+def test_positions_that_are_their_own_mirror_image():
+    report = check_game(Throw(), compile=False)
+    assert (report.states, report.positions) == (9, 16)
+
+
+def test_arrays_in_games_are_fine():
+    assert check_game(TableWithoutHash(), compile=False).complete
 
 
 class Forgetful(Good):
@@ -187,6 +232,96 @@ class Denying(Good):
         return state.left != 3
 
 
+class Shared(Good):
+    """Merges positions with who is to move, but tells the players apart."""
+
+    def canonical(self, state):
+        return Spot(0, state.left), False
+
+
+class Distant(Good):
+    """A position far from the start is merged with one that is not alike."""
+
+    def canonical(self, state):
+        if state == (1, 1):
+            return Spot(1, 0), False
+        return state, False
+
+
+class Summed(Good):
+    num_players = 1
+
+    def canonical(self, state):
+        return state, False
+
+    def player(self, state):
+        return 0
+
+
+@attrs.define(unsafe_hash=True)
+class Loose:
+    left: int = 6
+    num_players = 2
+    constant_sum = 1.0
+    initial_state, is_terminal, player = Good.initial_state, Good.is_terminal, Good.player
+    actions, outcomes, payoff = Good.actions, Good.outcomes, Good.payoff
+
+
+@attrs.frozen
+class Doubling(Good):
+    more: int = attrs.field(default=1, converter=lambda number: 2 * number)
+
+
+@attrs.frozen
+class Table(Good):
+    more: np.ndarray = attrs.field(factory=lambda: np.arange(3), eq=attrs.cmp_using(np.array_equal))
+
+
+@attrs.frozen
+class TableWithoutHash(Good):
+    more: np.ndarray = attrs.field(
+        factory=lambda: np.arange(3), eq=attrs.cmp_using(np.array_equal), hash=False
+    )
+
+
+@attrs.define(unsafe_hash=True)
+class Changeable:
+    left: int
+
+
+class Melting(Good):
+    """States that can be changed after they were met."""
+
+    num_players = 1
+    constant_sum = 0.0
+
+    def initial_state(self):
+        return Changeable(2)
+
+    def is_terminal(self, state):
+        return state.left == 0
+
+    def player(self, state):
+        return 0
+
+    def actions(self, state):
+        return [1]
+
+    def outcomes(self, state, action):
+        return [(1.0, Changeable(state.left - 1))]
+
+    def payoff(self, state, player):
+        return 0.0
+
+    def canonical(self, state):
+        return state, False
+
+
+class Huge(Good):
+    def actions(self, state):
+        return [2**40]
+
+
 class Raising(Good):
     def actions(self, state):
         raise RuntimeError(state)
@@ -217,6 +352,14 @@ class Raising(Good):
         (Nameless(), "action_name(Spot(player=0, left=6), 1) is not text"),
         (Unsure(), "heuristic(Spot(player=0, left=6), 0) is inf"),
         (Denying(), "left=3), which is_state() denies"),
+        (Shared(), "they do not correspond"),
+        (Distant(), "they do not correspond"),
+        (Summed(), "constant_sum is for two players"),
+        (Loose(), "left can be changed; use attrs.frozen"),
+        (Doubling(), "given its own parameters, makes Doubling(left=6, more=4) of it"),
+        (Table(), "; give the field hash=False, or keep a tuple in it"),
+        (Melting(), "Changeable(left=1), whose left can be changed"),
+        (Huge(), "action 1099511627776 in Spot(player=0, left=6) is not an integer of 32 bits"),
         (Raising(), "raises RuntimeError: Spot(player=0, left=6)"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
@@ -232,16 +375,24 @@ def test_many_complaints_are_counted():
         check_game(Short(left=30), compile=False)
 
 
-def test_rules_that_do_not_compile():
-    class Textual(Good):
-        def payoff(self, state, player):
-            return float(sorted({"b": 1, "a": 0}.items())[state.player == player][1])
+class Textual(Good):
+    def payoff(self, state, player):
+        return float(sorted({"b": 1, "a": 0}.items())[state.player == player][1])
 
-    if config.DISABLE_JIT:
-        return  # nothing is compiled then
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="with the JIT disabled nothing compiles")
+def test_rules_that_do_not_compile():
     assert not check_game(Textual()).compiled
     with pytest.raises(ConformanceError, match="compiled rules: the rules of Textual cannot be"):
         check_game(Textual(), compile=True)
+
+
+def test_a_class_that_pickle_cannot_find():
+    class Local(Good):
+        pass
+
+    with pytest.raises(ConformanceError, match=r"no value: pickle fails: Can.*Local"):
+        check_game(Local(), compile=False)
 
 
 def test_no_game():

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gamedp
-from gamedp.testing.exact import exact_values
+from gamedp.testing import exact_values
+from gamedp.testing.strategies import models
 
 SOLVERS = (
     gamedp.BackwardInduction(),
@@ -21,53 +22,6 @@ SOLVERS = (
 )
 
 relaxed = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-@st.composite
-def models(draw, *, swaps=True):
-    """A model of one or two players in which play surely ends: some choice of numbers each."""
-    num_states = draw(st.integers(1, 7))
-    num_players = draw(st.sampled_from([1, 2]))
-    num_terminals = draw(st.integers(1, 2))
-    cyclic = draw(st.booleans())
-    swapping = swaps and num_players == 2 and draw(st.booleans())
-    scale = draw(st.sampled_from([1.0, 1.0, 1e6, 1e-9]))
-    number = st.floats(-10, 10).map(lambda x: scale * x)
-    total = num_states + num_terminals
-    choices, offsets, successors, probabilities, rewards = [0], [0], [], [], []
-    for state in range(num_states):
-        for _ in range(draw(st.integers(1, 3))):
-            first = 0 if cyclic else state + 1
-            targets = draw(st.lists(st.integers(first, total - 1), max_size=3, unique=True))
-            end = draw(st.integers(num_states, total - 1))
-            targets = [*(t for t in targets if t != end), end]
-            weights = draw(
-                st.lists(
-                    st.sampled_from([1, 2, 3, 1e-2, 1e2]),
-                    min_size=len(targets),
-                    max_size=len(targets),
-                )
-            )
-            shares = np.array(weights) / sum(weights)
-            signs = [draw(st.sampled_from([1, -1])) if swapping else 1 for _ in targets]
-            successors += targets
-            probabilities += (shares * signs).tolist()
-            rewards.append(draw(st.one_of(st.just(0.0), number)))
-            offsets.append(len(successors))
-        choices.append(len(rewards))
-    choices += [len(rewards)] * num_terminals
-    return gamedp.Model.from_arrays(
-        choices,
-        offsets,
-        successors,
-        probabilities,
-        rewards=rewards,
-        players=[draw(st.integers(0, num_players - 1)) for _ in range(total)],
-        terminals=range(num_states, total),
-        payoffs=[draw(number) for _ in range(num_terminals)],
-        num_players=num_players,
-        constant_sum=draw(st.sampled_from([0.0, 1.0])) if swapping else 0.0,
-    )
 
 
 def supporting(problem):

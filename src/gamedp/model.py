@@ -166,6 +166,9 @@ class Model:
     def transition_matrix(self) -> scipy.sparse.csr_array[np.float64]:
         """The (C, S) matrix of signed probabilities; shares the memory of the model's arrays.
 
+        These are read-only, and may have parallel transitions: take a ``.copy()`` for the methods
+        of scipy that sort or add up in place, such as ``sum_duplicates``.
+
         For values v, ``constants + transition_matrix @ v`` is the value of every choice, where
         ``constants`` are the rewards plus `constant_sum` times the probability of a swap.
         """

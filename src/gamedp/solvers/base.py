@@ -374,7 +374,10 @@ def make_solution(
             Status.ROUNDING: "the limit of 64-bit rounding",
         }[status]
         way_out = {
-            Status.SWEEP_LIMIT: "Raise max_sweeps, loosen tolerance",
+            Status.SWEEP_LIMIT: (
+                f"Raise {'max_policies' if hasattr(solver, 'max_policies') else 'max_sweeps'}, "
+                "loosen tolerance"
+            ),
             Status.TIME_LIMIT: "Raise max_seconds, loosen tolerance",
             Status.ROUNDING: "Loosen tolerance",
         }[status]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -89,8 +90,15 @@ class PolicyIteration:
         policy = system.first_policy()
         solved = 0
         values = system.start
+        # Values improve strictly, so that no policy comes again, save by rounding: then the choices
+        # that differ are equally good as far as these numbers can tell.
+        seen: set[bytes] = set()
         for improving in self._turns(system):
             while True:
+                digest = hashlib.blake2b(policy.tobytes(), digest_size=16).digest()
+                if digest in seen:
+                    return values
+                seen.add(digest)
                 values = system.evaluate(policy)
                 solved += 1
                 run.visits[0] += len(system.first)
@@ -157,7 +165,18 @@ class _System:
         if not model.has_swaps:
             constants = np.asarray(model.rewards)
             return cls(matrix, constants, run.values, inner, first, counts, maximise)
-        straight, crossed = matrix.maximum(0.0), (-matrix).maximum(0.0)
+        # Not by matrix.maximum(0): that adds up parallel transitions, and these may cancel out.
+        straight, crossed = (
+            scipy.sparse.csr_array(
+                (
+                    matrix.data.clip(min=0.0) if side > 0 else -matrix.data.clip(max=0.0),
+                    matrix.indices,
+                    matrix.indptr,
+                ),
+                shape=matrix.shape,
+            )
+            for side in (1, -1)
+        )
         ends = np.zeros(model.num_states)
         ends[model.terminals] = model.constant_sum - model.payoffs
         return cls(

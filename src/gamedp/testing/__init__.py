@@ -1,14 +1,33 @@
-"""The conformance kit: what a game claims, verified on its own positions; exact values of models.
+"""The conformance kit: what games and solvers promise, verified; exact values of small models.
 
 For anyone's games and solvers, in anyone's tests::
 
-    from gamedp.testing import check_game
+    from gamedp.testing import check_game, check_solver
 
     def test_my_game():
         check_game(MyGame())
+
+    def test_my_solver():
+        check_solver(MySolver())
+
+Random models and games for hypothesis are in :mod:`gamedp.testing.strategies`.
 """
 
-from gamedp.testing.check_game import ConformanceError, Report, check_game
-from gamedp.testing.exact import exact_values
+from gamedp.testing.check_game import Report, check_game
+from gamedp.testing.check_solver import SolverReport, check_solver, small_problems
+from gamedp.testing.complaints import ConformanceError
+from gamedp.testing.exact import exact_choice_values, exact_values
+from gamedp.testing.table_game import Place, TableGame
 
-__all__ = ["ConformanceError", "Report", "check_game", "exact_values"]
+__all__ = [
+    "ConformanceError",
+    "Place",
+    "Report",
+    "SolverReport",
+    "TableGame",
+    "check_game",
+    "check_solver",
+    "exact_choice_values",
+    "exact_values",
+    "small_problems",
+]

@@ -12,17 +12,11 @@ import attrs
 import numpy as np
 
 import gamedp
+from gamedp.testing.complaints import Complaints, can_set, check_value
 
-__all__ = ["ConformanceError", "Report", "check_game"]
-
-SHOWN = 3
-"""Complaints of one kind that are shown; the others are counted."""
+__all__ = ["Report", "check_game"]
 
 TOLERANCE = 1e-9
-
-
-class ConformanceError(gamedp.GamedpError, AssertionError):
-    """A game breaks what it promises; the message lists the complaints."""
 
 
 @attrs.frozen
@@ -33,7 +27,9 @@ class Report:
     ----------
     game : str
     states : int
-        Positions looked at, representatives only.
+        States looked at, as a model counts them: representatives only.
+    positions : int
+        All positions looked at, those that `canonical` merges each for itself.
     complete : bool
         Whether these are all that can be reached.
     compiled : bool
@@ -44,6 +40,7 @@ class Report:
 
     game: str
     states: int
+    positions: int
     complete: bool
     compiled: bool
     checks: tuple[str, ...]
@@ -51,39 +48,21 @@ class Report:
     def __str__(self) -> str:
         """Say it in a few lines."""
         reach = "all that can be reached" if self.complete else "the first ones, there are more"
-        lines = [f"{self.game}: {self.states:,} states ({reach}) are in order:"]
+        merged = f", {self.positions:,} before merging" if self.positions > self.states else ""
+        lines = [f"{self.game}: {self.states:,} states{merged} ({reach}) are in order:"]
         return "\n".join([*lines, *(f"  {check}" for check in self.checks)])
-
-
-class _Complaints:
-    """Collects what is wrong, a few of each kind."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, list[str]] = collections.defaultdict(list)
-
-    def add(self, kind: str, text: str) -> None:
-        self._found[kind].append(text)
-
-    def raise_if_any(self, game: object) -> None:
-        if not self._found:
-            return
-        lines = [f"{game!r} breaks the protocol of a game:"]
-        for kind, texts in self._found.items():
-            lines += [f"  {kind}: {text}" for text in texts[:SHOWN]]
-            if len(texts) > SHOWN:
-                lines.append(f"  {kind}: and {len(texts) - SHOWN} more like this")
-        raise ConformanceError("\n".join(lines))
 
 
 def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = None) -> Report:
     """Verify on the explored graph of a game what its rules promise.
 
-    Checks that the rules give the same answer when asked twice; that actions are distinct integers;
-    that probabilities sum to one; that every outcome is a state; that payoffs and rewards are
-    finite and, of two players, add up to `constant_sum` and to zero; that `canonical` is settled
-    and a true symmetry: a state and its representative have corresponding choices, outcomes and
-    payoffs; the claim `acyclic`; `is_state`; `heuristic`; that names are text; and that compiled
-    and plain rules give the same model.
+    Checks that the game is a value: it can be hashed and pickled, an attrs class is frozen, and its
+    parameters make it again; that the rules give the same answer when asked twice; that actions are
+    distinct integers; that probabilities sum to one; that every outcome is a state and cannot be
+    changed; that payoffs and rewards are finite and, of two players, add up to `constant_sum` and
+    to zero; that `canonical` is settled and a true symmetry: a state and its representative have
+    corresponding choices, outcomes and payoffs; the claim `acyclic`; `is_state`; `heuristic`; that
+    names are text; and that compiled and plain rules give the same model.
 
     Parameters
     ----------
@@ -108,7 +87,8 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
     --------
     >>> from gamedp.games.matches import Matches
     >>> print(check_game(Matches(matches=5), compile=False))  # doctest: +ELLIPSIS
-    Matches(matches=5, ...): 6 states (all that can be reached) are in order:
+    Matches(matches=5, ...): 6 states, 11 before merging (all that can be reached) are in order:
+      the game is a value
       the same answers when asked twice
       actions, outcomes and probabilities
       payoffs and rewards
@@ -117,11 +97,14 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
       the claim acyclic
     """
     rules = gamedp.Rules(game)
-    complaints = _Complaints()
+    complaints = Complaints()
+    check_value(game, complaints)
+    _check_players(rules, complaints)
     checker = _Checker(rules, complaints)
-    states, complete = checker.explore(max_states)
-    complaints.raise_if_any(game)
+    complete = checker.explore(max_states)
+    complaints.raise_if_any(f"{game!r} breaks the protocol of a game")
     checks = [
+        "the game is a value",
         "the same answers when asked twice",
         "actions, outcomes and probabilities",
         "payoffs and rewards",
@@ -135,37 +118,52 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
             _check_acyclic(model, complaints)
             checks.append("the claim acyclic")
         compared = compile is not False and _compare_tiers(model, complaints, must=bool(compile))
-    complaints.raise_if_any(game)
+    complaints.raise_if_any(f"{game!r} breaks the protocol of a game")
     if compared:
         checks.append("compiled and plain rules give the same model")
-    return Report(repr(game), states, complete, compared, tuple(checks))
+    return Report(repr(game), checker.states, checker.positions, complete, compared, tuple(checks))
+
+
+def _changeable(state: Any) -> str | None:
+    """Return the name of an attribute of a state that can be set, if there is one."""
+    names = [*getattr(state, "__dict__", ()), *getattr(type(state), "__slots__", ())]
+    return next((name for name in names if can_set(state, name)), None)
+
+
+def _check_players(rules: gamedp.Rules, complaints: Complaints) -> None:
+    if rules.num_players < 1:
+        complaints.add("players", f"num_players is {rules.num_players}")
+    if rules.constant_sum and rules.num_players != 2:
+        complaints.add("players", "constant_sum is for two players; leave it out")
 
 
 class _Checker:
     """Goes through the positions of a game, and looks at each."""
 
-    def __init__(self, rules: gamedp.Rules, complaints: _Complaints) -> None:
+    def __init__(self, rules: gamedp.Rules, complaints: Complaints) -> None:
         self.rules = rules
         self.complaints = complaints
         self.seen: set[Any] = set()
+        self.representatives: set[Any] = set()
+        self.positions = self.states = 0
         self.kind: type = object
 
-    def explore(self, max_states: int) -> tuple[int, bool]:
-        """Check states breadth first; return how many, and whether these are all."""
+    def explore(self, max_states: int) -> bool:
+        """Check positions breadth first; say whether these are all."""
         waiting: collections.deque[Any] = collections.deque()
         start = self._twice("initial_state()", self.rules.initial)
-        if start is None:
-            return 0, False
-        self._check_chances([pair[0] for pair in start], "the initial states")
+        if start is None or not self._check_chances(start, "initial_state()"):
+            return False
         self.kind = type(start[0][1])
         for _, state in start:
             self._meet(state, "initial_state()", waiting)
-        done = 0
-        while waiting and done < max_states:
-            for state, place in self._look_at(waiting.popleft()):
+        while waiting and self.positions < max_states:
+            position = waiting.popleft()
+            for state, place in self._look_at(position):
                 self._meet(state, place, waiting)
-            done += 1
-        return done, not waiting
+            self.positions += 1
+            self.states += position in self.representatives
+        return not waiting
 
     def _add(self, kind: str, text: str) -> None:
         self.complaints.add(kind, text)
@@ -184,7 +182,7 @@ class _Checker:
         return first
 
     def _meet(self, state: Any, place: str, waiting: collections.deque[Any]) -> None:
-        """Check a state that play may reach, and let its representative wait if it is new."""
+        """Check a state that play may reach; let it and its representative wait if they are new."""
         if not isinstance(state, self.kind):
             self._add("not a state", f"{place} leads to {state!r}, not a {self.kind.__name__}")
             return
@@ -193,14 +191,18 @@ class _Checker:
         except TypeError as error:
             self._add("not a state", f"{place} leads to {state!r}: {error}")
             return
+        if state in self.seen:
+            return
+        self.seen.add(state)
+        if name := _changeable(state):
+            self._add("not a state", f"{place} leads to {state!r}, whose {name} can be changed")
+        waiting.append(state)
         answer = self._twice(f"canonical({state!r})", lambda: self.rules.canonical(state))
         if answer is None:
             return
         representative, swapped = answer
         if swapped and self.rules.num_players != 2:
             self._add("canonical", f"canonical({state!r}) swaps players, but there are not two")
-        if representative in self.seen and representative == state:
-            return
         again = self._twice(
             f"canonical({representative!r})", lambda: self.rules.canonical(representative)
         )
@@ -213,12 +215,10 @@ class _Checker:
             return
         if not self.rules.is_state(state):
             self._add("is_state", f"{place} leads to {state!r}, which is_state() denies")
-        if state != representative and state not in self.seen:
-            self.seen.add(state)
+        self.representatives.add(representative)
+        if state != representative:
             self._check_symmetry(state, representative, swapped)
-        if representative not in self.seen:
-            self.seen.add(representative)
-            waiting.append(representative)
+            self._meet(representative, f"canonical({state!r})", waiting)
 
     def _look_at(self, state: Any) -> Iterator[tuple[Any, str]]:
         """Check one position; yield the states its outcomes lead to, and from where."""
@@ -245,8 +245,8 @@ class _Checker:
         if len(set(actions)) < len(actions):
             self._add("actions", f"actions({state!r}) repeats itself: {actions!r}")
         for action in actions:
-            if not hasattr(action, "__index__"):
-                self._add("actions", f"action {action!r} in {state!r} is not an integer")
+            if not hasattr(action, "__index__") or not -(2**31) <= action < 2**31:
+                self._add("actions", f"action {action!r} in {state!r} is not an integer of 32 bits")
                 continue
             yield from self._check_action(state, action)
 
@@ -256,12 +256,8 @@ class _Checker:
         pairs = self._twice(place, lambda: list(rules.game.outcomes(state, action)))
         if pairs is None:
             return
-        try:
-            chances = [float(chance) for chance, _ in pairs]
-        except (TypeError, ValueError):
-            self._add("outcomes", f"{place} are {pairs!r}, not (probability, state) pairs")
+        if not self._check_chances(pairs, place):
             return
-        self._check_chances(chances, place)
         self._check_numbers(
             lambda player: rules.reward(state, action, player),
             f"reward({state!r}, {action!r}, ",
@@ -272,11 +268,18 @@ class _Checker:
             self._add("words", f"action_name({state!r}, {action!r}) is not text")
         yield from ((successor, place) for chance, successor in pairs if chance)
 
-    def _check_chances(self, chances: list[float], place: str) -> None:
+    def _check_chances(self, pairs: list[Any], place: str) -> bool:
+        """Check a distribution; say whether it is one of states, if not a good one."""
+        try:
+            chances = [float(chance) for chance, _ in pairs]
+        except (TypeError, ValueError):
+            self._add("outcomes", f"{place} are {pairs!r}, not (probability, state) pairs")
+            return False
         if not all(0 <= chance <= 1 + TOLERANCE for chance in chances):
             self._add("probabilities", f"{place} have probabilities {chances!r}")
         elif abs(math.fsum(chances) - 1) > TOLERANCE:
             self._add("probabilities", f"{place} sum to {math.fsum(chances)!r}, not 1")
+        return bool(pairs)
 
     def _check_numbers(
         self, ask: Callable[[int], Any], words: str, total: float
@@ -315,10 +318,10 @@ class _Checker:
     def _check_symmetry(self, state: Any, representative: Any, swapped: bool) -> None:
         """Compare a state with its representative: everything must correspond."""
         try:
-            one, other = (
-                self._picture(state, swapped),
-                self._picture(representative, swapped=False),
-            )
+            one, other = self._picture(state, swapped), self._picture(representative, False)
+            if one != other:
+                one = self._picture(state, swapped, lenient=True)
+                other = self._picture(representative, False, lenient=True)
         except Exception as error:  # noqa: BLE001 - whatever the rules may raise
             self._add("an error", f"the rules in {state!r} raise {type(error).__name__}: {error}")
             return
@@ -329,8 +332,12 @@ class _Checker:
                 f"{', swapped,' if swapped else ''} but they do not correspond: {one} and {other}",
             )
 
-    def _picture(self, state: Any, swapped: bool) -> Any:
-        """Return what counts of a position, as the representative's players see it."""
+    def _picture(self, state: Any, swapped: bool, *, lenient: bool = False) -> Any:
+        """Return what counts of a position, as the representative's players see it.
+
+        If `lenient`, it does not matter whether players change places on the way to a position that
+        is its own mirror image, like a draw, or a throw for who begins.
+        """
         rules = self.rules
         sides = [1, 0] if swapped else range(rules.num_players)
         if rules.game.is_terminal(state):
@@ -342,25 +349,32 @@ class _Checker:
             for chance, successor in rules.game.outcomes(state, action):
                 representative, changed = rules.canonical(successor)
                 if chance:
-                    chances[representative, bool(changed) ^ swapped] += chance
+                    other_side = bool(changed) ^ swapped
+                    if lenient and self._picture(representative, False) == self._picture(
+                        representative, True
+                    ):
+                        other_side = False
+                    chances[representative, other_side] += chance
             rewards = tuple(round(rules.reward(state, action, p), 9) for p in sides)
             outcomes = {key: round(chance, 9) for key, chance in chances.items()}
             choices.append((rewards, sorted(outcomes.items(), key=repr)))
-        return (1 - mover if swapped else mover), sorted(choices, key=repr)
+        # With one action, it does not matter whose it is.
+        side = None if len(choices) == 1 else 1 - mover if swapped else mover
+        return side, sorted(choices, key=repr)
 
 
 def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _check_acyclic(model: gamedp.Model, complaints: _Complaints) -> None:
+def _check_acyclic(model: gamedp.Model, complaints: Complaints) -> None:
     cycle = model.structure.cycle()
     if cycle:
         path = " → ".join(str(model.state(index)) for index in (*cycle[:8], cycle[0]))
         complaints.add("acyclic", f"the game claims to be acyclic, but play can go {path}")
 
 
-def _compare_tiers(model: gamedp.Model, complaints: _Complaints, *, must: bool) -> bool:
+def _compare_tiers(model: gamedp.Model, complaints: Complaints, *, must: bool) -> bool:
     """Compare a plain model with the compiled one; say whether there was one."""
     rules = model.rules
     game = rules.game if rules is not None else None

@@ -13,7 +13,7 @@ import attrs
 
 import gamedp
 
-__all__ = ["exact_values"]
+__all__ = ["exact_choice_values", "exact_values"]
 
 
 @attrs.frozen
@@ -68,6 +68,35 @@ def exact_values(model: gamedp.Model, objective: Any = None) -> list[Fraction]:
         message = "play may go on for ever; exact total rewards are for models where it ends."
         raise gamedp.UnsupportedProblemError(message)
     return _best_policies(rows, maximise, known)[: model.num_states]
+
+
+def exact_choice_values(model: gamedp.Model, objective: Any = None) -> list[Fraction]:
+    """Return what every choice of a model is worth, exactly, if play is at its best afterwards.
+
+    Parameters and errors are those of :func:`exact_values`; a finite horizon is at least 1.
+
+    Returns
+    -------
+    list of Fraction
+        C numbers.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays(
+    ...     [0, 2, 2], [0, 2, 3], [0, 1, 1], [0.5, 0.5, 1.0], terminals=[1], payoffs=[0.5]
+    ... )
+    >>> exact_choice_values(model, gamedp.Discounted(0.5))
+    [Fraction(3, 16), Fraction(1, 4)]
+    """
+    objective = gamedp.TotalReward() if objective is None else objective
+    following = objective
+    if isinstance(objective, gamedp.FiniteHorizon):
+        following = attrs.evolve(objective, horizon=objective.horizon - 1)
+    values = exact_values(model, following)
+    values += [Fraction(model.constant_sum) - value for value in values]
+    rows, _, _ = _unfolded(model, objective, Fraction(getattr(objective, "discount", 1)))
+    return [_result(row, values) for choices in rows[: model.num_states] for row in choices]
 
 
 def _unfolded(

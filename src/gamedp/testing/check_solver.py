@@ -1,0 +1,380 @@
+"""Holds a solver against problems whose exact values are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import attrs
+import numpy as np
+
+import gamedp
+from gamedp.testing.complaints import Complaints, check_value
+from gamedp.testing.exact import exact_choice_values, exact_values
+
+__all__ = ["SolverReport", "check_solver", "small_problems"]
+
+Choice: TypeAlias = tuple[float, Sequence[tuple[float, int]]]
+"""What a choice earns, and its (signed probability, state) pairs."""
+
+
+@attrs.frozen
+class SolverReport:
+    """What :func:`check_solver` has found in order.
+
+    Attributes
+    ----------
+    solver : str
+    solved : tuple of str
+        The problems that were solved as asked.
+    unfinished : tuple of (str, str)
+        Those at which it stopped before, or proved nothing, and what it said.
+    refused : tuple of (str, str)
+        Those that it does not support, and why not.
+    """
+
+    solver: str
+    solved: tuple[str, ...]
+    unfinished: tuple[tuple[str, str], ...]
+    refused: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        """Say it in a few lines."""
+        lines = [f"{self.solver} is in order:", *(f"  solved: {name}" for name in self.solved)]
+        lines += [f"  unfinished: {name}: {reason}" for name, reason in self.unfinished]
+        lines += [f"  refused: {name}: it {reason}" for name, reason in self.refused]
+        return "\n".join(lines)
+
+
+def check_solver(
+    solver: Any, problems: Mapping[str, gamedp.Problem] | None = None, *, tolerance: float = 1e-6
+) -> SolverReport:
+    """Verify that a solver keeps what its solutions promise.
+
+    Checks that the solver is a value: hashed, pickled, frozen; that `supports` gives a reason for
+    what it refuses, and `solve` raises UnsupportedProblemError then; that proven bounds contain the
+    exact value and are as close as was asked; that the policy's choices are optimal as far as the
+    bounds can tell; that the model is left as it was; and that it says the same again.
+
+    Parameters
+    ----------
+    solver
+        What fulfils the protocol of solvers: ``supports(problem)`` and
+        ``solve(problem, *, tolerance, progress=None)``.
+    problems : mapping of name to Problem, optional
+        Small ones, for they are solved in rational numbers too; :func:`small_problems` if not
+        given. Where play may go on for ever, and for three players and more, no exact values are
+        known here: then only the form of the solution is looked at.
+    tolerance : float
+        What is asked of the solver.
+
+    Returns
+    -------
+    SolverReport
+
+    Raises
+    ------
+    ConformanceError
+        If anything is wrong: lists the complaints, each with the problem and the state.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> problem = gamedp.Problem(small_problems()["rarely ends"].model)
+    >>> print(check_solver(gamedp.ValueIteration(), {"rarely ends": problem}))
+    ValueIteration(...) is in order:
+      solved: rarely ends
+    """
+    complaints = Complaints()
+    check_value(solver, complaints)
+    solved, unfinished, refused = [], [], []
+    for name, problem in (small_problems() if problems is None else problems).items():
+        before = problem.model.digest()
+        trial = _Trial(solver, name, problem, tolerance, complaints)
+        reason = trial.refusal()
+        if reason is None:
+            stopped = trial.run()
+            if stopped:
+                unfinished.append((name, stopped))
+            else:
+                solved.append(name)
+        else:
+            refused.append((name, reason))
+        if problem.model.digest() != before:
+            complaints.add(f"{name}: the inputs", "the model's arrays were changed")
+    if not solved:
+        complaints.add("nothing solved", "none of the problems was solved as asked")
+    complaints.raise_if_any(f"{solver!r} does not keep the protocol of solvers")
+    return SolverReport(repr(solver), tuple(solved), tuple(unfinished), tuple(refused))
+
+
+@attrs.frozen(eq=False)
+class _Trial:
+    """One solver at one problem."""
+
+    solver: Any
+    name: str
+    problem: gamedp.Problem
+    tolerance: float
+    complaints: Complaints
+
+    def _add(self, kind: str, text: str) -> None:
+        self.complaints.add(f"{self.name}: {kind}", text)
+
+    def refusal(self) -> str | None:
+        """Return why the solver does not support the problem, or None if it does."""
+        support = self.solver.supports(self.problem)
+        if not isinstance(support, gamedp.Support):
+            self._add("supports", f"it returns {support!r}, not a gamedp.Support")
+        if support:
+            return None
+        reason = str(getattr(support, "reason", ""))
+        if not reason:
+            self._add("supports", "it refuses without a reason")
+        try:
+            self.solver.solve(self.problem, tolerance=self.tolerance)
+        except gamedp.UnsupportedProblemError:
+            pass
+        except Exception as error:  # noqa: BLE001 - whatever a solver may raise
+            self._add("supports", f"refused, but solve raises {type(error).__name__}: {error}")
+        else:
+            self._add("supports", "refused, but solve does not raise UnsupportedProblemError")
+        return reason
+
+    def run(self) -> str:
+        """Solve the problem and check what comes out; return in words what stopped the solver."""
+        try:
+            solution, stopped = self._solution()
+            again, _ = self._solution()
+        except Exception as error:  # noqa: BLE001 - whatever a solver may raise
+            self._add("an error", f"solve raises {type(error).__name__}: {error}")
+            return "an error"
+        if not isinstance(solution, gamedp.Solution):
+            self._add("the solution", f"it is {solution!r}, not a gamedp.Solution")
+            return "no solution"
+        for array in ("values", "lower", "upper", "policy"):
+            if not np.array_equal(getattr(solution, array), getattr(again, array), equal_nan=True):
+                self._add("not deterministic", f"{array} differ when solved again")
+        if self._has_its_form(solution):
+            self._check_bounds(solution, stopped)
+            if solution.values.ndim == 1 and solution.guarantee is gamedp.Guarantee.TWO_SIDED:
+                self._check_truth(solution)
+        unproven = solution.guarantee is gamedp.Guarantee.NONE
+        return stopped or (solution.guarantee.value if unproven else "")
+
+    def _solution(self) -> tuple[Any, str]:
+        try:
+            solution = self.solver.solve(
+                self.problem, tolerance=self.tolerance, progress=lambda _report: None
+            )
+        except gamedp.NotSolvedError as error:
+            return error.solution, str(error)
+        return solution, ""
+
+    def _has_its_form(self, solution: gamedp.Solution) -> bool:
+        model = self.problem.model
+        shape: tuple[int, ...] = (model.num_states,)
+        if model.num_players > 2:
+            shape = (model.num_states, model.num_players)
+        shapes = {"values": shape, "lower": shape, "upper": shape, "policy": (model.num_states,)}
+        fine = True
+        for name, wanted in shapes.items():
+            array = getattr(solution, name)
+            if array.shape != wanted:
+                self._add("the solution", f"{name} has shape {array.shape}, not {wanted}")
+                fine = False
+        if solution.model is not model or solution.objective != self.problem.objective:
+            self._add("the solution", "it is not of this model and objective")
+        if solution.solver != self.solver:
+            self._add("the solution", f"it names {solution.solver!r} as its solver")
+        if not fine:
+            return False
+        if getattr(solution.objective, "horizon", 1) == 0:
+            return True  # with no steps to go, there is nothing to choose
+        first, end = model.choice_offsets[:-1], model.choice_offsets[1:]
+        outside = (solution.policy < first) | (solution.policy >= end)
+        wrong = np.flatnonzero(np.where(first == end, solution.policy != -1, outside))
+        for state in wrong.tolist():
+            self._add("the policy", f"in {self._state(state)} it is {solution.policy[state]}")
+        return not len(wrong)
+
+    def _check_bounds(self, solution: gamedp.Solution, stopped: str) -> None:
+        """Check what the numbers say of themselves."""
+        ordered = (solution.lower <= solution.values) & (solution.values <= solution.upper)
+        proven = solution.guarantee is not gamedp.Guarantee.NONE
+        if proven and not ordered.all():
+            index = tuple(np.argwhere(~ordered)[0].tolist())
+            numbers = solution.lower[index], solution.values[index], solution.upper[index]
+            self._add(
+                "the bounds",
+                f"in {self._state(index[0])} lower, value and upper are not in order: "
+                f"{', '.join(repr(float(number)) for number in numbers)}",
+            )
+        if stopped and solution.status is gamedp.Status.SOLVED:
+            self._add("the status", "it is SOLVED, but NotSolvedError was raised")
+        two_sided = solution.guarantee is gamedp.Guarantee.TWO_SIDED
+        if solution.status is gamedp.Status.SOLVED and two_sided:
+            width = float(np.max(solution.upper - solution.lower, initial=0.0))
+            if not width <= self.tolerance:
+                self._add(
+                    "the status",
+                    f"it is SOLVED, but bounds are {width!r} apart, not {self.tolerance!r}",
+                )
+
+    def _check_truth(self, solution: gamedp.Solution) -> None:
+        """Hold the bounds, and the policy, against the exact values."""
+        model, objective = self.problem.model, self.problem.objective
+        try:
+            truth = exact_values(model, objective)
+        except gamedp.UnsupportedProblemError:
+            return
+        lower, upper = solution.lower.tolist(), solution.upper.tolist()
+        for state, value in enumerate(truth):
+            if not lower[state] <= value <= upper[state]:
+                self._add(
+                    "the bounds",
+                    f"the value of {self._state(state)} is {float(value)!r}, not between "
+                    f"{lower[state]!r} and {upper[state]!r}",
+                )
+        if getattr(objective, "horizon", 1) == 0:
+            return
+        worth = exact_choice_values(model, objective)
+        # What is best by values that are off by a width is off by two of them at most.
+        slack = 2 * Fraction(float(np.max(solution.upper - solution.lower, initial=0.0)))
+        slack += Fraction(1, 10**12) * max(map(abs, worth), default=Fraction(0))
+        for state, choice in enumerate(solution.policy.tolist()):
+            if choice >= 0 and abs(worth[choice] - truth[state]) > slack:
+                self._add(
+                    "the policy",
+                    f"in {self._state(state)} it takes choice {choice}, which is worth "
+                    f"{float(worth[choice])!r}; the best is worth {float(truth[state])!r}",
+                )
+
+    def _state(self, state: int) -> str:
+        return f"state {self.problem.model.state(state)!r}"
+
+
+def small_problems() -> dict[str, gamedp.Problem]:
+    """Return problems that differ in kind, by name: what :func:`check_solver` looks at.
+
+    Examples
+    --------
+    >>> small_problems()["rarely ends"].model
+    <Model 2 states, 1 choices, 2 transitions>
+    """
+    walk = _walk()
+    ring = _model(
+        [(1.0, [(0.5, 1), (0.5, 2)]), (0.0, [(1.0, 2)])],
+        [(-1.0, [(1.0, 0)]), (3.0, [(0.9, 1), (0.1, 2)])],
+        [(0.5, [(1.0, 0)])],
+    )
+    models = {
+        "one sure step": _model([(1.0, [(1.0, 1)])], 0.5),
+        "nothing to choose": _model(2.0),
+        "no cycles": _model(
+            [(0.0, [(0.5, 1), (0.5, 2)]), (1.0, [(1.0, 2)])],
+            [(2.0, [(0.25, 2), (0.75, 3)])],
+            [(-1.0, [(1.0, 3)]), (0.0, [(0.5, 3), (0.5, 4)])],
+            1.0,
+            4.0,
+        ),
+        "no cycles, places change": _model(
+            [(0.0, [(0.25, 2), (-0.75, 1)]), (0.0, [(-1.0, 2)])],
+            [(0.0, [(0.75, 3), (-0.25, 2)])],
+            [(0.0, [(0.5, 3), (-0.5, 3)]), (0.0, [(-1.0, 3)])],
+            0.75,
+            players=[0, 1, 0, 0],
+            num_players=2,
+            constant_sum=1.0,
+        ),
+        "a walk": walk,
+        "rarely ends": _model([(0.0, [(0.999, 0), (0.001, 1)])], 1.0),
+        "equally good": _model(
+            [(0.0, [(1.0, 1)]), (0.0, [(1.0, 2)])], [(1.0, [(1.0, 2)])], [(0.0, [(1.0, 3)])], 0.0
+        ),
+        "large and small": _model(
+            [(1e-3, [(0.5, 0), (0.5, 1)])], [(-1e5, [(1.0, 2)]), (-1e5 + 1e-3, [(1.0, 2)])], 1e5
+        ),
+        "two opponents": _model(
+            [(0.0, [(0.6, 1), (0.4, 3)]), (0.5, [(0.9, 2), (0.1, 3)])],
+            [(0.0, [(0.7, 0), (0.3, 3)]), (-1.0, [(0.2, 1), (0.8, 4)])],
+            [(1.0, [(0.5, 1), (0.5, 4)]), (0.0, [(0.4, 0), (0.6, 4)])],
+            1.0,
+            -1.0,
+            players=[0, 1, 1, 0, 0],
+        ),
+        "places change, one wins": _model(
+            [(0.0, [(0.3, 1), (-0.7, 0)]), (0.0, [(-1.0, 2)])],
+            [(0.0, [(0.5, 3), (-0.5, 0)])],
+            [(0.0, [(0.8, 3), (-0.2, 1)]), (0.0, [(-0.6, 1), (0.4, 2)])],
+            1.0,
+            num_players=2,
+            constant_sum=1.0,
+        ),
+        "places change, nothing is lost": _model(
+            [(1.0, [(-0.9, 1), (0.1, 2)]), (0.0, [(-0.5, 0), (-0.5, 2)])],
+            [(-0.5, [(-0.8, 0), (0.2, 2)])],
+            2.0,
+            num_players=2,
+        ),
+        "may go on for ever": _model([(0.0, [(1.0, 0)]), (0.0, [(1.0, 1)])], 1.0),
+        "three players": _model(
+            [([0.0, 1.0, 0.0], [(1.0, 1)]), ([0.0, 0.0, 0.0], [(0.5, 1), (0.5, 2)])],
+            [([0.0, 0.0, 1.0], [(1.0, 2)])],
+            [1.0, 2.0, 3.0],
+            players=[0, 2, 0],
+            num_players=3,
+        ),
+    }
+    problems = {name: gamedp.Problem(model) for name, model in models.items()}
+    return problems | {
+        "a walk, the least": gamedp.Problem(walk, gamedp.TotalReward(optimum="min")),
+        "discounted, without end": gamedp.Problem(ring, gamedp.Discounted(0.9)),
+        "hardly discounted, the least": gamedp.Problem(ring, gamedp.Discounted(0.999, "min")),
+        "only the next reward": gamedp.Problem(ring, gamedp.Discounted(0.0)),
+        "three steps": gamedp.Problem(ring, gamedp.FiniteHorizon(3)),
+        "ten steps of a walk": gamedp.Problem(walk, gamedp.FiniteHorizon(10)),
+        "no steps": gamedp.Problem(ring, gamedp.FiniteHorizon(0)),
+    }
+
+
+def _walk() -> gamedp.Model:
+    """Return a gambler's way from 1 to 4 of 5: small stakes are fair, large ones are not."""
+    states: list[Any] = [-1.0]
+    for have in range(1, 5):
+        stake = min(have, 5 - have)
+        small = [(0.5, have - 1), (0.5, have + 1)]
+        large = [(0.625, have - stake), (0.375, have + stake)]
+        states.append([(-0.125, small), (0.0, large)])
+    return _model(*states, 5.0, initial=2)
+
+
+def _model(*states: Any, **keywords: Any) -> gamedp.Model:
+    """Make a model of states: each a list of choices, or what is received at its end."""
+    choices, offsets = [0], [0]
+    successors: list[int] = []
+    probabilities: list[float] = []
+    rewards: list[Any] = []
+    terminals, payoffs = [], []
+    for number, state in enumerate(states):
+        is_inner = isinstance(state, list) and isinstance(state[0], tuple)
+        if not is_inner:
+            terminals.append(number)
+            payoffs.append(state)
+        for reward, outcomes in state if is_inner else []:
+            rewards.append(reward)
+            probabilities += [probability for probability, _ in outcomes]
+            successors += [target for _, target in outcomes]
+            offsets.append(len(successors))
+        choices.append(len(rewards))
+    return gamedp.Model.from_arrays(
+        choices,
+        offsets,
+        successors,
+        probabilities,
+        rewards=rewards,
+        terminals=terminals,
+        payoffs=payoffs,
+        **keywords,
+    )

@@ -1,0 +1,134 @@
+"""Random models and games for property-based tests, as strategies of hypothesis.
+
+Needs hypothesis, which nothing else here does: so this module is imported by its own name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+import gamedp
+from gamedp.testing.table_game import TableGame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["games", "models"]
+
+WEIGHTS = (1, 2, 3, 1e-2, 1e2)
+SCALES = (1.0, 1.0, 1e6, 1e-9)
+
+
+@st.composite
+def models(
+    draw: st.DrawFn,
+    *,
+    max_states: int = 7,
+    players: Sequence[int] = (1, 2),
+    acyclic: bool | None = None,
+    ends: bool = True,
+    swaps: bool | None = None,
+    rewards: bool = True,
+) -> gamedp.Model:
+    """Draw a small model: up to `max_states` states with choices, and one or two terminal ones.
+
+    Parameters
+    ----------
+    max_states : int
+        States with choices, at most.
+    players : sequence of int
+        The numbers of players to draw from.
+    acyclic : bool, optional
+        Whether no state can come again; either, if not given.
+    ends : bool
+        Whether every choice may end the game at once, so that play ends almost surely.
+    swaps : bool, optional
+        Whether two players may change places; either, if not given.
+    rewards : bool
+        Whether choices may earn something.
+
+    Examples
+    --------
+    >>> from hypothesis import given
+    >>> @given(models(acyclic=True))
+    ... def test_no_state_comes_again(model):
+    ...     assert model.structure.is_acyclic
+    >>> test_no_state_comes_again()
+    """
+    num_players = draw(st.sampled_from(list(players)))
+    inner = draw(st.integers(1, max_states))
+    total = inner + draw(st.integers(1, 2))
+    acyclic = draw(st.booleans()) if acyclic is None else acyclic
+    swapping = num_players == 2 and (draw(st.booleans()) if swaps is None else swaps)
+    scale = draw(st.sampled_from(SCALES))
+    numbers = st.floats(-10, 10).map(lambda number: number * scale)
+    columns = num_players if num_players > 2 else 1
+    earned = st.lists(
+        st.one_of(st.just(0.0), numbers) if rewards else st.just(0.0),
+        min_size=columns,
+        max_size=columns,
+    )
+    choices, offsets, successors, probabilities, gains = [0], [0], [], [], []
+    for state in range(inner):
+        for _ in range(draw(st.integers(1, 3))):
+            first = state + 1 if acyclic else 0
+            targets = draw(
+                st.lists(st.integers(first, total - 1), min_size=1 - ends, max_size=3, unique=True)
+            )
+            if ends:
+                end = draw(st.integers(inner, total - 1))
+                targets = [*(target for target in targets if target != end), end]
+            weights = [draw(st.sampled_from(WEIGHTS)) for _ in targets]
+            for target, weight in zip(targets, weights, strict=True):
+                sides = draw(st.sampled_from([(1,), (-1,), (0.5, -0.5)])) if swapping else (1,)
+                successors += [target] * len(sides)
+                probabilities += [side * weight / sum(weights) for side in sides]
+            gains.append(draw(earned))
+            offsets.append(len(successors))
+        choices.append(len(gains))
+    payoffs = [[draw(numbers) for _ in range(columns)] for _ in range(total - inner)]
+    return gamedp.Model.from_arrays(
+        choices + [len(gains)] * (total - inner),
+        offsets,
+        successors,
+        probabilities,
+        rewards=gains if columns > 1 else [row[0] for row in gains],
+        players=[draw(st.integers(0, num_players - 1)) for _ in range(total)],
+        terminals=range(inner, total),
+        payoffs=payoffs if columns > 1 else [row[0] for row in payoffs],
+        num_players=num_players,
+        constant_sum=draw(st.sampled_from([0.0, 1.0])) if swapping else 0.0,
+    )
+
+
+def games(
+    *,
+    max_states: int = 7,
+    players: Sequence[int] = (1, 2),
+    acyclic: bool | None = None,
+    ends: bool = True,
+    swaps: bool | None = None,
+    rewards: bool = True,
+) -> st.SearchStrategy[TableGame]:
+    """Draw a small game whose rules are tables and compile; parameters as for :func:`models`.
+
+    Examples
+    --------
+    >>> from hypothesis import given, settings
+    >>> from gamedp.testing import check_game
+    >>> @settings(max_examples=5)
+    ... @given(games(players=[3]))
+    ... def test_the_conformance_kit(game):
+    ...     check_game(game, compile=False)
+    >>> test_the_conformance_kit()
+    """
+    return models(
+        max_states=max_states,
+        players=players,
+        acyclic=acyclic,
+        ends=ends,
+        swaps=swaps,
+        rewards=rewards,
+    ).map(TableGame.of)

@@ -1,0 +1,261 @@
+"""The conformance kit for solvers: good ones pass, and every broken one is caught in words."""
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import gamedp
+from gamedp.testing import (
+    ConformanceError,
+    TableGame,
+    check_game,
+    check_solver,
+    exact_choice_values,
+    exact_values,
+    small_problems,
+)
+from gamedp.testing.strategies import games, models
+
+relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.mark.parametrize(
+    ("solver", "count"),
+    [
+        (gamedp.BackwardInduction(), 9),
+        (gamedp.TopologicalValueIteration(), 15),
+        (gamedp.ValueIteration(), 15),
+        (gamedp.ValueIteration(sweep="jacobi"), 15),
+        (gamedp.PolicyIteration(), 15),
+    ],
+    ids=repr,
+)
+def test_our_solvers_pass(solver, count):
+    report = check_solver(solver)
+    assert len(report.solved) == count
+    assert len(report.solved) + len(report.unfinished) + len(report.refused) == 20
+    assert all(reason in str(report) for _, reason in report.refused)
+
+
+def test_what_is_left_unfinished_is_told():
+    limited = gamedp.ValueIteration(max_sweeps=2)
+    report = check_solver(limited)
+    reasons = dict(report.unfinished)
+    assert "stopped at its limit of sweeps" in reasons["rarely ends"]
+    assert "one sure step" in report.solved
+    endless = check_solver(gamedp.TopologicalValueIteration())
+    assert endless.unfinished == (("may go on for ever", gamedp.Guarantee.NONE.value),)
+
+
+def test_own_problems():
+    walk = {"walk": small_problems()["a walk"]}
+    assert check_solver(gamedp.PolicyIteration(), walk, tolerance=1e-9).solved == ("walk",)
+
+
+def changed(solution, **arrays):
+    """Return the solution with some of its arrays exchanged."""
+    return attrs.evolve(solution, **arrays)
+
+
+@attrs.frozen
+class Outside:
+    """Another's solver, which does all that ours can and passes."""
+
+    inner: gamedp.TopologicalValueIteration = attrs.field(factory=gamedp.TopologicalValueIteration)
+
+    def supports(self, problem):
+        return self.inner.supports(problem)
+
+    def solve(self, problem, *, tolerance, progress=None):
+        solution = self.inner.solve(problem, tolerance=tolerance, progress=progress)
+        return self.spoil(changed(solution, solver=self))
+
+    def spoil(self, solution):
+        return solution
+
+
+class Hasty(Outside):
+    """Sweeps until the last change is small, and calls that the error."""
+
+    def solve(self, problem, *, tolerance, progress=None):
+        solution = super().solve(problem, tolerance=tolerance)
+        if problem.model.num_players > 1 or problem.model.has_swaps:
+            return solution
+        matrix, constants = problem.model.transition_matrix, problem.model.rewards
+        offsets = problem.model.choice_offsets
+        values, change = np.zeros(problem.model.num_states), 1.0
+        values[problem.model.terminals] = problem.model.payoffs
+        while change > 1e-3:
+            worth = constants + problem.discount * (matrix @ values)
+            best = min if problem.objective.optimum == "min" else max
+            new = [
+                best(worth[a:b]) if a < b else old
+                for a, b, old in zip(offsets[:-1], offsets[1:], values, strict=True)
+            ]
+            change = np.abs(new - values).max()
+            values = np.array(new)
+        return changed(solution, values=values, lower=values - 1e-7, upper=values + 1e-7)
+
+
+class Wide(Outside):
+    def spoil(self, solution):
+        return changed(solution, lower=solution.lower - 1)
+
+
+class Crossed(Outside):
+    def spoil(self, solution):
+        return changed(solution, lower=solution.upper + 1, upper=solution.lower - 1)
+
+
+class LastChoice(Outside):
+    def spoil(self, solution):
+        last = solution.model.choice_offsets[1:] - 1
+        return changed(solution, policy=np.where(solution.policy >= 0, last, -1))
+
+
+class NoChoice(Outside):
+    def spoil(self, solution):
+        return changed(solution, policy=np.zeros_like(solution.policy))
+
+
+class Column(Outside):
+    def spoil(self, solution):
+        return changed(solution, values=solution.values[:, None])
+
+
+class Someone(Outside):
+    def spoil(self, solution):
+        return changed(solution, solver=gamedp.ValueIteration())
+
+
+class Moody(Outside):
+    calls = 0
+
+    def spoil(self, solution):
+        Moody.calls += 1
+        return changed(solution, values=solution.values + 1e-9 * Moody.calls)
+
+
+class Vandal(Outside):
+    def spoil(self, solution):
+        rewards = solution.model.rewards
+        rewards.flags.writeable = True
+        rewards += 1
+        return solution
+
+
+class Silent(Outside):
+    def supports(self, problem):
+        return gamedp.Support(ok=self.inner.supports(problem).ok)
+
+
+class Vague(Outside):
+    def supports(self, problem):
+        return self.inner.supports(problem).ok
+
+
+class Eager(Outside):
+    """Refuses, and then does it all the same."""
+
+    def supports(self, problem):
+        if problem.model.has_swaps:
+            return gamedp.Support(False, "does not do that.")
+        return super().supports(problem)
+
+
+class Refusing(Outside):
+    def supports(self, problem):
+        return gamedp.Support(False, "does nothing.")
+
+    def solve(self, problem, *, tolerance, progress=None):
+        message = "nothing"
+        raise gamedp.UnsupportedProblemError(message)
+
+
+class Crashing(Outside):
+    def solve(self, problem, *, tolerance, progress=None):
+        return 1 / 0
+
+
+class Numeric(Outside):
+    def spoil(self, solution):
+        return 0.5
+
+
+class Pretending(Outside):
+    """Calls itself done when it was stopped."""
+
+    def solve(self, problem, *, tolerance, progress=None):
+        solution = super().solve(problem, tolerance=tolerance)
+        message = "stopped"
+        raise gamedp.NotSolvedError(message, solution)
+
+
+@attrs.define(unsafe_hash=True)
+class Loose:
+    tolerance: float = 1.0
+    supports, solve, spoil = Outside.supports, Outside.solve, Outside.spoil
+    inner = gamedp.TopologicalValueIteration()
+
+
+def test_anothers_solver_passes():
+    assert len(check_solver(Outside()).solved) == 15
+
+
+@pytest.mark.parametrize(
+    ("solver", "words"),
+    [
+        (Hasty(), "rarely ends: the bounds: the value of state 0 is 1.0, not between"),
+        (Wide(), "it is SOLVED, but bounds are"),
+        (Crossed(), "lower, value and upper are not in order"),
+        (
+            LastChoice(),
+            "only the next reward: the policy: in state 0 it takes choice 1, which is worth 0.0",
+        ),
+        (NoChoice(), "one sure step: the policy: in state 1 it is 0"),
+        (Column(), "values has shape (2, 1), not (2,)"),
+        (Someone(), "it names ValueIteration("),
+        (Moody(), "values differ when solved again"),
+        (Vandal(), "the model's arrays were changed"),
+        (Silent(), "it refuses without a reason"),
+        (Vague(), "it returns True, not a gamedp.Support"),
+        (Eager(), "refused, but solve does not raise UnsupportedProblemError"),
+        (Refusing(), "none of the problems was solved"),
+        (Crashing(), "solve raises ZeroDivisionError"),
+        (Numeric(), "it is 0.5, not a gamedp.Solution"),
+        (Pretending(), "it is SOLVED, but NotSolvedError was raised"),
+        (Loose(), "tolerance can be changed; use attrs.frozen"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
+)
+def test_broken_solvers_are_caught(solver, words):
+    with pytest.raises(ConformanceError) as caught:
+        check_solver(solver)
+    assert words in str(caught.value)
+
+
+@relaxed
+@given(models())
+def test_the_best_choice_is_worth_what_its_state_is(model):
+    values, worth = exact_values(model), exact_choice_values(model)
+    for state, player in enumerate(model.players.tolist()):
+        choices = worth[model.choice_offsets[state] : model.choice_offsets[state + 1]]
+        if choices:
+            assert values[state] == (min if player else max)(choices)
+
+
+@relaxed
+@given(games(players=(1, 2, 3)))
+def test_rules_of_tables_are_in_order_and_give_the_model_again(game):
+    check_game(game, compile=False)
+    model = gamedp.compile(game, compile="always")
+    assert model.digest() == gamedp.compile(game, compile="never").digest()
+    assert gamedp.compile(TableGame.of(model), compile="never").digest() == model.digest()
+
+
+@relaxed
+@given(models(acyclic=False, ends=False, swaps=True, rewards=False, players=[2]))
+def test_options_of_the_strategies(model):
+    assert model.num_players == 2
+    assert not model.rewards.any()

@@ -31,10 +31,14 @@ if TYPE_CHECKING:
     from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
     from gamedp.solvers import explain, solve
     from gamedp.solvers.backward_induction import BackwardInduction
-    from gamedp.solvers.base import Problem, Support
+    from gamedp.solvers.base import Problem, StagedProblem, Support
     from gamedp.solvers.policy_iteration import PolicyIteration
+    from gamedp.solvers.stage_induction import StageInduction
     from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
     from gamedp.solvers.value_iteration import ValueIteration
+    from gamedp.staged_game import Flattened, Position, StagedGame, StagedRules
+    from gamedp.staged_model import StagedModel
+    from gamedp.staged_solution import StagedSolution
     from gamedp.storage import load
     from gamedp.structure import Structure
 
@@ -46,6 +50,7 @@ _HOMES = {
     "DamagedFileError": "errors",
     "Discounted": "objectives",
     "FiniteHorizon": "objectives",
+    "Flattened": "staged_game",
     "Game": "game",
     "GamedpError": "errors",
     "Guarantee": "solution",
@@ -55,10 +60,17 @@ _HOMES = {
     "Model": "model",
     "NotSolvedError": "errors",
     "PolicyIteration": "solvers.policy_iteration",
+    "Position": "staged_game",
     "Problem": "solvers.base",
     "Progress": "progress",
     "Rules": "game",
     "Solution": "solution",
+    "StageInduction": "solvers.stage_induction",
+    "StagedGame": "staged_game",
+    "StagedModel": "staged_model",
+    "StagedProblem": "solvers.base",
+    "StagedRules": "staged_game",
+    "StagedSolution": "staged_solution",
     "Statistics": "solution",
     "Status": "solution",
     "Structure": "structure",
@@ -87,6 +99,7 @@ __all__ = [
     "DamagedFileError",
     "Discounted",
     "FiniteHorizon",
+    "Flattened",
     "Game",
     "GamedpError",
     "Guarantee",
@@ -96,10 +109,17 @@ __all__ = [
     "Model",
     "NotSolvedError",
     "PolicyIteration",
+    "Position",
     "Problem",
     "Progress",
     "Rules",
     "Solution",
+    "StageInduction",
+    "StagedGame",
+    "StagedModel",
+    "StagedProblem",
+    "StagedRules",
+    "StagedSolution",
     "Statistics",
     "Status",
     "Structure",

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from gamedp.solution import Solution
 
 __all__ = [
     "CompilationError",
@@ -62,11 +60,11 @@ class NotSolvedError(GamedpError, RuntimeError):
 
     Attributes
     ----------
-    solution : Solution
+    solution : Solution or StagedSolution
         What is known so far; its bounds hold.
     """
 
-    def __init__(self, message: str, solution: Solution) -> None:
+    def __init__(self, message: str, solution: Any) -> None:
         super().__init__(message)
         self.solution = solution
 

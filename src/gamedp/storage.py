@@ -522,7 +522,7 @@ def _packed_table(
 def _recompiled_states(folder: Path, rules: Rules, digest: str) -> StateTable | None:
     """Return states that could not be saved, found anew by the rules."""
     try:
-        model = compile_game(rules.game, compile="never")
+        model: Model = compile_game(rules.game, compile="never")
     except InvalidModelError as error:
         raise DamagedFileError(_changed(folder, rules, str(error))) from error
     if model.digest() != digest:

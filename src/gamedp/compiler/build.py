@@ -23,6 +23,7 @@ from gamedp.errors import (
 )
 from gamedp.game import Rules
 from gamedp.model import Model
+from gamedp.staged_game import is_staged
 from gamedp.states import Codec, Layout, ObjectTable, PackedTable
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from gamedp.compiler.compiled import Explorer
     from gamedp.progress import ProgressCallback
 
-__all__ = ["compile_game"]
+__all__ = ["compile_game", "fall_back", "first_reason"]
 
 LOOK_AHEAD, LOOK_AHEAD_SECONDS = 1000, 1.0
 """States that are searched for mistakes if rules do not compile, and for how long at most."""
@@ -50,7 +51,7 @@ def compile_game(
     max_seconds: float = float("inf"),
     max_bytes: float | None = None,
     progress: ProgressCallback | None = None,
-) -> Model:
+) -> Any:
     """Explore a game from its initial states and return it as sparse arrays.
 
     Breadth first: states are numbered in the order of their discovery, the same in both tiers.
@@ -58,7 +59,8 @@ def compile_game(
     Parameters
     ----------
     game
-        An instance of a class that fulfils :class:`gamedp.Game`.
+        An instance of a class that fulfils :class:`gamedp.Game`, or :class:`gamedp.StagedGame`: of
+        this the stage is explored. The limits are for ordinary games.
     compile : {"auto", "always", "never"}
         Whether numba compiles the rules. "auto" falls back to plain Python with a warning that
         gives numba's reason; "always" raises instead.
@@ -75,6 +77,7 @@ def compile_game(
     Returns
     -------
     Model
+        Of a staged game, a :class:`gamedp.StagedModel`.
 
     Raises
     ------
@@ -95,6 +98,13 @@ def compile_game(
     if compile not in ("auto", "always", "never"):
         message = f'compile is {compile!r}; it must be "auto", "always" or "never".'
         raise InvalidParameterError(message)
+    if is_staged(game):
+        from gamedp.compiler.stages import compile_staged  # noqa: PLC0415 - loads the kernels
+
+        if box is not None:
+            message = f"a box is for ordinary games; {type(game).__name__} declares its contexts."
+            raise InvalidParameterError(message)
+        return compile_staged(game, compile=compile, progress=progress)
     rules = Rules(game)
     limits = (
         Limits(max_states, max_seconds)
@@ -127,7 +137,7 @@ def _compiled(
     """Return the model made by compiled rules, or None if they do not compile."""
     if layout is None or layout.is_leaf:
         reason = f"its states ({begin[0][1]!r}) are not NamedTuples of ints and tuples of ints"
-        _fall_back(rules, reason, must=must)
+        fall_back(rules.game, reason, must=must)
         return None
     from gamedp.compiler.compiled import Explorer, compile_rules  # noqa: PLC0415
 
@@ -138,7 +148,7 @@ def _compiled(
         explorer.warm_up(with_box=box is not None)
     except Exception as error:  # noqa: BLE001 - numba has errors outside its own family, too
         _look_for_mistakes(rules, begin)
-        _fall_back(rules, _first_reason(error), must=must)
+        fall_back(rules.game, first_reason(error), must=must)
         return None
     compiled_at = watch.seconds
     table = explorer.run([state for _, state, _ in begin], ranges)
@@ -155,9 +165,9 @@ def _look_for_mistakes(rules: Rules, begin: list[tuple[float, Any, bool]]) -> No
         interpreted.explore(rules, seeds, Watch(Limits(LOOK_AHEAD, LOOK_AHEAD_SECONDS), None))
 
 
-def _fall_back(rules: Rules, reason: str, *, must: bool) -> None:
+def fall_back(game: Any, reason: str, *, must: bool) -> None:
     """Say once why the rules of this class run as plain Python, or raise if they must not."""
-    kind = type(rules.game)
+    kind = type(game)
     if must:
         message = f"the rules of {kind.__name__} cannot be compiled: {reason}"
         raise CompilationError(message)
@@ -170,7 +180,7 @@ def _fall_back(rules: Rules, reason: str, *, must: bool) -> None:
         warnings.warn(message, CompilationWarning, stacklevel=4)
 
 
-def _first_reason(error: Exception) -> str:
+def first_reason(error: Exception) -> str:
     """Return what matters of numba's long message in one sentence, with file and line."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     unknown = re.findall(r"Unknown attribute '(\w+)' of type Record", text)

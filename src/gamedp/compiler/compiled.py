@@ -37,7 +37,14 @@ if TYPE_CHECKING:
     from gamedp.game import Rules
     from gamedp.states import Layout
 
-__all__ = ["CompiledRules", "Explorer", "compile_rules"]
+__all__ = [
+    "CompiledRules",
+    "Explorer",
+    "compile_rules",
+    "hash_of",
+    "loops_over_rules",
+    "state_functions",
+]
 
 BUDGET = 1 << 21
 """Transitions between two looks at the limits: a few hundredths of a second."""
@@ -61,8 +68,11 @@ class CompiledRules:
     seed_box: Callable[..., int]
 
 
-def _state_functions(layout: Layout) -> dict[str, Callable[..., Any]]:
-    """Write the functions between a state and its fields, in the words of the state's class."""
+def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any]]:
+    """Write the functions between a state and its fields, in the words of the state's class.
+
+    They are ``gamedp_decode``, ``gamedp_flatten`` and ``gamedp_encode``, with `of` behind.
+    """
     names: dict[Any, str] = {}  # of the classes of named tuples
     parts: list[str] = []
     leaves: list[str] = []
@@ -81,13 +91,13 @@ def _state_functions(layout: Layout) -> dict[str, Callable[..., Any]]:
     state = build(layout, "state")
     numbers = range(len(leaves))
     lines = [
-        "def gamedp_decode(self, fields):",
+        f"def gamedp_decode{of}(self, fields):",
         f"    return {state}",
-        "def gamedp_flatten(self, state, fields):",
+        f"def gamedp_flatten{of}(self, state, fields):",
         *parts,
         *(f"    fields[{k}] = {leaf}" for k, leaf in enumerate(leaves)),
         "    return",
-        "def gamedp_encode(self, state, low, high, stride):",
+        f"def gamedp_encode{of}(self, state, low, high, stride):",
         *parts,
         *(f"    field_{k} = {leaf}" for k, leaf in enumerate(leaves)),
         *(f"    if not low[{k}] <= field_{k} < high[{k}]:\n        return -1" for k in numbers),
@@ -96,7 +106,10 @@ def _state_functions(layout: Layout) -> dict[str, Callable[..., Any]]:
     namespace: dict[str, Any] = {name: kind for kind, name in names.items()}
     namespace |= {"as_field": as_field, "as_flag": as_flag, "as_tuple": as_tuple}
     exec("\n".join(lines), namespace)  # noqa: S102 - our own text, the names apart are numbers
-    return {name: namespace[name] for name in ("gamedp_decode", "gamedp_flatten", "gamedp_encode")}
+    return {
+        name: namespace[name]
+        for name in (f"gamedp_decode{of}", f"gamedp_flatten{of}", f"gamedp_encode{of}")
+    }
 
 
 def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
@@ -116,9 +129,9 @@ def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
         If a method cannot be compiled.
     """
     anatomy = dissect(rules.game)
-    state_functions = _state_functions(layout)
+    methods = anatomy.methods | state_functions(layout)
     key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-{hash_of(repr(layout))}"
-    game = bind(rules.game, key, anatomy.methods | state_functions, anatomy.helpers, anatomy.fields)
+    game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields)
     if numba.config.DISABLE_JIT:
         return CompiledRules(game, loop.explore, loop.seed_box)
     with_state = (game.numba_type, typeof(state))
@@ -132,15 +145,22 @@ def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
         "canonical": with_state,
         "is_state": with_state,
     }
-    loops = _loops_on_disk_or_new(key, signatures)
-    return CompiledRules(game, *loops)
+    return CompiledRules(game, *loops_over_rules((loop.explore, loop.seed_box), key, signatures))
 
 
-def _loops_on_disk_or_new(
-    key: str, signatures: dict[str, tuple[types.Type, ...]]
-) -> list[Callable[..., int]]:
-    """Return the loops that were compiled before, or choose how to compile them."""
-    functions = (loop.explore, loop.seed_box)
+def loops_over_rules(
+    functions: tuple[Callable[..., Any], ...], key: str, signatures: dict[str, tuple[Any, ...]]
+) -> list[Callable[..., Any]]:
+    """Return loops that take bound rules: as they were compiled before, or ready to be.
+
+    Parameters
+    ----------
+    functions : tuple of functions
+    key : str
+        Of the rules.
+    signatures : dict of method name to argument types
+        How the loops call the rules.
+    """
     variants = []
     for counting in (False, True):
         variant = f"counting={counting} boundscheck={numba.config.BOUNDSCHECK}"
@@ -438,14 +458,14 @@ class Explorer:
         for choice in expand(self.rules, state).choices:
             for successor, _ in choice.outcomes:
                 self.layout.flatten(successor)
-        _disagree(f"in {state!r}", error)
+        disagree(f"in {state!r}", error)
 
     def _explain_seed(self, box: Sequence[tuple[int, int]], error: Exception | None) -> NoReturn:
         """Raise the error of the state of the box that the loop stopped at."""
         state = self.layout.build(iter(_fields_in_box(box, int(self.counters[loop.SEED]))))
         if is_state(self.rules, state):
             canonical_state(self.rules, state, "the box")
-        _disagree(f"in {state!r} of the box", error)
+        disagree(f"in {state!r} of the box", error)
 
 
 def _fields_in_box(box: Sequence[tuple[int, int]], number: int) -> Iterator[int]:
@@ -455,7 +475,7 @@ def _fields_in_box(box: Sequence[tuple[int, int]], number: int) -> Iterator[int]
         yield first + offset
 
 
-def _disagree(place: str, error: Exception | None) -> NoReturn:
+def disagree(place: str, error: Exception | None) -> NoReturn:
     """Raise the error of rules that fail only when they are compiled."""
     reason = "" if error is None else f" with {type(error).__name__}: {error}"
     message = (

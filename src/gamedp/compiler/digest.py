@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.game import DEFAULTS, HELPER_MARK, method
+from gamedp.game import DEFAULTS, HELPER_MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 __all__ = ["Anatomy", "dissect"]
 
-ENTRY_METHODS = ("is_terminal", "actions", "outcomes", "payoff", *DEFAULTS)
-"""The methods that compiled exploration calls."""
+ENTRY_METHODS = ("is_terminal", "actions", "outcomes", "payoff")
+"""The methods that compiled exploration calls, besides those that have stand-ins."""
 
 
 @attrs.frozen
@@ -49,18 +49,31 @@ class Anatomy:
     digest: str
 
 
-def dissect(game: object) -> Anatomy:
-    """Find the methods, helpers and fields that take part in the rules of `game`."""
+def dissect(
+    game: object,
+    entry_methods: tuple[str, ...] = ENTRY_METHODS,
+    defaults: Mapping[str, Callable[..., Any]] = DEFAULTS,
+) -> Anatomy:
+    """Find the methods, helpers and fields that take part in the rules of `game`.
+
+    Parameters
+    ----------
+    game
+    entry_methods : tuple of str
+        Methods that the compiled loop calls.
+    defaults : mapping of method name to function
+        Others that it calls, with what stands in for them where the game leaves them out.
+    """
     kind = type(game)
     methods: dict[str, Callable[..., Any]] = {}
     fields: set[str] = set()
-    waiting = list(ENTRY_METHODS)
+    waiting = [*entry_methods, *defaults]
     while waiting:
         name = waiting.pop()
         if name in methods or name in fields:
             continue
-        if name in DEFAULTS:
-            methods[name] = method(game, name)
+        if name in defaults:
+            methods[name] = getattr(kind, name, None) or defaults[name]
         elif isinstance(inspect.getattr_static(kind, name, None), types.FunctionType):
             methods[name] = getattr(kind, name)
         elif not callable(getattr(game, name, None)) and hasattr(game, name):

@@ -19,10 +19,13 @@ from gamedp.solution import Guarantee, Solution, Statistics, Status
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.staged_model import StagedModel
+
 __all__ = [
     "Problem",
     "Run",
     "Solver",
+    "StagedProblem",
     "Support",
     "make_solution",
     "require",
@@ -165,6 +168,20 @@ class Problem:
                 other_high = np.nextafter(other_high, np.inf)
             low, high = min(low, float(other_low)), max(high, float(other_high))
         return low, high
+
+
+@attrs.frozen(eq=False)
+class StagedProblem:
+    """A staged game and what is to be computed on it.
+
+    Attributes
+    ----------
+    model : StagedModel
+    objective : Objective
+    """
+
+    model: StagedModel
+    objective: Objective = attrs.field(factory=TotalReward)
 
 
 def support_of_fixed_points(problem: Problem) -> Support:

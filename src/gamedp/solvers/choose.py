@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from gamedp.errors import InvalidParameterError
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model import Model
 from gamedp.objectives import Discounted, FiniteHorizon, Objective, TotalReward
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Problem, Solver
+from gamedp.solvers.base import Problem, Solver, StagedProblem
+from gamedp.solvers.stage_induction import StageInduction
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.value_iteration import ValueIteration
+from gamedp.staged_model import StagedModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gamedp.progress import ProgressCallback
-    from gamedp.solution import Solution
+    from gamedp.staged_solution import StagedSolution
 
 __all__ = ["explain", "solve"]
 
@@ -34,13 +36,14 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
     max_bytes: float | None = None,
-) -> Solution:
+) -> Any:
     """Solve a game or a model: the value of every state between proven bounds, and a policy.
 
     Parameters
     ----------
     game_or_model
-        An instance of a class that fulfils :class:`gamedp.Game`, or a :class:`gamedp.Model`.
+        An instance of a class that fulfils :class:`gamedp.Game` or :class:`gamedp.StagedGame`; or
+        what :func:`gamedp.compile` made of one.
     objective : TotalReward, Discounted or FiniteHorizon, optional
         What to compute; the total reward, payoff at the end included, if not given.
     solver : solver or str, optional
@@ -56,6 +59,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     Returns
     -------
     Solution
+        Of a staged game, a :class:`gamedp.StagedSolution`.
 
     Raises
     ------
@@ -80,7 +84,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     if not tolerance > 0:
         message = f"tolerance is {tolerance!r}; it must be positive."
         raise InvalidParameterError(message)
-    if isinstance(game_or_model, Model):
+    if isinstance(game_or_model, (Model, StagedModel)):
         model = game_or_model
     else:
         from gamedp.compiler import compile_game  # noqa: PLC0415 - not needed for models
@@ -94,12 +98,26 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
             max_bytes=max_bytes,
             progress=progress,
         )
-    problem = Problem(model, TotalReward() if objective is None else objective)
-    if isinstance(solver, str):
-        chosen: Solver = find(SOLVERS, solver)()
-    else:
-        chosen = _choose(problem)[0] if solver is None else solver
+    objective = TotalReward() if objective is None else objective
+    chosen = find(SOLVERS, solver)() if isinstance(solver, str) else solver
+    if isinstance(model, StagedModel):
+        return _solve_staged(StagedProblem(model, objective), chosen, tolerance, progress)
+    problem = Problem(model, objective)
+    chosen = _choose(problem)[0] if chosen is None else chosen
     return chosen.solve(problem, tolerance=tolerance, progress=progress)
+
+
+def _solve_staged(
+    problem: StagedProblem, solver: Any, tolerance: float, progress: ProgressCallback | None
+) -> StagedSolution:
+    solver = StageInduction() if solver is None else solver
+    if not isinstance(solver, StageInduction):
+        message = (
+            f"{type(solver).__name__} is for ordinary games. A staged game is solved by "
+            "StageInduction, or as the ordinary one that gamedp.Flattened(game) is."
+        )
+        raise UnsupportedProblemError(message)
+    return solver.solve(problem, tolerance=tolerance, progress=progress)
 
 
 def explain(game_or_model: Any, objective: Objective | None = None) -> str:
@@ -120,12 +138,19 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
     19 states, 51 choices, 51 transitions; no state can come again (19 levels).
     BackwardInduction: one pass from the end gives every value, up to rounding.
     """
-    if isinstance(game_or_model, Model):
+    if isinstance(game_or_model, (Model, StagedModel)):
         model = game_or_model
     else:
         from gamedp.compiler import compile_game  # noqa: PLC0415
 
         model = compile_game(game_or_model)
+    if isinstance(model, StagedModel):
+        stage = model.stage
+        return (
+            f"{_count(model.num_states, 'context')}, in each a stage of {stage.num_states:,} "
+            f"states, {stage.num_choices:,} choices, {stage.num_transitions:,} transitions.\n"
+            "StageInduction: one sweep of the stage for each context, after those that follow it."
+        )
     problem = Problem(model, TotalReward() if objective is None else objective)
     solver, reason = _choose(problem)
     structure = model.structure

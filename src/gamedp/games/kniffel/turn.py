@@ -1,0 +1,229 @@
+"""One turn of Kniffel: up to three throws, dice kept in between, and the entry at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import attrs
+
+import gamedp
+from gamedp.games._parameters import a_truth_value, as_whole, whole_at_least
+from gamedp.games.kniffel.boxes import (
+    FULL_HOUSE,
+    LARGE_STRAIGHT,
+    LOWER_BOXES,
+    SMALL_STRAIGHT,
+    a_language,
+    box_names,
+    counted,
+    kniffel_face,
+    points,
+    points_as_joker,
+    shown,
+)
+
+__all__ = ["DONE", "ENTERING", "KEEPING", "ROLLING", "KniffelTurn", "Turn"]
+
+ROLLING, KEEPING, ENTERING, DONE = range(4)
+
+
+class Turn(NamedTuple):
+    """A position within a turn.
+
+    Attributes
+    ----------
+    phase : int
+        `ROLLING`: a throw is under way, and the next die is to fall. `KEEPING`: the dice lie on the
+        table; some may go back into the cup. `ENTERING`: the last throw is to be entered. `DONE`.
+    throws : int
+        How many are left; while `ROLLING`, the one under way included.
+    dice : tuple of int
+        How many dice on the table show each face; none once the turn is done.
+    box : int
+        Which one the entry went into; 0 until then.
+    points : int
+        What it counts there; 0 until then.
+    kniffel : int
+        If all dice of the entry showed the same face and the rules ask for it: that face; else 0.
+    """
+
+    phase: int
+    throws: int
+    dice: tuple[int, ...]
+    box: int
+    points: int
+    kniffel: int
+
+
+@attrs.frozen
+class KniffelTurn:
+    """A turn as a lattice of small steps: dice fall one by one and go back one by one.
+
+    A throw of several dice is the same as throwing them one after the other, and setting dice aside
+    is the same as putting the others back into the cup, one face at a time. Positions with the same
+    dice on the table are one, however they came about. So 1,930 states and 10,500 transitions stand
+    for the 252 throws, the 462 ways of keeping dice and all that may happen between them.
+
+    While `ROLLING` the only action is 0. While `KEEPING` an action below `faces` puts one die back
+    into the cup, of the face ``action + 1``, and the action `faces` throws what is in the cup; that
+    may be nothing. While `ENTERING` an action is the number of a box; ``box + faces + 7`` is the
+    same box for a joker.
+
+    Solved alone, the turn is worth the points of its one entry.
+
+    Parameters
+    ----------
+    dice, faces, throws : int
+        How many dice there are, how many faces each has, and how often they may be thrown.
+    kniffel_is_full_house : bool
+        Whether dice that are all alike count as a Full House.
+    tells_kniffels : bool
+        Whether the end of a turn tells if the dice were all alike, and of which face.
+    jokers : bool
+        Whether dice that are all alike may be entered as a joker, for the full points, in the Full
+        House and in the straights. The end of the turn then tells their face, too.
+    language : {"de", "en"}
+        Of the names of the boxes.
+
+    Raises
+    ------
+    gamedp.InvalidParameterError
+        If a parameter makes no turn.
+
+    Examples
+    --------
+    >>> turn = KniffelTurn()
+    >>> state = Turn(KEEPING, 2, (1, 1, 0, 2, 1, 0), 0, 0, 0)
+    >>> print(turn.render(state))
+    after throw 1 of 3: 12445 on the table
+    >>> [turn.action_name(state, action) for action in turn.actions(state)]
+    ['put a 1 back', 'put a 2 back', 'put a 4 back', 'put a 5 back', 'keep all']
+    """
+
+    dice: int = attrs.field(default=5, converter=as_whole, validator=whole_at_least(1))
+    faces: int = attrs.field(default=6, converter=as_whole, validator=whole_at_least(2))
+    throws: int = attrs.field(default=3, converter=as_whole, validator=whole_at_least(1))
+    kniffel_is_full_house: bool = attrs.field(default=True, validator=a_truth_value)
+    tells_kniffels: bool = attrs.field(default=False, validator=a_truth_value)
+    jokers: bool = attrs.field(default=False, validator=a_truth_value)
+    language: str = attrs.field(default="de", validator=a_language)
+
+    acyclic = True
+
+    @property
+    def boxes(self) -> int:
+        """How many boxes the sheet has."""
+        return self.faces + LOWER_BOXES
+
+    @property
+    def empty_table(self) -> tuple[int, ...]:
+        """No dice of any face."""
+        return (0,) * self.faces
+
+    def initial_state(self) -> Turn:
+        """Return the start of the turn: all dice are in the cup."""
+        return Turn(ROLLING, self.throws, self.empty_table, 0, 0, 0)
+
+    def is_terminal(self, state: Turn) -> bool:
+        """Say whether the entry has been made."""
+        return state.phase == DONE
+
+    def actions(self, state: Turn) -> Iterator[int]:
+        """Yield what may be done: see the class."""
+        if state.phase == ROLLING:
+            yield 0
+        elif state.phase == KEEPING:
+            for face in range(self.faces):
+                if state.dice[face] > 0:
+                    yield face
+            yield self.faces
+        else:
+            for box in range(self.boxes):  # noqa: UP028 - numba knows no `yield from`
+                yield box
+            if self.jokers and kniffel_face(state.dice) > 0:
+                first = SMALL_STRAIGHT if self.kniffel_is_full_house else FULL_HOUSE
+                for lower in range(first, LARGE_STRAIGHT + 1):
+                    yield self.boxes + self.faces + lower
+
+    def outcomes(self, state: Turn, action: int) -> Iterator[tuple[float, Turn]]:
+        """Yield the ways a die may fall, or what follows from putting back, throwing, entering."""
+        if state.phase == ROLLING:
+            for face in range(self.faces):
+                fallen = gamedp.with_item(state.dice, face, state.dice[face] + 1)
+                yield 1.0 / self.faces, self.on_the_table(state.throws, fallen)
+        else:
+            yield 1.0, self.after_decision(state, action)
+
+    def after_decision(self, state: Turn, action: int) -> Turn:
+        """Return what follows from entering, from throwing, or from putting a die back."""
+        if state.phase == ENTERING:
+            return self.entry(state.dice, action)
+        if action == self.faces:
+            return self.on_the_table(state.throws, state.dice)
+        left = gamedp.with_item(state.dice, action, state.dice[action] - 1)
+        return Turn(KEEPING, state.throws, left, 0, 0, 0)
+
+    def on_the_table(self, throws: int, dice: tuple[int, ...]) -> Turn:
+        """Return what comes next when these dice lie on the table during a throw."""
+        if sum(dice) < self.dice:
+            return Turn(ROLLING, throws, dice, 0, 0, 0)
+        if throws > 1:
+            return Turn(KEEPING, throws - 1, dice, 0, 0, 0)
+        return Turn(ENTERING, 0, dice, 0, 0, 0)
+
+    def entry(self, dice: tuple[int, ...], action: int) -> Turn:
+        """Return how the turn ends when these dice are entered by the `action`."""
+        kniffel = kniffel_face(dice) if self.tells_kniffels or self.jokers else 0
+        if action >= self.boxes:
+            box = action - self.boxes
+            worth = points_as_joker(self.faces, box)
+        else:
+            box = action
+            worth = points(dice, box, self.kniffel_is_full_house)
+        return Turn(DONE, 0, self.empty_table, box, worth, kniffel)
+
+    def payoff(self, state: Turn, player: int) -> float:
+        """Return the points of the entry."""
+        return float(state.points)
+
+    def action_name(self, state: Turn, action: int) -> str:
+        """Return the action in words."""
+        if state.phase == ROLLING:
+            return "roll a die"
+        if state.phase == ENTERING:
+            name = box_names(self.language, self.faces)[action % self.boxes]
+            return name if action < self.boxes else f"{name} (Joker)"
+        if action < self.faces:
+            return f"put a {action + 1} back"
+        missing = self.dice - sum(state.dice)
+        if missing in {0, self.dice}:
+            return f"throw all {self.dice}" if missing else "keep all"
+        return f"keep {shown(state.dice)}, throw {missing}"
+
+    def render(self, state: Turn) -> str:
+        """Return the position in words.
+
+        Examples
+        --------
+        >>> turn = KniffelTurn()
+        >>> print(turn.render(turn.initial_state()))
+        throw 1 of 3: - on the table, 5 to roll
+        >>> print(turn.render(Turn(ENTERING, 0, (1, 0, 2, 1, 1, 0), 0, 0, 0)))
+        after throw 3 of 3: 13345 to enter
+        >>> print(turn.render(Turn(DONE, 0, (0, 0, 0, 0, 0, 0), 2, 6, 0)))
+        6 points in Dreier
+        """
+        if state.phase == DONE:
+            name = box_names(self.language, self.faces)[state.box]
+            alike = f", all dice showing {state.kniffel}" if state.kniffel else ""
+            return f"{counted(state.points, 'point')} in {name}{alike}"
+        lying = shown(state.dice)
+        missing = self.dice - sum(state.dice)
+        if state.phase == ROLLING:
+            number = self.throws - state.throws + 1
+            return f"throw {number} of {self.throws}: {lying} on the table, {missing} to roll"
+        after = f"after throw {self.throws - state.throws} of {self.throws}: {lying}"
+        if state.phase == ENTERING:
+            return f"{after} to enter"
+        return f"{after} on the table" + (f", {missing} back in the cup" if missing else "")

@@ -1,0 +1,206 @@
+"""One state of a stage, for many contexts at once: vector instructions over the columns of a block.
+
+LLVM does not vectorise such a loop by itself as well: whether two rows of one block overlap is
+beyond what it can see, and it keeps sums in memory that fit in registers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+__all__ = ["LANES", "Program", "settle_row"]
+
+LANES = 64
+"""Columns of a block: so many contexts are swept at once."""
+
+
+class Program(NamedTuple):
+    """A stage as the sweep takes it: N inner states, successors first, E ends.
+
+    Values of a state lie in one row of a block. A row is used again once no state to come needs it.
+
+    Attributes
+    ----------
+    choice_offsets : (N+1,) int64
+    transition_offsets : (C+1,) int64
+    rows : (T,) int64
+        The row of each transition's successor.
+    probabilities : (T,) float64
+    rewards : (C,) float64
+    maximise : (N,) bool
+    own_rows : (N,) int64
+        Where each inner state's values are put.
+    num_rows : int
+        Rows of a block; the first E are those of the ends.
+    """
+
+    choice_offsets: Integers
+    transition_offsets: Integers
+    rows: Integers
+    probabilities: Floats
+    rewards: Floats
+    maximise: Flags
+    own_rows: Integers
+    num_rows: int
+
+
+def settle_plainly(program: Program, state: int, alive: Flags, block: Floats) -> bool:
+    """Give a state its values in all columns; return whether it has any.
+
+    A column is NaN where the context does not allow any choice; a choice with a successor that is
+    NaN is not allowed. Rows that are not `alive` are NaN in all columns, and not read.
+    """
+    best = np.full(LANES, np.nan)
+    found = False
+    for choice in range(program.choice_offsets[state], program.choice_offsets[state + 1]):
+        first, end = program.transition_offsets[choice : choice + 2]
+        if not alive[program.rows[first:end]].all():
+            continue
+        found = True
+        result = np.full(LANES, program.rewards[choice])
+        for transition in range(first, end):
+            result += program.probabilities[transition] * block[program.rows[transition]]
+        better = (result > best) if program.maximise[state] else (result < best)
+        best = np.where(better | np.isnan(best), result, best)
+    if found:
+        block[program.own_rows[state]] = best
+    return found
+
+
+@intrinsic
+def settle_in_registers(typing_context, program, state, alive, block):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202, ARG001
+    """Do what `settle_plainly` does."""
+    signature = types.boolean(program, types.int64, alive, block)
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _Writer(context, builder, signature, arguments).settle()
+
+    return signature, write
+
+
+class _Writer:
+    """Writes the machine-independent code of `settle_in_registers`."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+        self.builder = builder
+        program_type, _, alive_type, block_type = signature.args
+        program, self.state, alive, block = arguments
+        self.integer = ir.IntType(64)
+        self.vector = ir.VectorType(ir.DoubleType(), LANES)
+        self.arrays = {}
+        for place, name in enumerate(Program._fields[:-1]):
+            member = builder.extract_value(program, place)
+            self.arrays[name] = context.make_array(program_type[place])(context, builder, member)
+        self.arrays["alive"] = context.make_array(alive_type)(context, builder, alive)
+        self.block = context.make_array(block_type)(context, builder, block)
+
+    def item(self, name: str, index: Any) -> Any:
+        """Load an item of an array; truth values as a bit."""
+        builder = self.builder
+        value = builder.load(builder.gep(self.arrays[name].data, [index]))
+        if name in {"alive", "maximise"}:
+            return builder.icmp_unsigned("!=", value, ir.Constant(value.type, 0))
+        return value
+
+    def row(self, index: Any) -> Any:
+        """Return the address of a row of the block, as one long vector."""
+        builder = self.builder
+        first = builder.gep(self.block.data, [builder.mul(index, ir.Constant(self.integer, LANES))])
+        return builder.bitcast(first, self.vector.as_pointer())
+
+    def all_lanes(self, number: Any) -> Any:
+        """Return a vector of one number."""
+        nothing = ir.Constant(self.vector, ir.Undefined)
+        place = ir.IntType(32)
+        single = self.builder.insert_element(nothing, number, ir.Constant(place, 0))
+        zeros = ir.Constant(ir.VectorType(place, LANES), [0] * LANES)
+        return self.builder.shuffle_vector(single, nothing, zeros)
+
+    def constant(self, number: float) -> Any:
+        return ir.Constant(self.vector, [number] * LANES)
+
+    def settle(self) -> Any:
+        """Write the loops over choices and transitions."""
+        builder, one = self.builder, ir.Constant(self.integer, 1)
+        # A sign of -1 turns the minimiser's choice into the maximiser's.
+        maximise = self.item("maximise", self.state)
+        infinity = ir.Constant(ir.DoubleType(), float("inf"))
+        sign = builder.select(
+            maximise, ir.Constant(ir.DoubleType(), 1.0), ir.Constant(ir.DoubleType(), -1.0)
+        )
+        worst = self.all_lanes(builder.fneg(builder.fmul(sign, infinity)))
+        best = cgutils.alloca_once(builder, self.vector)
+        found = cgutils.alloca_once_value(builder, cgutils.false_bit)
+        builder.store(worst, best)
+        first = self.item("choice_offsets", self.state)
+        end = self.item("choice_offsets", builder.add(self.state, one))
+        with cgutils.for_range_slice(builder, first, end, one, self.integer) as (choice, _):
+            start = self.item("transition_offsets", choice)
+            stop = self.item("transition_offsets", builder.add(choice, one))
+            allowed = cgutils.alloca_once_value(builder, cgutils.true_bit)
+            builder.store(cgutils.true_bit, allowed)
+            with cgutils.for_range_slice(builder, start, stop, one, self.integer) as (place, _):
+                still = builder.and_(
+                    builder.load(allowed), self.item("alive", self.item("rows", place))
+                )
+                builder.store(still, allowed)
+            with builder.if_then(builder.load(allowed)):
+                builder.store(cgutils.true_bit, found)
+                result = self.result(choice, start, stop)
+                known = builder.load(best)
+                # False where either is NaN: then the present best stays.
+                with builder.if_else(maximise) as (most, least):
+                    with most:
+                        better = builder.fcmp_ordered(">", result, known)
+                        builder.store(builder.select(better, result, known), best)
+                    with least:
+                        better = builder.fcmp_ordered("<", result, known)
+                        builder.store(builder.select(better, result, known), best)
+        with builder.if_then(builder.load(found)):
+            known = builder.load(best)
+            none = builder.fcmp_ordered("==", known, worst)
+            values = builder.select(none, self.constant(float("nan")), known)
+            address = self.row(self.item("own_rows", self.state))
+            builder.store(values, address, align=8)
+        return builder.load(found)
+
+    def result(self, choice: Any, start: Any, stop: Any) -> Any:
+        """Write the expectation of a choice; a sure one without a reward is just looked up."""
+        builder, one = self.builder, ir.Constant(self.integer, 1)
+        total = cgutils.alloca_once(builder, self.vector)
+        reward = self.item("rewards", choice)
+        zero, unit = (ir.Constant(ir.DoubleType(), number) for number in (0.0, 1.0))
+        is_sure = builder.and_(
+            builder.icmp_signed("==", stop, builder.add(start, one)),
+            builder.and_(
+                builder.fcmp_ordered("==", self.item("probabilities", start), unit),
+                builder.fcmp_ordered("==", reward, zero),
+            ),
+        )
+        with builder.if_else(is_sure) as (sure, uncertain):
+            with sure:
+                builder.store(builder.load(self.row(self.item("rows", start)), align=8), total)
+            with uncertain:
+                builder.store(self.all_lanes(reward), total)
+                with cgutils.for_range_slice(builder, start, stop, one, self.integer) as (place, _):
+                    probability = self.all_lanes(self.item("probabilities", place))
+                    values = builder.load(self.row(self.item("rows", place)), align=8)
+                    product = builder.fmul(probability, values)
+                    builder.store(builder.fadd(builder.load(total), product), total)
+        return builder.load(total)
+
+
+settle_row = settle_plainly if config.DISABLE_JIT else settle_in_registers

@@ -1,0 +1,167 @@
+"""A staged game made ready for solving: the stage as a model, and the contexts it is played in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidModelError, UnknownStateError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from numpy.typing import NDArray
+
+    from gamedp.kernels.lanes import Program
+    from gamedp.model import Model
+    from gamedp.staged_game import StagedRules
+    from gamedp.states import Codec, Layout
+
+__all__ = ["Contexts", "StagedModel", "Sweep", "Sweeper"]
+
+
+class Sweeper(Protocol):
+    """The rules of the contexts at work, compiled or plain; made by :func:`gamedp.compile`."""
+
+    def survey(self) -> Contexts:
+        """Look at every combination of the box."""
+
+    def sweep(
+        self,
+        program: Program,
+        codes: NDArray[np.int64],
+        values: NDArray[np.float64],
+        *,
+        weights: bool = False,
+        writes: bool = True,
+    ) -> Sweep:
+        """Sweep the stage for the contexts `codes`; see `gamedp.compiler.stage_loop`."""
+
+
+@attrs.frozen(eq=False)
+class Contexts:
+    """All contexts of a staged game, by their codes.
+
+    Attributes
+    ----------
+    codes : (C,) int64
+        The contexts in which the stage is played, by rank, then by code.
+    offsets : (R+1,) int64
+        Those of one rank are ``codes[offsets[r]:offsets[r+1]]``, ascending.
+    values : (B,) float64
+        For every code of the box: the payoff where the game is over, else NaN.
+    """
+
+    codes: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+@attrs.frozen
+class Sweep:
+    """What a sweep has found.
+
+    Attributes
+    ----------
+    is_complete : bool
+        False if a context leads to one that has no value yet: then nothing else is said.
+    rise, change : float
+        The largest rise, and the largest change, of a value.
+    size : float
+        The largest absolute value of what was added up.
+    """
+
+    is_complete: bool
+    rise: float = 0.0
+    change: float = 0.0
+    size: float = 0.0
+
+
+@attrs.frozen(eq=False, repr=False)
+class StagedModel:
+    """A staged game: its stage as an ordinary model, its contexts as codes of a box.
+
+    Made by :func:`gamedp.compile` of a :class:`gamedp.StagedGame`.
+
+    Attributes
+    ----------
+    rules : StagedRules
+    stage : Model
+        The game that is played in every context.
+    layout, codec
+        Of the contexts: how one becomes its code, the index of its value.
+    sweeper : Sweeper
+        What solvers sweep with.
+    seconds : mapping
+        How long it took to ``"compile"`` the rules and to ``"explore"`` stage and contexts.
+    """
+
+    rules: StagedRules
+    stage: Model
+    layout: Layout
+    codec: Codec
+    sweeper: Sweeper
+    seconds: Mapping[str, float]
+
+    def __repr__(self) -> str:
+        """Say what it is of, and how large."""
+        return (
+            f"<StagedModel {self.rules.game!r}: {self.num_states:,} contexts, "
+            f"a stage of {self.stage.num_states:,} states>"
+        )
+
+    @property
+    def num_players(self) -> int:
+        """How many players there are."""
+        return self.rules.num_players
+
+    @property
+    def constant_sum(self) -> float:
+        """What the payoffs of two players add up to."""
+        return self.rules.constant_sum
+
+    @property
+    def num_states(self) -> int:
+        """How many combinations the box of contexts has."""
+        return self.codec.size
+
+    def state(self, index: int) -> Any:
+        """Return the context with that code."""
+        fields = self.codec.unpack(np.array([[index]], np.int64))[0]
+        return self.layout.build(iter(fields.tolist()))
+
+    def index(self, context: Hashable) -> tuple[int, bool]:
+        """Return the code of a context's representative and whether the players are swapped.
+
+        Raises
+        ------
+        UnknownStateError
+            If it is not in the box, or not real.
+        """
+        self._code(context)
+        representative, swapped = self.rules.canonical(context)
+        if not self.rules.call("is_state", representative):
+            message = f"{context!r} is not a context of this game: is_state() denies it."
+            raise UnknownStateError(message)
+        return self._code(representative), swapped
+
+    def _code(self, context: Hashable) -> int:
+        try:
+            fields = self.layout.flatten(context)
+        except InvalidModelError as error:
+            raise UnknownStateError(str(error)) from None
+        if not self.codec.contains(fields):
+            ranges = ", ".join(
+                f"{name} {low} to {high - 1}"
+                for name, low, high in zip(
+                    self.layout.names(),
+                    self.codec.low.tolist(),
+                    self.codec.high.tolist(),
+                    strict=True,
+                )
+            )
+            message = f"{context!r} is outside the box of contexts: {ranges}."
+            raise UnknownStateError(message)
+        return int(self.codec.pack(np.array([fields], np.int64))[0, 0])

@@ -1,0 +1,265 @@
+"""What solving a staged game hands back: a value for every context, and solutions inside each."""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import UnknownNameError, UnknownStateError
+from gamedp.model import Model
+from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
+from gamedp.states import PackedTable
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from numpy.typing import NDArray
+
+    from gamedp.objectives import Objective
+    from gamedp.staged_model import StagedModel
+
+__all__ = ["StagedSolution"]
+
+
+@attrs.frozen(eq=False, kw_only=True, repr=False)
+class StagedSolution:
+    """The value of every context of a staged game, between proven bounds.
+
+    Values are player 0's. What is best inside the stage is found when asked for: :meth:`inside`
+    gives the stage's own solution in one context.
+
+    Attributes
+    ----------
+    model : StagedModel
+    objective : Objective
+    solver : object
+        The solver with its options.
+    values : (B,) float64
+        By the code of the context; NaN where there is no such context.
+    errors : (B,) float64
+        The true value is no farther away than this if `guarantee` says so.
+    status : Status
+    guarantee : Guarantee
+    statistics : Statistics
+        Of the whole game: the stage's size times the number of contexts.
+    """
+
+    model: StagedModel
+    objective: Objective
+    solver: Any
+    values: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    status: Status
+    guarantee: Guarantee
+    statistics: Statistics
+    _inside: dict[Any, Solution] = attrs.field(factory=dict, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Lock the arrays."""
+        self.values.flags.writeable = False
+        self.errors.flags.writeable = False
+
+    def __repr__(self) -> str:
+        """Give the value at the start, its bounds and what they rest on."""
+        low, high = self.bounds()
+        return (
+            f"<StagedSolution value={self.value()!r} lower={low!r} upper={high!r} "
+            f"guarantee={self.guarantee.name} status={self.status.name}>"
+        )
+
+    @functools.cached_property
+    def lower(self) -> NDArray[np.float64]:
+        """Lower bounds, like `values`."""
+        return np.where(
+            self.errors == np.inf, -np.inf, np.nextafter(self.values - self.errors, -np.inf)
+        )
+
+    @functools.cached_property
+    def upper(self) -> NDArray[np.float64]:
+        """Upper bounds, like `values`."""
+        return np.where(
+            self.errors == np.inf, np.inf, np.nextafter(self.values + self.errors, np.inf)
+        )
+
+    @property
+    def width(self) -> float:
+        """The largest distance of an upper from a lower bound."""
+        return 2 * float(self.errors.max(initial=0.0))
+
+    def _check_player(self, player: int) -> None:
+        if not 0 <= player < self.model.num_players:
+            message = f"there is no player {player}; there are {self.model.num_players}."
+            raise UnknownNameError(message)
+
+    def value(self, context: Hashable | None = None, player: int = 0) -> float:
+        """Return what `player` can expect in `context`, or from the start.
+
+        Raises
+        ------
+        UnknownStateError
+            If there is no such context.
+        """
+        return self._expected(context, player)[0]
+
+    def bounds(self, context: Hashable | None = None, player: int = 0) -> tuple[float, float]:
+        """Return (lower, upper) of what `player` can expect in `context`, or from the start."""
+        value, error = self._expected(context, player)
+        if error == 0:
+            return value, value
+        if error == np.inf:
+            return -np.inf, np.inf
+        return float(np.nextafter(value - error, -np.inf)), float(
+            np.nextafter(value + error, np.inf)
+        )
+
+    def _expected(self, context: Hashable | None, player: int) -> tuple[float, float]:
+        """Return a value and its error."""
+        self._check_player(player)
+        starts = self.model.rules.initial() if context is None else [(1.0, context)]
+        value = error = 0.0
+        rounds = len(starts) > 1
+        for chance, start in starts:
+            code, swapped = self.model.index(start)
+            number = float(self.values[code])
+            if swapped ^ (player == 1):
+                number = self.model.constant_sum - number
+                rounds = rounds or self.model.constant_sum != 0
+            value += chance * number
+            error += chance * float(self.errors[code])
+        if error == np.inf:
+            return value, error
+        size = abs(value) + abs(self.model.constant_sum)
+        return value, error + (len(starts) + 8) * 2.0**-53 * size * rounds
+
+    def inside(self, context: Hashable) -> Solution:
+        """Return the solution of the stage in one context: each state's value in the whole game.
+
+        It is an ordinary solution, of the states from which the stage can be played to an end that
+        this context allows. Where players have changed places, it is that of the representative.
+
+        Raises
+        ------
+        UnknownStateError
+            If there is no such context, or the game is over there.
+        """
+        code, _ = self.model.index(context)
+        if code not in self._inside:
+            if len(self._inside) >= 64:
+                self._inside.clear()
+            self._inside[code] = _solve_inside(self, code)
+        return self._inside[code]
+
+    def best_actions(self, context: Hashable, state: Hashable) -> list[int]:
+        """Return the best actions in a state of the stage, played in `context`."""
+        return self.inside(context).best_actions(state)
+
+    def action_values(self, context: Hashable, state: Hashable) -> list[ActionValue]:
+        """Return what each action in a state of the stage is worth, played in `context`."""
+        return self.inside(context).action_values(state)
+
+
+def _solve_inside(solution: StagedSolution, code: int) -> Solution:
+    """Solve the stage in one context, whose following contexts have their values."""
+    from gamedp.kernels import bellman, stages  # noqa: PLC0415 - numba takes long to load
+
+    begin = time.perf_counter()
+    model = solution.model
+    context = model.state(code)
+    if model.rules.call("is_terminal", context):
+        message = f"the game is over in {context!r}: there is nothing to play inside."
+        raise UnknownStateError(message)
+    part, errors_of_ends = _restricted(solution, context)
+    values, errors = np.zeros(part.num_states), np.zeros(part.num_states)
+    values[part.terminals], errors[part.terminals] = part.payoffs, errors_of_ends
+    policy = np.full(part.num_states, -1)
+    structure = part.structure
+    maximise = (part.players == 0) == (solution.objective.optimum == "max")
+    rows = bellman.Rows(
+        structure.order, structure.component, part.choice_offsets, part.transition_offsets,
+        part.successors, part.probabilities, part.rewards, 0.0, maximise, 1.0,
+    )  # fmt: skip
+    stages.evaluate_jit(structure.order, rows, values, errors, policy)
+    return Solution(
+        model=part,
+        objective=solution.objective,
+        solver=solution.solver,
+        values=values,
+        lower=np.nextafter(values - errors, -np.inf),
+        upper=np.nextafter(values + errors, np.inf),
+        policy=policy,
+        status=solution.status,
+        guarantee=solution.guarantee,
+        statistics=Statistics(
+            states=part.num_states,
+            choices=part.num_choices,
+            transitions=part.num_transitions,
+            sweeps=1,
+            seconds={"compile": 0.0, "explore": 0.0, "solve": time.perf_counter() - begin},
+            bytes=part.num_bytes,
+        ),
+    )
+
+
+def _restricted(solution: StagedSolution, context: Any) -> tuple[Model, NDArray[np.float64]]:
+    """Return the stage with the ends that a context allows, and what they are worth there.
+
+    Returns
+    -------
+    model : Model
+    errors : (E,) float64
+        How far off its payoffs may be.
+    """
+    from gamedp.kernels import stages  # noqa: PLC0415
+
+    stage, rules = solution.model.stage, solution.model.rules
+    possible = np.zeros(stage.num_states, np.bool_)
+    worth, errors = np.zeros(stage.num_states), np.zeros(stage.num_states)
+    for index in stage.terminals.tolist():
+        end = stage.state(index)
+        if rules.call("allows", context, end):
+            possible[index] = True
+            value, error = solution._expected(rules.call("following", context, end), 0)  # noqa: SLF001
+            worth[index] = value + rules.call("reward", context, end, 0)
+            errors[index] = error + 2.0**-52 * abs(worth[index])
+    kept, reached = np.zeros(stage.num_choices, np.bool_), np.zeros(stage.num_states, np.bool_)
+    stages.restrict_jit(
+        stage.structure.order, stage.choice_offsets, stage.transition_offsets, stage.successors,
+        int(stage.initial_states[0]), possible, kept, reached,
+    )  # fmt: skip
+    numbers = np.cumsum(reached) - 1
+    counts = np.add.reduceat(np.append(kept, False), stage.choice_offsets[:-1])
+    counts[np.diff(stage.choice_offsets) == 0] = 0
+    lengths = np.diff(stage.transition_offsets)
+    transitions = np.repeat(kept, lengths)
+    ends = stage.terminals[reached[stage.terminals]]
+    part = Model(
+        choice_offsets=np.concatenate([[0], np.cumsum(counts[reached])]),
+        transition_offsets=np.concatenate([[0], np.cumsum(lengths[kept])]),
+        successors=numbers[stage.successors[transitions]],
+        probabilities=stage.probabilities[transitions],
+        rewards=stage.rewards[kept],
+        players=stage.players[reached],
+        terminals=numbers[ends],
+        payoffs=worth[ends],
+        action_labels=stage.action_labels[kept],
+        initial_states=numbers[stage.initial_states],
+        initial_probabilities=stage.initial_probabilities.copy(),
+        num_players=stage.num_players,
+        constant_sum=rules.constant_sum,
+        states=_some_of(stage, reached),
+        rules=stage.rules,
+    )
+    return part, errors[ends]
+
+
+def _some_of(stage: Model, chosen: NDArray[np.bool_]) -> PackedTable:
+    """Return the states that are chosen, in their order."""
+    table = stage.states
+    if not isinstance(table, PackedTable):
+        message = "the states of a stage must be packed."
+        raise TypeError(message)
+    return attrs.evolve(table, codes=table.codes[chosen])

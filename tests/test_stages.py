@@ -1,0 +1,386 @@
+"""Staged games: solved like the ordinary games that they are, and refused in words."""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import attrs
+import numpy as np
+import pytest
+from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk, WubbelTurn
+
+import gamedp
+from gamedp.games.wubbel import State, Wubbel
+from gamedp.testing import check_game, exact_values
+
+TIERS = ("always", "never")
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_turns_of_wubbel_are_worth_what_the_whole_game_says(tier):
+    staged = gamedp.solve(StagedWubbel(12), compile=tier, tolerance=1e-9)
+    whole = gamedp.solve(Wubbel(goal=12), tolerance=1e-9)
+    assert staged.guarantee is gamedp.Guarantee.TWO_SIDED
+    assert staged.width <= 1e-9
+    for own in range(12):
+        for opponent in range(12):
+            context = Scores(0, own, opponent)
+            low, high = staged.bounds(context)
+            least, most = whole.bounds(State(0, own, opponent, 0))
+            assert low <= most
+            assert least <= high
+            other = Scores(1, own, opponent)
+            assert staged.value(other) == 1 - staged.value(context)
+            assert staged.value(other, player=1) == pytest.approx(staged.value(context))
+
+
+def test_wubbel_has_its_known_value():
+    solution = gamedp.solve(StagedWubbel(50), tolerance=1e-8)
+    low, high = solution.bounds()
+    assert low <= 0.537937288425229 <= high
+    assert high - low <= 1e-8
+
+
+def test_inside_a_turn_of_wubbel_the_values_are_those_of_the_whole_game():
+    staged = gamedp.solve(StagedWubbel(12), tolerance=1e-10)
+    whole = gamedp.solve(Wubbel(goal=12), tolerance=1e-10)
+    for turn in range(1, 10):
+        ours = staged.action_values(Scores(0, 2, 4), Roll(turn, over=False))
+        theirs = whole.action_values(State(0, 2, 4, turn))
+        for one, other in zip(ours, theirs, strict=True):
+            assert one.action == other.action
+            assert one.lower <= other.upper
+            assert other.lower <= one.upper
+        assert staged.best_actions(Scores(0, 2, 4), Roll(turn, over=False)) == whole.best_actions(
+            State(0, 2, 4, turn)
+        )
+
+
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("days", [1, 2, 5])
+def test_two_opponents_and_forbidden_ends_as_in_the_flattened_game(tier, days):
+    game = Journey(days=days, again=False)
+    solution = gamedp.solve(game, compile=tier)
+    flat = gamedp.compile(gamedp.Flattened(game), compile="never")
+    truth = exact_values(flat)
+    begin = game.stage().initial_state()
+    for left in range(1, days + 1):
+        for luck in (0, 1):
+            index, _ = flat.index(gamedp.Position(Date(left, luck), begin))
+            low, high = solution.bounds(Date(left, luck))
+            assert Fraction(low) <= truth[index] <= Fraction(high)
+    low, high = solution.bounds()
+    start = sum(
+        (
+            Fraction(chance) * truth[state]
+            for chance, state in zip(
+                flat.initial_probabilities.tolist(), flat.initial_states.tolist(), strict=True
+            )
+        ),
+        Fraction(0),
+    )
+    assert Fraction(low) <= start <= Fraction(high)
+
+
+@pytest.mark.parametrize("optimum", ["max", "min"])
+def test_days_that_come_again_are_solved_by_repeated_sweeps(optimum):
+    objective = gamedp.TotalReward(optimum=optimum)
+    solution = gamedp.solve(Journey(days=4), objective, tolerance=1e-9)
+    flat = gamedp.solve(
+        gamedp.Flattened(Journey(days=4)), objective, tolerance=1e-10, compile="never"
+    )
+    assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
+    assert solution.width <= 1e-9
+    begin = Walk(2, 0, 0, rested=False)
+    for left in range(1, 5):
+        for luck in (0, 1):
+            low, high = solution.bounds(Date(left, luck))
+            least, most = flat.bounds(gamedp.Position(Date(left, luck), begin))
+            assert low <= most
+            assert least <= high
+    assert solution.statistics.sweeps > 2
+
+
+def test_inside_a_day_every_position_is_that_of_the_flattened_game():
+    game = Journey(days=3)
+    solution = gamedp.solve(game, tolerance=1e-10)
+    flat = gamedp.solve(gamedp.Flattened(game), tolerance=1e-10, compile="never")
+    for context in (Date(1, 1), Date(1, 0), Date(3, 1)):
+        part = solution.inside(context)
+        assert part.guarantee is gamedp.Guarantee.TWO_SIDED
+        for index in range(part.model.num_states):
+            state = part.model.state(index)
+            low, high = part.bounds(state)
+            least, most = flat.bounds(gamedp.Position(context, state))
+            assert low <= most
+            assert least <= high
+            if part.policy[index] >= 0 and state.step < 3:
+                assert part.best_actions(state, 1e-6) == flat.best_actions(
+                    gamedp.Position(context, state), 1e-6
+                )
+    assert solution.inside(Date(1, 1)) is solution.inside(Date(1, 1))
+    with pytest.raises(gamedp.UnknownStateError, match="not a state of this model"):
+        solution.inside(Date(1, 1)).value(Walk(2, 1, 3, rested=True))
+    assert solution.inside(Date(1, 0)).value(Walk(2, 1, 3, rested=True)) == 2 + 3
+
+
+def test_both_tiers_and_any_number_of_threads_give_the_same_numbers():
+    values = [
+        gamedp.solve(StagedWubbel(9), solver=gamedp.StageInduction(threads=threads)).values
+        for threads in (1, 2, 5)
+    ]
+    values.append(gamedp.solve(StagedWubbel(9), compile="never").values)
+    for other in values[1:]:
+        np.testing.assert_array_equal(values[0], other)
+
+
+def test_the_flattened_game_is_in_order():
+    check_game(gamedp.Flattened(Journey(days=2)), compile=False)
+
+
+def test_words_for_people():
+    model = gamedp.compile(Journey(days=2))
+    assert repr(model) == (
+        "<StagedModel Journey(days=2, again=True): 6 contexts, a stage of 19 states>"
+    )
+    solution = gamedp.solve(model)
+    assert repr(solution).startswith("<StagedSolution value=")
+    assert "6 contexts, in each a stage of 19 states" in gamedp.explain(model)
+    with pytest.raises(gamedp.UnknownNameError, match="no player 2"):
+        solution.value(player=2)
+
+
+@pytest.mark.parametrize(
+    ("context", "words"),
+    [
+        (Date(5, 0), "outside the box of contexts: left 0 to 2, luck 0 to 1"),
+        (Walk(0, 0, 0, rested=False), "does not fit"),
+        (7, "does not fit"),
+    ],
+)
+def test_unknown_contexts_are_refused(context, words):
+    solution = gamedp.solve(Journey(days=2))
+    with pytest.raises(gamedp.UnknownStateError, match=words):
+        solution.value(context)
+
+
+def test_where_the_game_is_over_nothing_is_inside():
+    solution = gamedp.solve(Journey(days=2))
+    assert solution.value(Date(0, 1)) == 1.0
+    assert solution.bounds(Date(0, 1)) == (1.0, 1.0)
+    with pytest.raises(gamedp.UnknownStateError, match="the game is over in Date"):
+        solution.inside(Date(0, 1))
+
+
+class Climbs(Journey):
+    def rank(self, context):
+        return -context.left
+
+
+class Strays(Journey):
+    def following(self, context, end):
+        return Date(context.left - 1, end.place)
+
+
+class Forbids(Journey):
+    def allows(self, context, end):
+        return context.left == 2 or end.place == 9
+
+
+class Pays(Journey):
+    def reward(self, context, end, player):
+        return np.inf if end.place == 3 else 0.0
+
+
+class Owes(Journey):
+    def payoff(self, context, player):
+        return np.nan
+
+
+class Denies(Journey):
+    def is_state(self, context):
+        return context.left > 0
+
+
+class Turns(Journey):
+    def canonical(self, context):
+        return Date(context.left, 1 - context.luck), False
+
+
+class Divides(Journey):
+    def following(self, context, end):
+        return Date(context.left - 1 + 0 // (end.place - 3), 0)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        (Climbs(days=2), "a rank must never rise"),
+        (Strays(days=2), "which is outside the box of contexts"),
+        (Forbids(days=2), "cannot be played to an end that allows"),
+        (Pays(days=2), "not finite"),
+        (Owes(days=2), "payoff.*is nan; it must be a finite number"),
+        (Denies(days=2), "which is_state\\(\\) denies"),
+        (Turns(days=2), "it must represent itself"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
+)
+def test_wrong_rules_are_refused_in_words(game, words, tier):
+    with pytest.raises(gamedp.InvalidModelError, match=words) as caught:
+        gamedp.solve(game, compile=tier)
+    assert "Date(" in str(caught.value)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_rules_that_raise_are_named(tier):
+    with pytest.raises(ZeroDivisionError) as caught:
+        gamedp.solve(Divides(days=2), compile=tier)
+    assert caught.value.__notes__ == ["gamedp: raised by the rules in Date(left=1, luck=0)"]
+
+
+@attrs.frozen
+class WrongBox(Journey):
+    def contexts(self):
+        return {"left": (0, 2)}
+
+
+@attrs.frozen
+class EmptyBox(Journey):
+    def contexts(self):
+        return {"left": (0, -1), "luck": (0, 1)}
+
+
+@attrs.frozen
+class Huge(Journey):
+    def contexts(self):
+        return {"left": (0, 2**40), "luck": (0, 1)}
+
+
+class Circle(NamedTuple):
+    place: int
+
+
+class Endless(WubbelTurn):
+    """A stage that goes round."""
+
+    def initial_state(self):
+        return Circle(0)
+
+    def is_terminal(self, state):
+        return state.place == 2
+
+    def actions(self, state):
+        yield 0
+        yield 1
+
+    def outcomes(self, state, action):
+        yield 1.0, Circle(1 - state.place if action else 2)
+
+    def payoff(self, state, player):
+        return 0.0
+
+
+class AtRandom(Endless):
+    def initial_state(self):
+        return [(0.5, Circle(0)), (0.5, Circle(1))]
+
+    def outcomes(self, state, action):
+        yield 1.0, Circle(2)
+
+
+class OverAtOnce(Endless):
+    def initial_state(self):
+        return Circle(2)
+
+
+class EndlessJourney(Journey):
+    def stage(self):
+        return Endless()
+
+
+class RandomJourney(Journey):
+    def stage(self):
+        return AtRandom()
+
+
+class NoJourney(Journey):
+    def stage(self):
+        return OverAtOnce()
+
+
+class LoneJourney(Journey):
+    num_players = 1
+
+
+class Texts(Journey):
+    def initial_state(self):
+        return "now"
+
+
+@pytest.mark.parametrize(
+    ("game", "error", "words"),
+    [
+        (WrongBox(), gamedp.InvalidModelError, "a range for each field of a context, left, luck"),
+        (EmptyBox(), gamedp.InvalidModelError, "which is empty"),
+        (Huge(), gamedp.InvalidParameterError, "too large for a table"),
+        (EndlessJourney(), gamedp.UnsupportedProblemError, "can go on for ever: Circle"),
+        (RandomJourney(), gamedp.UnsupportedProblemError, "begins at random"),
+        (NoJourney(), gamedp.InvalidModelError, "over where it begins"),
+        (LoneJourney(), gamedp.UnsupportedProblemError, "has 2 players"),
+        (Texts(), gamedp.InvalidModelError, "'now' is no context"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Journey) else "",
+)
+def test_what_cannot_be_staged_is_refused_in_words(game, error, words):
+    with pytest.raises(error, match=words):
+        gamedp.compile(game)
+
+
+def test_a_class_or_half_a_game_is_refused():
+    with pytest.raises(TypeError, match="pass an instance"):
+        gamedp.StagedRules(Journey)
+    with pytest.raises(TypeError, match="has no method contexts, initial_state"):
+        gamedp.StagedRules(type("Half", (), {"stage": lambda self: None})())
+
+
+def test_solvers_and_games_of_the_other_kind_are_refused():
+    with pytest.raises(gamedp.UnsupportedProblemError, match="A staged game is solved by"):
+        gamedp.solve(Journey(), solver=gamedp.BackwardInduction())
+    with pytest.raises(gamedp.UnsupportedProblemError, match="is for staged games"):
+        gamedp.solve(Wubbel(goal=5), solver=gamedp.StageInduction())
+    with pytest.raises(gamedp.UnsupportedProblemError, match="no other objective"):
+        gamedp.solve(Journey(), gamedp.Discounted(0.5))
+    with pytest.raises(gamedp.InvalidParameterError, match="a box is for ordinary games"):
+        gamedp.compile(Journey(), box={"left": (0, 1)})
+    with pytest.raises(gamedp.InvalidParameterError, match="threads is 0"):
+        gamedp.StageInduction(threads=0)
+
+
+class ForEver(Journey):
+    """A day may always be followed by the same day."""
+
+    def following(self, context, end):
+        return context if end.rested else Date(context.left - 1, 0)
+
+    def allows(self, context, end):
+        return True
+
+
+def test_where_days_may_go_on_for_ever_nothing_is_claimed():
+    solution = gamedp.solve(ForEver(days=2), gamedp.TotalReward(optimum="min"))
+    assert solution.guarantee is gamedp.Guarantee.NONE
+    assert solution.status is gamedp.Status.UNPROVEN
+    assert solution.bounds() == (-np.inf, np.inf)
+
+
+def test_a_run_that_stops_early_says_so():
+    with pytest.raises(gamedp.NotSolvedError, match=r"limit of sweeps.*Raise max_sweeps") as caught:
+        gamedp.solve(Journey(days=3), solver=gamedp.StageInduction(max_sweeps=1))
+    assert caught.value.solution.status is gamedp.Status.SWEEP_LIMIT
+    with pytest.raises(gamedp.NotSolvedError, match="limit of time") as caught:
+        gamedp.solve(StagedWubbel(20), solver=gamedp.StageInduction(max_seconds=1e-9))
+    assert caught.value.solution.bounds() == (-np.inf, np.inf)
+    with pytest.raises(gamedp.NotSolvedError, match="Loosen tolerance") as caught:
+        gamedp.solve(Journey(days=3, again=False), tolerance=1e-30)
+    low, high = caught.value.solution.bounds()
+    assert high - low < 1e-10

@@ -139,6 +139,13 @@ class Structure:
         return len(self.nontrivial)
 
     @cached_property
+    def place(self) -> NDArray[np.unsignedinteger[Any]]:
+        """Where in the order each state stands, unsigned: ``order[place[s]] == s``; (S,)."""
+        place = np.empty(self.num_states, f"u{self.order.itemsize}")
+        place[self.order] = np.arange(self.num_states, dtype=place.dtype)
+        return _locked(place)
+
+    @cached_property
     def num_cyclic_levels(self) -> int:
         """How many levels have a component with a cycle; no path meets more such components."""
         return len(np.unique(self.levels[self.nontrivial]))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gamedp.kernels import bellman, maxn, proofs, topological
+from gamedp.kernels import bellman, blocks, maxn, proofs, topological
 
 
 def random_rows(seed, num_states, discount, *, cyclic, swaps):
@@ -30,7 +30,7 @@ def random_rows(seed, num_states, discount, *, cyclic, swaps):
         offsets.append(len(successors))
     return bellman.Rows(
         order=np.arange(num_states)[::-1].astype(np.int32),
-        component=np.concatenate([np.zeros(num_states - 1, np.int32), [1]]).astype(np.int32),
+        place=np.arange(num_states)[::-1].astype(np.uint32),
         choice_offsets=choice_offsets.astype(np.int64),
         transition_offsets=np.array(offsets, np.int64),
         successors=np.array(successors, np.int32),
@@ -61,14 +61,36 @@ def blank(rows):
     return np.zeros(num_states), np.zeros(num_states), np.full(num_states, -1, np.int64)
 
 
-def twins(module, name, rows, *arguments):
+def gathered(rows, start, values, errors):
+    """Return the component from `start` on by itself, its numbers, and what `gather` returns."""
+    stop = len(values)
+    block, *found = blocks.isolate_jit(start, stop, start, stop, rows, values, errors)
+    return block, np.zeros((stop - start, 4)), found
+
+
+def copied(argument):
+    """Return a copy of an array, or of a tuple of arrays."""
+    if isinstance(argument, tuple):
+        return type(argument)(*map(copied, argument))
+    return argument.copy() if isinstance(argument, np.ndarray) else argument
+
+
+def arrays_of(arguments):
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            yield from arrays_of(argument)
+        elif isinstance(argument, np.ndarray):
+            yield argument
+
+
+def twins(module, name, *arguments):
     """Run a kernel compiled and plain on copies of its arrays; return both with what they gave."""
     outcomes = []
     for kernel in (getattr(module, f"{name}_jit"), getattr(module, name)):
-        copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+        copies = [copied(argument) for argument in arguments]
         with np.errstate(all="ignore"):
-            result = kernel(*copies[:2], rows, *copies[2:])
-        outcomes.append((result, [a for a in copies if isinstance(a, np.ndarray)]))
+            result = kernel(*copies)
+        outcomes.append((result, list(arrays_of(copies))))
     return outcomes
 
 
@@ -80,20 +102,34 @@ def test_twins_agree(case):
     num_states = len(values)
     weights = np.ones(num_states)
     inner = 1  # the terminal state is first in the order
+    block, numbers, _ = gathered(rows, inner, values, errors)
+    block.policy[:] = 0
+    size, discount = num_states - inner, rows.discount
     for module, name, arguments in (
-        (bellman, "sweep", (inner, num_states, values, policy)),
-        (proofs, "certify", (inner, num_states, 0.5, values, weights, errors, policy)),
-        (proofs, "survey", (inner, num_states, errors, np.zeros(num_states, np.int32))),
+        (bellman, "sweep", (inner, num_states, rows, values, policy)),
+        (blocks, "measure", (inner, num_states, rows)),
+        (
+            blocks,
+            "gather",
+            (inner, num_states, inner, num_states, rows, values, errors, block),
+        ),
+        (blocks, "sweep", (size, discount, block, numbers)),
+        (
+            topological,
+            "sweep_until",
+            (inner, num_states, rows, 1e-3, values, block, numbers),
+        ),
+        (proofs, "certify", (inner, num_states, rows, 5, values, weights, errors + 0.5, policy)),
     ):
-        compiled, plain = twins(module, name, rows, *arguments)
+        compiled, plain = twins(module, name, *arguments)
         np.testing.assert_array_equal(compiled[0], plain[0])
         for one, other in zip(compiled[1], plain[1], strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-13, atol=1e-13)
 
 
-def fixed_point(rows, sweeps=20_000):
+def fixed_point(rows, sweeps=20_000, start=0.0):
     """Return the values after very many plain sweeps in extended precision."""
-    values = np.zeros(len(rows.maximise), np.longdouble)
+    values = np.full(len(rows.maximise), start, np.longdouble)
     offsets, starts = rows.choice_offsets, rows.transition_offsets[:-1]
     terms = rows.probabilities.astype(np.longdouble)
     sign = np.where(rows.maximise[:-1], 1, -1)
@@ -128,7 +164,7 @@ def test_certified_errors_contain_the_truth(case, disturbance):
             increase = proofs.weigh_jit(1, num_states, rows, values, policy, mode, 1e-3, weights)
             if increase <= 0.5:
                 break
-        width = proofs.certify_jit(1, num_states, rows, 0.0, values, weights, errors, policy)
+        width = proofs.certify_jit(1, num_states, rows, 5, values, weights, errors, policy)
         if np.isfinite(width):
             break
     assert np.isfinite(width)
@@ -154,7 +190,7 @@ def test_newton_solves_components_with_one_key_state(seed, size, swaps, discount
     choices.append(len(offsets) - 1)
     rows = bellman.Rows(
         order=np.concatenate([[size], np.arange(size)[::-1]]).astype(np.int32),
-        component=np.concatenate([np.ones(size), [0]]).astype(np.int32),
+        place=np.concatenate([np.arange(size)[::-1] + 1, [0]]).astype(np.uint32),
         choice_offsets=np.array(choices, np.int64),
         transition_offsets=np.array(offsets, np.int64),
         successors=np.array(successors, np.int32),
@@ -165,14 +201,52 @@ def test_newton_solves_components_with_one_key_state(seed, size, swaps, discount
         discount=discount,
     )
     values, errors, policy = blank(rows)
-    slopes, weights, shares = (np.zeros(size + 1) for _ in range(3))
-    key, outside = proofs.survey_jit(1, size + 1, rows, errors, np.zeros(size + 1, np.int32))
-    assert (key, outside) == (0, 0.0)
-    sweeps = topological.newton_jit(1, size + 1, rows, 0, values, slopes, weights, shares, policy)
+    block, numbers, [key, outside] = gathered(rows, 1, values, errors)
+    assert (key, outside) == (size - 1, 0.0)  # state 0, the last one in the order
+    sweeps = topological.newton_jit(size, discount, key, 0.0, block, numbers)
     assert 0 < sweeps <= 20
-    width = proofs.certify_jit(1, size + 1, rows, 0.0, values, weights, errors, policy)
+    values[rows.order[1:]] = numbers[:, blocks.VALUE]
+    weights = np.zeros(size + 1)
+    weights[rows.order[1:]] = numbers[:, blocks.WEIGHT]
+    width = proofs.certify_jit(1, size + 1, rows, 100, values, weights, errors, policy)
     assert width < 1e-9
+    assert not weights.any()
     assert (np.abs(values - fixed_point(rows)) <= errors + 1e-17).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases)
+def test_components_solved_in_the_kernel_are_proven(case):
+    rows = make(case)
+    values, errors, policy = blank(rows)
+    num_states = len(values)
+    values[-1], errors[-1] = 0.25, 1e-3  # known to within so much
+    args = (np.array([0, 1, num_states]), np.array([False, True]), rows, 1 << 20, 1e-6, 100, True)
+    for solve in (topological.solve_components_jit, topological.solve_components):
+        found = [array.copy() for array in (values, errors, policy)]
+        done = solve(0, 2, *args, *found, np.zeros(1, np.int64))
+        assert done == 2
+        for disturbed in (0.25 - 1e-3, 0.25 + 1e-3):
+            truth = fixed_point(rows, start=disturbed)
+            assert (np.abs(found[0] - truth) <= found[1] + 1e-17).all()
+        assert (found[1][:-1] <= 1e-3 + 1.1e-6).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(cases, st.integers(1, 5))
+def test_a_proof_in_pieces_is_the_same(case, piece):
+    rows = make(case)
+    values, errors, policy = blank(rows)
+    rng = np.random.default_rng(0)
+    values[:] = rng.normal(size=len(values))
+    weights = 1.0 + 100.0 * rng.random(len(values))
+    outcomes = []
+    for states in (piece, 100):
+        found = [array.copy() for array in (weights, errors, policy)]
+        width = proofs.certify_jit(1, len(values), rows, states, values, *found)
+        outcomes.append([width, *found])
+    for one, other in zip(*outcomes, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_a_sure_step_loses_nothing():

@@ -28,8 +28,8 @@ class Rows(NamedTuple):
     ----------
     order : (S,)
         The states in the order of the sweeps.
-    component : (S,)
-        The number of each state's strongly connected component.
+    place : (S,)
+        Where in the order a state stands, unsigned.
     choice_offsets, transition_offsets, successors, probabilities
         As in :class:`gamedp.Model`.
     constants : (C,)
@@ -43,7 +43,7 @@ class Rows(NamedTuple):
     """
 
     order: Integers
-    component: Integers
+    place: npt.NDArray[np.unsignedinteger[Any]]
     choice_offsets: Integers
     transition_offsets: Integers
     successors: Integers

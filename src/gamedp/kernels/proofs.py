@@ -32,12 +32,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.kernels.bellman import backup_jit
+from gamedp.kernels.blocks import VALUE, WEIGHT, isolate_jit
 from gamedp.kernels.jit import compiled
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gamedp.kernels.bellman import Rows
+    from gamedp.kernels.blocks import Block
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
@@ -229,100 +231,66 @@ def weigh(
 weigh_jit = compiled(weigh)
 
 
-def survey(start: int, stop: int, rows: Rows, errors: Floats, place: Integers) -> tuple[int, float]:
-    """Look at what a component leads to.
-
-    Returns
-    -------
-    key_state : int
-        The one state of the component that a state not after it in the order leads to: all cycles
-        go through it. -1 if there are several.
-    outside : float
-        The largest error outside the component.
-
-    `place` is scratch: where in the order a state of the component stands.
-    """
-    for position in range(start, stop):
-        place[rows.order[position]] = position
-    number = rows.component[rows.order[start]]
-    key_state = -1
-    several = False
-    outside = 0.0
-    for position in range(start, stop):
-        state = rows.order[position]
-        for t in range(
-            rows.transition_offsets[rows.choice_offsets[state]],
-            rows.transition_offsets[rows.choice_offsets[state + 1]],
-        ):
-            target = rows.successors[t]
-            if rows.component[target] != number:
-                if errors[target] > outside:
-                    outside = errors[target]
-            elif place[target] >= position and target != key_state:
-                several = key_state >= 0
-                key_state = target
-    return -1 if several else key_state, outside
-
-
-survey_jit = compiled(survey)
-
-
-def certify(
+def check(
+    first: int,
+    last: int,
     start: int,
-    stop: int,
     rows: Rows,
     outside: float,
-    values: Floats,
-    weights: Floats,
-    errors: Floats,
+    block: Block,
+    numbers: Floats,
+    least: float,
+    most: float,
     policy: Integers,
-) -> float:
-    """Prove errors for the values of a component that is entered again and again.
+) -> tuple[float, float]:
+    """Narrow down which multiples of the weights are errors of the gathered states of a component.
 
-    Sets `errors` and the greedy `policy` of its states. `outside` is the largest error outside it,
-    as :func:`survey` finds it. Weights are zero outside it, and inside it, too, in the end.
+    The states are ``order[first:last]``, the component begins at `start`; `outside` is the largest
+    error outside it. Sets the greedy `policy`.
+
+    A choice's value in two parts, outside and inside, rounds no term more often than in one: either
+    one part is empty and adds nothing, or each has fewer terms, and one more addition joins them.
 
     Returns
     -------
-    width : float
-        The largest error that the component adds to `outside`; infinite if the weights do not
-        suffice for a proof.
+    least, most
+        The multiples that do for these states as well as for those before, if any does.
     """
-    for place in range(start, stop):
-        errors[rows.order[place]] = outside
-    least = 0.0
-    most = np.inf
-    for place in range(start, stop):
-        state = rows.order[place]
-        sign = 1.0 if rows.maximise[state] else -1.0
-        value = sign * values[state]
+    for position in range(first, last):
+        state = rows.order[position]
+        first_choice = block.first_choice[position - first]
+        sign = block.signs[position - first]
+        value = sign * numbers[position - start, VALUE]
+        its_weight = numbers[position - start, WEIGHT]
         best = -np.inf
+        best_choice = first_choice
         best_slack = 0.0
         best_fall = 0.0
-        for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+        for choice in range(first_choice, block.first_choice[position - first + 1]):
             total = 0.0
             size = 0.0
-            slack = 0.0
+            inside = 0.0
             weight = 0.0
-            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
-                target = rows.successors[t]
-                term = rows.probabilities[t] * values[target]
-                probability = abs(rows.probabilities[t])
+            for t in range(block.first_transition[choice], block.first_transition[choice + 1]):
+                target = block.targets[t]
+                term = block.chances[t] * numbers[target, VALUE]
+                chance = abs(block.chances[t])
                 total += term
                 size += abs(term)
-                slack += probability * errors[target]
-                weight += probability * weights[target]
-            count = rows.transition_offsets[choice + 1] - rows.transition_offsets[choice] + 8
-            size = abs(rows.constants[choice]) + rows.discount * size
-            result = sign * (rows.constants[choice] + rows.discount * total)
+                inside += chance
+                weight += chance * numbers[target, WEIGHT]
+            size = block.sizes[choice] + rows.discount * size
+            result = sign * (block.known[choice] + rows.discount * total)
             # What the errors outside grow by on this step, and rounding.
-            slack = (rows.discount * slack - outside) + count * UNIT * (size + 2.0 * outside) + TINY
-            fall = weights[state] - rows.discount * weight * (1.0 + count * UNIT)
+            slack = rows.discount * (block.slacks[choice] + inside * outside) - outside
+            count = block.counts[choice] + 8.0
+            slack += count * UNIT * (size + 2.0 * outside) + TINY
+            fall = its_weight - rows.discount * weight * (1.0 + count * UNIT)
             if result > best:
                 best = result
+                best_choice = choice
                 best_slack = slack
                 best_fall = fall
-                policy[state] = choice
             need = (result - value) + slack
             if fall > 0.0:
                 if need > least * fall:
@@ -337,17 +305,85 @@ def certify(
                 least = need / best_fall * UPWARD
         elif need > 0.0:
             most = -1.0
+        policy[state] = rows.choice_offsets[state] + (best_choice - first_choice)
+    return least, most
+
+
+check_jit = compiled(check)
+
+
+def allot(
+    start: int,
+    stop: int,
+    rows: Rows,
+    outside: float,
+    least: float,
+    most: float,
+    numbers: Floats,
+    errors: Floats,
+) -> float:
+    """Set the errors of a component from what :func:`check` has found for all of its states.
+
+    Returns
+    -------
+    width : float
+        The largest error that the component adds to `outside`; infinite if the weights do not
+        suffice for a proof.
+    """
     width = 0.0
-    for place in range(start, stop):
-        state = rows.order[place]
+    for position in range(start, stop):
+        error = np.inf
         if least <= most:
-            errors[state] = (outside + least * weights[state]) * UPWARD
-            width = max(width, least * weights[state])
-        else:
-            errors[state] = np.inf
-            width = np.inf
-        weights[state] = 0.0
+            error = least * numbers[position - start, WEIGHT]
+        if error > width:
+            width = error
+        errors[rows.order[position]] = (outside + error) * UPWARD
     return width
+
+
+allot_jit = compiled(allot)
+
+
+def certify(
+    start: int,
+    stop: int,
+    rows: Rows,
+    piece: int,
+    values: Floats,
+    weights: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> float:
+    """Prove errors for the values of a component that is entered again and again.
+
+    Sets `errors` and the greedy `policy` of its states. Weights are zero outside it, and inside it,
+    too, in the end. Of a large component, no more than `piece` states are gathered at a time.
+
+    Returns
+    -------
+    width : float
+        The largest error that the component adds to those outside; infinite if the weights do not
+        suffice for a proof.
+    """
+    numbers = np.empty((stop - start, 4))
+    for position in range(start, stop):
+        numbers[position - start, VALUE] = values[rows.order[position]]
+        numbers[position - start, WEIGHT] = weights[rows.order[position]]
+        weights[rows.order[position]] = 0.0
+    outside = 0.0
+    for first in range(start, stop, piece):
+        last = min(first + piece, stop)
+        _, _, error = isolate_jit(first, last, start, stop, rows, values, errors)
+        outside = max(outside, error)
+    least = 0.0
+    most = np.inf
+    for first in range(start, stop, piece):
+        last = min(first + piece, stop)
+        block, _, _ = isolate_jit(first, last, start, stop, rows, values, errors)
+        least, most = check_jit(
+            first, last, start, rows, outside, block, numbers, least, most, policy
+        )
+    return float(allot_jit(start, stop, rows, outside, least, most, numbers, errors))
 
 
 certify_jit = compiled(certify)

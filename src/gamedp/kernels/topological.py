@@ -10,14 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.kernels.bellman import backup_jit, sweep_jit
+from gamedp.kernels.bellman import backup_jit
+from gamedp.kernels.blocks import (
+    SHARE,
+    SLOPE,
+    VALUE,
+    WEIGHT,
+    gather_jit,
+    measure_jit,
+    reserve_jit,
+    sweep_jit,
+)
 from gamedp.kernels.jit import compiled
-from gamedp.kernels.proofs import GREEDY, UNIT, certify_jit, settle_jit, survey_jit, weigh_jit
+from gamedp.kernels.proofs import UNIT, allot_jit, check_jit, settle_jit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gamedp.kernels.bellman import Rows
+    from gamedp.kernels.blocks import Block
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
@@ -25,15 +36,7 @@ if TYPE_CHECKING:
 
 
 def newton(
-    start: int,
-    stop: int,
-    rows: Rows,
-    key_state: int,
-    values: Floats,
-    slopes: Floats,
-    weights: Floats,
-    shares: Floats,
-    policy: Integers,
+    num_states: int, discount: float, key_state: int, guess: float, block: Block, numbers: Floats
 ) -> int:
     """Solve a component all of whose cycles lead through one state, `key_state`.
 
@@ -43,8 +46,7 @@ def newton(
     the step after it is exact, and all values follow along their slopes.
 
     The weights of the greedy policy (see :func:`gamedp.kernels.proofs.weigh`) come along: they
-    solve a linear system with the same one unknown. Slopes, weights and shares are zero outside the
-    component; slopes and shares are zero everywhere in the end.
+    solve a linear system with the same one unknown.
 
     Returns
     -------
@@ -54,49 +56,20 @@ def newton(
     low = -np.inf
     high = np.inf
     sweeps = 0
-    step = values[key_state]
+    step = guess
     guess = np.nan
-    changed = True
-    while changed and step != guess and sweeps < 64:
-        changed = False
+    same = False
+    # What an earlier component has left in the policy says nothing about the first sweep.
+    while not (same and sweeps > 1) and step != guess and sweeps < 64:
         sweeps += 1
-        values[key_state] = step
         guess = step
-        slopes[key_state] = 1.0
-        weights[key_state] = 0.0
-        shares[key_state] = 1.0
-        for position in range(start, stop):
-            state = rows.order[position]
-            sign = 1.0 if rows.maximise[state] else -1.0
-            best = -np.inf
-            best_choice = rows.choice_offsets[state]
-            slope = weight = share = 0.0
-            for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
-                # Four sums at once take hardly longer than one: each waits for its own last term.
-                total = its_slope = its_weight = its_share = 0.0
-                for t in range(
-                    rows.transition_offsets[choice], rows.transition_offsets[choice + 1]
-                ):
-                    target = rows.successors[t]
-                    probability = rows.probabilities[t]
-                    total += probability * values[target]
-                    its_slope += probability * slopes[target]
-                    its_weight += abs(probability) * weights[target]
-                    its_share += abs(probability) * shares[target]
-                value = sign * (rows.constants[choice] + rows.discount * total)
-                if value > best:
-                    best = value
-                    best_choice = choice
-                    slope, weight, share = its_slope, its_weight, its_share
-            if best_choice != policy[state]:
-                policy[state] = best_choice
-                changed = True
-            values[state] = sign * best
-            slopes[state] = rows.discount * slope
-            weights[state] = 1.0 + rows.discount * weight
-            shares[state] = rows.discount * share
-        result = values[key_state]
-        slope = slopes[key_state]
+        numbers[key_state, VALUE] = guess
+        numbers[key_state, SLOPE] = 1.0
+        numbers[key_state, WEIGHT] = 0.0
+        numbers[key_state, SHARE] = 1.0
+        _, _, same = sweep_jit(num_states, discount, block, numbers)
+        result = numbers[key_state, VALUE]
+        slope = numbers[key_state, SLOPE]
         if abs(result - guess) > 4.0 * UNIT * abs(result):
             if result > guess:
                 low = guess
@@ -107,20 +80,14 @@ def newton(
                 step = 0.5 * (low + high)
                 if not abs(step) < np.inf:
                     step = result
-            for position in range(start, stop):
-                values[rows.order[position]] += slopes[rows.order[position]] * (step - guess)
-            values[key_state] = step
-    weight = weights[key_state] / (1.0 - shares[key_state])
-    if not 0.0 < weight < np.inf:
-        sweeps = -sweeps
-    for position in range(start, stop):
-        state = rows.order[position]
+    weight = numbers[key_state, WEIGHT] / (1.0 - numbers[key_state, SHARE])
+    for state in range(num_states):
         # States after the key state have its own weight and share in theirs already.
-        weights[state] += shares[state] * weight
-        shares[state] = 0.0
-        slopes[state] = 0.0
-    weights[key_state] = weight
-    return sweeps
+        numbers[state, VALUE] += numbers[state, SLOPE] * (step - guess)
+        numbers[state, WEIGHT] += numbers[state, SHARE] * weight
+    numbers[key_state, VALUE] = step
+    numbers[key_state, WEIGHT] = weight
+    return sweeps if 0.0 < weight < np.inf else -sweeps
 
 
 newton_jit = compiled(newton)
@@ -132,25 +99,27 @@ def sweep_until(
     rows: Rows,
     threshold: float,
     values: Floats,
-    weights: Floats,
-    policy: Integers,
-    visits: Integers,
-) -> bool:
-    """Sweep over a component until its values change little, and find weights; not for long."""
-    for round_ in range(100):
-        visits[0] += stop - start
-        if sweep_jit(start, stop, rows, values, policy) <= threshold:
-            break
-        if round_ == 99:
-            return False
-    for position in range(start, stop):
-        weights[rows.order[position]] = 1.0 / (1.0 - rows.discount) if rows.discount < 1.0 else 1.0
-    for _ in range(100):
-        if rows.discount < 1.0:
-            return True
-        if weigh_jit(start, stop, rows, values, policy, GREEDY, 0.0, weights) <= 0.5:
-            return True
-    return False
+    block: Block,
+    numbers: Floats,
+) -> int:
+    """Sweep over a component until its values change little and its weights hold; not for long.
+
+    Returns
+    -------
+    sweeps : int
+        Negative if that was not enough.
+    """
+    for number in range(stop - start):
+        numbers[number, VALUE] = values[rows.order[start + number]]
+        numbers[number, SLOPE] = numbers[number, WEIGHT] = numbers[number, SHARE] = 0.0
+    for sweeps in range(1, 129):
+        change, increase, _ = sweep_jit(stop - start, rows.discount, block, numbers)
+        if change <= threshold and (increase <= 0.5 or rows.discount < 1.0):
+            if rows.discount < 1.0:
+                for number in range(stop - start):
+                    numbers[number, WEIGHT] = 1.0 / (1.0 - rows.discount)
+            return sweeps
+    return -128
 
 
 sweep_until_jit = compiled(sweep_until)
@@ -169,10 +138,6 @@ def solve_components(
     values: Floats,
     errors: Floats,
     policy: Integers,
-    weights: Floats,
-    slopes: Floats,
-    shares: Floats,
-    place: Integers,
     visits: Integers,
 ) -> int:
     """Solve the components ``first .. last-1`` one by one, successors first.
@@ -196,6 +161,8 @@ def solve_components(
     """
     enough = visits[0] + budget
     guess = 0.0
+    block = reserve_jit(0, 0, 0, rows)
+    numbers = np.empty((0, 4))
     for number in range(first, last):
         if visits[0] > enough:
             return number
@@ -211,21 +178,31 @@ def solve_components(
         size = stop - start
         if size > max_size or not proves:
             return number
-        key_state, outside = survey_jit(start, stop, rows, errors, place)
-        width = np.inf
+        num_choices, num_transitions = measure_jit(start, stop, rows)
+        if size > len(numbers):
+            numbers = np.empty((2 * size, 4))
+        if (
+            size > len(block.signs)
+            or num_choices > len(block.known)
+            or num_transitions > len(block.targets)
+        ):
+            block = reserve_jit(2 * size, 2 * num_choices, 2 * num_transitions, rows)
+        key_state, outside = gather_jit(start, stop, start, stop, rows, values, errors, block)
         if key_state >= 0:
             # Neighbouring components tend to have similar values.
-            values[key_state] = guess
-            sweeps = newton_jit(
-                start, stop, rows, key_state, values, slopes, weights, shares, policy
-            )
-            visits[0] += abs(sweeps) * size
-            if sweeps > 0:
-                width = certify_jit(start, stop, rows, outside, values, weights, errors, policy)
-            guess = values[key_state]
-        elif sweep_until_jit(start, stop, rows, 0.01 * tolerance, values, weights, policy, visits):
-            width = certify_jit(start, stop, rows, outside, values, weights, errors, policy)
-        if not width <= tolerance:
+            sweeps = newton_jit(size, rows.discount, key_state, guess, block, numbers)
+            guess = numbers[key_state, VALUE]
+        else:
+            sweeps = sweep_until_jit(start, stop, rows, 0.01 * tolerance, values, block, numbers)
+        visits[0] += abs(sweeps) * size
+        for member in range(size):
+            values[rows.order[start + member]] = numbers[member, VALUE]
+        if sweeps < 0:
+            return number
+        least, most = check_jit(
+            start, stop, start, rows, outside, block, numbers, 0.0, np.inf, policy
+        )
+        if not allot_jit(start, stop, rows, outside, least, most, numbers, errors) <= tolerance:
             return number
     return last
 

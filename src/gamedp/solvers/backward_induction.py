@@ -83,7 +83,6 @@ class BackwardInduction:
         run = Run(problem, tolerance, progress)
         structure = problem.model.structure
         total = structure.num_components
-        unused = np.empty(0)
         done = 0
         while done < total:
             done = topological.solve_components_jit(
@@ -99,10 +98,6 @@ class BackwardInduction:
                 run.values,
                 run.errors,
                 run.policy,
-                run.weights,
-                unused,
-                unused,
-                run.place,
                 run.visits,
             )
             run.reporter.report(done, total, f"{done:,} of {total:,} states solved")

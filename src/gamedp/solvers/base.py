@@ -32,6 +32,9 @@ __all__ = [
     "support_of_fixed_points",
 ]
 
+PIECE = 1 << 10
+"""States gathered at a time to prove a component: they fit into the processor's cache."""
+
 
 @attrs.frozen
 class Support:
@@ -115,7 +118,7 @@ class Problem:
         structure = model.structure
         return bellman.Rows(
             structure.order,
-            structure.component,
+            structure.place,
             model.choice_offsets,
             model.transition_offsets,
             model.successors,
@@ -231,7 +234,6 @@ class Run:
         self.errors = np.zeros(model.num_states)
         self.policy = np.full(model.num_states, -1, np.int64)
         self.weights = np.zeros(model.num_states)  # but while a component is proven
-        self.place = np.empty(model.num_states, self.rows.order.dtype)
         self.visits = np.zeros(1, np.int64)
         self.status = Status.SOLVED
 
@@ -281,7 +283,6 @@ class Run:
         if not self.problem.is_proper:
             self.errors[states] = np.inf
             return float(width)
-        _, outside = proofs.survey_jit(start, stop, self.rows, self.errors, self.place)
         weights = self.weights
         scale = float(np.abs(self.values[states]).max())
         for mode in (proofs.GREEDY, proofs.NEAR, proofs.ALL):
@@ -291,7 +292,7 @@ class Run:
                 weights[states] = 1.0
                 self._weigh(start, stop, mode, 1e-3 * scale, max_sweeps)
             width = proofs.certify_jit(
-                start, stop, self.rows, outside, self.values, weights, self.errors, self.policy
+                start, stop, self.rows, PIECE, self.values, weights, self.errors, self.policy
             )
             if width <= tolerance or self.rows.discount < 1 or self.out_of_time:
                 break

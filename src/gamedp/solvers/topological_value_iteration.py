@@ -78,7 +78,6 @@ class TopologicalValueIteration:
         total = structure.num_components
         proper = problem.is_proper
         allowed = 0.4 * tolerance / max(1, structure.num_cyclic_levels)
-        slopes, shares = np.zeros(len(run.values)), np.zeros(len(run.values))
         number = 0
         while number < total:
             stopped = topological.solve_components_jit(
@@ -94,10 +93,6 @@ class TopologicalValueIteration:
                 run.values,
                 run.errors,
                 run.policy,
-                run.weights,
-                slopes,
-                shares,
-                run.place,
                 run.visits,
             )
             if stopped == number:

@@ -76,6 +76,7 @@ class Structure:
     nontrivial: Flags = attrs.field(repr=False)
     levels: Integers = attrs.field(repr=False)
     num_levels: int
+    _num_candidates: int = attrs.field(repr=False)
 
     @classmethod
     def of(
@@ -93,7 +94,7 @@ class Structure:
         Structure
             The structure; end components are found when they are first asked for.
         """
-        from gamedp.kernels import graph  # noqa: PLC0415 - brings numba along
+        from gamedp.kernels import components  # noqa: PLC0415 - brings numba along
 
         # Locked arrays are a type of their own to numba: so every kernel compiles only once.
         choice_offsets = _locked(choice_offsets)
@@ -104,13 +105,21 @@ class Structure:
         component = np.empty(num_states, successors.dtype)
         order = np.empty(num_states, successors.dtype)
         component_offsets = np.empty(num_states + 1, successors.dtype)
-        num_components = graph.strongly_connected_components_jit(
+        num_components = components.strongly_connected_components_jit(
             edge_offsets, successors, component, order, component_offsets
         )
+        component_offsets = component_offsets[: num_components + 1].copy()
         levels = np.empty(num_components, successors.dtype)
         nontrivial = np.empty(num_components, np.bool_)
-        num_levels = graph.condense_jit(
-            edge_offsets, successors, component, order, levels, nontrivial
+        num_levels, num_candidates = components.describe_jit(
+            choice_offsets,
+            transition_offsets,
+            successors,
+            component,
+            order,
+            component_offsets,
+            levels,
+            nontrivial,
         )
         return cls(
             choice_offsets=choice_offsets,
@@ -118,10 +127,11 @@ class Structure:
             successors=successors,
             component=_locked(component),
             order=_locked(order),
-            component_offsets=_locked(component_offsets[: num_components + 1].copy()),
+            component_offsets=_locked(component_offsets),
             nontrivial=_locked(nontrivial),
             levels=_locked(levels),
             num_levels=num_levels,
+            num_candidates=num_candidates,
         )
 
     def __reduce__(self) -> tuple[Callable[..., Structure], tuple[Integers, Integers, Integers]]:
@@ -170,7 +180,7 @@ class Structure:
             The states of the cycle, `state` first; each moves to the next, and the last to the
             first. Empty if there is no such cycle.
         """
-        from gamedp.kernels import graph  # noqa: PLC0415 - brings numba along
+        from gamedp.kernels import components  # noqa: PLC0415 - brings numba along
 
         if state is None:
             if self.is_acyclic:
@@ -180,7 +190,7 @@ class Structure:
         size = self.component_offsets[component + 1] - self.component_offsets[component]
         states = np.empty(size, self.successors.dtype)
         edge_offsets = self.transition_offsets[self.choice_offsets]
-        length = graph.shortest_cycle_jit(
+        length = components.shortest_cycle_jit(
             edge_offsets, self.successors, self.component, state, states
         )
         return tuple(states[:length].tolist())
@@ -220,12 +230,12 @@ class Structure:
         .. [1] L. de Alfaro, "Formal verification of probabilistic systems", PhD thesis, Stanford
            University, 1997: the fundamental theorem of end components.
         """
-        return self.num_end_components == 0
+        return self._num_candidates == 0 or self.num_end_components == 0
 
     @cached_property
     def _end_components(self) -> tuple[Integers, Flags, int]:
         """What `end_component`, `stays` and `num_end_components` return."""
-        from gamedp.kernels import graph  # noqa: PLC0415 - brings numba along
+        from gamedp.kernels import end_components  # noqa: PLC0415 - brings numba along
 
         num_choices = len(self.transition_offsets) - 1
         # The kernel numbers choices, too, in the type of this array.
@@ -233,25 +243,13 @@ class Structure:
         end_component = np.full(self.num_states, -1, self.successors.dtype if fits else np.int64)
         stays = np.zeros(num_choices, np.bool_)
         num_end_components = 0
-        if not self.is_acyclic and graph.drop_leaving_choices_jit(
-            self.choice_offsets,
-            self.transition_offsets,
-            self.successors,
-            self.component,
-            self.order,
-            self.nontrivial,
-            end_component,
-            stays,
-        ):
-            num_end_components = graph.maximal_end_components_jit(
-                self.choice_offsets,
-                self.transition_offsets,
-                self.successors,
-                self.component,
-                self.order,
-                self.component_offsets,
-                end_component,
-                stays,
+        if self._num_candidates > 0:
+            graph = (self.choice_offsets, self.transition_offsets, self.successors)
+            end_components.drop_leaving_choices_jit(
+                *graph, self.component, self.order, self.nontrivial, end_component, stays
+            )
+            num_end_components = end_components.maximal_end_components_jit(
+                *graph, self.component, self.order, self.component_offsets, end_component, stays
             )
         return _locked(end_component), _locked(stays), int(num_end_components)
 

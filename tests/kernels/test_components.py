@@ -1,4 +1,4 @@
-"""Graph kernels against scipy, against slow plain Python, and against their uncompiled twins."""
+"""Components, end components, cycles: against scipy, slow plain Python, and uncompiled twins."""
 
 import inspect
 from itertools import pairwise
@@ -11,8 +11,9 @@ from numba import config
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from gamedp.kernels import graph
+from gamedp.kernels import components, decomposition, end_components
 
+MODULES = components, decomposition, end_components
 COMPILED = not config.DISABLE_JIT
 LARGE = 1_000_000 if COMPILED else 3_000
 
@@ -100,43 +101,46 @@ models = st.one_of(st.sampled_from(list(MODELS.values())), random_models())
 dtypes = st.sampled_from([np.int32, np.int64])
 
 
-def components(choice_offsets, transition_offsets, successors):
+def find_components(choice_offsets, transition_offsets, successors):
     """All that the kernels find about components; edge offsets first, for further calls."""
     edge_offsets = transition_offsets[choice_offsets]
     num_states = len(choice_offsets) - 1
     component, order = np.empty((2, num_states), successors.dtype)
     offsets = np.empty(num_states + 1, successors.dtype)
-    number = graph.strongly_connected_components_jit(
+    number = components.strongly_connected_components_jit(
         edge_offsets, successors, component, order, offsets
     )
+    offsets = offsets[: number + 1]
     levels = np.empty(number, successors.dtype)
     nontrivial = np.empty(number, np.bool_)
-    num_levels = graph.condense_jit(edge_offsets, successors, component, order, levels, nontrivial)
-    offsets = offsets[: number + 1]
+    graph = choice_offsets, transition_offsets, successors
+    num_levels, num_candidates = components.describe_jit(
+        *graph, component, order, offsets, levels, nontrivial
+    )
     locked(edge_offsets, component, order, offsets, levels, nontrivial)
-    return edge_offsets, component, order, offsets, levels, nontrivial, num_levels
+    return edge_offsets, component, order, offsets, levels, nontrivial, num_levels, num_candidates
 
 
-def end_components(choice_offsets, transition_offsets, successors):
-    _, component, order, offsets, _, nontrivial, _ = components(
+def find_end_components(choice_offsets, transition_offsets, successors):
+    _, component, order, offsets, _, nontrivial, _, candidates = find_components(
         choice_offsets, transition_offsets, successors
     )
     end_component = np.empty_like(component)
     stays = np.empty(len(transition_offsets) - 1, np.bool_)
     whole = choice_offsets, transition_offsets, successors, component, order
-    candidates = graph.drop_leaving_choices_jit(*whole, nontrivial, end_component, stays)
+    end_components.drop_leaving_choices_jit(*whole, nontrivial, end_component, stays)
     swept = end_component.copy(), stays.copy()
-    number = graph.maximal_end_components_jit(*whole, offsets, end_component, stays)
+    number = end_components.maximal_end_components_jit(*whole, offsets, end_component, stays)
     return end_component, stays, number, candidates, *swept
 
 
-def cycles(choice_offsets, transition_offsets, successors):
+def find_cycles(choice_offsets, transition_offsets, successors):
     """Return for every state a shortest cycle through it."""
-    edge_offsets, component, *_ = components(choice_offsets, transition_offsets, successors)
+    edge_offsets, component, *_ = find_components(choice_offsets, transition_offsets, successors)
     cycle = np.zeros_like(component)
     found = []
     for start in range(len(component)):
-        length = graph.shortest_cycle_jit(edge_offsets, successors, component, start, cycle)
+        length = components.shortest_cycle_jit(edge_offsets, successors, component, start, cycle)
         found.append(cycle[:length].tolist())
     return found
 
@@ -201,7 +205,7 @@ def groups(labels):
 @no_deadline
 @given(model=models, dtype=dtypes)
 def test_components_are_those_of_scipy(model, dtype):
-    _, component, order, offsets, *_ = components(*arrays(model, dtype))
+    _, component, order, offsets, *_ = find_components(*arrays(model, dtype))
     successors = edges(model)
     if model:
         matrix = np.zeros((len(model), len(model)), bool)
@@ -220,7 +224,7 @@ def test_components_are_those_of_scipy(model, dtype):
 @no_deadline
 @given(model=models)
 def test_order_within_a_component_is_the_order_of_finishing(model):
-    _, component, order, *_ = components(*arrays(model))
+    _, component, order, *_ = find_components(*arrays(model))
     finished = finishing_order(edges(model))
     assert order.tolist() == sorted(finished, key=lambda state: component[state])
 
@@ -232,7 +236,7 @@ def test_in_an_acyclic_model_every_successor_comes_before(model):
         [[min(state + 1 + successor, len(model) - 1) for successor in choice] for choice in own]
         for state, own in enumerate(model[:-1])
     ] + [[]] * bool(model)
-    _, _, order, _, _, nontrivial, _ = components(*arrays(forward))
+    _, _, order, _, _, nontrivial, *_ = find_components(*arrays(forward))
     assert not nontrivial.any()
     place = np.argsort(order)
     assert all(place[t] < place[s] for s, own in enumerate(edges(forward)) for t in own)
@@ -241,7 +245,9 @@ def test_in_an_acyclic_model_every_successor_comes_before(model):
 @no_deadline
 @given(model=models, dtype=dtypes)
 def test_levels_are_longest_ways_down(model, dtype):
-    _, component, _, offsets, levels, nontrivial, num_levels = components(*arrays(model, dtype))
+    _, component, _, offsets, levels, nontrivial, num_levels, _ = find_components(
+        *arrays(model, dtype)
+    )
     below = [set() for _ in pairwise(offsets)]
     inside = [False] * len(below)
     for state, own in enumerate(edges(model)):
@@ -259,7 +265,7 @@ def test_levels_are_longest_ways_down(model, dtype):
 @given(model=models)
 def test_cycles_are_shortest(model):
     successors = edges(model)
-    for start, cycle in enumerate(cycles(*arrays(model))):
+    for start, cycle in enumerate(find_cycles(*arrays(model))):
         # The distance from start to start, one breadth-first layer at a time.
         layer, distance = {start}, 0
         while layer and distance <= len(model):
@@ -275,7 +281,9 @@ def test_cycles_are_shortest(model):
 @no_deadline
 @given(model=models, dtype=dtypes)
 def test_end_components_are_those_of_the_slow_algorithm(model, dtype):
-    end_component, stays, number, candidates, *_ = end_components(*arrays(model, dtype))
+    end_component, stays, number, candidates, swept_component, _ = find_end_components(
+        *arrays(model, dtype)
+    )
     expected, enabled = slow_end_components(model)
     assert groups(end_component) - {frozenset(np.flatnonzero(end_component < 0))} == expected
     assert number == len(expected)
@@ -283,11 +291,12 @@ def test_end_components_are_those_of_the_slow_algorithm(model, dtype):
     flat = [(state, choice) for state, own in enumerate(model) for choice in range(len(own))]
     assert {flat[choice] for choice in np.flatnonzero(stays)} == enabled
     assert candidates >= sum(map(len, expected))
+    assert candidates == np.count_nonzero(swept_component >= 0)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_one_sweep_finds_that_there_is_none(name):
-    end_component, stays, number, candidates, swept_component, swept_stays = end_components(
+    end_component, stays, number, candidates, swept_component, swept_stays = find_end_components(
         *arrays(MODELS[name])
     )
     if name == "dropped after its predecessor":
@@ -306,12 +315,14 @@ def test_one_sweep_finds_that_there_is_none(name):
 @given(model=models, dtype=dtypes)
 def test_compiled_and_uncompiled_twins_agree(model, dtype):
     given_arrays = arrays(model, dtype)
-    analyses = components, cycles, end_components
+    analyses = find_components, find_cycles, find_end_components
     compiled = [analyse(*given_arrays) for analyse in analyses]
     with pytest.MonkeyPatch.context() as patch:
-        for name in vars(graph).copy():
-            if name.endswith("_jit"):
-                patch.setattr(graph, name, getattr(graph, name.removesuffix("_jit")))
+        kernels = {name: kernel for module in MODULES for name, kernel in vars(module).items()}
+        for module in MODULES:
+            for name in vars(module).copy():
+                if name.endswith("_jit"):
+                    patch.setattr(module, name, kernels[name.removesuffix("_jit")])
         plain = [analyse(*given_arrays) for analyse in analyses]
     for ours, theirs in zip(compiled, plain, strict=True):
         for one, other in zip(ours, theirs, strict=True):
@@ -319,13 +330,18 @@ def test_compiled_and_uncompiled_twins_agree(model, dtype):
 
 
 def test_every_kernel_has_a_compiled_twin():
-    plain = {name for name, value in vars(graph).items() if inspect.isfunction(value)}
-    plain = {name for name in plain if getattr(graph, name).__module__ == graph.__name__}
-    plain = {name for name in plain if not name.endswith("_jit")}
-    assert len(plain) == 17
-    for name in plain:
-        twin = getattr(graph, f"{name}_jit")
-        assert getattr(twin, "py_func", twin) is getattr(graph, name)
+    kernels = [
+        (module, name)
+        for module in MODULES
+        for name, value in vars(module).items()
+        if inspect.isfunction(value)
+        and value.__module__ == module.__name__
+        and not name.endswith("_jit")
+    ]
+    assert len(kernels) == 17
+    for module, name in kernels:
+        twin = getattr(module, f"{name}_jit")
+        assert getattr(twin, "py_func", twin) is getattr(module, name)
 
 
 @pytest.mark.parametrize("name", ["chain", "backward chain", "cycle"])
@@ -339,8 +355,8 @@ def test_deep_graphs_need_no_recursion(name):
         successors, ends = np.roll(states, -1), []
     choice_offsets = np.concatenate([[0], np.cumsum(~np.isin(states, ends))])
     given_arrays = locked(choice_offsets, np.arange(len(successors) + 1), successors)
-    _, component, order, offsets, _, _, num_levels = components(*given_arrays)
-    _, stays, number, *_ = end_components(*given_arrays)
+    _, component, order, offsets, _, _, num_levels, _ = find_components(*given_arrays)
+    _, stays, number, *_ = find_end_components(*given_arrays)
     if name == "cycle":
         assert (len(offsets) - 1, num_levels, number) == (1, 1, 1)
         assert stays.all()
@@ -359,7 +375,7 @@ def test_end_components_that_show_one_by_one_take_no_longer():
     choice_offsets = np.append(2 * np.arange(num_states + 1), 2 * num_states)
     transition_offsets = np.concatenate([[0], np.cumsum(np.tile([1, 2], num_states))])
     given_arrays = locked(choice_offsets, transition_offsets, successors)
-    end_component, stays, number, *_ = end_components(*given_arrays)
+    end_component, stays, number, *_ = find_end_components(*given_arrays)
     assert number == num_states
     assert sorted(end_component.tolist()) == list(range(-1, num_states))
     assert stays.tolist() == [True, False] * num_states
@@ -367,6 +383,6 @@ def test_end_components_that_show_one_by_one_take_no_longer():
 
 def test_many_large_end_components_that_show_one_by_one():
     given_arrays = arrays(necklace(60, 50))
-    end_component, _, number, *_ = end_components(*given_arrays)
+    end_component, _, number, *_ = find_end_components(*given_arrays)
     assert number == 60
     assert groups(end_component[:-1]) == {frozenset(range(k, k + 50)) for k in range(0, 3000, 50)}

@@ -1,0 +1,284 @@
+"""Maximal end components: where play can go on for ever.
+
+The arrays of a graph are those of :mod:`gamedp.kernels.components`.
+
+References
+----------
+.. [1] C. Baier, J.-P. Katoen, "Principles of Model Checking", MIT Press 2008, algorithm 47.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.kernels.components import UNSEEN, ZERO, stays_among_jit
+from gamedp.kernels.decomposition import end_components_within_jit
+from gamedp.kernels.jit import compiled
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Flags = npt.NDArray[np.bool_]
+
+
+def drop_leaving_choices(
+    choice_offsets: Integers,
+    transition_offsets: Integers,
+    successors: Integers,
+    component: Integers,
+    order: Integers,
+    nontrivial: Flags,
+    end_component: Integers,
+    stays: Flags,
+) -> None:
+    """Sweep once over the components with a cycle and drop the choices that leave them.
+
+    A state left without a choice is dropped as well. It counts as outside for the states after it.
+    :func:`gamedp.kernels.components.describe` counts in advance how many states that leaves.
+
+    Parameters
+    ----------
+    choice_offsets, transition_offsets, successors
+        The graph, shapes (S + 1,), (C + 1,) and (T,).
+    component, order, nontrivial
+        As :mod:`gamedp.kernels.components` fills them.
+    end_component
+        Filled, shape (S,): 0 for the states that may belong to an end component, else -1.
+    stays
+        Filled, shape (C,): whether the choice may belong to an end component. A choice that leads
+        to a state dropped later in the sweep is still marked.
+    """
+    stays[:] = False
+    for state in range(len(component)):
+        end_component[state] = 0 if nontrivial[component[state]] else UNSEEN
+    for state in order:
+        if end_component[state] == UNSEEN:
+            continue
+        candidate = False
+        for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+            stays[choice] = stays_among_jit(
+                transition_offsets, successors, component, end_component, component[state], choice
+            )
+            candidate |= stays[choice]
+        if not candidate:
+            end_component[state] = UNSEEN
+
+
+drop_leaving_choices_jit = compiled(drop_leaving_choices)
+
+
+def restrict(
+    choice_offsets: Integers,
+    transition_offsets: Integers,
+    successors: Integers,
+    component: Integers,
+    local: Integers,
+    members: Integers,
+    stays: Flags,
+    owner: Integers,
+    first_edge: Integers,
+    edge_offsets: Integers,
+    edges: Integers,
+    remaining: Integers,
+) -> int:
+    """Copy the graph of the `members` of one component, with the choices that stay among them.
+
+    Parameters
+    ----------
+    choice_offsets, transition_offsets, successors, component
+        The whole graph and its components, shapes (S + 1,), (C + 1,), (T,) and (S,).
+    local
+        The number of each state among the `members`, below 0 for other states of the component,
+        shape (S,).
+    members
+        The states to keep, shape (n,).
+    stays
+        Only choices marked here are kept; the mark of those that lead to other states is removed,
+        shape (C,).
+    owner, first_edge, edge_offsets, edges, remaining
+        Filled: the state of each choice that is kept; its first edge, and one entry more; the first
+        edge of each member, and one entry more; where the edges lead; how many choices each member
+        keeps.
+
+    Returns
+    -------
+    int
+        The number of choices that are kept.
+    """
+    num_choices = num_edges = 0
+    edge_offsets[0] = first_edge[0] = 0
+    for number in range(len(members)):
+        state = members[number]
+        remaining[number] = 0
+        for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+            if not stays[choice]:
+                continue
+            stays[choice] = stays_among_jit(
+                transition_offsets, successors, component, local, component[state], choice
+            )
+            if not stays[choice]:
+                continue
+            for edge in range(transition_offsets[choice], transition_offsets[choice + 1]):
+                edges[num_edges] = local[successors[edge]]
+                num_edges += 1
+            owner[num_choices] = number
+            remaining[number] += 1
+            num_choices += 1
+            first_edge[num_choices] = num_edges
+        edge_offsets[number + 1] = num_edges
+    return num_choices
+
+
+restrict_jit = compiled(restrict)
+
+
+def end_components_of_members(
+    choice_offsets: Integers,
+    transition_offsets: Integers,
+    successors: Integers,
+    component: Integers,
+    states: Integers,
+    num_members: int,
+    max_choices: int,
+    max_edges: int,
+    num_before: int,
+    end_component: Integers,
+    stays: Flags,
+) -> int:
+    """Find the maximal end components in one strongly connected component.
+
+    Of its `states`, `num_members` may belong to one; they have `max_choices` marked choices with
+    `max_edges` edges. `num_before` end components were found in other components. The remaining
+    parameters are those of `maximal_end_components`.
+
+    Returns
+    -------
+    int
+        The number of end components found up to now.
+    """
+    members = np.empty(num_members, end_component.dtype)
+    number = 0
+    for state in states:
+        if end_component[state] != UNSEEN:
+            end_component[state] = number
+            members[number] = state
+            number += 1
+    owner = np.empty(max_choices, end_component.dtype)
+    first_edge = np.empty(max_choices + 1, np.int64)
+    edge_offsets = np.empty(num_members + 1, np.int64)
+    edges = np.empty(max_edges, end_component.dtype)
+    remaining = np.empty_like(members)
+    num_choices = restrict_jit(
+        choice_offsets,
+        transition_offsets,
+        successors,
+        component,
+        end_component,
+        members,
+        stays,
+        owner,
+        first_edge,
+        edge_offsets,
+        edges,
+        remaining,
+    )
+    kept = np.empty(num_choices, np.bool_)
+    local_component = np.empty_like(members)
+    num_found = end_components_within_jit(
+        edge_offsets,
+        owner[:num_choices],
+        first_edge[: num_choices + 1],
+        edges[: first_edge[num_choices]],
+        remaining,
+        kept,
+        local_component,
+    )
+    next_choice = 0
+    for number in range(num_members):
+        state = members[number]
+        end_component[state] = UNSEEN
+        if local_component[number] != UNSEEN:
+            end_component[state] = num_before + local_component[number]
+        for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+            if stays[choice]:
+                stays[choice] = kept[next_choice]
+                next_choice += 1
+    return num_before + int(num_found)
+
+
+end_components_of_members_jit = compiled(end_components_of_members)
+
+
+def maximal_end_components(
+    choice_offsets: Integers,
+    transition_offsets: Integers,
+    successors: Integers,
+    component: Integers,
+    order: Integers,
+    component_offsets: Integers,
+    end_component: Integers,
+    stays: Flags,
+) -> int:
+    """Find the maximal end components.
+
+    An end component is a set of states with at least one choice for each, such that these choices
+    lead only to states of the set, and each state can be reached from each by them. The maximal
+    ones are disjoint, and each lies in one strongly connected component [1]_. A component from
+    which nothing was dropped is one; in the others, what cannot stay is dropped and the rest
+    decomposed again, until nothing changes.
+
+    Parameters
+    ----------
+    choice_offsets, transition_offsets, successors
+        The graph, shapes (S + 1,), (C + 1,) and (T,).
+    component, order, component_offsets
+        As :mod:`gamedp.kernels.components` fills them.
+    end_component, stays
+        Taken as `drop_leaving_choices` leaves them. Then filled, shapes (S,) and (C,): the number
+        of the maximal end component of each state, -1 if it is in none; whether the choice keeps
+        play in that component for sure. The type of `end_component` must have room for the number
+        of choices.
+
+    Returns
+    -------
+    int
+        The number of maximal end components.
+    """
+    num_found = ZERO
+    for number in range(len(component_offsets) - 1):
+        states = order[component_offsets[number] : component_offsets[number + 1]]
+        num_members = num_choices = num_edges = num_dropped = ZERO
+        for state in states:
+            if end_component[state] != UNSEEN:
+                num_members += 1
+            for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+                if stays[choice]:
+                    num_choices += 1
+                    num_edges += transition_offsets[choice + 1] - transition_offsets[choice]
+                else:
+                    num_dropped += 1
+        if num_members > 0 and num_dropped == 0:
+            for state in states:
+                end_component[state] = num_found
+            num_found += 1
+        elif num_members > 0:
+            num_found = end_components_of_members_jit(
+                choice_offsets,
+                transition_offsets,
+                successors,
+                component,
+                states,
+                num_members,
+                num_choices,
+                num_edges,
+                num_found,
+                end_component,
+                stays,
+            )
+    return int(num_found)
+
+
+maximal_end_components_jit = compiled(maximal_end_components)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -134,7 +135,15 @@ def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
     game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields)
     if numba.config.DISABLE_JIT:
         return CompiledRules(game, loop.explore, loop.seed_box)
-    with_state = (game.numba_type, typeof(state))
+    return CompiledRules(game, *_exploring_loops(key, game.numba_type, typeof(state)))
+
+
+@functools.lru_cache(maxsize=64)
+def _exploring_loops(
+    key: str, game_type: types.Type, state_type: types.Type
+) -> list[Callable[..., int]]:
+    """Return the loops of the exploration for these rules, once a process."""
+    with_state = (game_type, state_type)
     signatures = {
         "is_terminal": with_state,
         "actions": with_state,
@@ -145,7 +154,7 @@ def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
         "canonical": with_state,
         "is_state": with_state,
     }
-    return CompiledRules(game, *loops_over_rules((loop.explore, loop.seed_box), key, signatures))
+    return loops_over_rules((loop.explore, loop.seed_box), key, signatures)
 
 
 def loops_over_rules(

@@ -69,7 +69,7 @@ def differences(rules: Rules, model: Model, index: int) -> str:
     if expected.payoffs is not None:
         place = int(np.searchsorted(model.terminals, index))
         found = place < len(model.terminals) and model.terminals[place] == index
-        if not found or not np.allclose(model.payoffs[place], expected.payoffs, rtol=1e-12, atol=0):
+        if not found or not _close(model.payoffs[place], expected.payoffs):
             return f"{state!r} is terminal in plain Python, with payoffs {expected.payoffs}"
         return ""
     actions = [choice.action for choice in expected.choices]
@@ -82,9 +82,7 @@ def differences(rules: Rules, model: Model, index: int) -> str:
         )
     for number, choice in zip(choices, expected.choices, strict=True):
         outcomes = _outcomes(model, number)
-        if not _same(outcomes, choice) or not np.allclose(
-            model.rewards[number], choice.rewards, rtol=1e-12, atol=0
-        ):
+        if not _same(outcomes, choice) or not _close(model.rewards[number], choice.rewards):
             return (
                 f"action {choice.action} in {state!r} yields {outcomes} with reward "
                 f"{model.rewards[number]}, in plain Python {choice.outcomes} with {choice.rewards}"
@@ -107,4 +105,12 @@ def _same(outcomes: dict[tuple[Any, bool], float], choice: Choice) -> bool:
     return outcomes.keys() == choice.outcomes.keys() and all(
         math.isclose(outcomes[key], probability, rel_tol=1e-12)
         for key, probability in choice.outcomes.items()
+    )
+
+
+def _close(found: Any, expected: tuple[float, ...]) -> bool:
+    """Compare one number, or one for each of several players, with those of the plain rules."""
+    return all(
+        math.isclose(one, other, rel_tol=1e-12)
+        for one, other in zip(np.atleast_1d(found).tolist(), expected, strict=True)
     )

@@ -179,7 +179,7 @@ def _solve_inside(solution: StagedSolution, code: int) -> Solution:
     structure = part.structure
     maximise = (part.players == 0) == (solution.objective.optimum == "max")
     rows = bellman.Rows(
-        structure.order, structure.component, part.choice_offsets, part.transition_offsets,
+        structure.order, structure.place, part.choice_offsets, part.transition_offsets,
         part.successors, part.probabilities, part.rewards, 0.0, maximise, 1.0,
     )  # fmt: skip
     stages.evaluate_jit(structure.order, rows, values, errors, policy)

@@ -9,6 +9,7 @@ import attrs
 
 WUBBEL = '"Würfeln mit Wubbel", Eulenspiegel 45'
 MATCHES = '"Gewinnstrategie für ein Streichholzspiel", 14. Algorithmus der Woche'
+KNIFFEL = '"Über das perfekte Kniffel-Spiel", Felix Holderied, 1999 to 2014'
 BOUTON = "C. L. Bouton, Annals of Mathematics 3 (1901)"
 PIG = "T. Neller and C. Presser, The UMAP Journal 25 (2004)"
 
@@ -325,6 +326,201 @@ FIGURES = (
             "that there is a closed form.",
         )
         for heaps, largest, losing in ((1, 7, 1), (2, 7, 8), (3, 7, 64), (4, 5, 168))
+    ),
+    *(
+        Figure(
+            name=f"kniffel.state.{number}",
+            value=value,
+            tolerance=1e-9,
+            source=KNIFFEL,
+            status="computed" if printed == "?" else "printed",
+            note=f"what is still to come on the sheet with this number; printed is {printed}",
+        )
+        for number, printed, value in (
+            (0, "245,90", 245.90472837071954),
+            (1, "?", 247.75474783792296),
+            (2, "?", 249.5376112505679),
+            (64, "229,98", 229.98361942171172),
+            (65, "231,71", 231.71275900789564),
+            (134, "234,75", 234.74886460383902),
+            (2072, "237,09", 237.08980891894396),
+            (128679, "88,45", 88.45221173673667),
+            (524286, "0", 0.0),
+            (524287, "35", 35.0),
+        )
+    ),
+    Figure(
+        name="kniffel.E0",
+        value=245.90472837071954,
+        tolerance=1e-9,
+        source=KNIFFEL,
+        status="printed",
+        note="245,9 there, 245.904728 on the author's English page. The rules leave open whether a "
+        "Kniffel counts as a Full House; only if it does the printed numbers come out: without it "
+        "is 245.870774514, as in the literature.",
+    ),
+    Figure(
+        name="kniffel.encoding",
+        value={
+            0: "0000000000000 000000",
+            1: "0000000000000 000001",
+            2: "0000000000000 000010",
+            64: "0000000000001 000000",
+            65: "0000000000001 000001",
+            134: "0000000000010 000110",
+            2072: "0000000100000 011000",
+            128679: "0011111011010 100111",
+            524286: "1111111111111 111110",
+            524287: "1111111111111 111111",
+        },
+        source=KNIFFEL,
+        status="printed",
+        note="the number of a sheet in binary digits: which boxes are filled, Chance first and "
+        "Einser last, and the points in the upper part, 63 at most",
+    ),
+    Figure(
+        name="kniffel.states",
+        value={
+            "sheets": 2**13 * 64,
+            "bytes": 4_194_304,
+            "cards": 201_721_916_592,
+            "reachable": 357_632,
+        },
+        source=KNIFFEL,
+        status="printed",
+        note="the article's table, and the size of its file; cards that differ in any entry, of "
+        "which it says that there are more than 100 milliards; and, which it does not say, how "
+        "many of the sheets can be reached",
+    ),
+    Figure(
+        name="kniffel.only",
+        value={
+            "situation": "0 0 0 0 0 0 0 0 0 0 0 - 0 0",
+            "value": 2.30143212628495,
+            "chance": 0.046028642525699,
+        },
+        tolerance=1e-9,
+        source=KNIFFEL,
+        status="printed",
+        note="2,301432 points, and 4,60% for a Kniffel in three throws",
+    ),
+    Figure(
+        name="kniffel.grosse",
+        value={"situation": "0 0 0 0 0 0 0 0 0 0 - 0 0 0", "chance": 0.2610950167341143},
+        tolerance=1e-9,
+        source=KNIFFEL,
+        status="printed",
+        note="26,11% for a Große Straße in three throws",
+    ),
+    Figure(
+        name="kniffel.erwartung",
+        value={"situation": "- 8 - 16 15 - 15 9 25 30 40 - - 0", "value": 246.45221173673667},
+        tolerance=1e-9,
+        source=KNIFFEL,
+        status="printed",
+        note="246.5 there: the sum of the card, 158, and what is still to come",
+    ),
+    Figure(
+        name="kniffel.query.13345",
+        value={
+            "situation": "- 8 - 16 15 - 15 9 25 30 40 - - 3 13345",
+            "value": 239.713069101,
+            "rests": {
+                "Dreier": 81.713069101,
+                "Einser": 80.187854266,
+                "Kniffel": 78.554160856,
+                "Chance": 75.450255736,
+                "Sechser": 41.168690535,
+            },
+        },
+        tolerance=1e-9,
+        source=KNIFFEL,
+        status="printed",
+        note="what is still to come after each entry, its points included; the article prints the "
+        "best one, Dreier, and with the 158 points of the card 239.713069",
+    ),
+    Figure(
+        name="kniffel.handicap.11456",
+        value={
+            "situation": "- 8 - 16 15 - 15 9 25 30 40 - - 1 11456",
+            "rests": {
+                "6": 86.833480722,
+                "11": 85.965259301,
+                "16": 85.936337061,
+                "116": 85.933147139,
+            },
+            "printed": 4.709,
+            "loss of 11": 0.868221421,
+        },
+        tolerance=1e-9,
+        source=KNIFFEL,
+        status="printed",
+        note="The article keeps 11 where 6 is best. Its handicap of 4.709 is that of the game so "
+        "far, whose earlier rounds it does not show; they must have lost 3.841.",
+    ),
+    Figure(
+        name="kniffel.11336",
+        value={
+            "situation": "- 8 - 16 15 - 15 9 25 30 40 - - 2 11336",
+            "rests": {"33": 84.659641926, "336": 83.841159369},
+        },
+        tolerance=1e-9,
+        source=KNIFFEL,
+        status="printed",
+        note="the article prints that 33 is best",
+    ),
+    Figure(
+        name="kniffel.11245.first",
+        value={
+            "situation": "- - - - - - - - - - - - - 1 11245",
+            "rests": {
+                "245": 242.350641387,
+                "5": 242.287999318,
+                "45": 242.284362094,
+                "4": 242.206667963,
+            },
+        },
+        tolerance=1e-9,
+        source=KNIFFEL,
+        status="printed",
+        note="the article prints that 245 is best after the first throw",
+    ),
+    Figure(
+        name="kniffel.11245.second",
+        value={
+            "situation": "- - - - - - - - - - - - - 2 11245",
+            "rests": {"11": 238.001772321, "245": 237.803326922, "4": 237.743188729},
+        },
+        tolerance=1e-9,
+        source=KNIFFEL,
+        status="printed",
+        note="the article prints that 11 is best after the second throw",
+    ),
+    Figure(
+        name="kniffel.sheet_sums",
+        value={
+            "1 8 9 16 20 18 21 0 25 30 0 0 24": 207,
+            "0 6 9 12 15 18 26 26 0 30 40 50 17": 249,
+            "- 8 - 16 15 - 15 9 25 30 40 - -": 158,
+        },
+        source=KNIFFEL,
+        status="printed",
+    ),
+    Figure(
+        name="kniffel.two_dice",
+        value={
+            "a priori": (5290, 81),
+            "after the first throw": [(490, 9), (490, 9), 70, (490, 9), 70, 90],
+            "after the first keep": [(490, 9), (140, 3), (140, 3), 70, 40, 40, 60, 40, 60, 90],
+            "after the second throw": [40, 40, 60, 40, 60, 90],
+            "after the second keep": [40, 20, 40, 60, 10, 20, 30, 40, 60, 90],
+            "after the third throw": [10, 20, 30, 40, 60, 90],
+        },
+        source=KNIFFEL,
+        status="printed",
+        note="two dice with three faces, ten times their product, three throws: the table E as "
+        "fractions, throws in the order 11, 12, 13, 22, 23, 33, keeps nothing and single dice "
+        "first. The article prints two digits, and 65,31 for the start.",
     ),
 )
 

@@ -178,3 +178,85 @@ class Journey:
 
     def rank(self, context: Date) -> int:
         return context.left
+
+
+class Purse(NamedTuple):
+    """How many rounds are left, and which debts have been paid: one bit each."""
+
+    left: int
+    paid: int
+
+
+class Toss(NamedTuple):
+    """Coins that show heads so far, coins still to fall, and the debt that is paid; -1 if none."""
+
+    heads: int
+    falling: int
+    debt: int
+
+
+@attrs.frozen
+class Tosses:
+    """Toss three coins, one by one, then choose which debt they pay off."""
+
+    def initial_state(self) -> Toss:
+        return Toss(0, 3, -1)
+
+    def is_terminal(self, state: Toss) -> bool:
+        return state.debt >= 0
+
+    def actions(self, state: Toss) -> Iterator[int]:
+        if state.falling > 0:
+            yield -1
+        else:
+            for debt in range(3):
+                yield debt
+
+    def outcomes(self, state: Toss, action: int) -> Iterator[tuple[float, Toss]]:
+        if state.falling > 0:
+            yield 0.4, Toss(state.heads + 1, state.falling - 1, -1)
+            yield 0.6, Toss(state.heads, state.falling - 1, -1)
+        else:
+            yield 1.0, Toss(state.heads, 0, action)
+
+    def payoff(self, state: Toss, player: int) -> float:
+        return 0.0
+
+    def reward(self, state: Toss, action: int, player: int) -> float:
+        return -0.125 if action == 2 else 0.0
+
+
+@attrs.frozen
+class Debts:
+    """Three debts, each to be paid once in three rounds: all that can be had are losses."""
+
+    def stage(self) -> Tosses:
+        return Tosses()
+
+    def contexts(self) -> dict[str, tuple[int, int]]:
+        return {"left": (0, 3), "paid": (0, 7)}
+
+    def initial_state(self) -> Purse:
+        return Purse(3, 0)
+
+    def is_state(self, context: Purse) -> bool:
+        paid = context.paid
+        return (paid & 1) + (paid >> 1 & 1) + (paid >> 2) == 3 - context.left
+
+    def is_terminal(self, context: Purse) -> bool:
+        return context.left == 0
+
+    def payoff(self, context: Purse, player: int) -> float:
+        return -100.0
+
+    def allows(self, context: Purse, end: Toss) -> bool:
+        return (context.paid >> end.debt) & 1 == 0
+
+    def following(self, context: Purse, end: Toss) -> Purse:
+        return Purse(context.left - 1, context.paid | (1 << end.debt))
+
+    def reward(self, context: Purse, end: Toss, player: int) -> float:
+        return -float((3 - end.heads) * (end.debt + 1))
+
+    def rank(self, context: Purse) -> int:
+        return context.left

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pytest
+from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk
 
 import gamedp
 from gamedp.cli import lists, main, watch
 from gamedp.cli.parameters import make, settings_of
 from gamedp.cli.texts import assignments, kind_of, notation, read, written
+from gamedp.games.kniffel import ENTERING, Kniffel, Sheet, Turn
 from gamedp.games.matches import MatchesState, nim_winning, nim_winning_moves
 from gamedp.games.wubbel import State, Wubbel
 
@@ -376,6 +378,237 @@ class TestQuery:
         gamedp.solve(model).save("kept")
         facts = run_json("query", "kept", "--state", "0")
         assert (facts["state"], facts["parameters"], facts["best"]) == (0, {}, [0])
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """Keep solutions in a cache folder of its own; return where they are."""
+    monkeypatch.setenv("GAMEDP_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "solutions"
+
+
+JOURNEY = ("staged_games:Journey", "--set", "days=2", "--compile", "never")
+
+STAGED_ERRORS = {
+    "inside an ordinary game": (["nim", "--inside", "x=1"], 2, "--inside is for staged games"),
+    "unknown field": ([*JOURNEY, "--state=luck=0", "--inside", "plce=1"], 2, "mean 'place'?"),
+    "random start": ([*JOURNEY], 2, "--state must say luck"),
+    "no context": ([*JOURNEY, "--state", "left=7,luck=0"], 1, "outside the box of contexts"),
+    "no state of the stage": (
+        [*JOURNEY, "--state", "luck=0", "--inside", "place=9"], 1, "is not a state",
+    ),
+    "game over": (
+        [*JOURNEY, "--state", "left=0,luck=0", "--inside", "place=2"], 1, "nothing to play",
+    ),
+}  # fmt: skip
+
+
+class TestStaged:
+    kniffel = ("kniffel", "--set", "dice=2,faces=2,throws=2,threshold=3")
+    game = Kniffel(dice=2, faces=2, throws=2, threshold=3)
+    wubbel = ("staged_games:StagedWubbel", "--set", "goal=5", "--compile", "never")
+
+    def test_the_table_is_kept(self, run, cache):
+        command = ("solve", *self.kniffel, "--compile", "never")
+        code, first, err = run(*command)
+        assert (code, err) == (0, "")
+        assert "read from" not in first
+        code, again, err = run(*command)
+        assert (code, err) == (0, "")
+        words, before = (
+            dict(line.split("  ", 1) for line in text.splitlines()) for text in (again, first)
+        )
+        (folder,) = cache.iterdir()
+        assert words.pop("read from").strip() == str(folder)
+        assert words.pop("time").strip().startswith("load 0.")
+        assert before.pop("time").strip().startswith("compile 0.")
+        assert words == before
+        fresh = run(*command, "--fresh")[1]
+        assert "read from" not in fresh
+        assert f"value       {gamedp.solve(self.game, compile='never').value()!r}" in fresh
+
+    def test_json(self, run_json, cache):
+        solution = gamedp.solve(self.game, compile="never")
+        command = ("solve", *self.kniffel, "--solver", "stage-induction", "--compile", "never")
+        for phases in (["compile", "explore", "solve"], ["compile", "explore", "solve", "load"]):
+            facts = run_json(*command)
+            assert list(facts) == SOLVE_KEYS
+            assert list(facts["seconds"]) == phases
+            assert facts["game"] == "kniffel"
+            assert (facts["parameters"]["rules"], facts["parameters"]["faces"]) == ("article", 2)
+            assert facts["solver"]["name"] == "stage-induction"
+            assert facts["objective"] == {"name": "total", "optimum": "max"}
+            assert (facts["status"], facts["guarantee"]) == ("SOLVED", "TWO_SIDED")
+            assert facts["value"] == solution.value()
+            assert (facts["lower"], facts["upper"]) == solution.bounds()
+            for name in ("states", "choices", "transitions", "sweeps", "bytes"):
+                assert facts[name] == getattr(solution.statistics, name)
+
+    def test_rules_by_name(self, run_json, cache):
+        settings = ("--set", "rules=yahtzee,dice=2,faces=2,throws=2,threshold=3")
+        facts = run_json("solve", "kniffel", *settings, "--compile", "never")
+        assert facts["parameters"]["further_bonus"] == 100
+        assert facts["parameters"]["joker"] == "forced"
+
+    def test_a_damaged_table_is_said_and_computed_anew(self, run, cache):
+        command = ("solve", *JOURNEY)
+        first = run(*command)[1]
+        (folder,) = cache.iterdir()
+        next(folder.glob("values-*")).unlink()
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            code, out, err = run(*command)
+        assert code == 0
+        assert err.startswith(f"gamedp: warning: the solution kept in {folder} is of no use")
+        assert err.count("\n") == 1
+        assert "read from" not in out
+        assert out.splitlines()[:2] == first.splitlines()[:2]
+        assert "read from" in run(*command)[1]
+
+    def test_a_cache_that_cannot_be_written(self, run, tmp_path, monkeypatch):
+        (tmp_path / "file").write_text("")
+        monkeypatch.setenv("GAMEDP_CACHE_DIR", str(tmp_path / "file"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            code, out, err = run("solve", *JOURNEY)
+        assert code == 0
+        assert "value " in out
+        assert "cannot be kept in" in err
+
+    def test_query_of_a_context(self, run, run_json, cache):
+        command = ("query", *self.kniffel, "--state", "upper=1,boxes=5", "--compile", "never")
+        context = Sheet(1, 5, 0)
+        solution = gamedp.solve(self.game, compile="never")
+        facts = run_json(*command)
+        assert list(facts) == [*SOLVE_KEYS, "state", "inside", "actions", "best"]
+        assert facts["state"] == context._asdict()
+        assert (facts["inside"], facts["actions"], facts["best"]) == (None, [], [])
+        assert facts["value"] == solution.value(context)
+        out = run(*command)[1]
+        assert "free: Zweier" in out
+        assert f"value       {facts['value']!r}" in out
+        assert "actions" not in out
+        assert "read from" in out
+
+    def test_query_inside(self, run, run_json, cache):
+        turn = f"phase={ENTERING},throws=0,dice=1,1"
+        place = ("--state", "upper=1,boxes=5", "--inside", turn, "--compile", "never")
+        context, state = Sheet(1, 5, 0), Turn(ENTERING, 0, (1, 1), 0, 0, 0)
+        solution = gamedp.solve(self.game, compile="never")
+        facts = run_json("query", *self.kniffel, *place)
+        assert facts["inside"] == {**state._asdict(), "dice": [1, 1]}
+        assert facts["value"] == solution.inside(context).value(state)
+        assert facts["best"] == solution.best_actions(context, state)
+        entries = [
+            (entry.action, entry.name, entry.value)
+            for entry in solution.action_values(context, state)
+        ]
+        assert [tuple(entry.values()) for entry in facts["actions"]] == entries
+        out = run("query", *self.kniffel, *place)[1]
+        assert "after throw 2 of 2: 12 to enter" in out
+        best = [name for action, name, _ in entries if action in facts["best"]]
+        assert all(f"* {name}" in out for name in best)
+        assert f"best        {', '.join(best)}\n" in out
+        assert "to move" not in out
+
+    @pytest.mark.parametrize("mover", [0, 1])
+    def test_query_where_places_are_changed(self, run, run_json, cache, mover):
+        state = f"player={mover},own=2,opponent=3"
+        place = ("--state", state, "--inside", "turn=2")
+        facts = run_json("query", *self.wubbel, *place)
+        solution = gamedp.solve(StagedWubbel(5), compile="never")
+        part = solution.inside(Scores(mover, 2, 3))
+        entries = part.action_values(Roll(2, over=False))
+        seen = [entry.value if mover == 0 else 1 - entry.value for entry in entries]
+        assert [entry["value"] for entry in facts["actions"]] == seen
+        assert facts["value"] == (max if mover == 0 else min)(seen)
+        assert facts["lower"] <= facts["value"] <= facts["upper"]
+        assert facts["best"] == part.best_actions(Roll(2, over=False))
+        out = run("query", *self.wubbel, *place)[1]
+        wish = ("the first player, who wants the value as high as possible",
+                "the second player, who wants the value as low as possible")[mover]  # fmt: skip
+        assert f"to move     {wish}" in out
+        assert f"value       {facts['value']!r}   for the first player" in out
+
+    def test_query_of_ends(self, run, cache):
+        over = run("query", *JOURNEY, "--state", "left=0,luck=1")[1]
+        assert "to move     nobody: the game is over, and the value is the payoff" in over
+        assert "value       1.0" in over
+        place = ("--state", "luck=0", "--inside", "step=3,mover=1,place=5")
+        assert "to move     nobody: this ends the stage" in run("query", *JOURNEY, *place)[1]
+        opponent = run("query", *JOURNEY, "--state", "luck=0", "--inside", "step=1,mover=1")
+        assert "to move     the second player, who wants" in opponent[1]
+        start = run("query", *JOURNEY, "--state", "luck=0", "--inside", "place=2")[1]
+        solution = gamedp.solve(Journey(days=2), compile="never")
+        begin = solution.inside(Date(2, 0)).value(Walk(2, 0, 0, rested=False))
+        assert f"value       {begin!r}" in start
+
+    def test_a_saved_table(self, run, run_json, cache, folder):
+        solved = run_json("solve", *JOURNEY, "--save", "days")
+        assert {path.name for path in folder.iterdir()} >= {"days", "cache"}
+        facts = run_json("query", "days", "--state", "left=1,luck=0", "--inside", "place=2")
+        assert facts["game"] == "days"
+        assert facts["parameters"] == solved["parameters"] == {"days": 2, "again": True}
+        assert facts["state"] == {"left": 1, "luck": 0}
+        solution = gamedp.solve(Journey(days=2), compile="never")
+        assert facts["value"] == solution.inside(Date(1, 0)).value()
+        code, out, err = run("query", "days", "--fresh")
+        assert (code, out) == (2, "")
+        assert "days is solved already" in err
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "words"), STAGED_ERRORS.values(), ids=STAGED_ERRORS
+    )
+    def test_errors(self, run, cache, arguments, code, words):
+        if "--compile" not in arguments:
+            arguments = [*arguments, "--compile", "never"]
+        found, out, err = run("query", *arguments)
+        assert (found, out) == (code, "")
+        assert words in err
+        assert err.count("\n") == 1
+
+    def test_half_a_game(self, run, folder):
+        (folder / "half.py").write_text("class Half:\n    def stage(self):\n        return 1\n")
+        code, out, err = run("solve", "half.py:Half")
+        assert (code, out) == (2, "")
+        assert "Half is not a game: it has no contexts, initial_state" in err
+
+    def test_explain_and_games(self, run, run_json):
+        out = run("explain", *JOURNEY)[1]
+        assert "6 contexts, in each a stage of 19 states" in out
+        assert "StageInduction" in out
+        entry = next(entry for entry in run_json("games") if entry["name"] == "kniffel")
+        defaults = {each["name"]: each["default"] for each in entry["parameters"]}
+        assert (defaults["rules"], defaults["further_bonus"]) == ("article", 0)
+        assert "--set joker=none" in run("games")[1]
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+    def test_interrupt(self, folder, cache):
+        (folder / "slow.py").write_text(
+            "import staged_games\n\n\n"
+            "class Slow(staged_games.Journey):\n"
+            "    def is_terminal(self, context):\n"
+            "        if context.left == 500:\n"
+            "            open('started', 'w').close()\n"
+            "        return context.left == 0\n"
+        )
+        tests = str(Path(__file__).parent)
+        process = subprocess.Popen(
+            command("solve", "slow.py:Slow", "--set", "days=100000", "--compile", "never"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([*filter(None, sys.path), tests])},
+        )
+        patience = threading.Event()
+        for _ in range(600):
+            if (folder / "started").exists():
+                break
+            patience.wait(0.1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out, err) == (130, "", "gamedp: interrupted.\n")
+        assert not cache.exists()
 
 
 class TestLists:

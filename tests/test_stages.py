@@ -4,12 +4,15 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import attrs
+import numba
 import numpy as np
 import pytest
-from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk, WubbelTurn
+from staged_games import Date, Debts, Journey, Roll, Scores, StagedWubbel, Walk, WubbelTurn
 
 import gamedp
+from gamedp.compiler import unroll
 from gamedp.games.wubbel import State, Wubbel
+from gamedp.solvers.stage_induction import program_of
 from gamedp.testing import check_game, exact_values
 
 TIERS = ("always", "never")
@@ -131,6 +134,30 @@ def test_both_tiers_and_any_number_of_threads_give_the_same_numbers():
     values.append(gamedp.solve(StagedWubbel(9), compile="never").values)
     for other in values[1:]:
         np.testing.assert_array_equal(values[0], other)
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no machine code")
+@pytest.mark.parametrize("optimum", ["max", "min"])
+def test_straight_code_finds_what_the_sweep_finds(optimum):
+    """All values are negative here, so that ends which are not allowed must not count as zero."""
+    objective = gamedp.TotalReward(optimum=optimum)
+    truth = exact_values(gamedp.compile(gamedp.Flattened(Debts()), compile="never"), objective)[0]
+    for unrolls in (False, True, None):
+        solution = gamedp.solve(Debts(), objective, gamedp.StageInduction(unrolls=unrolls))
+        low, high = solution.bounds()
+        assert Fraction(low) <= truth <= Fraction(high)
+        assert high - low < 1e-10
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no machine code")
+def test_straight_code_is_kept_and_only_for_those_who_agree():
+    solver = gamedp.StageInduction(unrolls=True)
+    two = gamedp.solve(Journey(days=3, again=False), solver=solver)  # two movers: as always
+    assert two.value() == gamedp.solve(Journey(days=3, again=False)).value()
+    program = program_of(gamedp.compile(Debts()).stage)
+    gamedp.solve(Debts(), solver=solver)
+    assert unroll.is_unrolled(program)
+    assert not unroll.is_unrolled(program._replace(rewards=program.rewards + 1))
 
 
 def test_the_flattened_game_is_in_order():

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp import storage
 from gamedp.errors import DamagedFileError, InvalidParameterError, UnknownNameError
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import Wubbel
@@ -23,6 +22,8 @@ from gamedp.model import ARRAYS
 from gamedp.objectives import Discounted, FiniteHorizon, TotalReward
 from gamedp.solution import Guarantee, Solution, Statistics, Status
 from gamedp.states import ObjectTable, PackedTable
+from gamedp.storage import folder as folders
+from gamedp.storage.ordinary import SOLUTION_ARRAYS
 
 
 @attrs.frozen
@@ -158,7 +159,7 @@ SOLUTIONS = {
 
 def same(one, other):
     """Assert that two solutions are equal, the seconds and states included."""
-    for name in (*ARRAYS, *storage.SOLUTION_ARRAYS):
+    for name in (*ARRAYS, *SOLUTION_ARRAYS):
         a, b = (getattr(whole.model if name in ARRAYS else whole, name) for whole in (one, other))
         assert (a is None) == (b is None)
         if a is not None:
@@ -332,7 +333,7 @@ def rewrite(folder, change):
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
     change(manifest["content"])
-    path.write_text(storage._manifest_text(manifest["gamedp"], manifest["content"]))
+    path.write_text(folders._manifest_text(manifest["gamedp"], manifest["content"]))
 
 
 FOREIGN = {
@@ -474,7 +475,7 @@ def test_objects_and_other_formats_are_not_read(rows, tmp_path):
     else:
         with path.open("wb") as file:
             np.savez(file, rows)
-    entry = {"file": path.name, "sha256": storage._sha256(path)}
+    entry = {"file": path.name, "sha256": folders._sha256(path)}
     rewrite(tmp_path, lambda content: content["arrays"].update(values=entry))
     with pytest.raises(DamagedFileError, match="is not an array of numbers"):
         gamedp.load(tmp_path)
@@ -510,7 +511,7 @@ def test_an_interrupted_save_leaves_the_old_or_the_new(name, tidy, tmp_path):
         with pytest.MonkeyPatch.context() as patch:
             interrupt(patch, name, calls)
             if not tidy:
-                patch.setattr(storage, "_remove_leftovers", lambda folder: None)
+                patch.setattr(folders, "_remove_leftovers", lambda folder: None)
             try:
                 new.save(tmp_path)
                 finished = True
@@ -563,7 +564,7 @@ def test_a_full_disk_is_reported_and_cleaned_up(tmp_path, monkeypatch):
 def test_a_save_that_finishes_while_one_loads(tmp_path, monkeypatch):
     old, new = SOLUTIONS["packed"](), SOLUTIONS["packed, tuples"]()
     old.save(tmp_path)
-    read_array = storage._read_array
+    read_array = folders._read_array
     waiting = [new]
 
     def read_slowly(path, sha256):
@@ -571,7 +572,7 @@ def test_a_save_that_finishes_while_one_loads(tmp_path, monkeypatch):
             waiting.pop().save(tmp_path)
         return read_array(path, sha256)
 
-    monkeypatch.setattr(storage, "_read_array", read_slowly)
+    monkeypatch.setattr(folders, "_read_array", read_slowly)
     same(new, gamedp.load(tmp_path))
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         GamedpError,
         InvalidModelError,
         InvalidParameterError,
+        KeptSolutionWarning,
         LimitExceededError,
         NotSolvedError,
         UnknownNameError,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from gamedp.staged_solution import StagedSolution
     from gamedp.storage import load
     from gamedp.structure import Structure
+    from gamedp.totals import Distribution, distribution, end_probabilities
 
 _HOMES = {
     "ActionValue": "solution",
@@ -49,6 +51,7 @@ _HOMES = {
     "CompilationWarning": "errors",
     "DamagedFileError": "errors",
     "Discounted": "objectives",
+    "Distribution": "totals",
     "FiniteHorizon": "objectives",
     "Flattened": "staged_game",
     "Game": "game",
@@ -56,6 +59,7 @@ _HOMES = {
     "Guarantee": "solution",
     "InvalidModelError": "errors",
     "InvalidParameterError": "errors",
+    "KeptSolutionWarning": "errors",
     "LimitExceededError": "errors",
     "Model": "model",
     "NotSolvedError": "errors",
@@ -82,6 +86,8 @@ _HOMES = {
     "UnsupportedProblemError": "errors",
     "ValueIteration": "solvers.value_iteration",
     "compile": "compiler",
+    "distribution": "totals",
+    "end_probabilities": "totals",
     "explain": "solvers",
     "helper": "game",
     "load": "storage",
@@ -98,6 +104,7 @@ __all__ = [
     "CompilationWarning",
     "DamagedFileError",
     "Discounted",
+    "Distribution",
     "FiniteHorizon",
     "Flattened",
     "Game",
@@ -105,6 +112,7 @@ __all__ = [
     "Guarantee",
     "InvalidModelError",
     "InvalidParameterError",
+    "KeptSolutionWarning",
     "LimitExceededError",
     "Model",
     "NotSolvedError",
@@ -131,6 +139,8 @@ __all__ = [
     "UnsupportedProblemError",
     "ValueIteration",
     "compile",
+    "distribution",
+    "end_probabilities",
     "explain",
     "helper",
     "load",

@@ -15,6 +15,7 @@ __all__ = [
     "GamedpError",
     "InvalidModelError",
     "InvalidParameterError",
+    "KeptSolutionWarning",
     "LimitExceededError",
     "NotSolvedError",
     "UnknownNameError",
@@ -75,6 +76,10 @@ class CompilationError(GamedpError, TypeError):
 
 class CompilationWarning(UserWarning):
     """Rules that numba cannot compile are run as plain Python, far slower."""
+
+
+class KeptSolutionWarning(UserWarning):
+    """A kept solution that is of no use, or one that cannot be kept; the answer is right anyway."""
 
 
 class DamagedFileError(GamedpError, OSError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from gamedp.staged_game import StagedRules
     from gamedp.states import Codec, Layout
 
-__all__ = ["Contexts", "StagedModel", "Sweep", "Sweeper"]
+__all__ = ["Contexts", "Onward", "StagedModel", "Sweep", "Sweeper"]
 
 
 class Sweeper(Protocol):
@@ -38,6 +39,15 @@ class Sweeper(Protocol):
         writes: bool = True,
     ) -> Sweep:
         """Sweep the stage for the contexts `codes`; see `gamedp.compiler.stage_loop`."""
+
+    def straighten(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
+        """Return the program as straight machine code, if that is possible, and worth it.
+
+        It is worth it for so many `columns`, or if it has been compiled before, or if told so.
+        """
+
+    def follow(self, codes: NDArray[np.int64]) -> Onward:
+        """Say where each end of the stage leads to from the contexts `codes`."""
 
 
 @attrs.frozen(eq=False)
@@ -59,6 +69,31 @@ class Contexts:
     values: NDArray[np.float64]
 
 
+@attrs.frozen(eq=False)
+class Onward:
+    """Where the E ends of the stage lead to from each of n contexts.
+
+    Attributes
+    ----------
+    payoffs : (n,) float64
+        Where the game is over; else NaN.
+    following : (n, E) int64
+        The code of the next context's representative; -1 where the end is not allowed.
+    swaps : (n, E) bool
+        Whether the players change places on the way there.
+    ranks : (n, E) int64
+        The next context's rank.
+    rewards : (n, E) float64
+        What player 0 earns by the end.
+    """
+
+    payoffs: NDArray[np.float64]
+    following: NDArray[np.int64]
+    swaps: NDArray[np.bool_]
+    ranks: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+
+
 @attrs.frozen
 class Sweep:
     """What a sweep has found.
@@ -69,14 +104,14 @@ class Sweep:
         False if a context leads to one that has no value yet: then nothing else is said.
     rise, change : float
         The largest rise, and the largest change, of a value.
-    size : float
-        The largest absolute value of what was added up.
+    reward : float
+        The largest absolute value of a reward.
     """
 
     is_complete: bool
     rise: float = 0.0
     change: float = 0.0
-    size: float = 0.0
+    reward: float = 0.0
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -126,6 +161,11 @@ class StagedModel:
     def num_states(self) -> int:
         """How many combinations the box of contexts has."""
         return self.codec.size
+
+    @functools.cached_property
+    def ends(self) -> list[tuple[int, Any]]:
+        """The ends of the stage: the index of each, and its state."""
+        return [(index, self.stage.state(index)) for index in self.stage.terminals.tolist()]
 
     def state(self, index: int) -> Any:
         """Return the context with that code."""

@@ -16,6 +16,7 @@ from gamedp.states import PackedTable
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -161,6 +162,26 @@ class StagedSolution:
         """Return what each action in a state of the stage is worth, played in `context`."""
         return self.inside(context).action_values(state)
 
+    def save(self, path: str | Path) -> None:
+        """Save the solution and its model as a folder that :func:`gamedp.load` reads.
+
+        Every file is written beside, synced and renamed, the manifest last: an interrupted save
+        leaves either the old solution or the new one.
+
+        Parameters
+        ----------
+        path
+            The folder, made if it does not exist.
+
+        Raises
+        ------
+        InvalidParameterError
+            If nobody could tell later whether the rules are still the same.
+        """
+        from gamedp.storage import save_solution  # noqa: PLC0415 - storage knows solutions
+
+        save_solution(self, path)
+
 
 def _solve_inside(solution: StagedSolution, code: int) -> Solution:
     """Solve the stage in one context, whose following contexts have their values."""
@@ -218,8 +239,7 @@ def _restricted(solution: StagedSolution, context: Any) -> tuple[Model, NDArray[
     stage, rules = solution.model.stage, solution.model.rules
     possible = np.zeros(stage.num_states, np.bool_)
     worth, errors = np.zeros(stage.num_states), np.zeros(stage.num_states)
-    for index in stage.terminals.tolist():
-        end = stage.state(index)
+    for index, end in solution.model.ends:
         if rules.call("allows", context, end):
             possible[index] = True
             value, error = solution._expected(rules.call("following", context, end), 0)  # noqa: SLF001

@@ -13,7 +13,13 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from gamedp.errors import CompilationWarning, GamedpError, InvalidParameterError, UnknownNameError
+from gamedp.errors import (
+    CompilationWarning,
+    GamedpError,
+    InvalidParameterError,
+    KeptSolutionWarning,
+    UnknownNameError,
+)
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -31,6 +37,8 @@ gamedp solve wubbel --set goal=100
 gamedp query wubbel --state own=0,opponent=24,turn=17
 
 gamedp solve nim --set heaps=3,5,7 --set misere=true --json
+
+gamedp kniffel - 8 - 16 15 - 15 9 25 30 40 - - 3 13345
 """
 
 COMMANDS = {
@@ -39,6 +47,7 @@ COMMANDS = {
     "explain": "gamedp.cli.explain:explain",
     "games": "gamedp.cli.lists:games",
     "solvers": "gamedp.cli.lists:solvers",
+    "kniffel": "gamedp.cli.kniffel:kniffel",
 }
 """Where each command is; imported when it is asked for."""
 
@@ -153,8 +162,8 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Show our own warnings as one line, without the place in our code that raised them."""
-    if issubclass(category, CompilationWarning):
-        text = f"gamedp: warning: {message}\n"
+    if issubclass(category, (CompilationWarning, KeptSolutionWarning)):
+        text = f"gamedp: warning: {' '.join(str(message).split())}\n"
     else:
         text = warnings.formatwarning(message, category, filename, lineno, line)
     (file or sys.stderr).write(text)

@@ -15,6 +15,7 @@ from gamedp.cli.parameters import make
 from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError
 from gamedp.game import REQUIRED
 from gamedp.registry import GAMES, find, registered
+from gamedp.staged_game import STAGED_REQUIRED, is_staged
 
 __all__ = ["is_saved", "look_in", "make_game"]
 
@@ -37,11 +38,11 @@ def make_game(name: str, texts: Iterable[str]) -> Any:
         If what is found is not a game, or refuses the parameters.
     """
     kind = _class_of(name)
-    missing = [method for method in REQUIRED if not callable(getattr(kind, method, None))]
+    missing = _missing_methods(kind)
     if missing:
         message = (
             f"{name} is not a game: it has no {', '.join(missing)}. "
-            f"A game has the methods {', '.join(REQUIRED)}."
+            f"A game has the methods {', '.join(_required_methods(kind))}."
         )
         raise InvalidParameterError(message)
     return make(kind, texts, name=name, option="--set", word="parameter")
@@ -72,12 +73,21 @@ def _class_of(name: str) -> type:
     return found
 
 
+def _required_methods(kind: type) -> tuple[str, ...]:
+    return STAGED_REQUIRED if is_staged(kind) else REQUIRED
+
+
+def _missing_methods(kind: type) -> list[str]:
+    required = _required_methods(kind)
+    return [method for method in required if not callable(getattr(kind, method, None))]
+
+
 def _games_of(module: ModuleType) -> list[str]:
     """Return the names of the classes in a module that look like games."""
     return [
         name
         for name, value in vars(module).items()
-        if isinstance(value, type) and all(hasattr(value, method) for method in REQUIRED)
+        if isinstance(value, type) and not _missing_methods(value)
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeAlias
 
 from cyclopts import Parameter
 
-from gamedp.cli.parameters import REQUIRED, settings_of
+from gamedp.cli.parameters import REQUIRED, settings_of, values_of
 from gamedp.cli.report import print_json
 from gamedp.cli.texts import notation, written
 from gamedp.registry import GAMES, SOLVERS, registered
@@ -49,12 +49,13 @@ def _entries(group: str) -> list[dict[str, Any]]:
             continue
         first_line = (inspect.getdoc(kind) or "").partition("\n")[0]
         summary = re.sub(r" \[\d+\]_", "", first_line)  # without references to literature
+        defaults = _defaults(kind)
         settings = [
             {
                 "name": setting.name,
                 "type": notation(setting.kind),
                 "required": setting.default is REQUIRED,
-                "default": None if setting.default is REQUIRED else setting.default,
+                "default": defaults[setting.name],
             }
             for setting in settings_of(kind).values()
         ]
@@ -62,6 +63,14 @@ def _entries(group: str) -> list[dict[str, Any]]:
             {"name": name, "class": point.value, "summary": summary, "parameters": settings}
         )
     return entries
+
+
+def _defaults(kind: type) -> dict[str, Any]:
+    """Return the default of each setting: as an instance has it, for it may depend on others."""
+    settings = settings_of(kind).values()
+    if all(setting.default is not REQUIRED for setting in settings):
+        return values_of(kind())
+    return {each.name: None if each.default is REQUIRED else each.default for each in settings}
 
 
 def _described(entry: dict[str, Any], option: str) -> str:

@@ -18,6 +18,7 @@ __all__ = [
     "OBJECTIVE",
     "OUTPUT",
     "ExploreOptions",
+    "Fresh",
     "GameName",
     "GameSettings",
     "Method",
@@ -39,6 +40,14 @@ GameName: TypeAlias = Annotated[
 GameSettings: TypeAlias = Annotated[
     list[str] | None,
     Parameter(name="--set", help="A parameter of the game, name=value; as often as needed."),
+]
+
+Fresh: TypeAlias = Annotated[
+    bool,
+    Parameter(
+        show_default=False,
+        help="Compute a staged game anew: else its table is kept, and read the next time.",
+    ),
 ]
 
 

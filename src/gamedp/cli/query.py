@@ -7,20 +7,27 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import is_saved, look_in, make_game
-from gamedp.cli.options import METHOD, OUTPUT, GameSettings, Method, OutputOptions
+from gamedp.cli.options import METHOD, OUTPUT, Fresh, GameSettings, Method, OutputOptions
 from gamedp.cli.solve import solved
 from gamedp.cli.texts import assignments, kind_of, read_as
 from gamedp.errors import InvalidParameterError, UnknownNameError, UnknownStateError
+from gamedp.staged_game import is_staged
 
 if TYPE_CHECKING:
-    from gamedp.game import Rules
     from gamedp.model import Model
     from gamedp.solution import Solution
+    from gamedp.staged_model import StagedModel
+    from gamedp.staged_solution import StagedSolution
 
 __all__ = ["query"]
+
+OVER = "nobody: the game is over, and the value is the payoff"
+END_OF_STAGE = "nobody: this ends the stage"
 
 
 def query(
@@ -28,7 +35,9 @@ def query(
     /,
     *,
     state: list[str] | None = None,
+    inside: list[str] | None = None,
     settings: GameSettings = None,
+    fresh: Fresh = False,
     method: Method = METHOD,
     output: OutputOptions = OUTPUT,
 ) -> None:
@@ -41,35 +50,93 @@ def query(
     state
         The position, as in `own=0,opponent=24,turn=17`. Fields that are not named are as at the
         start. A tuple is written `heaps=3,5,7` or `heaps=(3,5,7)`.
+    inside
+        For a staged game, whose --state is a context: the position inside the stage, as in
+        `phase=1,throws=2,dice=1,0,2,1,1,0`.
     """
     failure = None
     if is_saved(game):
-        if settings or method != METHOD:
+        if settings or fresh or method != METHOD:
             message = (
-                f"{game} is solved already: --set and the options of solving do not go with it."
+                f"{game} is solved already: --set, --fresh and the options of solving do not go "
+                "with it."
             )
             raise InvalidParameterError(message)
         look_in(Path.cwd())  # where the game may be that it is the solution of
         solution = gamedp.load(game)
-        position = _position(_starts(solution.model.rules or solution.model), state or ())
+        place = _place(solution.model.rules or solution.model, state or (), inside)
     else:
         made = make_game(game, settings or ())
-        position = _position(_starts(gamedp.Rules(made)), state or ())  # before hours of solving
-        solution, failure = solved(made, method, quiet=output.quiet)
-    index = _index(solution.model, position)
-    actions = _actions(solution, position, index)
-    best = _best(solution, position) if actions else []
+        rules = gamedp.StagedRules(made) if is_staged(made) else gamedp.Rules(made)
+        place = _place(rules, state or (), inside)  # before hours of solving
+        solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
+    staged = isinstance(solution.model.rules, gamedp.StagedRules)
+    answer = (_answer_of_stage if staged else _answer)(solution, place)
     if output.json:
-        entries = [{key: action[key] for key in ("action", "name", "value")} for action in actions]
-        facts = report.facts(game, solution, position)
-        report.print_json({**facts, "state": position, "actions": entries, "best": best})
+        numbers = {"value": answer.value, "lower": answer.lower, "upper": answer.upper}
+        keys = ("action", "name", "value")
+        entries = [{key: action[key] for key in keys} for action in answer.actions]
+        where = {"state": place.state} | ({"inside": place.inside} if staged else {})
+        facts = report.facts(game, solution, place.state) | numbers | where
+        report.print_json({**facts, "actions": entries, "best": answer.best})
     else:
-        print(report.lines(_words(solution, position, index, actions, best)))
+        print(report.lines(_words(solution, place, answer)))
     if failure is not None:
         raise failure
 
 
-def _position(starts: Sequence[Any], texts: Sequence[str]) -> Any:
+@attrs.frozen
+class _Place:
+    """What is asked for: a state, or a context and perhaps a state of the stage inside it."""
+
+    state: Any
+    inside: Any = None
+
+
+@attrs.frozen
+class _Answer:
+    """What is known of a place.
+
+    Attributes
+    ----------
+    value, lower, upper : float
+        Player 0's.
+    actions : list of dict
+        With ``"value"`` None where a solution does not keep it.
+    best : list of int
+        The best actions: all of equal value, or the policy's where values are not kept.
+    mover : str
+        Who is to move, in words; empty where that goes without saying.
+    pictures : list of (label, text)
+        The place in the game's words.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    actions: list[dict[str, Any]]
+    best: list[int]
+    mover: str
+    pictures: list[tuple[str, str]]
+
+
+def _place(
+    origin: gamedp.Rules | gamedp.StagedRules | Model,
+    state: Sequence[str],
+    inside: Sequence[str] | None,
+) -> _Place:
+    """Return the place that the options name."""
+    position = _position(_starts(origin), state, "--state")
+    if inside is None:
+        return _Place(position)
+    if not isinstance(origin, gamedp.StagedRules):
+        message = "--inside is for staged games; the positions of this one are given by --state."
+        raise InvalidParameterError(message)
+    stage = gamedp.Rules(origin.game.stage())
+    return _Place(position, _position(_starts(stage), inside, "--inside"))
+
+
+def _position(starts: Sequence[Any], texts: Sequence[str], option: str) -> Any:
     """Return the state that is asked for; what is not said is as in all states of the start.
 
     Raises
@@ -83,29 +150,29 @@ def _position(starts: Sequence[Any], texts: Sequence[str]) -> Any:
     fields = getattr(example, "_fields", None)
     if fields is None:
         if len(texts) > 1 or (not texts and len(starts) > 1):
-            message = f"give one --state, such as the start, {example!r}."
+            message = f"give one {option}, such as the start, {example!r}."
             raise InvalidParameterError(message)
-        return read_as("--state", texts[0], kind_of(example)) if texts else example
+        return read_as(option, texts[0], kind_of(example)) if texts else example
     values = {
         field: column[0]
         for field, column in zip(fields, zip(*starts, strict=True), strict=True)
         if len(set(column)) == 1
     }
-    for field, text in assignments(texts, option="--state").items():
+    for field, text in assignments(texts, option=option).items():
         if field not in fields:
-            kind = "field of the state called"
+            kind = f"field of {option.replace('--state', 'the state')} called"
             raise UnknownNameError.nearest(kind, field, fields)
         values[field] = read_as(field, text, kind_of(getattr(example, field)))
     missing = [field for field in fields if field not in values]
     if missing:
-        message = f"--state must say {', '.join(missing)}: the game starts at random."
+        message = f"{option} must say {', '.join(missing)}: the game starts at random."
         raise InvalidParameterError(message)
     return type(example)(**values)
 
 
-def _starts(origin: Rules | Model) -> list[Any]:
+def _starts(origin: gamedp.Rules | gamedp.StagedRules | Model) -> list[Any]:
     """Return the states in which play can begin."""
-    if not isinstance(origin, gamedp.Rules):
+    if not isinstance(origin, (gamedp.Rules, gamedp.StagedRules)):
         return [origin.state(int(index)) for index in origin.initial_states]
     try:
         starts = [state for _, state in origin.initial()]
@@ -116,10 +183,58 @@ def _starts(origin: Rules | Model) -> list[Any]:
     return starts
 
 
-def _index(model: Model, position: Hashable) -> int:
-    """Return the index of a position; raise UnknownStateError if it is none of the game's."""
+def _answer(solution: Solution, place: _Place) -> _Answer:
+    """Return what is known of a state."""
+    position, model = place.state, solution.model
+    index, _ = _index(model, position)
+    actions = _actions(solution, position, index)
+    mover = OVER
+    if actions:
+        mover = "" if model.num_players == 1 else _mover(solution, position, index)
+    return _Answer(
+        solution.value(position),
+        *solution.bounds(position),
+        actions,
+        _best(solution, position) if actions else [],
+        mover,
+        [("state", _picture(model.rules, position))],
+    )
+
+
+def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
+    """Return what is known of a context, or of a state of the stage inside it."""
+    context, state, rules = place.state, place.inside, solution.model.rules
+    pictures = [("state", _picture(rules, context))]
+    _, swapped = _index(solution.model, context)
+    if state is None:
+        mover = OVER if rules.call("is_terminal", context) else ""
+        numbers = (solution.value(context), *solution.bounds(context))
+        return _Answer(*numbers, [], [], mover, pictures)
+    part = solution.inside(context)
+    index, _ = _index(part.model, state)
+    actions = _actions(part, state, index)
+    numbers = (part.value(state), *part.bounds(state))
+    if swapped:  # the stage is solved for the representative, in which the players change places
+        actions = [_from_the_other_side(action, rules.constant_sum) for action in actions]
+        value, lower, upper = (rules.constant_sum - number for number in numbers)
+        numbers = (value, upper, lower)
+    mover = END_OF_STAGE
+    if actions:
+        player = int(part.model.players[index]) ^ swapped
+        mover = "" if rules.num_players == 1 else _wish(solution, player)
+    pictures.append(("inside", _picture(part.model.rules, state)))
+    return _Answer(*numbers, actions, _best(part, state) if actions else [], mover, pictures)
+
+
+def _from_the_other_side(action: dict[str, Any], constant_sum: float) -> dict[str, Any]:
+    lower, upper = constant_sum - action["upper"], constant_sum - action["lower"]
+    return action | {"value": constant_sum - action["value"], "lower": lower, "upper": upper}
+
+
+def _index(model: Model | StagedModel, position: Hashable) -> tuple[int, bool]:
+    """Return the index of a position and whether places are swapped; raise UnknownStateError."""
     try:
-        return model.index(position)[0]
+        return model.index(position)
     except (ArithmeticError, AttributeError, IndexError, TypeError, ValueError) as error:
         message = f"{position!r} is not a state of this game: {error}"
         raise UnknownStateError(message) from None
@@ -128,24 +243,14 @@ def _index(model: Model, position: Hashable) -> int:
 def _actions(solution: Solution, position: Any, index: int) -> list[dict[str, Any]]:
     """Return the actions in a position; without values where a solution does not keep them."""
     try:
-        return [
-            {
-                "action": entry.action,
-                "name": entry.name,
-                "value": entry.value,
-                "bounds": f"{entry.lower!r} to {entry.upper!r}",
-            }
-            for entry in solution.action_values(position)
-        ]
+        return [attrs.asdict(entry) for entry in solution.action_values(position)]
     except gamedp.UnsupportedProblemError:
         model = solution.model
         first, end = model.choice_offsets[index : index + 2].tolist()
         labels = model.action_labels[first:end].tolist()
         rules = model.rules
         name = str if rules is None else functools.partial(rules.action_name, position)
-        return [
-            {"action": label, "name": name(label), "value": None, "bounds": ""} for label in labels
-        ]
+        return [{"action": label, "name": name(label), "value": None} for label in labels]
 
 
 def _best(solution: Solution, position: Any) -> list[int]:
@@ -157,45 +262,59 @@ def _best(solution: Solution, position: Any) -> list[int]:
         return [] if action is None else [action]
 
 
-def _words(
-    solution: Solution,
-    position: Any,
-    index: int,
-    actions: list[dict[str, Any]],
-    best: list[int],
-) -> list[tuple[str, str]]:
-    """Return everything about a position in words."""
-    rules = solution.model.rules
+def _picture(rules: gamedp.Rules | gamedp.StagedRules | None, position: Any) -> str:
+    """Return a position as Python writes it, and as the game draws it."""
     shown = repr(position)
     if rules is not None and rules.render(position) not in {shown, str(position)}:
         shown += "\n" + rules.render(position)
+    return shown
+
+
+def _words(
+    solution: Solution | StagedSolution, place: _Place, answer: _Answer
+) -> list[tuple[str, str]]:
+    """Return everything about a position in words."""
+    rules, count = solution.model.rules, solution.model.num_players
     pairs = [] if rules is None else [("game", report.game_words(rules.game))]
-    pairs.append(("state", shown))
-    if not actions:
-        pairs.append(("to move", "nobody: the game is over, and the value is the payoff"))
-    elif solution.model.num_players > 1:
-        pairs.append(("to move", _mover(solution, position, index)))
-    pairs += report.value_lines(solution, position)
-    width = max((len(action["name"]) for action in actions), default=0)
-    rows = [
-        f"{'*' if action['action'] in best else ' '} {action['name']:<{width}}"
-        + ("" if action["value"] is None else f"  {action['value']!r}   ({action['bounds']})")
-        for action in actions
-    ]
-    if rows:
-        pairs.append(("actions", "\n".join(rows)))
-        names = [action["name"] for action in actions if action["action"] in best]
-        any_will_do = 1 < len(names) == len(actions)
+    pairs += answer.pictures
+    if answer.mover:
+        pairs.append(("to move", answer.mover))
+    if count > 2:
+        pairs += report.value_lines(solution, place.state)
+    else:
+        numbers = (answer.value, answer.lower, answer.upper)
+        pairs += report.bounded(*numbers, player=None if count == 1 else 0)
+    if answer.actions:
+        pairs.append(("actions", "\n".join(_rows(answer))))
+        names = [action["name"] for action in answer.actions if action["action"] in answer.best]
+        any_will_do = 1 < len(names) == len(answer.actions)
         pairs.append(("best", "any of them" if any_will_do else ", ".join(names)))
     return pairs + report.measures(solution)
+
+
+def _rows(answer: _Answer) -> list[str]:
+    """Return a line for each action, with a star before the best ones."""
+    width = max(len(action["name"]) for action in answer.actions)
+    return [
+        f"{'*' if action['action'] in answer.best else ' '} {action['name']:<{width}}"
+        + (
+            ""
+            if action["value"] is None
+            else f"  {action['value']!r}   ({action['lower']!r} to {action['upper']!r})"
+        )
+        for action in answer.actions
+    ]
 
 
 def _mover(solution: Solution, position: Any, index: int) -> str:
     """Say who is to move, and what they want of the value shown."""
     model = solution.model
     player = int(model.players[index]) if model.rules is None else model.rules.player(position)
-    if model.num_players > 2:
-        return report.player_name(player)
+    return report.player_name(player) if model.num_players > 2 else _wish(solution, player)
+
+
+def _wish(solution: Solution | StagedSolution, player: int) -> str:
+    """Say who one of two players is, and what they want of the value shown."""
     wants_most = (player == 0) == (solution.objective.optimum == "max")
     goal = "as high" if wants_most else "as low"
     return f"{report.player_name(player)}, who wants the value {goal} as possible"

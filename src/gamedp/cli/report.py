@@ -11,29 +11,41 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from gamedp.cli.parameters import values_of
+from gamedp.cli.parameters import settings_of, values_of
 from gamedp.objectives import Discounted, FiniteHorizon, TotalReward
 from gamedp.registry import SOLVERS, registered
 
 if TYPE_CHECKING:
-    from gamedp.solution import Solution
+    from gamedp.solution import Solution, Statistics
+    from gamedp.staged_solution import StagedSolution
 
-__all__ = ["facts", "game_words", "lines", "measures", "print_json", "value_lines"]
+__all__ = [
+    "bounded",
+    "facts",
+    "game_words",
+    "lines",
+    "measures",
+    "player_name",
+    "print_json",
+    "value_lines",
+]
 
 OBJECTIVES = {TotalReward: "total", Discounted: "discounted", FiniteHorizon: "horizon"}
 PLAYERS = ("the first player", "the second player")
-PHASES = ("compile", "explore", "solve")
+PHASES, LOAD = ("compile", "explore", "solve"), "load"
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
-def facts(name: str, solution: Solution, state: Hashable | None = None) -> dict[str, Any]:
+def facts(
+    name: str, solution: Solution | StagedSolution, state: Hashable | None = None
+) -> dict[str, Any]:
     """Return what is known of a state, or of the start, for JSON.
 
     Parameters
     ----------
     name : str
         What the user calls the game.
-    solution : Solution
+    solution : Solution or StagedSolution
     state : optional
         The start if not given.
     """
@@ -56,9 +68,15 @@ def facts(name: str, solution: Solution, state: Hashable | None = None) -> dict[
         "choices": statistics.choices,
         "transitions": statistics.transitions,
         "sweeps": statistics.sweeps,
-        "seconds": {phase: statistics.seconds[phase] for phase in PHASES},
+        "seconds": _seconds(statistics),
         "bytes": statistics.bytes,
     }
+
+
+def _seconds(statistics: Statistics) -> dict[str, float]:
+    """Return the seconds of each phase; `load` is one for a solution that was kept."""
+    seconds = statistics.seconds
+    return {phase: seconds[phase] for phase in (*PHASES, LOAD) if phase in seconds}
 
 
 def game_words(game: Any) -> str:
@@ -114,18 +132,27 @@ def lines(pairs: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def value_lines(solution: Solution, state: Hashable | None = None) -> list[tuple[str, str]]:
+def value_lines(
+    solution: Solution | StagedSolution, state: Hashable | None = None
+) -> list[tuple[str, str]]:
     """Return the value and its bounds in words, for each player that has values of its own."""
     count = solution.model.num_players
     pairs = []
     for player in range(count if count > 2 else 1):
-        lower, upper = solution.bounds(state, player)
-        whose = "" if count == 1 else f"   for {player_name(player)}"
-        pairs += [
-            ("value", f"{solution.value(state, player)!r}{whose}"),
-            ("bounds", f"{lower!r} to {upper!r}   ({_short(upper - lower)} apart)"),
-        ]
+        numbers = (solution.value(state, player), *solution.bounds(state, player))
+        pairs += bounded(*numbers, player=None if count == 1 else player)
     return pairs
+
+
+def bounded(
+    value: float, lower: float, upper: float, *, player: int | None
+) -> list[tuple[str, str]]:
+    """Return a value and its bounds in words, and whose they are if there are several players."""
+    whose = "" if player is None else f"   for {player_name(player)}"
+    return [
+        ("value", f"{value!r}{whose}"),
+        ("bounds", f"{lower!r} to {upper!r}   ({_short(upper - lower)} apart)"),
+    ]
 
 
 def _short(width: float) -> str:
@@ -137,11 +164,13 @@ def player_name(player: int) -> str:
     return PLAYERS[player] if player < len(PLAYERS) else f"player {player}, counted from 0"
 
 
-def measures(solution: Solution) -> list[tuple[str, str]]:
+def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
     """Return what a solution rests on, and what it took, in words."""
     statistics = solution.statistics
-    seconds = statistics.seconds
-    phases = ", ".join(f"{phase} {seconds[phase]:.3f} s" for phase in PHASES)
+    seconds = _seconds(statistics)
+    folder = getattr(statistics, "folder", None)
+    if LOAD in seconds:  # what was done now is no more than that
+        seconds = {LOAD: seconds[LOAD]}
     counts = (
         f"{statistics.states:,} states, {statistics.choices:,} choices, "
         f"{statistics.transitions:,} transitions"
@@ -150,12 +179,24 @@ def measures(solution: Solution) -> list[tuple[str, str]]:
         ("guarantee", solution.guarantee.value),
         ("status", solution.status.value),
         ("objective", repr(solution.objective)),
-        ("solver", repr(solution.solver)),
+        ("solver", _solver_words(solution.solver)),
         ("size", counts),
         ("work", f"{statistics.sweeps:,} sweep{'' if statistics.sweeps == 1 else 's'}"),
-        ("time", phases),
+        ("time", ", ".join(f"{phase} {number:.3f} s" for phase, number in seconds.items())),
         ("memory", _amount(statistics.bytes)),
+        *([] if folder is None else [("read from", str(folder))]),
     ]
+
+
+def _solver_words(solver: Any) -> str:
+    """Return a solver with those of its options that are not at their defaults."""
+    settings = settings_of(type(solver))
+    options = ", ".join(
+        f"{name}={value!r}"
+        for name, value in values_of(solver).items()
+        if value != settings[name].default
+    )
+    return f"{type(solver).__name__}({options})"
 
 
 def _amount(count: float) -> str:

@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING, Any
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import make_game
-from gamedp.cli.options import METHOD, OUTPUT, GameName, GameSettings, Method, OutputOptions
+from gamedp.cli.options import (
+    METHOD,
+    OUTPUT,
+    Fresh,
+    GameName,
+    GameSettings,
+    Method,
+    OutputOptions,
+)
 from gamedp.cli.watch import watch
+from gamedp.staged_game import is_staged
 
 if TYPE_CHECKING:
     from gamedp.solution import Solution
+    from gamedp.staged_solution import StagedSolution
 
 __all__ = ["solve", "solved"]
 
@@ -23,6 +33,7 @@ def solve(
     *,
     settings: GameSettings = None,
     save: Path | None = None,
+    fresh: Fresh = False,
     method: Method = METHOD,
     output: OutputOptions = OUTPUT,
 ) -> None:
@@ -34,7 +45,7 @@ def solve(
         Keep the solution in this folder, for `gamedp query` and `gamedp.load`.
     """
     made = make_game(game, settings or ())
-    solution, failure = solved(made, method, quiet=output.quiet)
+    solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
     if save is not None:
         solution.save(save)
     if output.json:
@@ -50,11 +61,15 @@ def solve(
 
 
 def solved(
-    game: Any, method: Method, *, quiet: bool
-) -> tuple[Solution, gamedp.NotSolvedError | None]:
-    """Solve a game; if the solver stops too early, return what it knows and its error."""
+    game: Any, method: Method, *, fresh: bool, quiet: bool
+) -> tuple[Solution | StagedSolution, gamedp.NotSolvedError | None]:
+    """Solve a game, or read the kept table of a staged one unless it is to be `fresh`.
+
+    If the solver stops too early, return what it knows and its error.
+    """
+    keep = is_staged(game) and not fresh
     try:
         with watch(quiet=quiet) as progress:
-            return gamedp.solve(game, progress=progress, **method.keywords()), None
+            return gamedp.solve(game, progress=progress, keep=keep, **method.keywords()), None
     except gamedp.NotSolvedError as error:
         return error.solution, error

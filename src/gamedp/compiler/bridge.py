@@ -343,5 +343,7 @@ def bind(
     for name, function in methods.items():
         _lower_method(name)
         if (key, name) not in _dispatchers:
-            _dispatchers[key, name] = njit(function, boundscheck=True)
+            # Our own functions index arrays of known lengths, and checks keep loops from vectors.
+            checks = not name.startswith("gamedp_")
+            _dispatchers[key, name] = njit(function, boundscheck=checks or None)
     return record(key, {name: getattr(game, name) for name in fields})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
+import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
@@ -72,7 +73,8 @@ class CompiledRules:
 def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any]]:
     """Write the functions between a state and its fields, in the words of the state's class.
 
-    They are ``gamedp_decode``, ``gamedp_flatten`` and ``gamedp_encode``, with `of` behind.
+    They are ``gamedp_decode`` (from fields), ``gamedp_decode_column`` (from a column of a table
+    with a row for each field), ``gamedp_flatten`` and ``gamedp_encode``, with `of` behind.
     """
     names: dict[Any, str] = {}  # of the classes of named tuples
     parts: list[str] = []
@@ -90,10 +92,13 @@ def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any
         return f"{name}({''.join(f'{item}, ' for item in items)})"
 
     state = build(layout, "state")
+    in_column = re.sub(r"fields\[(\d+)\]", r"columns[\1, column]", state)
     numbers = range(len(leaves))
     lines = [
         f"def gamedp_decode{of}(self, fields):",
         f"    return {state}",
+        f"def gamedp_decode_column{of}(self, columns, column):",
+        f"    return {in_column}",
         f"def gamedp_flatten{of}(self, state, fields):",
         *parts,
         *(f"    fields[{k}] = {leaf}" for k, leaf in enumerate(leaves)),
@@ -108,8 +113,8 @@ def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any
     namespace |= {"as_field": as_field, "as_flag": as_flag, "as_tuple": as_tuple}
     exec("\n".join(lines), namespace)  # noqa: S102 - our own text, the names apart are numbers
     return {
-        name: namespace[name]
-        for name in (f"gamedp_decode{of}", f"gamedp_flatten{of}", f"gamedp_encode{of}")
+        f"gamedp_{what}{of}": namespace[f"gamedp_{what}{of}"]
+        for what in ("decode", "decode_column", "flatten", "encode")
     }
 
 

@@ -7,9 +7,11 @@ byte code and values and not of file names and dates.
 
 from __future__ import annotations
 
+import dis
 import enum
 import hashlib
 import inspect
+import itertools
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,7 @@ from gamedp.game import DEFAULTS, HELPER_MARK
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["Anatomy", "dissect"]
+__all__ = ["Anatomy", "dissect", "fields_read"]
 
 ENTRY_METHODS = ("is_terminal", "actions", "outcomes", "payoff")
 """The methods that compiled exploration calls, besides those that have stand-ins."""
@@ -88,6 +90,30 @@ def dissect(
         text.update(f"method {name}\n".encode())
         visitor.visit_function(methods[name])
     return Anatomy(methods, tuple(visitor.helpers), tuple(sorted(fields)), text.hexdigest())
+
+
+def fields_read(function: Callable[..., Any], argument: int) -> set[str] | None:
+    """Return which attributes of an argument a function reads; None if that cannot be told.
+
+    It can if the argument is only ever used as ``argument.name``, and by the function itself.
+    """
+    code = function.__code__
+    name = code.co_varnames[argument]
+    if name in code.co_cellvars or any(part is not code for part in _codes(code)):
+        return None
+    found = set()
+    instructions = list(dis.get_instructions(code))
+    for instruction, following in itertools.pairwise(instructions):
+        used = (
+            instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+        )
+        if "_FAST" not in instruction.opname or name not in used:
+            continue
+        is_load = instruction.opname.startswith("LOAD_FAST") and used[-1] == name
+        if not is_load or used.count(name) > 1 or following.opname != "LOAD_ATTR":
+            return None
+        found.add(str(following.argval))
+    return found
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -15,9 +15,9 @@ from gamedp.kernels.stages import sweep_stage_jit
 # What a call returns.
 DONE, NOT_SOLVED_YET, BAD = range(3)
 
-# Places in `results`: the largest rise and the largest change of a value, the largest number that
-# was added up, and the place of the block where something was wrong.
-RISE, CHANGE, SIZE, PLACE = range(4)
+# Places in `results`: the largest rise and the largest change of a value, the largest reward, and
+# the place among the contexts where something was wrong.
+RISE, CHANGE, REWARD, PLACE = range(4)
 
 REAL, TERMINAL = 1, 2
 
@@ -41,7 +41,7 @@ def survey(game, work, kinds, ranks, values):
     their payoff. Returns the code of the first context that the rules say something wrong of, or
     -1.
     """
-    fields = work.columns[0]
+    fields = work.fields
     for code in range(kinds.size):
         decode_context_jit(code, work.low, work.stride, fields)
         context = game.gamedp_decode(fields)
@@ -68,60 +68,79 @@ def survey(game, work, kinds, ranks, values):
     return -1
 
 
-def fill_ends(game, work, codes, values, weights):
+def fill_ends(game, work, lanes, never, codes, values, weights):
     """Write into the ends' rows what each end is worth in each of the contexts `codes`.
+
+    Where an end is not allowed, that is `never`; `lanes` columns of the block lie together.
 
     With `weights`, rewards do not count: it is what the next context's number in `values` says.
     """
-    block, alive, results, columns = work.block, work.alive, work.results, work.columns
+    block, alive, results = work.block.reshape(-1), work.alive, work.results
+    columns, allowed = work.columns, work.allowed
     low, high, stride, constant_sum = work.low, work.high, work.stride, work.constant_sum
     status = DONE
-    size = results[SIZE]
+    largest = results[REWARD]
+    fields = work.fields
     for column in range(codes.size):
-        decode_context_jit(codes[column], low, stride, columns[column])
+        decode_context_jit(codes[column], low, stride, fields)
+        for k in range(fields.size):
+            columns[k, column] = fields[k]
+    # Contexts that agree in all that `allows` looks at are asked about as one.
+    asked = 1
+    for k in range(fields.size):
+        for column in range(1, codes.size):
+            if work.matters[k] and columns[k, column] != columns[k, 0]:
+                asked = codes.size
     for place in range(work.end_fields.shape[0]):
         end = game.gamedp_decode_end(work.end_fields[place])
         some = False
-        for column in range(codes.size):
-            context = game.gamedp_decode(columns[column])
-            worth = np.nan
-            if game.allows(context, end):
-                some = True
+        for column in range(asked):
+            allowed[column] = game.allows(game.gamedp_decode_column(columns, column), end)
+            some = some or allowed[column]
+        for column in range(asked, codes.size):
+            allowed[column] = some
+        if not some and not alive[place]:
+            continue  # as it was for the contexts before
+        alive[place] = some
+        for column in range(codes.size, LANES):
+            allowed[column] = False
+        for column in range(LANES):
+            worth = never
+            if allowed[column]:
+                context = game.gamedp_decode_column(columns, column)
                 following, swapped = game.canonical(game.following(context, end))
                 code = game.gamedp_encode(following, low, high, stride)
                 if code < 0:
                     results[PLACE] = column
                     status = BAD
-                    continue
-                worth = values[code]
+                worth = values[max(code, 0)]
                 if not weights:
-                    size = max(size, abs(worth))
                     if swapped:
                         worth = constant_sum - worth
-                    worth += game.reward(context, end, 0)
-                    size = max(size, abs(worth))
+                    reward = game.reward(context, end, 0)
+                    worth += reward
+                    if abs(reward) > largest:
+                        largest = abs(reward)
                 if not abs(worth) < np.inf:
                     results[PLACE] = column
                     status = max(status, NOT_SOLVED_YET)
-            block[place, column] = worth
-        for column in range(codes.size, LANES):
-            block[place, column] = np.nan
-        alive[place] = some
-    results[SIZE] = size
+            block[work.places[column] + place * lanes] = worth
+    results[REWARD] = largest
     return status
 
 
 fill_ends_jit = njit(fill_ends)
 
 
-def take_over(row, codes, weights, writes, values, results):
+def take_over(block, row, codes, weights, writes, values, results):
     """Measure how the values of contexts change, and write the new ones if `writes`.
 
-    `row` are the values of the stage in these contexts; a weight counts the stage itself, too.
-    Returns the first column without a value, or -1.
+    The `row` of the block has the values of the stage in these contexts; a weight counts the stage
+    itself, too. Returns the first column without a value, or -1.
     """
+    lanes = block.shape[2]
     for column in range(codes.size):
-        new = row[column] + weights
+        new = block[column // lanes, row, column % lanes] + weights
         if not abs(new) < np.inf:
             return column
         # What had no value before (NaN) has not changed.
@@ -152,17 +171,50 @@ def sweep_contexts(game, work, program, codes, values, weights, writes):
     """
     for first in range(0, codes.size, LANES):
         some = codes[first : min(first + LANES, codes.size)]
-        status = fill_ends_jit(game, work, some, values, weights)
+        status = fill_ends_jit(game, work, program.lanes, program.never, some, values, weights)
         if status == DONE:
             sweep_stage_jit(program, work.alive, work.block)
-            row = work.block[program.own_rows[-1]]
-            if not work.alive[program.own_rows[-1]]:
-                row[:] = np.nan
-            column = take_over_jit(row, some, weights, writes, values, work.results)
+            row = program.own_rows[-1]
+            column = take_over_jit(work.block, row, some, weights, writes, values, work.results)
             if column >= 0:
                 work.results[PLACE] = column
                 status = BAD
         if status != DONE:
             work.results[PLACE] += first
             return status
+    return DONE
+
+
+def follow_contexts(game, work, codes, payoffs, following, swaps, ranks, rewards):
+    """Say where each end of the stage leads to from each of the contexts `codes`.
+
+    `payoffs` are NaN where the game goes on. There `following` holds for each end the code of the
+    next context's representative, -1 if the end is not allowed; `swaps` whether the players change
+    places, `ranks` the next context's rank, `rewards` what player 0 earns. Where the game is over,
+    all of `following` is -1.
+
+    Returns DONE; BAD if a context leads to what is no context.
+    """
+    fields = work.fields
+    for place in range(codes.size):
+        decode_context_jit(codes[place], work.low, work.stride, fields)
+        context = game.gamedp_decode(fields)
+        payoffs[place] = np.nan
+        if game.is_terminal(context):
+            payoffs[place] = game.payoff(context, 0)
+            following[place, :] = -1
+            continue
+        for k in range(work.end_fields.shape[0]):
+            end = game.gamedp_decode_end(work.end_fields[k])
+            following[place, k] = -1
+            if game.allows(context, end):
+                representative, swapped = game.canonical(game.following(context, end))
+                code = game.gamedp_encode(representative, work.low, work.high, work.stride)
+                if code < 0:
+                    work.results[PLACE] = place
+                    return BAD
+                following[place, k] = code
+                swaps[place, k] = swapped
+                ranks[place, k] = game.rank(representative)
+                rewards[place, k] = game.reward(context, end, 0)
     return DONE

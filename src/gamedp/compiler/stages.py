@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import time
 import types
 from typing import TYPE_CHECKING, Any, Literal
 
+import attrs
 import numba
 import numpy as np
 from numba import int64, typeof
 
-from gamedp.compiler import stage_loop
+from gamedp.compiler import stage_loop, unroll
 from gamedp.compiler.bridge import bind, record
 from gamedp.compiler.build import compile_game, fall_back, first_reason
 from gamedp.compiler.compiled import disagree, hash_of, loops_over_rules, state_functions
-from gamedp.compiler.digest import dissect
+from gamedp.compiler.digest import dissect, fields_read
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError
-from gamedp.kernels.lanes import LANES, Program
+from gamedp.kernels.lanes import LANES, REGISTER, Program
 from gamedp.kernels.stages import sweep_stage_jit
 from gamedp.staged_game import STAGED_DEFAULTS, STAGED_METHODS, StagedRules
-from gamedp.staged_model import Contexts, StagedModel, Sweep
+from gamedp.staged_model import Contexts, Onward, StagedModel, Sweep
 from gamedp.states import Codec, Layout, PackedTable
 
 if TYPE_CHECKING:
@@ -34,6 +36,24 @@ __all__ = ["compile_staged"]
 
 MAX_CONTEXTS = 2**31
 """Beyond this many combinations in the box, a table of all of them is no longer sensible."""
+
+
+UNROLLING_PAYS = 1 << 36
+"""Transitions times contexts from which on straight code saves more time than it takes to compile:
+some seconds."""
+
+
+_ZERO, _ZEROS = np.zeros(1, np.int64), np.zeros(1)
+NO_PROGRAM = Program(_ZERO, _ZERO, _ZERO, _ZEROS, _ZEROS, np.zeros(1, np.bool_), _ZERO, 1)
+"""For calls that do not sweep."""
+
+
+def _aligned(shape: tuple[int, ...], number: float) -> NDArray[np.float64]:
+    """Return an array that begins with a line of the processor's cache: no vector lies in two."""
+    size = int(np.prod(shape))
+    room = np.full(size + REGISTER, number)
+    first = -(room.ctypes.data // room.itemsize) % REGISTER
+    return room[first : first + size].reshape(shape)
 
 
 def compile_staged(
@@ -150,24 +170,33 @@ class PlainSweeper:
         self.layout = layout
         self.codec = codec
         self.end_layout, self.end_fields = _ends(stage)
+        self.matters = _what_matters(rules, layout)
         self.game = self._bound()
+        self._codes: list[object] = []  # in memory as long as somebody may sweep with them
         self._survey: Callable[..., int] = stage_loop.survey
         self._fill: Callable[..., int] = stage_loop.fill_ends
+        self._follow: Callable[..., int] = stage_loop.follow_contexts
 
     def _bound(self) -> Any:
         """Return the game with the methods that the loop calls."""
         return _PlainGame(self.rules, self.layout, self.end_layout)
 
-    def _work(self, num_rows: int) -> types.SimpleNamespace:
+    def _work(self, program: Program = NO_PROGRAM) -> types.SimpleNamespace:
         """Return all that a call of a loop works on."""
+        lanes, num_rows = program.lanes, program.num_rows
+        columns = np.arange(LANES)
         return types.SimpleNamespace(
             low=self.codec.low,
             high=self.codec.high,
             stride=self.codec.stride,
-            columns=np.zeros((LANES, len(self.codec.low)), np.int64),
+            fields=np.zeros(len(self.codec.low), np.int64),
+            columns=np.zeros((len(self.codec.low), LANES), np.int64),
+            allowed=np.zeros(LANES, np.bool_),
+            matters=self.matters,
+            places=columns // lanes * (num_rows * lanes) + columns % lanes,
             end_fields=self.end_fields,
             constant_sum=self.rules.constant_sum,
-            block=np.zeros((num_rows, LANES)),
+            block=_aligned((LANES // lanes, num_rows, lanes), program.never),
             alive=np.zeros(num_rows, np.bool_),
             results=np.zeros(4),
         )
@@ -178,7 +207,7 @@ class PlainSweeper:
         ranks = np.zeros(self.codec.size, np.int64)
         values = np.full(self.codec.size, np.nan)
         bad = self._guarded(
-            lambda: self._call(self._survey, self._work(1), kinds, ranks, values), None
+            lambda: self._call(self._survey, self._work(), kinds, ranks, values), None
         )
         if bad >= 0:
             self.check(self.context(bad))
@@ -203,7 +232,7 @@ class PlainSweeper:
         writes: bool = True,
     ) -> Sweep:
         """Sweep the stage for the contexts `codes`."""
-        work = self._work(program.num_rows)
+        work = self._work(program)
         status = self._guarded(
             lambda: self._sweep(work, program, codes, values, weights, writes), codes
         )
@@ -213,8 +242,39 @@ class PlainSweeper:
             if status == stage_loop.BAD:
                 disagree(f"in {context!r}", None)
             return Sweep(is_complete=False)
-        rise, change, size = work.results[: stage_loop.PLACE].tolist()
-        return Sweep(True, rise, change, size)
+        rise, change, reward = work.results[: stage_loop.PLACE].tolist()
+        return Sweep(True, rise, change, reward)
+
+    def follow(self, codes: NDArray[np.int64]) -> Onward:
+        """Say where each end of the stage leads to from the contexts `codes`."""
+        shape = (len(codes), len(self.end_fields))
+        onward = Onward(
+            np.empty(len(codes)),
+            np.empty(shape, np.int64),
+            np.zeros(shape, np.bool_),
+            np.zeros(shape, np.int64),
+            np.zeros(shape),
+        )
+        work, arrays = self._work(), attrs.astuple(onward, recurse=False)
+        status = self._guarded(lambda: self._call(self._follow, work, codes, *arrays), codes)
+        if status != stage_loop.DONE:
+            context = self.context(int(codes[int(work.results[stage_loop.PLACE])]))
+            self.check(context)
+            disagree(f"in {context!r}", None)
+        return onward
+
+    def straighten(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
+        """Return the program as straight machine code, if that is possible, and worth it."""
+        if numba.config.DISABLE_JIT or not unroll.can_unroll(program):
+            return program
+        if unrolls is None:
+            work = columns * len(program.rows)
+            unrolls = work >= UNROLLING_PAYS or unroll.is_unrolled(program)
+        if not unrolls:
+            return program
+        straight, code = unroll.unrolled(program)
+        self._codes.append(code)
+        return straight
 
     def _call(self, loop: Callable[..., int], work: Any, *arguments: Any) -> int:
         return loop(self.game, work, *arguments)
@@ -229,15 +289,17 @@ class PlainSweeper:
         writes: bool,
     ) -> int:
         """Do what `stage_loop.sweep_contexts` does, with plain rules and compiled kernels."""
-        row = work.block[program.own_rows[-1]]
+        row = int(program.own_rows[-1])
         for first in range(0, len(codes), LANES):
             some = codes[first : first + LANES]
-            status = self._fill(self.game, work, some, values, weights)
+            status = self._fill(
+                self.game, work, program.lanes, program.never, some, values, weights
+            )
             if status == stage_loop.DONE:
                 sweep_stage_jit(program, work.alive, work.block)
-                if not work.alive[program.own_rows[-1]]:
-                    row[:] = np.nan
-                column = stage_loop.take_over_jit(row, some, weights, writes, values, work.results)
+                column = stage_loop.take_over_jit(
+                    work.block, row, some, weights, writes, values, work.results
+                )
                 if column < 0:
                     continue
                 work.results[stage_loop.PLACE] = column
@@ -368,7 +430,7 @@ class CompiledSweeper(PlainSweeper):
     def __init__(self, rules: StagedRules, stage: Model, layout: Layout, codec: Codec) -> None:
         super().__init__(rules, stage, layout, codec)
         if not numba.config.DISABLE_JIT:
-            self._survey, self._sweep_contexts = self._loops
+            self._survey, self._sweep_contexts, self._follow = self._loops
         else:
             self._sweep_contexts = stage_loop.sweep_contexts
 
@@ -392,17 +454,19 @@ class CompiledSweeper(PlainSweeper):
                 "rank": context,
                 "is_state": context,
             }
-            functions_of_rules = (stage_loop.survey, stage_loop.sweep_contexts)
+            functions_of_rules = (
+                stage_loop.survey,
+                stage_loop.sweep_contexts,
+                stage_loop.follow_contexts,
+            )
             self._loops = loops_over_rules(functions_of_rules, key, signatures)
         return game
 
     def warm_up(self) -> None:
         """Compile the loops, or load them from disk, by calls that have nothing to do."""
-        nothing, zero = np.zeros(0, np.int64), np.zeros(1, np.int64)
-        values, flags = np.zeros(1), np.zeros(1, np.bool_)
-        program = Program(zero, zero, zero, values, values, flags, zero, 1)
-        self._call(self._survey, self._work(1), np.zeros(0, np.int8), nothing, values)
-        self._sweep(self._work(1), program, nothing, values, weights=False, writes=True)
+        nothing, values = np.zeros(0, np.int64), np.zeros(1)
+        self._call(self._survey, self._work(), np.zeros(0, np.int8), nothing, values)
+        self._sweep(self._work(), NO_PROGRAM, nothing, values, weights=False, writes=True)
 
     def _call(self, loop: Callable[..., int], work: Any, *arguments: Any) -> int:
         return int(loop(self.game, record("stages", vars(work)), *arguments))
@@ -417,6 +481,14 @@ class CompiledSweeper(PlainSweeper):
         writes: bool,
     ) -> int:
         return self._call(self._sweep_contexts, work, program, codes, values, weights, writes)
+
+
+def _what_matters(rules: StagedRules, layout: Layout) -> NDArray[np.bool_]:
+    """Return for each field of a context whether `allows` may depend on it."""
+    function = getattr(type(rules.game), "allows", None)
+    known = set() if function is None else fields_read(function, 1)
+    names = [re.split(r"[.\[]", name)[0] for name in layout.names()]
+    return np.array([known is None or name in known for name in names])
 
 
 def _ends(stage: Model) -> tuple[Layout, NDArray[np.int64]]:

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-__all__ = ["LANES", "Program", "settle_row"]
+__all__ = ["LANES", "REGISTER", "Program", "run_straight_code", "settle_row"]
 
 LANES = 64
 """Columns of a block: so many contexts are swept at once."""
+
+REGISTER = 8
+"""Columns that straight code takes at once: 64 bytes, a line of the processor's cache."""
 
 
 class Program(NamedTuple):
@@ -45,6 +48,12 @@ class Program(NamedTuple):
         Where each inner state's values are put.
     num_rows : int
         Rows of a block; the first E are those of the ends.
+    lanes : int
+        Columns that lie together in memory: a block is (LANES / lanes, num_rows, lanes).
+    never : float
+        What stands where an end is not allowed.
+    address : int
+        Of straight code for `lanes` columns; 0 for the sweep that reads this program.
     """
 
     choice_offsets: Integers
@@ -55,6 +64,12 @@ class Program(NamedTuple):
     maximise: Flags
     own_rows: Integers
     num_rows: int
+    lanes: int = LANES
+    never: float = np.nan
+    address: int = 0
+
+
+ARRAYS = Program._fields[: Program._fields.index("num_rows")]
 
 
 def settle_plainly(program: Program, state: int, alive: Flags, block: Floats) -> bool:
@@ -101,7 +116,7 @@ class _Writer:
         self.integer = ir.IntType(64)
         self.vector = ir.VectorType(ir.DoubleType(), LANES)
         self.arrays = {}
-        for place, name in enumerate(Program._fields[:-1]):
+        for place, name in enumerate(ARRAYS):
             member = builder.extract_value(program, place)
             self.arrays[name] = context.make_array(program_type[place])(context, builder, member)
         self.arrays["alive"] = context.make_array(alive_type)(context, builder, alive)
@@ -201,6 +216,19 @@ class _Writer:
                     product = builder.fmul(probability, values)
                     builder.store(builder.fadd(builder.load(total), product), total)
         return builder.load(total)
+
+
+@intrinsic
+def run_straight_code(typing_context, address, block):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201, ARG001
+    """Call the machine code at an address with the rows of one register of columns."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[1])(context, builder, arguments[1])
+        kind = ir.FunctionType(ir.VoidType(), [array.data.type])
+        builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), [array.data])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, block), write
 
 
 settle_row = settle_plainly if config.DISABLE_JIT else settle_in_registers

@@ -8,7 +8,7 @@ import numpy as np
 
 from gamedp.kernels.bellman import backup_jit
 from gamedp.kernels.jit import compiled
-from gamedp.kernels.lanes import Program, settle_row
+from gamedp.kernels.lanes import Program, run_straight_code, settle_row
 from gamedp.kernels.proofs import settle_jit
 
 if TYPE_CHECKING:
@@ -30,13 +30,20 @@ def sweep_stage(program: Program, alive: Flags, block: Floats) -> None:
     ----------
     program : Program
     alive : (R,) bool
-        Which rows hold values in some column; given for the ends, filled for the others.
-    block : (R, LANES) float64
+        Which rows hold values in some column; given for the ends, filled for the others. Straight
+        code does without.
+    block : (LANES / lanes, R, lanes) float64
         Values by row and context; given for the ends, filled for the others. The last state's row
         is the value of the stage.
     """
-    for state in range(len(program.own_rows)):
-        alive[program.own_rows[state]] = settle_row(program, state, alive, block)
+    if program.address != 0:
+        for register in range(block.shape[0]):
+            run_straight_code(program.address, block[register])
+    else:
+        for state in range(len(program.own_rows)):
+            alive[program.own_rows[state]] = settle_row(program, state, alive, block[0])
+        if not alive[program.own_rows[-1]]:
+            block[0, program.own_rows[-1], :] = np.nan
 
 
 sweep_stage_jit: Any = compiled(sweep_stage)

@@ -36,6 +36,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
     max_bytes: float | None = None,
+    keep: bool = False,
 ) -> Any:
     """Solve a game or a model: the value of every state between proven bounds, and a policy.
 
@@ -55,6 +56,12 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         Is called with a :class:`gamedp.Progress` now and then.
     compile, box, max_states, max_seconds, max_bytes
         For the exploration of a game; see :func:`gamedp.compile`.
+    keep : bool
+        Whether to keep the solution in the user's cache folder, and to read the one that is kept
+        there of exactly these rules, parameters, objective, solver and tolerance instead of solving
+        again. One that is damaged or of other rules is replaced, with a
+        :class:`gamedp.KeptSolutionWarning`. The statistics of one that was read have its `folder`,
+        and the seconds that it took to ``"load"`` it.
 
     Returns
     -------
@@ -84,6 +91,30 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     if not tolerance > 0:
         message = f"tolerance is {tolerance!r}; it must be positive."
         raise InvalidParameterError(message)
+    objective = TotalReward() if objective is None else objective
+    chosen = find(SOLVERS, solver)() if isinstance(solver, str) else solver
+    if keep:
+        if isinstance(game_or_model, (Model, StagedModel)):
+            message = "keep=True is for games; save the solution of a model with its save()."
+            raise InvalidParameterError(message)
+        from gamedp.storage.kept import read_or_solve  # noqa: PLC0415 - loads numba
+
+        return read_or_solve(
+            game_or_model,
+            (objective, chosen, tolerance, box),
+            lambda: solve(
+                game_or_model,
+                objective,
+                chosen,
+                tolerance=tolerance,
+                progress=progress,
+                compile=compile,
+                box=box,
+                max_states=max_states,
+                max_seconds=max_seconds,
+                max_bytes=max_bytes,
+            ),
+        )
     if isinstance(game_or_model, (Model, StagedModel)):
         model = game_or_model
     else:
@@ -98,8 +129,6 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
             max_bytes=max_bytes,
             progress=progress,
         )
-    objective = TotalReward() if objective is None else objective
-    chosen = find(SOLVERS, solver)() if isinstance(solver, str) else solver
     if isinstance(model, StagedModel):
         return _solve_staged(StagedProblem(model, objective), chosen, tolerance, progress)
     problem = Problem(model, objective)

@@ -60,6 +60,10 @@ class StageInduction:
     threads : int, optional
         Threads to sweep with; as many as there are processors if not given. The values do not
         depend on it.
+    unrolls : bool, optional
+        Whether the stage is compiled into straight machine code, for sweeps that are two or three
+        times as fast. That takes some seconds, once: the code is kept on disk. If not given, where
+        it saves more time than it takes, or where the code is there already.
     max_sweeps : int
         Sweeps over one rank at most.
     max_seconds : float
@@ -81,6 +85,7 @@ class StageInduction:
     """
 
     threads: int | None = attrs.field(default=None, validator=_threads)
+    unrolls: bool | None = None
     max_sweeps: int = attrs.field(default=100_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
@@ -113,6 +118,11 @@ class StageInduction:
         return run.solution()
 
 
+def _largest(values: NDArray[np.float64]) -> float:
+    """Return the largest absolute value; 0 if none is a number."""
+    return float(np.fmax(np.fmax.reduce(values, initial=0.0), -np.fmin.reduce(values, initial=0.0)))
+
+
 def _processors() -> int:
     """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -142,9 +152,14 @@ class _Run:
         contexts = model.sweeper.survey()
         self.explored = time.perf_counter() - begin
         self.codes, self.offsets, self.values = contexts.codes, contexts.offsets, contexts.values
-        self.program = program_of(model.stage, optimum=problem.objective.optimum)
+        self.program = model.sweeper.straighten(
+            program_of(model.stage, optimum=problem.objective.optimum),
+            len(self.codes),
+            unrolls=solver.unrolls,
+        )
         self.stage_error = _rounding_of(model.stage)
         self.errors = np.zeros(len(self.offsets) - 1)
+        self.largest = _largest(self.values)  # absolute value known so far
         self.sweeps = 0
         self.status = Status.SOLVED
         self.is_proven = True
@@ -158,26 +173,28 @@ class _Run:
         error = 0.0
         for rank in range(len(self.errors)):
             codes = self.codes[self.offsets[rank] : self.offsets[rank + 1]]
-            size = self._sweep_once(codes)
-            if size is None:
+            reward = self._sweep_once(codes)
+            if reward is None:
                 error = self._settle(codes, error)
             else:
-                error += self._rounding(size)
+                error += self._rounding(reward)
+            self.largest = max(self.largest, _largest(self.values[codes]))
             self.errors[rank] = error
             if self.status is not Status.SOLVED:
                 self.values[self.codes[self.offsets[rank] :]] = np.nan
                 self.errors[rank:] = np.inf
                 return
 
-    def _rounding(self, size: float) -> float:
-        """Return how far off one sweep may be by rounding, if no number in it exceeds `size`."""
+    def _rounding(self, reward: float) -> float:
+        """Return how far off one sweep may be by rounding, if no end earns more than `reward`."""
         relative, rewards = self.stage_error
-        # Twice for the sum at the end of the stage, once for this very formula.
-        return (relative + 3 * UNIT) * (size + rewards)
+        size = self.largest + abs(self.model.constant_sum) + reward + rewards
+        # Three times for the sums at the end of the stage, once for this very formula.
+        return (relative + 4 * UNIT) * size
 
     def _sweep_once(self, codes: NDArray[np.int64]) -> float | None:
-        """Sweep contexts that do not lead to each other; return the largest number, None if so."""
-        size = 0.0
+        """Sweep contexts that do not lead to each other; return the largest reward, None if so."""
+        reward = 0.0
         for first in range(0, len(codes), SLICE * self.threads):
             some = codes[first : first + SLICE * self.threads]
             share = -(-len(some) // self.threads // LANES) * LANES or LANES
@@ -185,15 +202,15 @@ class _Run:
             results = list(self.pool.map(self._sweep, parts))
             if not all(result.is_complete for result in results):
                 return None
-            size = max(size, *(result.size for result in results))
+            reward = max(reward, *(result.reward for result in results))
             self.sweeps += len(some)
             self.reporter.report(
                 self.sweeps, len(self.codes), f"{self.sweeps:,} of {len(self.codes):,} contexts"
             )
             if self.is_out_of_time:
                 self.status = Status.TIME_LIMIT
-                return size
-        return size
+                return reward
+        return reward
 
     def _sweep(self, codes: NDArray[np.int64]) -> Sweep:
         return self.model.sweeper.sweep(self.program, codes, self.values)
@@ -211,7 +228,8 @@ class _Run:
             if self.is_out_of_time:
                 self.status = Status.TIME_LIMIT
                 break
-            floor = self._rounding(result.size)
+            self.largest = max(self.largest, _largest(self.values[codes]))
+            floor = self._rounding(result.reward)
             if result.change * heaviest <= allowed or result.change <= 8 * floor:
                 check = sweep(self.program, codes, self.values, writes=False)
                 error = heaviest * (check.change + floor)
@@ -306,7 +324,9 @@ def _rounding_of(stage: Model) -> tuple[float, float]:
     return float(longest[start]), float(rewards[start])
 
 
-def program_of(stage: Model, *, optimum: str = "max", weights: bool = False) -> Program:
+def program_of(
+    stage: Model, *, optimum: str = "max", weights: bool = False, keeps_all: bool = False
+) -> Program:
     """Return the stage as the sweep takes it.
 
     Parameters
@@ -317,6 +337,8 @@ def program_of(stage: Model, *, optimum: str = "max", weights: bool = False) -> 
         What player 0 wants.
     weights : bool
         For the largest expectation that any play can reach, whoever moves, without rewards.
+    keeps_all : bool
+        Whether every state has a row of its own, those of inner states in their order.
     """
     counts = np.diff(stage.choice_offsets)
     order = np.asarray(stage.structure.order)
@@ -331,7 +353,7 @@ def program_of(stage: Model, *, optimum: str = "max", weights: bool = False) -> 
     choice_offsets = np.concatenate([[0], np.cumsum(counts[inner])])
     transition_offsets = np.concatenate([[0], np.cumsum(lengths)])
     rows, num_rows = _allocate(
-        stage, inner.tolist(), choice_offsets, transition_offsets, successors
+        stage, inner.tolist(), choice_offsets, transition_offsets, successors, keeps_all
     )
     maximise = (stage.players[inner] == 0) == (optimum == "max")
     return Program(
@@ -360,6 +382,7 @@ def _allocate(
     choice_offsets: NDArray[np.int64],
     transition_offsets: NDArray[np.int64],
     successors: NDArray[Any],
+    keeps_all: bool,
 ) -> tuple[NDArray[np.int64], int]:
     """Give every state a row, and a row again once the last state that reads it is done.
 
@@ -374,7 +397,7 @@ def _allocate(
     is_end = np.zeros(stage.num_states, np.bool_)
     is_end[stage.terminals] = True
     done: list[list[int]] = [[] for _ in inner]
-    for state in np.flatnonzero((reader >= 0) & ~is_end).tolist():
+    for state in [] if keeps_all else np.flatnonzero((reader >= 0) & ~is_end).tolist():
         done[reader[state]].append(state)
     free: list[int] = []
     num_rows = len(stage.terminals)

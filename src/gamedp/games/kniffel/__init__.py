@@ -19,10 +19,22 @@ Kniffel as a Full House 245.870775, the number for Yahtzee without bonuses and j
 literature. Yahtzee with free jokers is worth 254.589609 (Tom Verhoeff, "How to Maximize Your Score
 in Solitaire Yahtzee", 1999; Phil Woodward, "Yahtzee: The Solution", Chance 16, 2003; James Glenn,
 "An Optimal Strategy for Yahtzee", 2006), with the forced jokers of the official rules 254.587729.
+
+On top of the rules there is an :class:`Adviser`, who knows what every keep and every entry is worth
+in any :class:`Situation`; a :class:`Record` of a game, and :func:`analyse`, which tells luck from
+lost points; and the :class:`Dialogue` of ``gamedp kniffel``.
 """
 
 from __future__ import annotations
 
+from gamedp.games.kniffel.adviser import Adviser, Expectation, Option
+from gamedp.games.kniffel.analysis import (
+    Analysis,
+    Decision,
+    Fortune,
+    analyse,
+    played_perfectly,
+)
 from gamedp.games.kniffel.boxes import (
     box_names,
     box_number,
@@ -33,24 +45,51 @@ from gamedp.games.kniffel.boxes import (
     throw,
 )
 from gamedp.games.kniffel.card import Card
+from gamedp.games.kniffel.chances import Chance, chance_of
+from gamedp.games.kniffel.dialogue import Dialogue, play_perfectly, replay
+from gamedp.games.kniffel.record import Record, Round, Step
+from gamedp.games.kniffel.reports import advice, answer, report
 from gamedp.games.kniffel.rules import Kniffel, Sheet
+from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.turn import DONE, ENTERING, KEEPING, ROLLING, KniffelTurn, Turn
+from gamedp.games.kniffel.words import WORDS
 
 __all__ = [
     "DONE",
     "ENTERING",
     "KEEPING",
     "ROLLING",
+    "WORDS",
+    "Adviser",
+    "Analysis",
     "Card",
+    "Chance",
+    "Decision",
+    "Dialogue",
+    "Expectation",
+    "Fortune",
     "Kniffel",
     "KniffelTurn",
+    "Option",
+    "Record",
+    "Round",
     "Sheet",
+    "Situation",
+    "Step",
     "Turn",
+    "advice",
+    "analyse",
+    "answer",
     "box_names",
     "box_number",
+    "chance_of",
     "kept",
+    "play_perfectly",
+    "played_perfectly",
     "points",
     "points_as_joker",
+    "replay",
+    "report",
     "shown",
     "throw",
 ]

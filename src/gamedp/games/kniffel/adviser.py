@@ -1,0 +1,306 @@
+"""The adviser: what every keep and every entry is worth, which is best, and what others lose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import attrs
+
+import gamedp
+from gamedp.games.kniffel.boxes import box_names, box_number, kept, shown
+from gamedp.games.kniffel.card import BOXES, Card
+from gamedp.games.kniffel.rules import Kniffel, Sheet
+from gamedp.games.kniffel.situation import Situation
+
+__all__ = ["Adviser", "Expectation", "Option"]
+
+MOST_KNOWN = 1024
+
+
+@attrs.frozen(kw_only=True)
+class Expectation:
+    """What can be expected of a game that is played perfectly from here on.
+
+    Attributes
+    ----------
+    value : float
+        The total at the end, the points that are on the card included.
+    lower, upper : float
+        It is proven to lie between these.
+    rest : float
+        What is still to come: the article's Restgewinnerwartung, the bonus for the upper part
+        included.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    rest: float
+
+
+@attrs.frozen(kw_only=True)
+class Option(Expectation):
+    """A decision that can be taken, and what can be expected after it.
+
+    Attributes
+    ----------
+    kept : tuple of int or None
+        How many dice of each face stay on the table, if this is a keep.
+    box : int or None
+        The number of the box, from 0, if this is an entry.
+    points : int
+        What the entry counts in its box; 0 for a keep.
+    loss : float
+        By how much less can be expected than after the best decision: 0 for one that is not proven
+        to be worse. What a player has lost in this way is the article's handicap.
+    """
+
+    kept: tuple[int, ...] | None = None
+    box: int | None = None
+    points: int = 0
+    loss: float = 0.0
+
+    def name(self, language: str = "de") -> str:
+        """Return the dice that are kept, or the name of the box."""
+        if self.kept is not None:
+            return shown(self.kept)
+        return box_names(language)[-1 if self.box is None else self.box]
+
+
+@attrs.frozen(eq=False)
+class Adviser:
+    """Knows what everything is worth in every situation of a game by some rules.
+
+    Parameters
+    ----------
+    solution : gamedp.StagedSolution
+        Of a :class:`Kniffel` with five ordinary dice. :meth:`of` solves it.
+
+    Raises
+    ------
+    gamedp.InvalidParameterError
+        If it is the solution of something else.
+
+    Examples
+    --------
+    >>> adviser = Adviser.of(Kniffel())
+    >>> situation = Situation.of("- 8 - 16 15 - 15 9 25 30 40 - - 3 13345")
+    >>> best = adviser.best(situation)
+    >>> print(best.name(), round(best.value, 6))
+    Dreier 239.713069
+    >>> for option in adviser.options(situation)[1:3]:
+    ...     print(option.name("en"), round(option.value, 6), round(option.loss, 6))
+    Ones 238.187854 1.525215
+    Yahtzee 236.554161 3.158908
+    """
+
+    solution: Any = attrs.field(repr=False)
+    rules: Kniffel = attrs.field(init=False)
+    _known: dict[Situation, tuple[Option, ...]] = attrs.field(factory=dict, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Take the rules from the solution."""
+        rules = getattr(getattr(getattr(self.solution, "model", None), "rules", None), "game", None)
+        if not isinstance(rules, Kniffel):
+            message = (
+                f"an adviser needs the solution of a Kniffel, not {self.solution!r}; "
+                "Adviser.of(Kniffel()) makes one."
+            )
+            raise gamedp.InvalidParameterError(message)
+        Card().sheet(rules)  # says what is wrong with other dice
+        object.__setattr__(self, "rules", rules)
+
+    @classmethod
+    def of(cls, rules: Kniffel | None = None, **options: Any) -> Adviser:
+        """Solve a game and make its adviser.
+
+        Parameters
+        ----------
+        rules : Kniffel, optional
+            Those of the article if not given.
+        **options
+            As for :func:`gamedp.solve`.
+        """
+        game = Kniffel() if rules is None else rules
+        Card().sheet(game)  # before it is solved for nothing
+        return cls(gamedp.solve(game, **options))
+
+    def expectation(self, situation: Situation) -> Expectation:
+        """Return what can be expected in a situation.
+
+        Raises
+        ------
+        gamedp.InvalidParameterError
+            If the rules do not allow the situation.
+
+        Examples
+        --------
+        >>> adviser = Adviser.of()
+        >>> round(adviser.expectation(Situation()).value, 6)
+        245.904728
+        """
+        options = self.options(situation)
+        if not options:
+            sheet = situation.card.sheet(self.rules)
+            value, bounds = self.solution.value(sheet), self.solution.bounds(sheet)
+            return Expectation(**self._total(situation.card, value, *bounds))
+        best = options[0]
+        upper = max(option.upper for option in options)
+        return Expectation(value=best.value, lower=best.lower, upper=upper, rest=best.rest)
+
+    def options(self, situation: Situation) -> tuple[Option, ...]:
+        """Return all decisions that can be taken, the best one first.
+
+        Before the first throw, and when the card is full, there are none. Of decisions none of
+        which is proven to be worse than another, that which keeps most dice comes first.
+
+        Raises
+        ------
+        gamedp.InvalidParameterError
+            If the rules do not allow the situation.
+        """
+        if situation not in self._known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[situation] = self._sorted(list(self._options(situation)))
+        return self._known[situation]
+
+    def best(self, situation: Situation) -> Option:
+        """Return the best decision.
+
+        Raises
+        ------
+        gamedp.InvalidParameterError
+            If the rules do not allow the situation, or there is nothing to decide.
+        """
+        options = self.options(situation)
+        if not options:
+            message = (
+                "the card is full, and there is nothing more to decide."
+                if None not in situation.card.entries
+                else "before the first throw there is nothing to decide; say what it shows."
+            )
+            raise gamedp.InvalidParameterError(message)
+        return options[0]
+
+    def option(self, situation: Situation, decision: str | int | tuple[int, ...]) -> Option:
+        """Return one decision, and what it is worth.
+
+        Parameters
+        ----------
+        situation : Situation
+        decision : str, int or tuple of int
+            After the last throw, a box: its name, or its number from 0. Else the dice that are
+            kept: their faces as a text, or how many there are of each.
+
+        Raises
+        ------
+        gamedp.InvalidParameterError
+            If it cannot be taken.
+
+        Examples
+        --------
+        >>> adviser = Adviser.of()
+        >>> situation = Situation.of("- 8 - 16 15 - 15 9 25 30 40 - - 1 11456")
+        >>> option = adviser.option(situation, "11")
+        >>> print(round(option.rest, 6), round(option.loss, 6), adviser.best(situation).name())
+        85.965259 0.868221 6
+        """
+        self.best(situation)
+        if situation.number < self.rules.throws:
+            stay = self._kept(situation, decision)
+            return next(each for each in self.options(situation) if each.kept == stay)
+        box = box_number(decision) if isinstance(decision, str) else decision
+        for option in self.options(situation):
+            if option.box == box:
+                return option
+        names = box_names(self.rules.language)
+        word = names[box] if isinstance(box, int) and 0 <= box < BOXES else repr(box)
+        allowed = ", ".join(
+            name
+            for number, name in enumerate(names)
+            if any(option.box == number for option in self.options(situation))
+        )
+        message = f"{shown(situation.dice)} cannot be entered in {word}; it can in {allowed}."
+        raise gamedp.InvalidParameterError(message)
+
+    def loss(self, situation: Situation, decision: str | int | tuple[int, ...]) -> float:
+        """Return how many points a decision gives away; see :meth:`option`."""
+        return self.option(situation, decision).loss
+
+    @staticmethod
+    def _kept(situation: Situation, decision: str | int | tuple[int, ...]) -> tuple[int, ...]:
+        if isinstance(decision, tuple):
+            if len(decision) == len(situation.dice):
+                faces = [face for face, count in enumerate(decision, start=1) for _ in range(count)]
+                return kept(faces, situation.dice)
+            decision = repr(decision)
+        return kept(str(decision), situation.dice)
+
+    def _options(self, situation: Situation) -> Iterator[Option]:
+        rules, card = self.rules, situation.card
+        if situation.number > rules.throws:
+            message = (
+                f"these rules have {rules.throws} throws a turn, and there is no throw "
+                f"{situation.number}."
+            )
+            raise gamedp.InvalidParameterError(message)
+        sheet = card.sheet(rules)
+        if situation.number == rules.throws:
+            yield from self._entries(card, sheet, situation.dice)
+        elif situation.number > 0:
+            inside, turn = self.solution.inside(sheet), rules.stage()
+            left = rules.throws - situation.number
+            for stay in product(*(range(count + 1) for count in situation.dice)):
+                index, _ = inside.model.index(turn.on_the_table(left, stay))
+                numbers = inside.values[index], inside.lower[index], inside.upper[index]
+                yield Option(**self._total(card, *map(float, numbers)), kept=stay)
+
+    def _entries(self, card: Card, sheet: Sheet, dice: tuple[int, ...]) -> Iterator[Option]:
+        for end in self.rules.entries(sheet, dice):
+            following = self.rules.following(sheet, end)
+            reward = self.rules.reward(sheet, end, 0)
+            lower, upper = self.solution.bounds(following)
+            total = self._total(
+                card,
+                reward + self.solution.value(following),
+                _sum(reward, lower, -math.inf),
+                _sum(reward, upper, math.inf),
+            )
+            yield Option(**total, box=end.box, points=end.points)
+
+    def _total(self, card: Card, rest: float, lower: float, upper: float) -> dict[str, Any]:
+        # The bonus for the upper part is paid at the end, and so in the rest.
+        entered = sum(entry or 0 for entry in card.entries)
+        entered += card.further * self.rules.further_bonus
+        return {
+            "value": entered + rest,
+            "lower": _sum(entered, lower, -math.inf),
+            "upper": _sum(entered, upper, math.inf),
+            "rest": rest,
+        }
+
+    @staticmethod
+    def _sorted(options: list[Option]) -> tuple[Option, ...]:
+        """Sort options and fill in their losses."""
+        if not options:
+            return ()
+        top = max(options, key=lambda option: option.rest)
+        best = [option for option in options if option.upper >= top.lower]
+        best.sort(key=lambda option: (-sum(option.kept or ()), -option.points))
+        others = [
+            attrs.evolve(option, loss=top.rest - option.rest)
+            for option in options
+            if option.upper < top.lower
+        ]
+        others.sort(key=lambda option: option.loss)
+        return (*best, *others)
+
+
+def _sum(whole: float, bound: float, direction: float) -> float:
+    """Add a bound to a whole number and round away from what lies inside."""
+    total = whole + bound
+    return total if bound.is_integer() else math.nextafter(total, direction)

@@ -1,0 +1,205 @@
+"""Where the points of a game came from and where they went: luck, and what decisions lost."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import attrs
+
+import gamedp
+from gamedp.games.kniffel.adviser import Adviser, Expectation, Option
+from gamedp.games.kniffel.boxes import shown
+from gamedp.games.kniffel.record import Record
+from gamedp.games.kniffel.situation import Situation
+
+__all__ = ["Analysis", "Decision", "Fortune", "analyse", "played_perfectly"]
+
+
+@attrs.frozen
+class Decision:
+    """A decision that was taken, beside the best one.
+
+    Attributes
+    ----------
+    round : int
+        The round, from 1.
+    situation : Situation
+    chosen, best : Option
+    """
+
+    round: int
+    situation: Situation
+    chosen: Option
+    best: Option
+
+
+@attrs.frozen
+class Fortune:
+    """A throw, and what it changed.
+
+    Attributes
+    ----------
+    round : int
+        The round, from 1.
+    number : int
+        Which throw it was, from 1.
+    thrown : tuple of int
+        All dice on the table after it.
+    luck : float
+        By how much more can be expected after it than before.
+    """
+
+    round: int
+    number: int
+    thrown: tuple[int, ...]
+    luck: float
+
+
+@attrs.frozen
+class Analysis:
+    """A game taken apart.
+
+    What could be expected at the start, and the luck of all throws, less the losses of all
+    decisions, is what can be expected now: at the end, the total.
+
+    Attributes
+    ----------
+    record : Record
+    start, now : Expectation
+        At the start, and where the record ends.
+    decisions : tuple of Decision
+    throws : tuple of Fortune
+    """
+
+    record: Record
+    start: Expectation
+    now: Expectation
+    decisions: tuple[Decision, ...]
+    throws: tuple[Fortune, ...]
+
+    @property
+    def handicap(self) -> float:
+        """How many points wrong decisions have given away so far."""
+        return math.fsum(decision.chosen.loss for decision in self.decisions)
+
+    @property
+    def luck(self) -> float:
+        """How many points the throws have brought beyond what could be expected of them."""
+        return math.fsum(throw.luck for throw in self.throws)
+
+    @property
+    def mistakes(self) -> tuple[Decision, ...]:
+        """The decisions that lost something, the worst first."""
+        wrong = [decision for decision in self.decisions if decision.chosen.loss > 0]
+        return tuple(sorted(wrong, key=lambda decision: -decision.chosen.loss))
+
+    def to_dict(self, language: str | None = None) -> dict[str, Any]:
+        """Return everything as numbers and texts that JSON has."""
+        record = self.record
+        language = language or record.rules.language
+        return {
+            "rules": attrs.asdict(record.rules),
+            "seed": record.seed,
+            "card": record.card.arguments,
+            "further": record.card.further,
+            "finished": record.waits_for == "nothing",
+            "total": record.total,
+            "start": attrs.asdict(self.start),
+            "now": attrs.asdict(self.now),
+            "luck": self.luck,
+            "handicap": self.handicap,
+            "decisions": [
+                {
+                    "round": decision.round,
+                    "situation": decision.situation.arguments,
+                    "further": decision.situation.card.further,
+                    "decision": "entry" if decision.chosen.kept is None else "keep",
+                    "chosen": decision.chosen.name(language),
+                    "points": decision.chosen.points,
+                    "best": decision.best.name(language),
+                    "value": decision.chosen.value,
+                    "best_value": decision.best.value,
+                    "loss": decision.chosen.loss,
+                }
+                for decision in self.decisions
+            ],
+            "throws": [
+                {
+                    "round": throw.round,
+                    "throw": throw.number,
+                    "dice": shown(throw.thrown),
+                    "luck": throw.luck,
+                }
+                for throw in self.throws
+            ],
+        }
+
+
+def analyse(record: Record, adviser: Adviser) -> Analysis:
+    """Take a game apart: the luck of each throw, the loss of each decision.
+
+    Raises
+    ------
+    gamedp.InvalidParameterError
+        If the adviser is for other rules.
+
+    Examples
+    --------
+    >>> adviser = Adviser.of()
+    >>> record = Record(seed=1)
+    >>> while record.waits_for != "nothing":
+    ...     record = played_perfectly(record, adviser)
+    >>> analysis = analyse(record, adviser)
+    >>> analysis.handicap
+    0.0
+    >>> abs(analysis.start.value + analysis.luck - record.total) < 1e-9
+    True
+    """
+    _check(record, adviser)
+    decisions, throws = [], []
+    start = adviser.expectation(Situation(record.start))
+    before = start.value
+    for step in record.steps:
+        if step.thrown is not None:
+            number = step.situation.number + 1
+            after = adviser.expectation(Situation(step.situation.card, number, step.thrown)).value
+            throws.append(Fortune(step.round, number, step.thrown, after - before))
+            before = after
+            continue
+        what = step.kept if step.box is None else step.box
+        chosen = adviser.option(step.situation, what)
+        decisions.append(Decision(step.round, step.situation, chosen, adviser.best(step.situation)))
+        before = chosen.value
+    now = _expectation_of(record, adviser)
+    return Analysis(record, start, now, tuple(decisions), tuple(throws))
+
+
+def played_perfectly(record: Record, adviser: Adviser) -> Record:
+    """Return the record with one more step: a throw by its seed, or the best decision.
+
+    Raises
+    ------
+    gamedp.InvalidParameterError
+        If the game is over, has no seed to throw by, or the adviser is for other rules.
+    """
+    _check(record, adviser)
+    if record.waits_for == "throw":
+        return record.thrown()
+    best = adviser.best(record.situation)
+    return record.entered(best.box or 0) if best.kept is None else record.keeping(best.kept)
+
+
+def _expectation_of(record: Record, adviser: Adviser) -> Expectation:
+    """Return what can be expected where a record ends."""
+    if record.waits_for != "throw" or record.situation.number == 0:
+        return adviser.expectation(record.situation)
+    after = adviser.option(record.situation, record.kept)
+    return Expectation(value=after.value, lower=after.lower, upper=after.upper, rest=after.rest)
+
+
+def _check(record: Record, adviser: Adviser) -> None:
+    """Ask for the same rules, whatever language the boxes are named in."""
+    if attrs.evolve(record.rules, language=adviser.rules.language) != adviser.rules:
+        message = f"the game is {record.rules}, and the adviser is for {adviser.rules}."
+        raise gamedp.InvalidParameterError(message)

@@ -1,0 +1,336 @@
+"""The sheet at the table: asks for throws, keeps and entries, advises, and counts the losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import attrs
+
+import gamedp
+from gamedp.games.kniffel.adviser import Adviser
+from gamedp.games.kniffel.analysis import analyse, played_perfectly
+from gamedp.games.kniffel.boxes import box_names, box_number, kept, shown, throw
+from gamedp.games.kniffel.card import DICE, FACES, Card
+from gamedp.games.kniffel.record import Record
+from gamedp.games.kniffel.reports import advice
+from gamedp.games.kniffel.situation import Situation
+from gamedp.games.kniffel.words import WORDS, Words
+
+__all__ = ["Dialogue", "play_perfectly", "replay"]
+
+COMMANDS = {
+    "?": "advise",
+    "!": "best",
+    **dict.fromkeys(("h", "help", "hilfe"), "help"),
+    **dict.fromkeys(("k", "karte", "c", "card"), "card"),
+    **dict.fromkeys(("z", "zurück", "zurueck", "u", "undo"), "undo"),
+    **dict.fromkeys(("q", "quit", "ende", "exit"), "quit"),
+}
+"""What may be typed at every question, in either language."""
+
+MOST_ADVICE = 10
+EXAMPLE = "13345"
+
+
+class WrongAnswerError(Exception):
+    """What was typed does not make sense here; the message says why, in the player's language."""
+
+
+class Dialogue:
+    """A game that is played by question and answer.
+
+    Parameters
+    ----------
+    record : Record
+        The game so far.
+    adviser : Adviser
+    ask : callable
+        Is given a question, returns the answer; raises EOFError if there will be none.
+    say : callable
+        Is given what is to be shown.
+    save : callable, optional
+        Is given the record after each step.
+    language : {"de", "en"}, optional
+        That of the rules if not given.
+
+    Attributes
+    ----------
+    record : Record
+        The game so far.
+
+    Examples
+    --------
+    >>> answers = iter(["11456", "11", "q"])
+    >>> said = []
+    >>> dialogue = Dialogue(Record(), Adviser.of(), ask=lambda _: next(answers), say=said.append)
+    >>> print(len(dialogue.run().steps), said[-1])
+    2 Abgebrochen in Runde 1, Handicap bisher: 1.140.
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        adviser: Adviser,
+        *,
+        ask: Callable[[str], str],
+        say: Callable[[str], None],
+        save: Callable[[Record], None] | None = None,
+        language: str | None = None,
+    ) -> None:
+        self.record = record
+        self._adviser = adviser
+        self._ask = ask
+        self._say = say
+        self._save = save
+        self._language = language or record.rules.language
+        self._card_shown: Card | None = None
+
+    @property
+    def _words(self) -> Words:
+        return WORDS[self._language]
+
+    def run(self) -> Record:
+        """Play until the game is over or the player leaves; return the record."""
+        self._say(self._words.welcome)
+        if self.record.seed is not None:
+            self._say(self._words.seed.format(seed=self.record.seed))
+        self._keep_record()
+        try:
+            while self._step():
+                pass
+        except EOFError:
+            self._say("")
+            self._leave()
+        except KeyboardInterrupt:
+            self._say("")
+            self._leave()
+            raise
+        return self.record
+
+    def _step(self) -> bool:
+        """Ask one question; say whether the game goes on."""
+        record = self.record
+        if record.waits_for == "nothing":
+            self._finish()
+            return False
+        if record.waits_for == "throw" and sum(record.kept) == DICE:
+            self._go_on(record.thrown(record.kept))  # nothing is in the cup
+            return True
+        if record.situation.number == 0 and record.card != self._card_shown:
+            self._show_card()
+        typed = self._ask(self._question()).strip()
+        command = COMMANDS.get(typed.casefold())
+        if command == "quit":
+            self._leave()
+            return False
+        try:
+            if command is None:
+                self._take(typed)
+            else:
+                getattr(self, f"_{command}")()
+        except WrongAnswerError as error:
+            self._say(str(error))
+        return True
+
+    def _question(self) -> str:
+        words, situation = self._words, self.record.situation
+        dice = shown(situation.dice)
+        if self.record.waits_for == "throw":
+            question = words.throw_again if sum(self.record.kept) else words.throw
+            number = situation.number + 1
+            return question.format(number=number, kept=shown(self.record.kept))
+        question = words.keep if self.record.waits_for == "keep" else words.enter
+        return question.format(number=situation.number, dice=dice)
+
+    def _take(self, typed: str) -> None:
+        """Take one step of the game, or several, as the player says."""
+        record = self.record
+        if record.waits_for == "throw":
+            self._go_on(self._thrown(typed))
+        elif record.waits_for == "entry":
+            self._decide(self._entered(record, typed))
+        elif any(letter.isalpha() for letter in typed):  # the name of a box: enter it at once
+            dice = record.situation.dice
+            for _ in range(record.situation.number, record.rules.throws):
+                record = record.keeping(dice).thrown(dice)
+            self._decide(self._entered(record, typed))
+        else:
+            self._decide(self._kept(typed))
+
+    def _thrown(self, typed: str) -> Record:
+        record, words = self.record, self._words
+        missing = DICE - sum(record.kept)
+        if not typed and record.seed is not None:
+            return record.thrown()
+        for count, lying in ((DICE, (0,) * FACES), (missing, record.kept)):
+            try:
+                fallen = throw(typed, dice=count)
+            except gamedp.InvalidParameterError:
+                continue
+            dice = tuple(one + other for one, other in zip(fallen, lying, strict=True))
+            if all(stays <= there for stays, there in zip(record.kept, dice, strict=True)):
+                return record.thrown(dice)
+            raise WrongAnswerError(words.lacks.format(text=typed, kept=shown(record.kept)))
+        example = EXAMPLE[:missing]
+        raise WrongAnswerError(words.no_throw.format(text=typed, missing=missing, example=example))
+
+    def _kept(self, typed: str) -> Record:
+        dice = self.record.situation.dice
+        text = shown(dice) if typed == "+" else typed
+        try:
+            if text:
+                return self.record.keeping(kept(text, dice))
+        except gamedp.InvalidParameterError:
+            pass
+        raise WrongAnswerError(self._words.no_keep.format(text=typed, dice=shown(dice)))
+
+    def _entered(self, record: Record, typed: str) -> Record:
+        words, names = self._words, box_names(self._language)
+        try:
+            box = box_number(typed)
+        except gamedp.InvalidParameterError:
+            box = -1
+        if box < 0 or record.card.entries[box] is not None:
+            free = ", ".join(record.card.free_boxes(self._language))
+            raise WrongAnswerError(words.no_box.format(text=typed, free=free))
+        try:
+            return record.entered(box)
+        except gamedp.InvalidParameterError:  # a Kniffel whose box is not the player's to choose
+            allowed = sorted(option.box or 0 for option in self._adviser.options(record.situation))
+            raise WrongAnswerError(
+                words.not_allowed.format(
+                    dice=shown(record.situation.dice),
+                    text=names[box],
+                    free=", ".join(names[each] for each in allowed),
+                )
+            ) from None
+
+    def _go_on(self, record: Record) -> None:
+        self.record = record
+        self._keep_record()
+
+    def _decide(self, record: Record) -> None:
+        """Go on after decisions, and say what the best ones were."""
+        before = len(analyse(self.record, self._adviser).decisions)
+        self._go_on(record)
+        decisions = analyse(record, self._adviser).decisions
+        handicap = sum(each.chosen.loss for each in decisions[:before])
+        for each in decisions[before:]:
+            handicap += each.chosen.loss
+            line = self._words.best_entry if each.best.kept is None else self._words.best_keep
+            self._say(line.format(best=each.best.name(self._language), handicap=handicap))
+
+    def _keep_record(self) -> None:
+        if self._save is None:
+            return
+        try:
+            self._save(self.record)
+        except OSError as error:
+            self._say(self._words.not_saved.format(reason=error))
+
+    def _advise(self) -> None:
+        record, adviser = self.record, self._adviser
+        if record.waits_for != "throw":
+            options = adviser.options(record.situation)
+            most = None if record.waits_for == "entry" else MOST_ADVICE
+            self._say(advice(options, self._language, most))
+            return
+        expected = (
+            adviser.option(record.situation, record.kept)
+            if record.situation.number
+            else adviser.expectation(record.situation)
+        )
+        self._say(self._words.expected.format(value=expected.value))
+
+    def _best(self) -> None:
+        if self.record.waits_for == "throw":
+            raise WrongAnswerError(self._words.nothing_to_decide)
+        self._decide(played_perfectly(self.record, self._adviser))
+
+    def _help(self) -> None:
+        self._say(self._words.help)
+
+    def _card(self) -> None:
+        self._show_card()
+
+    def _undo(self) -> None:
+        record = self.record.taken_back()
+        while record.waits_for == "throw" and sum(record.kept) == DICE:
+            record = record.taken_back()  # the throw after it was nobody's step
+        if record is self.record:
+            raise WrongAnswerError(self._words.nothing_to_undo)
+        self._go_on(record)
+
+    def _show_card(self) -> None:
+        card = self._card_shown = self.record.card
+        expected = self._adviser.expectation(Situation(card)).value
+        self._say(card.render(self._language, expected))
+
+    def _leave(self) -> None:
+        rounds = self.record.rounds
+        playing = len(rounds) + (not rounds or rounds[-1].box is not None)
+        handicap = analyse(self.record, self._adviser).handicap
+        self._say(self._words.left.format(round=playing, handicap=handicap))
+
+    def _finish(self) -> None:
+        self._show_card()
+        analysis = analyse(self.record, self._adviser)
+        self._say(self._words.result.format(total=self.record.total))
+        self._say(
+            self._words.balance.format(
+                start=analysis.start.value,
+                luck=analysis.luck,
+                handicap=analysis.handicap,
+                now=analysis.now.value,
+            )
+        )
+
+
+def replay(
+    record: Record, adviser: Adviser, say: Callable[[str], None], language: str | None = None
+) -> None:
+    """Show a game as it was played, as if it were typed in again."""
+    language = language or record.rules.language
+    answers = _answers(record, language)
+
+    def ask(question: str) -> str:
+        try:
+            typed = next(answers)
+        except StopIteration:
+            raise EOFError from None
+        say(question + typed)
+        return typed
+
+    start = attrs.evolve(record, rounds=())
+    Dialogue(start, adviser, ask=ask, say=say, language=language).run()
+
+
+def _answers(record: Record, language: str) -> Iterator[str]:
+    """Yield what was typed, or might have been."""
+    names = box_names(language)
+    for step in record.steps:
+        if step.box is not None:
+            yield names[step.box]
+        elif step.thrown is None:
+            yield shown(step.kept)
+        elif sum(step.kept) < DICE:
+            yield shown(step.thrown)
+
+
+def play_perfectly(
+    record: Record,
+    adviser: Adviser,
+    say: Callable[[str], None],
+    save: Callable[[Record], None] | None = None,
+    language: str | None = None,
+) -> Record:
+    """Play a game to its end by its seed, deciding for the best, and show it as it goes."""
+
+    def ask(question: str) -> str:
+        after = played_perfectly(dialogue.record, adviser)
+        *_, typed = _answers(after, language or record.rules.language)
+        say(question + typed)
+        return typed
+
+    dialogue = Dialogue(record, adviser, ask=ask, say=say, save=save, language=language)
+    return dialogue.run()

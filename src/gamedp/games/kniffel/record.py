@@ -1,0 +1,405 @@
+"""Records of games: what was thrown, kept and entered; played on, taken back, saved and loaded."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
+
+import attrs
+import numpy as np
+
+import gamedp
+from gamedp.games._parameters import as_whole
+from gamedp.games.kniffel.boxes import box_names, box_number, kept, shown, throw
+from gamedp.games.kniffel.card import DICE, FACES, Card
+from gamedp.games.kniffel.rules import Kniffel
+from gamedp.games.kniffel.situation import EMPTY_TABLE, Situation
+
+__all__ = ["Record", "Round", "Step"]
+
+Dice: TypeAlias = tuple[int, ...]
+
+FORMAT, VERSION = "gamedp-kniffel-record", 1
+
+
+@attrs.frozen
+class Round:
+    """A turn as it was played, or as far as it has been.
+
+    Attributes
+    ----------
+    throws : tuple of dice
+        All dice on the table after each throw.
+    keeps : tuple of dice
+        Those that stayed there, after each throw but the last.
+    box : int or None
+        Where the last throw was entered, from 0; None until then.
+    """
+
+    throws: tuple[Dice, ...] = ()
+    keeps: tuple[Dice, ...] = ()
+    box: int | None = None
+
+
+class Step(NamedTuple):
+    """One thing that happened in a game: a throw, a keep, or an entry.
+
+    Attributes
+    ----------
+    round : int
+        The round, from 1.
+    situation : Situation
+        In which it happened: for a throw, that of the throw before.
+    kept : tuple of int
+        Of a keep, and of the throw after it: the dice that stayed on the table.
+    thrown : tuple of int or None
+        Of a throw: all dice on the table after it.
+    box : int or None
+        Of an entry: the number of the box.
+    """
+
+    round: int
+    situation: Situation
+    kept: Dice
+    thrown: Dice | None = None
+    box: int | None = None
+
+
+def _as_rounds(rounds: Iterable[Round]) -> tuple[Round, ...]:
+    return tuple(rounds)
+
+
+def _as_seed(seed: int | None) -> int | None:
+    return None if seed is None else as_whole(seed)
+
+
+@attrs.frozen
+class Record:
+    """A game as it was played, or as far as it has been.
+
+    Records do not change: each step makes a new one.
+
+    Parameters
+    ----------
+    rules : Kniffel
+    start : Card
+        The card at the start.
+    seed : int or None
+        What the throws come from, unless they are given.
+    rounds : tuple of Round
+        All but the last one are finished.
+
+    Raises
+    ------
+    gamedp.InvalidParameterError
+        If no game goes like this; the message says in which round.
+
+    Examples
+    --------
+    >>> record = Record(seed=7).thrown().keeping("66").thrown()
+    >>> record.situation.number, record.waits_for
+    (2, 'keep')
+    >>> record == record.keeping("-").taken_back()
+    True
+    """
+
+    rules: Kniffel = attrs.field(factory=Kniffel)
+    start: Card = attrs.field(factory=Card)
+    seed: int | None = attrs.field(default=None, converter=_as_seed, kw_only=True)
+    rounds: tuple[Round, ...] = attrs.field(default=(), converter=_as_rounds)
+
+    @seed.validator
+    def _seed_is_whole(self, _attribute: object, seed: object) -> None:
+        if seed is not None and (not isinstance(seed, int) or seed < 0):
+            message = f"seed must be a whole number of at least 0, not {seed!r}."
+            raise gamedp.InvalidParameterError(message)
+
+    @rounds.validator
+    def _rounds_can_be_played(self, _attribute: object, _rounds: object) -> None:
+        self.start.sheet(self.rules)  # says what is wrong with the rules
+        for _step in self._replayed():
+            pass
+
+    @functools.cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """All that happened, one after the other."""
+        return tuple(self._replayed())
+
+    @functools.cached_property
+    def card(self) -> Card:
+        """The card with all entries."""
+        card = self.start
+        for each in self.rounds:
+            if each.box is not None:
+                card = card.with_throw(shown(each.throws[-1]), each.box, self.rules)
+        return card
+
+    @property
+    def situation(self) -> Situation:
+        """Where the player stands: before the next throw, that of the throw before."""
+        now = self._now
+        return Situation(self.card, len(now.throws), now.throws[-1] if now.throws else EMPTY_TABLE)
+
+    @property
+    def kept(self) -> Dice:
+        """The dice that stay on the table when the next throw is due."""
+        return self._now.keeps[-1] if self._now.keeps else EMPTY_TABLE
+
+    @property
+    def waits_for(self) -> Literal["throw", "keep", "entry", "nothing"]:
+        """What comes next; nothing when the card is full."""
+        if None not in self.card.entries:
+            return "nothing"
+        now = self._now
+        if len(now.throws) == len(now.keeps):
+            return "throw"
+        return "keep" if len(now.throws) < self.rules.throws else "entry"
+
+    @property
+    def total(self) -> int:
+        """The points on the card."""
+        return self.card.total_by(self.rules)
+
+    @property
+    def _now(self) -> Round:
+        """The round that is being played."""
+        return self.rounds[-1] if self.rounds and self.rounds[-1].box is None else Round()
+
+    def thrown(self, dice: str | Dice | None = None) -> Record:
+        """Return the record with a throw.
+
+        Parameters
+        ----------
+        dice : str or tuple of int, optional
+            What lies on the table after it: the faces, such as ``"13345"``, or how many dice show
+            each. If not given they come from the seed: the same ones whenever the throw with this
+            number is made in a game with this seed.
+
+        Raises
+        ------
+        gamedp.InvalidParameterError
+            If there is nothing to throw now, or a die is not where it was.
+        """
+        self._expect("throw")
+        if dice is None:
+            dice = self._fallen()
+        elif isinstance(dice, str):
+            dice = throw(dice)
+        return self._with(attrs.evolve(self._now, throws=(*self._now.throws, dice)))
+
+    def keeping(self, dice: str | Dice) -> Record:
+        """Return the record with a decision which dice stay on the table.
+
+        Raises
+        ------
+        gamedp.InvalidParameterError
+            If there is nothing to keep now, or the throw has no such dice.
+        """
+        self._expect("keep")
+        stay = kept(dice, self.situation.dice) if isinstance(dice, str) else dice
+        return self._with(attrs.evolve(self._now, keeps=(*self._now.keeps, stay)))
+
+    def entered(self, box: str | int) -> Record:
+        """Return the record with an entry.
+
+        Raises
+        ------
+        gamedp.InvalidParameterError
+            If there is nothing to enter now, or the rules do not allow it.
+        """
+        self._expect("entry")
+        number = box_number(box) if isinstance(box, str) else box
+        return self._with(attrs.evolve(self._now, box=number))
+
+    def taken_back(self) -> Record:
+        """Return the record without its last step; the same one if there is none."""
+        if not self.rounds:
+            return self
+        last = self.rounds[-1]
+        if last.box is not None:
+            last = attrs.evolve(last, box=None)
+        elif len(last.throws) == len(last.keeps):
+            last = attrs.evolve(last, keeps=last.keeps[:-1])
+        else:
+            last = attrs.evolve(last, throws=last.throws[:-1])
+        return attrs.evolve(self, rounds=(*self.rounds[:-1], *((last,) if last.throws else ())))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the record to a file of JSON lines: one for the game, then one for each round.
+
+        It is written beside, synced and renamed: whatever happens, the file holds either what it
+        did before or the whole record.
+        """
+        target = Path(path)
+        beside = target.with_name(f"{target.name}.gamedp-tmp")
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(self.to_text())
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(target)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Record:
+        """Read a file that :meth:`save` has written.
+
+        Raises
+        ------
+        gamedp.DamagedFileError
+            If it is none, or of a version not known here, or no game goes like this.
+        OSError
+            If it cannot be read.
+        """
+        try:
+            return cls.from_text(Path(path).read_text(encoding="utf-8"))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            reason = f"it lacks {error}." if isinstance(error, KeyError) else str(error)
+            message = f"{os.fspath(path)} is no record of a game of Kniffel: {reason}"
+            raise gamedp.DamagedFileError(message) from error
+
+    def to_text(self) -> str:
+        """Return what :meth:`save` writes."""
+        names = box_names(self.rules.language)
+        lines: list[dict[str, Any]] = [
+            {
+                "format": FORMAT,
+                "version": VERSION,
+                "rules": attrs.asdict(self.rules),
+                "seed": self.seed,
+                "card": self.start.arguments,
+                "further": self.start.further,
+            }
+        ]
+        lines += [
+            {
+                "throws": [shown(dice) for dice in each.throws],
+                "keeps": [shown(dice) for dice in each.keeps],
+                "entry": None if each.box is None else names[each.box],
+            }
+            for each in self.rounds
+        ]
+        return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+    @classmethod
+    def from_text(cls, text: str) -> Record:
+        """Read what :meth:`to_text` has written.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError, AttributeError
+            If it is none.
+        """
+        head, *rounds = (
+            _line(number, line) for number, line in enumerate(text.splitlines() or ["{}"], start=1)
+        )
+        if head.get("format") != FORMAT:
+            message = f"its first line does not say that it is a {FORMAT}."
+            raise ValueError(message)
+        if head["version"] != VERSION:
+            message = f"it is of version {head['version']!r}; known here is {VERSION}."
+            raise ValueError(message)
+        return cls(
+            Kniffel(**head["rules"]),
+            Card.of(head["card"], further=head["further"]),
+            seed=head["seed"],
+            rounds=[_round_of(each) for each in rounds],
+        )
+
+    def _expect(self, step: str) -> None:
+        if self.waits_for != step:
+            message = f"no {step} is due; next comes {self.waits_for}."
+            raise gamedp.InvalidParameterError(message)
+
+    def _with(self, now: Round) -> Record:
+        done = self.rounds[:-1] if self.rounds and self.rounds[-1].box is None else self.rounds
+        return attrs.evolve(self, rounds=(*done, now))
+
+    def _fallen(self) -> Dice:
+        """Return the next throw by the seed."""
+        if self.seed is None:
+            message = "the game has no seed to throw by; give the dice, or make it with a seed."
+            raise gamedp.InvalidParameterError(message)
+        # A generator for each throw: one that is taken back falls again as it did, and a game that
+        # was interrupted goes on as it would have.
+        number = sum(len(each.throws) for each in self.rounds)
+        generator = np.random.default_rng([self.seed, number])
+        faces = generator.integers(1, FACES + 1, size=DICE).tolist()[: DICE - sum(self.kept)]
+        return tuple(count + faces.count(face) for face, count in enumerate(self.kept, start=1))
+
+    def _replayed(self) -> Iterator[Step]:
+        """Yield the steps; raise InvalidParameterError at the first that cannot be taken."""
+        card = self.start
+        for number, each in enumerate(self.rounds, start=1):
+            try:
+                yield from self._steps_of(number, each, card)
+                if each.box is None and number < len(self.rounds):
+                    _refuse("it has no entry, and others follow it.")
+                if each.box is not None:
+                    card = card.with_throw(shown(each.throws[-1]), each.box, self.rules)
+            except gamedp.InvalidParameterError as error:
+                message = f"round {number}: {error}"
+                raise gamedp.InvalidParameterError(message) from None
+
+    def _steps_of(self, number: int, played: Round, card: Card) -> Iterator[Step]:
+        throws, keeps, most = len(played.throws), len(played.keeps), self.rules.throws
+        if (
+            throws > most
+            or keeps not in {throws, throws - 1}
+            or keeps == most
+            or (played.box is not None and (throws, keeps) != (most, most - 1))
+            or throws == 0
+        ):
+            message = (
+                f"{throws} throws, {keeps} keeps and {'an' if played.box is not None else 'no'} "
+                f"entry make no round: up to {most} throws with a keep between any "
+                "two, and then the entry."
+            )
+            _refuse(message)
+        situation, lying = Situation(card), EMPTY_TABLE
+        for place, dice in enumerate(played.throws, start=1):
+            after = Situation(card, place, dice)
+            if any(stays > count for stays, count in zip(lying, dice, strict=True)):
+                message = f"the throw {shown(dice)} lacks dice that were kept, {shown(lying)}."
+                _refuse(message)
+            yield Step(number, situation, lying, thrown=dice)
+            situation = after
+            if place <= keeps:
+                stay = played.keeps[place - 1]
+                lying = kept(
+                    [face for face in range(1, FACES + 1) for _ in range(stay[face - 1])], dice
+                )
+                yield Step(number, situation, lying)
+        if played.box is not None:
+            yield Step(number, situation, EMPTY_TABLE, box=played.box)
+
+
+def _refuse(message: str) -> NoReturn:
+    raise gamedp.InvalidParameterError(message)
+
+
+def _line(number: int, text: str) -> dict[str, Any]:
+    """Read a line of a file."""
+    try:
+        line = json.loads(text)
+    except json.JSONDecodeError as error:
+        message = f"line {number} is no JSON, {error}."
+        raise ValueError(message) from None
+    if not isinstance(line, dict):
+        message = f"line {number} is no JSON object."
+        raise TypeError(message)
+    return line
+
+
+def _round_of(line: dict[str, Any]) -> Round:
+    """Read a round of a file."""
+    box = line["entry"]
+    number = None if box is None else box_number(box)
+    throws = tuple(throw(dice) for dice in line["throws"])
+    keeps = tuple(kept(dice, after) for dice, after in zip(line["keeps"], throws, strict=False))
+    if len(keeps) < len(line["keeps"]):
+        message = f"a round has {len(line['keeps'])} keeps and {len(throws)} throws."
+        raise ValueError(message)
+    return Round(throws, keeps, number)

@@ -1,0 +1,151 @@
+"""What the adviser says to people, in German and in English."""
+
+from __future__ import annotations
+
+import attrs
+
+__all__ = ["WORDS", "Words"]
+
+
+@attrs.frozen(kw_only=True)
+class Words:
+    """Everything that is said in one language; what stands in braces is filled in."""
+
+    throw: str
+    throw_again: str
+    keep: str
+    enter: str
+    best_keep: str
+    best_entry: str
+    query: str
+    query_keep: str
+    query_entry: str
+    query_value: str
+    query_bounds: str
+    keeps_head: tuple[str, ...]
+    entries_head: tuple[str, ...]
+    more: str
+    welcome: str
+    seed: str
+    help: str
+    no_throw: str
+    lacks: str
+    no_keep: str
+    no_box: str
+    not_allowed: str
+    not_saved: str
+    nothing_to_decide: str
+    nothing_to_undo: str
+    expected: str
+    left: str
+    saved: str
+    saved_whole: str
+    result: str
+    balance: str
+    report_rows: tuple[str, ...]
+    report_end: str
+    rounds_head: tuple[str, ...]
+    mistakes_head: tuple[str, ...]
+    mistakes: str
+    no_mistakes: str
+
+
+WORDS = {
+    "de": Words(
+        throw="{number}. Wurf: ",
+        throw_again="{number}. Wurf, {kept} liegt: ",
+        keep="{number}. Wurf: {dice} Auswahl: ",
+        enter="{number}. Wurf: {dice} Wohin: ",
+        best_keep="Beste Auswahl:    {best:<15}Handicap: {handicap:.3f}",
+        best_entry="Bester Eintrag:   {best:<15}Handicap: {handicap:.3f}",
+        query="{number}. Wurf: {dice}",
+        query_keep="Beste Auswahl: {best}",
+        query_entry="Bester Eintrag: {best}",
+        query_value="Punkterwartung: {value:.6f}",
+        query_bounds="Bewiesen: {lower!r} bis {upper!r}",
+        keeps_head=("Auswahl", "Erwartung", "Verlust"),
+        entries_head=("Eintrag", "Punkte", "Erwartung", "Verlust"),
+        more="... und {count} weitere",
+        welcome="Kniffel: ? rät, h hilft, z nimmt zurück, q hört auf.",
+        seed="Würfel, die nicht eingegeben werden, fallen nach --seed {seed}.",
+        help=(
+            "Beim Wurf: die Augen aller Würfel, etwa 13345, oder nur der neu geworfenen;\n"
+            "           eine leere Zeile lässt würfeln.\n"
+            "Bei der Auswahl: die Würfel, die liegen bleiben, etwa 33; - für keinen, + für alle;\n"
+            "           oder ein Feld mit seinem Namen, um gleich einzutragen.\n"
+            "Beim Eintrag: der Name oder die Nummer des Feldes.\n"
+            "Immer:     ? Rat, ! die beste Entscheidung treffen, k Karte, z zurück, q Ende, h Hilfe"
+        ),
+        no_throw="{text!r} ist kein Wurf: {missing} Würfel mit 1 bis 6 Augen, etwa {example}.",
+        lacks="Liegen geblieben ist {kept}: das muss im Wurf {text!r} vorkommen.",
+        no_keep="{text!r} ist nicht im Wurf {dice}; - wirft alle Würfel neu, + behält alle.",
+        no_box="{text!r} ist kein Feld; frei: {free}.",
+        not_allowed="{dice} darf nicht bei {text} stehen; erlaubt: {free}.",
+        not_saved="Die Partie wurde nicht gespeichert ({reason}); sie geht trotzdem weiter.",
+        nothing_to_decide="Hier ist nichts zu entscheiden: erst wird geworfen.",
+        nothing_to_undo="Es gibt nichts zurückzunehmen.",
+        expected="Punkterwartung: {value:.3f}",
+        left="Abgebrochen in Runde {round}, Handicap bisher: {handicap:.3f}.",
+        saved="Die Partie steht in {file}; --record {file} setzt sie fort.",
+        saved_whole="Die Partie steht in {file}; --analyse {file} nimmt sie auseinander.",
+        result="Ergebnis: {total} Punkte.",
+        balance=(
+            "Erwartung am Anfang {start:.3f}, Glück {luck:+.3f}, Handicap {handicap:.3f}: {now:.3f}"
+        ),
+        report_rows=("Erwartung am Anfang", "Glück der Würfe", "Handicap", "Erwartung jetzt"),
+        report_end="Ergebnis",
+        rounds_head=("Runde", "Spiel", "Eintrag", "Punkte", "Glück", "Verlust"),
+        mistakes_head=("Runde", "Wurf", "Würfel", "gespielt", "besser", "Verlust"),
+        mistakes="Verluste, der größte zuerst:",
+        no_mistakes="Jede Entscheidung war die beste.",
+    ),
+    "en": Words(
+        throw="Throw {number}: ",
+        throw_again="Throw {number}, {kept} kept: ",
+        keep="Throw {number}: {dice} Keep: ",
+        enter="Throw {number}: {dice} Enter in: ",
+        best_keep="Best keep:        {best:<15}Handicap: {handicap:.3f}",
+        best_entry="Best entry:       {best:<15}Handicap: {handicap:.3f}",
+        query="Throw {number}: {dice}",
+        query_keep="Best keep: {best}",
+        query_entry="Best entry: {best}",
+        query_value="Expected points: {value:.6f}",
+        query_bounds="Proven: {lower!r} to {upper!r}",
+        keeps_head=("keep", "expected", "loss"),
+        entries_head=("entry", "points", "expected", "loss"),
+        more="... and {count} more",
+        welcome="Kniffel: ? advises, h helps, u undoes, q quits.",
+        seed="Dice that are not typed in fall by --seed {seed}.",
+        help=(
+            "At a throw: the faces of all dice, such as 13345, or of those just thrown;\n"
+            "            an empty line throws for you.\n"
+            "At a keep:  the dice that stay on the table, such as 33; - for none, + for all;\n"
+            "            or the name of a box, to make the entry at once.\n"
+            "At an entry: the name or the number of the box.\n"
+            "Any time:   ? advice, ! take the best decision, k card, u undo, q quit, h help"
+        ),
+        no_throw="{text!r} is no throw: {missing} dice with faces 1 to 6, such as {example}.",
+        lacks="{kept} stayed on the table: the throw {text!r} must have these dice.",
+        no_keep="{text!r} is not in the throw {dice}; - throws all dice again, + keeps all.",
+        no_box="{text!r} is no box; free: {free}.",
+        not_allowed="{dice} must not go to {text}; allowed: {free}.",
+        not_saved="The game could not be saved ({reason}); it goes on all the same.",
+        nothing_to_decide="There is nothing to decide here: first comes the throw.",
+        nothing_to_undo="There is nothing to undo.",
+        expected="Expected points: {value:.3f}",
+        left="Left in round {round}, handicap so far: {handicap:.3f}.",
+        saved="The game is in {file}; --record {file} goes on with it.",
+        saved_whole="The game is in {file}; --analyse {file} takes it apart.",
+        result="Result: {total} points.",
+        balance=(
+            "Expected at first {start:.3f}, luck {luck:+.3f}, handicap {handicap:.3f}: {now:.3f}"
+        ),
+        report_rows=("Expected at the start", "Luck of the throws", "Handicap", "Expected now"),
+        report_end="Result",
+        rounds_head=("round", "play", "entry", "points", "luck", "loss"),
+        mistakes_head=("round", "throw", "dice", "played", "better", "loss"),
+        mistakes="Losses, the largest first:",
+        no_mistakes="Every decision was the best one.",
+    ),
+}
+"""By language."""

@@ -1,0 +1,108 @@
+"""Checks that the arrays of a folder are of shapes and types that go together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import DamagedFileError
+from gamedp.storage.folder import MANIFEST, WAY_OUT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = ["check_arrays", "length", "shapes_of_model"]
+
+UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
+
+DTYPES = {
+    "successors": (np.int32, np.int64),
+    "probabilities": (np.float64,),
+    "rewards": (np.float64,),
+    "players": (np.int8,),
+    "payoffs": (np.float64,),
+    "action_labels": (np.int8, np.int16, np.int32, np.int64),
+    "initial_probabilities": (np.float64,),
+    "values": (np.float64,),
+    "lower": (np.float64,),
+    "upper": (np.float64,),
+    "step_policies": UNSIGNED,
+    "error_levels": (np.float64,),
+    "error_numbers": UNSIGNED,
+}
+"""The types that an array may have; all others are int64."""
+
+
+def check_arrays(
+    folder: Path,
+    arrays: Mapping[str, NDArray[Any]],
+    files: Mapping[str, Mapping[str, str]],
+    shapes: Mapping[str, tuple[int, ...]],
+) -> None:
+    """Raise unless there are all arrays, in the shapes and types that they must have.
+
+    Parameters
+    ----------
+    folder : Path
+    arrays : mapping of name to array
+    files : mapping of name to what the manifest says of it
+    shapes : mapping of name to shape
+        ``step_policies`` may be missing.
+    """
+    missing = sorted(shapes.keys() - arrays.keys() - {"step_policies"})
+    if missing:
+        message = f"{folder / MANIFEST} does not name {', '.join(missing)}. {WAY_OUT}."
+        raise DamagedFileError(message)
+    for name, array in arrays.items():
+        types = DTYPES.get(name, (np.int64,))
+        if array.dtype not in types or array.shape != shapes.get(name):
+            message = (
+                f"{folder / files[name]['file']} holds {array.dtype} of shape "
+                f"{array.shape}; {name} must hold {' or '.join(t.__name__ for t in types)} of "
+                f"shape {shapes.get(name)}. {WAY_OUT}."
+            )
+            raise DamagedFileError(message)
+
+
+def length(arrays: Mapping[str, NDArray[Any]], name: str) -> int:
+    """Return how many rows an array has; 0 if it is missing or no array of rows."""
+    return len(arrays[name]) if name in arrays and arrays[name].ndim else 0
+
+
+def shapes_of_model(
+    arrays: Mapping[str, NDArray[Any]], content: Mapping[str, Any]
+) -> dict[str, tuple[int, ...]]:
+    """Return the shape that each array of a model must have, given how long some of them are.
+
+    Parameters
+    ----------
+    arrays : mapping of name to array
+    content : mapping
+        What `gamedp.storage.models` has written of the model.
+    """
+    states = max(0, length(arrays, "choice_offsets") - 1)
+    choices = max(0, length(arrays, "transition_offsets") - 1)
+    transitions, ends = length(arrays, "successors"), length(arrays, "terminals")
+    starts = length(arrays, "initial_states")
+    num_players = content["model"]["num_players"]
+    columns = (num_players,) if num_players > 2 else ()
+    shapes: dict[str, tuple[int, ...]] = {
+        "choice_offsets": (states + 1,),
+        "transition_offsets": (choices + 1,),
+        "successors": (transitions,),
+        "probabilities": (transitions,),
+        "rewards": (choices, *columns),
+        "players": (states,),
+        "terminals": (ends,),
+        "payoffs": (ends, *columns),
+        "action_labels": (choices,),
+        "initial_states": (starts,),
+        "initial_probabilities": (starts,),
+    }
+    if content["states"]["kind"] == "packed":
+        shapes["codes"] = (states, content["states"]["num_words"])
+    return shapes

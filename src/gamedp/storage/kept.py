@@ -1,0 +1,206 @@
+"""Solutions in the user's cache folder, so that the same problem is solved once.
+
+The name of a folder tells the problem: the game with its parameters, the objective, the solver and
+the tolerance. The manifest says of which rules and which gamedp the solution is, so that the table
+of rules that were edited is replaced and not added to. A folder is written beside and renamed when
+it is complete; processes that solve the same problem at the same time do not meet.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import shutil
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from gamedp.compiler.cache import cache_directory
+from gamedp.errors import GamedpError, InvalidParameterError, KeptSolutionWarning
+from gamedp.plain import encode, encode_object, is_unwritable
+from gamedp.solution import Statistics
+from gamedp.storage.folder import read_folder
+from gamedp.storage.results import encode_solver
+from gamedp.storage.rules import rules_digest
+from gamedp.storage.solutions import restore, save_solution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gamedp.objectives import Objective
+    from gamedp.solution import Solution
+    from gamedp.staged_solution import StagedSolution
+
+__all__ = ["LoadedStatistics", "read_or_solve"]
+
+TEMPORARY = ".gamedp-tmp"
+STALE_AFTER = 24 * 3600.0
+"""Seconds after which a temporary folder is what a killed process has left."""
+
+NOT_OURS = ("cli", "games", "testing")
+"""Parts of gamedp on which no solution depends; the digest of the rules covers the games."""
+
+
+@attrs.frozen
+class LoadedStatistics(Statistics):
+    """Those of a kept solution: `seconds` has what it took to ``"load"``, and no work but that.
+
+    Attributes
+    ----------
+    folder : Path
+        Where the solution was read.
+    """
+
+    folder: Path
+
+
+@attrs.frozen
+class _Place:
+    """Where a solution is kept, and what its manifest must say.
+
+    Attributes
+    ----------
+    folder : Path
+    marks : dict
+        The digests of the problem, of the game's rules and of gamedp itself.
+    """
+
+    folder: Path
+    marks: Mapping[str, str]
+
+
+def read_or_solve(
+    game: Any,
+    problem: tuple[Objective, Any, float, Mapping[str, tuple[int, int]] | None],
+    solve: Callable[[], Solution | StagedSolution],
+) -> Solution | StagedSolution:
+    """Return the kept solution of a game if it is intact, else solve it, and keep that solution.
+
+    Parameters
+    ----------
+    game
+        A game or a staged game.
+    problem : tuple
+        The objective, the solver or None, the tolerance, and the box or None.
+    solve : callable
+    """
+    try:
+        place = _place(game, problem)
+    except InvalidParameterError as error:
+        _warn(f"the solution of {game!r} is not kept: {error}")
+        return solve()
+    is_there = place.folder.exists()
+    if is_there:
+        try:
+            return _read(place, game)
+        except (GamedpError, OSError) as error:
+            _warn(f"the solution kept in {place.folder} is of no use and is replaced: {error}")
+    solution = solve()
+    try:
+        _write(place, solution, replace=is_there)
+    except (GamedpError, OSError) as error:
+        _warn(f"the solution of {game!r} cannot be kept in {place.folder}: {error}")
+    return solution
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, KeptSolutionWarning, stacklevel=4)  # where gamedp.solve() was called
+
+
+def _place(
+    game: Any, problem: tuple[Objective, Any, float, Mapping[str, tuple[int, int]] | None]
+) -> _Place:
+    """Return where the solution of a problem is kept.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the game, its rules or the solver cannot be told from others.
+    """
+    objective, solver, tolerance, box = problem
+    described = encode_object(game)
+    for name, value in described["fields"].items():
+        if is_unwritable(value):
+            message = f"its parameter {name} is a {value['unwritable']}, which cannot be compared."
+            raise InvalidParameterError(message)
+    rules = rules_digest(game)
+    if rules is None:
+        message = (
+            "its rules call what is no plain function, or read what cannot be written down, so "
+            "that they cannot be compared."
+        )
+        raise InvalidParameterError(message)
+    parts = [
+        described,
+        encode_object(objective),
+        None if solver is None else encode_solver(solver),
+        float(tolerance),
+        None if box is None else encode({name: tuple(ends) for name, ends in box.items()}),
+        [sys.implementation.name, *sys.version_info[:2]],  # rules are compared as byte code
+    ]
+    text = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    folder = cache_directory() / "solutions" / f"{type(game).__name__}-{text[:24]}"
+    return _Place(folder, {"problem": text, "rules": rules, "gamedp": _own_digest()})
+
+
+@functools.cache
+def _own_digest() -> str:
+    """Return the digest of the source that a solution depends on besides the rules."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        if path.relative_to(package).parts[0] not in NOT_OURS:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _read(place: _Place, game: Any) -> Solution | StagedSolution:
+    """Return the solution that is kept; raise if it is damaged, or another one."""
+    begin = time.perf_counter()
+    content, arrays = read_folder(place.folder)
+    reasons = {
+        "problem": "it is of another problem",
+        "rules": "the rules have changed since",
+        "gamedp": f"it was computed by another gamedp, of version {content['gamedp']}",
+    }
+    for name, reason in reasons.items():
+        if content.get("kept", {}).get(name) != place.marks[name]:
+            raise GamedpError(reason + ".")
+    solution = restore(place.folder, content, arrays, game)
+    fields = attrs.asdict(solution.statistics, recurse=False)
+    fields["seconds"] = dict.fromkeys(fields["seconds"], 0.0) | {
+        "load": time.perf_counter() - begin
+    }
+    return attrs.evolve(solution, statistics=LoadedStatistics(**fields, folder=place.folder))
+
+
+def _write(place: _Place, solution: Solution | StagedSolution, *, replace: bool) -> None:
+    """Keep a solution; what another process has just kept stays, unless it is to be replaced."""
+    home, name = place.folder.parent, place.folder.name
+    home.mkdir(parents=True, exist_ok=True)
+    for left in home.glob(f"{name}.*{TEMPORARY}"):
+        if time.time() - left.stat().st_mtime > STALE_AFTER:
+            shutil.rmtree(left, ignore_errors=True)
+    beside = Path(tempfile.mkdtemp(TEMPORARY, f"{name}.", home))
+    try:
+        save_solution(solution, beside / "new", {"kept": dict(place.marks)})
+        if replace and place.folder.exists():
+            place.folder.rename(beside / "old")
+        if not place.folder.exists():
+            _rename_unless_there(beside / "new", place.folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _rename_unless_there(complete: Path, folder: Path) -> None:
+    try:
+        complete.rename(folder)
+    except OSError:
+        if not folder.exists():  # else another process was faster, with the same solution
+            raise

@@ -1,0 +1,176 @@
+"""Models in what JSON has and in arrays, and back; their rules are compared with the saved ones."""
+
+from __future__ import annotations
+
+import logging
+import typing
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.compiler import compile_game
+from gamedp.compiler.expand import start
+from gamedp.compiler.spot_check import SPOT_CHECKS, differences
+from gamedp.errors import DamagedFileError, InvalidModelError
+from gamedp.game import Rules
+from gamedp.model import ARRAYS, Model
+from gamedp.plain import decode, encode
+from gamedp.states import Codec, Layout, PackedTable
+from gamedp.storage.folder import WAY_OUT
+from gamedp.storage.rules import changed, encode_game, rules_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from gamedp.states import StateTable
+
+__all__ = ["arrays_of_model", "describe_model", "encode_layout", "restore_model"]
+
+logger = logging.getLogger("gamedp")
+
+
+def describe_model(model: Model) -> dict[str, Any]:
+    """Return all of a model but its arrays, in what JSON has."""
+    return {
+        "game": None if model.rules is None else encode_game(model.rules.game),
+        "model": {
+            "num_players": int(model.num_players),
+            "constant_sum": float(model.constant_sum),
+            "seconds": encode(dict(model.seconds)),
+            "digest": model.digest(),
+        },
+        "states": _encode_states(model.states),
+    }
+
+
+def arrays_of_model(model: Model) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a model, with the codes of its states if they are packed."""
+    arrays = {name: getattr(model, name) for name in ARRAYS}
+    if isinstance(model.states, PackedTable):
+        arrays["codes"] = model.states.codes
+    return arrays
+
+
+def restore_model(
+    folder: Path, content: dict[str, Any], arrays: Mapping[str, NDArray[Any]], game: Any
+) -> Model:
+    """Return the model that is described, whose rules are still what they were.
+
+    Parameters
+    ----------
+    folder : Path
+    content : dict
+        What `describe_model` has returned.
+    arrays : mapping of name to array
+        In the right shapes.
+    game
+        The model's game; None for a model of arrays.
+
+    Raises
+    ------
+    DamagedFileError
+        If the arrays do not belong together, or the rules have changed since.
+    """
+    rules = None if game is None else Rules(game)
+    saved = content["model"]
+    states: StateTable | None = None
+    if rules is not None and content["states"]["kind"] == "packed":
+        states = _packed_table(folder, rules, content["states"], arrays["codes"])
+    elif rules is not None:
+        states = _recompiled_states(folder, rules, saved["digest"])
+    model = Model(
+        **{name: arrays[name] for name in ARRAYS},
+        num_players=saved["num_players"],
+        constant_sum=saved["constant_sum"],
+        states=states,
+        rules=rules,
+        seconds=decode(saved["seconds"]),
+    )
+    if model.digest() != saved["digest"]:
+        message = f"the arrays of the model in {folder} do not belong together. {WAY_OUT}."
+        raise DamagedFileError(message)
+    if rules is not None:
+        _check_rules(folder, model, content["game"]["rules"])
+    return model
+
+
+def _encode_states(states: StateTable | None) -> dict[str, Any]:
+    """Describe how states are packed. Those that are not cannot be kept: they may be anything."""
+    if states is None:
+        return {"kind": "numbers"}
+    if not isinstance(states, PackedTable):
+        return {"kind": "objects"}
+    codec = states.codec
+    return {
+        "kind": "packed",
+        "layout": encode_layout(states.layout),
+        "low": codec.low.tolist(),
+        "high": codec.high.tolist(),
+        "stride": codec.stride.tolist(),
+        "word": codec.word.tolist(),
+        "num_words": codec.num_words,
+        "size": codec.size,
+    }
+
+
+def encode_layout(layout: Layout) -> Any:
+    """Describe how a state is built: the names and kinds of its fields."""
+    if layout.is_leaf:
+        return layout.kind.__name__
+    parts = [encode_layout(part) for part in layout.parts]
+    names = getattr(layout.kind, "_fields", None)
+    if names is None:
+        return parts
+    return {"name": layout.kind.__name__, "fields": dict(zip(names, parts, strict=True))}
+
+
+def _packed_table(
+    folder: Path, rules: Rules, saved: dict[str, Any], codes: NDArray[np.int64]
+) -> PackedTable:
+    """Return the table of states, which are built of the classes that the rules use now."""
+    layout = Layout.of(start(rules)[0][1])
+    if layout is None or encode_layout(layout) != saved["layout"]:
+        now = None if layout is None else encode_layout(layout)
+        how = f"a state is now {now}, and was {saved['layout']}"
+        raise DamagedFileError(changed(folder, rules.game, how))
+    low, high, stride, word = (
+        np.array(saved[name], np.int64) for name in ("low", "high", "stride", "word")
+    )
+    codec = Codec(low, high, stride, word, saved["num_words"], saved["size"])
+    return PackedTable(layout, codec, codes)
+
+
+def _recompiled_states(folder: Path, rules: Rules, digest: str) -> StateTable | None:
+    """Return states that could not be saved, found anew by the rules."""
+    try:
+        model: Model = compile_game(rules.game, compile="never")
+    except InvalidModelError as error:
+        raise DamagedFileError(changed(folder, rules.game, str(error))) from error
+    if model.digest() != digest:
+        how = "exploring them, for these states are not saved, gives another model"
+        raise DamagedFileError(changed(folder, rules.game, how))
+    return model.states
+
+
+def _check_rules(folder: Path, model: Model, saved_digest: str | None) -> None:
+    """Raise unless the rules still say what the model says."""
+    rules = typing.cast("Rules", model.rules)
+    if (rules.num_players, rules.constant_sum) != (model.num_players, model.constant_sum):
+        how = "num_players or constant_sum has another value"
+        raise DamagedFileError(changed(folder, rules.game, how))
+    begin = {(state, swapped): probability for probability, state, swapped in start(rules)}
+    saved = zip(model.initial_states.tolist(), model.initial_probabilities.tolist(), strict=True)
+    if begin != {(model.state(state), chance < 0): abs(chance) for state, chance in saved}:
+        raise DamagedFileError(changed(folder, rules.game, "the game starts elsewhere"))
+    count = min(SPOT_CHECKS, model.num_states)
+    places: Iterable[int] = np.linspace(0, model.num_states - 1, count).astype(int).tolist()
+    if saved_digest is None or rules_digest(rules.game) != saved_digest:
+        logger.info("the rules of %r may have changed: every state is compared", rules.game)
+        places = range(model.num_states)
+    for index in places:
+        difference = differences(rules, model, index)
+        if difference:
+            raise DamagedFileError(changed(folder, rules.game, difference))

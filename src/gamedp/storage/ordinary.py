@@ -1,0 +1,60 @@
+"""Solutions of ordinary games in what JSON has and in arrays, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gamedp.solution import Solution
+from gamedp.storage.arrays import check_arrays, length, shapes_of_model
+from gamedp.storage.models import arrays_of_model, describe_model, restore_model
+from gamedp.storage.results import describe_result, restore_result
+from gamedp.storage.rules import game_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = ["SOLUTION_ARRAYS", "describe", "restore"]
+
+SOLUTION_ARRAYS = ("values", "lower", "upper", "policy", "step_policies")
+
+
+def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what the manifest says of a solution, and its arrays."""
+    content = {
+        "kind": "ordinary",
+        **describe_result(solution),
+        **describe_model(solution.model),
+    }
+    own = {name: getattr(solution, name) for name in SOLUTION_ARRAYS}
+    arrays = arrays_of_model(solution.model)
+    arrays |= {name: array for name, array in own.items() if array is not None}
+    return content, arrays
+
+
+def restore(
+    folder: Path, content: dict[str, Any], arrays: Mapping[str, NDArray[Any]], game: Any
+) -> Solution:
+    """Return the solution that is described; see :func:`gamedp.load`."""
+    shapes = shapes_of_model(arrays, content)
+    shapes |= dict.fromkeys(("values", "lower", "upper"), _shape_of_values(shapes))
+    shapes |= {
+        "policy": shapes["players"],
+        "step_policies": (length(arrays, "step_policies"), *shapes["players"]),
+    }
+    check_arrays(folder, arrays, content["arrays"], shapes)
+    model = restore_model(folder, content, arrays, game_of(folder, content["game"], game))
+    return restore_result(
+        folder,
+        content,
+        Solution,
+        model=model,
+        **{name: arrays.get(name) for name in SOLUTION_ARRAYS},
+    )
+
+
+def _shape_of_values(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return one row for each state, and for more than two players columns as rewards have them."""
+    return (*shapes["players"], *shapes["rewards"][1:])

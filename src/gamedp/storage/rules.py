@@ -1,0 +1,141 @@
+"""The game of a saved solution: written down, made again, and compared with what it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from gamedp.compiler.digest import ENTRY_METHODS, dissect
+from gamedp.errors import InvalidParameterError, UnknownNameError
+from gamedp.game import REQUIRED, Rules
+from gamedp.plain import decode_object, encode, encode_object
+from gamedp.staged_game import (
+    STAGED_DEFAULTS,
+    STAGED_METHODS,
+    STAGED_REQUIRED,
+    StagedRules,
+    is_staged,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+__all__ = ["changed", "encode_game", "game_of", "rules_digest"]
+
+
+def encode_game(game: Any) -> dict[str, Any]:
+    """Return the class and the parameters of a game, its name and the digest of its rules."""
+    return {**encode_object(game), "name": repr(game), "rules": rules_digest(game)}
+
+
+def rules_digest(game: Any) -> str | None:
+    """Return a digest of what the rules say, or None if that cannot be followed to the end.
+
+    That of a staged game covers its stage.
+    """
+    stage: list[Any] = []
+    try:
+        if is_staged(game):
+            anatomy = dissect(game, STAGED_METHODS, STAGED_DEFAULTS)
+            inner = game.stage()
+            stage = [encode_object(inner), rules_digest(inner)]
+            if stage[1] is None:
+                return None
+        else:
+            anatomy = dissect(game)
+        if not _is_followed(game, anatomy.methods):
+            return None
+        values = [[name, encode(getattr(game, name))] for name in anatomy.fields]
+    except (AttributeError, TypeError, ValueError):
+        return None
+    # Byte code differs from one Python to the next.
+    parts = [sys.implementation.name, sys.version_info[:2], anatomy.digest, values, *stage]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _is_followed(game: Any, methods: Mapping[str, Callable[..., Any]]) -> bool:
+    """Say whether the methods found are all that the rules call of the game.
+
+    A method that is no plain function, such as a cached or a static one, is not found.
+    """
+    kind = type(game)
+    required = STAGED_METHODS if is_staged(game) else ENTRY_METHODS
+    called = {name for method in methods.values() for name in _names(method.__code__)}
+    return methods.keys() >= set(required) and not any(
+        callable(getattr(kind, name, None)) for name in called - methods.keys()
+    )
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Yield the names that a function uses, and the functions inside it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def game_of(folder: Path, saved: dict[str, Any] | None, game: Any) -> Any:
+    """Return the game that was solved, None for a model of arrays, or raise.
+
+    Parameters
+    ----------
+    folder : Path
+    saved : dict or None
+        What `encode_game` has written.
+    game
+        The game that the user has passed, or None.
+    """
+    if saved is None:
+        if game is not None:
+            message = f"the model in {folder} was made of arrays; leave game={game!r} out."
+            raise InvalidParameterError(message)
+        return None
+    if game is not None:
+        _check_game(folder, saved, game)
+        return game
+    try:
+        return decode_object(saved, _is_game)
+    except UnknownNameError as error:
+        message = (
+            f"the game that is solved in {folder} cannot be had: {error} Pass it: "
+            f"gamedp.load({str(folder)!r}, game=...)."
+        )
+        raise UnknownNameError(message) from error
+
+
+def _check_game(folder: Path, saved: dict[str, Any], game: Any) -> None:
+    """Raise unless `game` has the name and the parameters of the game that was solved."""
+    _ = StagedRules(game) if is_staged(game) else Rules(game)  # refuses what is no game
+    given = encode_object(game)
+    name = saved["class"].rpartition(":")[2].rpartition(".")[2]
+    different = sorted(
+        key
+        for key in saved["fields"].keys() | given["fields"].keys()
+        if json.dumps(saved["fields"].get(key)) != json.dumps(given["fields"].get(key))
+    )
+    if name != type(game).__name__:
+        different = ["its class"]
+    if different:
+        message = (
+            f"the solution in {folder} is of {saved['name']}, not of {game!r}: "
+            f"{', '.join(different)} differ{'s' if len(different) == 1 else ''}. Load it without "
+            "game=, or solve this game."
+        )
+        raise InvalidParameterError(message)
+
+
+def changed(folder: Path, game: Any, how: str) -> str:
+    """Return the message that the rules of a game are not those that were saved."""
+    return (
+        f"the rules of {game!r} have changed since {folder} was saved: {how}. Solve and save "
+        "again, or go back to the rules as they were."
+    )
+
+
+def _is_game(kind: type) -> bool:
+    required = STAGED_REQUIRED if is_staged(kind) else REQUIRED
+    return all(callable(getattr(kind, name, None)) for name in required)

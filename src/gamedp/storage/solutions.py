@@ -1,0 +1,117 @@
+"""Saving and loading, whatever kind of game a solution is of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gamedp.errors import DamagedFileError
+from gamedp.staged_solution import StagedSolution
+from gamedp.storage import ordinary, staged
+from gamedp.storage.folder import read_folder, write_folder
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from gamedp.solution import Solution
+
+__all__ = ["load", "restore", "save_solution"]
+
+
+def save_solution(
+    solution: Solution | StagedSolution,
+    path: str | os.PathLike[str],
+    remarks: Mapping[str, Any] | None = None,
+) -> None:
+    """Save a solution and its model as a folder; see :meth:`gamedp.Solution.save`.
+
+    Parameters
+    ----------
+    solution : Solution or StagedSolution
+    path : path-like
+        The folder, made if it does not exist. A solution that it holds is replaced. One process at
+        a time may save to it; any number may read it meanwhile.
+    remarks : mapping, optional
+        What else the manifest is to say, in what JSON has.
+
+    Raises
+    ------
+    DamagedFileError
+        If the folder has a manifest of something else, which is not overwritten.
+    InvalidParameterError
+        If the solver has an option that cannot be written down.
+    OSError
+        If the files cannot be written; the folder then holds what it held before.
+    """
+    if isinstance(solution, StagedSolution):
+        content, arrays = staged.describe(solution)
+    else:
+        content, arrays = ordinary.describe(solution)
+    write_folder(Path(path), {**content, **(remarks or {})}, arrays)
+
+
+def load(path: str | os.PathLike[str], game: Any = None) -> Any:
+    """Load a solution that :meth:`gamedp.Solution.save` or its staged kin has saved.
+
+    Every byte is verified. Large arrays are mapped into memory and not read a second time. The
+    class of the game is imported from the module that it was in, and its rules are compared with
+    those that were saved: of an ordinary game wholly if they look different and in places
+    otherwise; a staged game whose rules look different is refused. Only open folders from people
+    whose code you would run: importing a module runs it.
+
+    Parameters
+    ----------
+    path : path-like
+        The folder.
+    game : optional
+        The game, if its class cannot be imported, as when it was defined in another script. It must
+        be the one that was solved.
+
+    Returns
+    -------
+    Solution
+        Of a staged game, a :class:`gamedp.StagedSolution`. Its rules are compiled when someone
+        solves its model again, not before.
+
+    Raises
+    ------
+    DamagedFileError
+        If the folder is missing, damaged, of another version or no solution, or if the rules of
+        the game have changed since.
+    UnknownNameError
+        If the class of the game or of the solver cannot be found.
+    InvalidParameterError
+        If `game` is not the game that was solved.
+
+    Examples
+    --------
+    >>> import gamedp, tempfile
+    >>> from gamedp.games.matches import Matches, MatchesState
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     gamedp.solve(Matches(), compile="never").save(folder)
+    ...     solution = gamedp.load(folder)
+    >>> solution.value(MatchesState(player=0, left=17))
+    -1.0
+    """
+    folder = Path(path)
+    return restore(folder, *read_folder(folder), game)
+
+
+def restore(
+    folder: Path, content: dict[str, Any], arrays: Mapping[str, NDArray[Any]], game: Any
+) -> Solution | StagedSolution:
+    """Return the solution of what `read_folder` has read; see :func:`load`."""
+    kinds: dict[str, Callable[..., Solution | StagedSolution]] = {
+        "ordinary": ordinary.restore,
+        "staged": staged.restore,
+    }
+    if content.get("kind") not in kinds:
+        message = (
+            f"{folder} holds a solution of the kind {content.get('kind')!r}, written by gamedp "
+            f"{content['gamedp']}, which this version cannot read. Solve and save again."
+        )
+        raise DamagedFileError(message)
+    return kinds[content["kind"]](folder, content, arrays, game)

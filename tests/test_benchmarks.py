@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(
 EXPECTED = {
     "exploration": (6, 2, 0),
     "wubbel": (2, 2, 0),
+    "kniffel": (5, 3, 2),
     "start": (4, 1, 1),
     "memory": (2, 0, 0),
     "graph": (2, 2, 2),

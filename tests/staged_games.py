@@ -209,7 +209,7 @@ class Tosses:
         if state.falling > 0:
             yield -1
         else:
-            for debt in range(3):
+            for debt in range(3):  # noqa: UP028 - numba knows no `yield from`
                 yield debt
 
     def outcomes(self, state: Toss, action: int) -> Iterator[tuple[float, Toss]]:

@@ -171,6 +171,7 @@ def test_words_for_people():
     )
     solution = gamedp.solve(model)
     assert repr(solution).startswith("<StagedSolution value=")
+    assert "<th>contexts</th><td>4</td>" in solution._repr_html_()
     assert "6 contexts, in each a stage of 19 states" in gamedp.explain(model)
     with pytest.raises(gamedp.UnknownNameError, match="no player 2"):
         solution.value(player=2)
@@ -263,6 +264,20 @@ def test_rules_that_raise_are_named(tier):
     with pytest.raises(ZeroDivisionError) as caught:
         gamedp.solve(Divides(days=2), compile=tier)
     assert caught.value.__notes__ == ["gamedp: raised by the rules in Date(left=1, luck=0)"]
+
+
+class Overflows(Journey):
+    """Rules that mean something else in 64 bits."""
+
+    def reward(self, context, end, player):
+        large = (context.left + 2) ** 63
+        return 1.0 if large > 0 else -1.0
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no other tier")
+def test_rules_that_differ_when_they_are_compiled_are_refused():
+    with pytest.raises(gamedp.InvalidModelError, match=r"disagree on what Walk.* is worth in Date"):
+        gamedp.compile(Overflows(days=2))
 
 
 @attrs.frozen

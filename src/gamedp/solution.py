@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import html
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,7 +13,7 @@ import numpy as np
 from gamedp.errors import UnknownNameError, UnsupportedProblemError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from gamedp.model import Model
     from gamedp.objectives import Objective
 
-__all__ = ["ActionValue", "Guarantee", "Solution", "Statistics", "Status"]
+__all__ = ["ActionValue", "Guarantee", "Solution", "Statistics", "Status", "html_table"]
 
 
 class Status(enum.Enum):
@@ -88,6 +89,14 @@ class ActionValue:
     value: float
     lower: float
     upper: float
+
+
+def html_table(rows: Mapping[str, str]) -> str:
+    """Return names and texts as a small table for notebooks."""
+    cells = "".join(
+        f"<tr><th>{key}</th><td>{html.escape(text)}</td></tr>" for key, text in rows.items()
+    )
+    return f"<table>{cells}</table>"
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
@@ -165,8 +174,7 @@ class Solution:
             "solver": repr(self.solver),
             "states": f"{self.statistics.states:,}",
         }
-        cells = "".join(f"<tr><th>{key}</th><td>{text}</td></tr>" for key, text in rows.items())
-        return f"<table>{cells}</table>"
+        return html_table(rows)
 
     def _at(self, array: NDArray[np.float64], state: Hashable, player: int) -> tuple[float, bool]:
         index, swapped = self.model.index(state)

@@ -11,7 +11,7 @@ import numpy as np
 
 from gamedp.errors import UnknownNameError, UnknownStateError
 from gamedp.model import Model
-from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
+from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status, html_table
 from gamedp.states import PackedTable
 
 if TYPE_CHECKING:
@@ -71,6 +71,19 @@ class StagedSolution:
             f"<StagedSolution value={self.value()!r} lower={low!r} upper={high!r} "
             f"guarantee={self.guarantee.name} status={self.status.name}>"
         )
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        low, high = self.bounds()
+        rows = {
+            "value": f"{self.value()!r}",
+            "bounds": f"{low!r} … {high!r}",
+            "guarantee": self.guarantee.value,
+            "status": self.status.value,
+            "solver": repr(self.solver),
+            "contexts": f"{self.statistics.states:,}",
+        }
+        return html_table(rows)
 
     @functools.cached_property
     def lower(self) -> NDArray[np.float64]:

@@ -61,7 +61,7 @@ class Distribution:
     >>> solution = gamedp.solve(Kniffel(dice=1, faces=2, throws=1), solver=gamedp.StageInduction())
     >>> points = gamedp.distribution(solution)
     >>> points
-    <Distribution of 7 totals, 55 to 58: mean=56.49..., standard deviation=1.11...>
+    <Distribution of 3 totals, 77 to 80: mean=79.97..., standard deviation=0.19...>
     """
 
     totals: NDArray[np.int64]
@@ -179,8 +179,8 @@ def distribution(
     >>> import gamedp
     >>> from gamedp.games.kniffel import Kniffel
     >>> points = gamedp.distribution(gamedp.solve(Kniffel(dice=2, faces=2), tolerance=1e-9))
-    >>> points.quantile(0.5), round(points.at_least(60), 4)
-    (60, 0.5...)
+    >>> points.quantile(0.005), round(points.at_least(85), 6)
+    (84, 0.993732)
     """
     walker = _Walker(solution, policy, counting)
     result = walker.walk(context)
@@ -224,7 +224,7 @@ def end_probabilities(
     >>> game = Kniffel(dice=1, faces=2, throws=1)
     >>> only_the_ones = Sheet(upper=0, boxes=game.all_boxes - 1, bonus=0)
     >>> ends = gamedp.end_probabilities(gamedp.solve(game, tolerance=1e-9), only_the_ones)
-    >>> [(end.points, chance) for end, chance in ends.items()]
+    >>> sorted((end.points, chance) for end, chance in ends.items())
     [(0, 0.5), (1, 0.5)]
     """
     walker = _Walker(solution, policy, None)

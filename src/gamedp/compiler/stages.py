@@ -38,6 +38,9 @@ MAX_CONTEXTS = 2**31
 """Beyond this many combinations in the box, a table of all of them is no longer sensible."""
 
 
+SPOTS = 16
+"""Contexts in which compiled rules are compared with plain ones."""
+
 UNROLLING_PAYS = 1 << 36
 """Transitions times contexts from which on straight code saves more time than it takes to compile:
 some seconds."""
@@ -98,12 +101,14 @@ def compile_staged(
     begin = time.perf_counter()
     if compile != "never":
         try:
-            sweeper = CompiledSweeper(rules, stage, layout, codec)
-            sweeper.warm_up()
+            compiled = CompiledSweeper(rules, stage, layout, codec)
+            compiled.warm_up()
         except Exception as error:  # noqa: BLE001 - numba has errors outside its own family, too
-            sweeper = plain
             plain.check(example)  # rules that do not compile are often just wrong
             fall_back(game, first_reason(error), must=compile == "always")
+        else:
+            _spot_check(plain, compiled, example)
+            sweeper = compiled
     seconds = dict(stage.seconds)
     seconds["compile"] = seconds.get("compile", 0.0) + time.perf_counter() - begin
     return StagedModel(rules, stage, layout, codec, sweeper, seconds)
@@ -159,6 +164,39 @@ def _box(rules: StagedRules, layout: Layout) -> Codec:
         message = f"the box of contexts, {declared!r}, is too large for a table."
         raise InvalidParameterError(message)
     return codec
+
+
+def _spot_check(plain: PlainSweeper, compiled: CompiledSweeper, example: Any) -> None:
+    """Compare compiled and plain rules in some contexts; raise InvalidModelError if they differ.
+
+    With random numbers for values, what an end is worth tells where it leads to.
+    """
+    size, num_ends = plain.codec.size, len(plain.end_fields)
+    values = np.random.default_rng(size).random(size)
+    spread = {int(code) for code in np.linspace(0, size - 1, SPOTS)}
+    spread.add(int(plain.codec.pack(np.array([plain.layout.flatten(example)]))[0, 0]))
+    codes = np.array(
+        [code for code in sorted(spread) if plain.is_played(plain.context(code))], np.int64
+    )
+    offsets = np.arange(num_ends + 1)
+    one, ends = np.array([num_ends]), np.ones(num_ends)
+    program = Program(
+        np.array([0, num_ends]), offsets, offsets[:-1], ends, ends - 1, one > 0, one, num_ends + 1
+    )
+    blocks = [sweeper.worth_of_ends(program, codes, values) for sweeper in (plain, compiled)]
+    differing = np.argwhere(~((blocks[0] == blocks[1]) | np.isnan(blocks[0] + blocks[1])))
+    differing = np.concatenate([differing, np.argwhere(np.isnan(blocks[0]) != np.isnan(blocks[1]))])
+    for place, column in differing.tolist():
+        context, end = (
+            plain.context(int(codes[column])),
+            plain.stage.state(int(plain.stage.terminals[place])),
+        )
+        message = (
+            f"compiled rules and plain Python disagree on what {end!r} is worth in {context!r}. "
+            "They may depend on integers beyond 64 bits or on something outside the game's own fields; "
+            "compile='never' runs them as plain Python."
+        )
+        raise InvalidModelError(message)
 
 
 class PlainSweeper:
@@ -311,6 +349,26 @@ class PlainSweeper:
     def context(self, code: int) -> Any:
         """Return the context with that code."""
         return self.layout.build(iter(self.codec.unpack(np.array([[code]]))[0].tolist()))
+
+    def worth_of_ends(
+        self, program: Program, codes: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return what each end is worth in each of a few contexts, (E, n)."""
+        work = self._work(program)
+        self._guarded(
+            lambda: self._sweep(work, program, codes, values, weights=False, writes=False), codes
+        )
+        ends: NDArray[np.float64] = work.block[0, : len(self.end_fields), : len(codes)]
+        return ends
+
+    def is_played(self, context: Any) -> bool:
+        """Say whether the stage is played in a context, and it stands for itself."""
+        rules = self.rules
+        return bool(
+            rules.call("is_state", context)
+            and rules.canonical(context) == (context, False)
+            and not rules.call("is_terminal", context)
+        )
 
     def _guarded(self, call: Callable[[], int], codes: NDArray[np.int64] | None) -> int:
         """Make a call of a loop; have the rules' mistake explained if they raise."""

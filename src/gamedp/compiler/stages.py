@@ -193,8 +193,8 @@ def _spot_check(plain: PlainSweeper, compiled: CompiledSweeper, example: Any) ->
         )
         message = (
             f"compiled rules and plain Python disagree on what {end!r} is worth in {context!r}. "
-            "They may depend on integers beyond 64 bits or on something outside the game's own fields; "
-            "compile='never' runs them as plain Python."
+            "They may depend on integers beyond 64 bits or on something outside the game's own "
+            "fields; compile='never' runs them as plain Python."
         )
         raise InvalidModelError(message)
 

@@ -22,7 +22,8 @@ in Solitaire Yahtzee", 1999; Phil Woodward, "Yahtzee: The Solution", Chance 16, 
 
 On top of the rules there is an :class:`Adviser`, who knows what every keep and every entry is worth
 in any :class:`Situation`; a :class:`Record` of a game, and :func:`analyse`, which tells luck from
-lost points; and the :class:`Dialogue` of ``gamedp kniffel``.
+lost points; and the :class:`Dialogue` of ``gamedp kniffel``. Who plays for more than the mean finds
+in :class:`Targets` the best chance of any total, and in a :class:`Duel` that of winning.
 """
 
 from __future__ import annotations
@@ -47,10 +48,12 @@ from gamedp.games.kniffel.boxes import (
 from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.chances import Chance, chance_of
 from gamedp.games.kniffel.dialogue import Dialogue, play_perfectly, replay
+from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.record import Record, Round, Step
 from gamedp.games.kniffel.reports import advice, answer, report
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.situation import Situation
+from gamedp.games.kniffel.targets import Targets
 from gamedp.games.kniffel.turn import DONE, ENTERING, KEEPING, ROLLING, KniffelTurn, Turn
 from gamedp.games.kniffel.words import WORDS
 
@@ -66,6 +69,7 @@ __all__ = [
     "Chance",
     "Decision",
     "Dialogue",
+    "Duel",
     "Expectation",
     "Fortune",
     "Kniffel",
@@ -76,6 +80,7 @@ __all__ = [
     "Sheet",
     "Situation",
     "Step",
+    "Targets",
     "Turn",
     "advice",
     "analyse",

@@ -1,0 +1,366 @@
+"""Playing for a total, and for victory: held against every way a small game can go."""
+
+from fractions import Fraction
+from functools import cache
+
+import attrs
+import numpy as np
+import pytest
+
+import gamedp
+from gamedp.games.kniffel import ENTERING, KEEPING, ROLLING, Card, Kniffel, Sheet, Turn, throw
+from gamedp.games.kniffel.duel import Duel
+from gamedp.games.kniffel.last_rounds import EitherTurn
+from gamedp.games.kniffel.targets import ForTotal, Remainder, Targets
+from gamedp.testing import check_game
+
+SMALL = Kniffel(dice=2, faces=2, throws=2, threshold=3, upper_bonus=7)
+JOKERS = Kniffel("yahtzee", dice=2, faces=2, throws=2, threshold=3, upper_bonus=4, further_bonus=9)
+
+
+def sheet_of(game, *free, upper=0, bonus=0):
+    return Sheet(upper, game.all_boxes - sum(1 << box for box in free), bonus)
+
+
+def small_duel(*sides, **options):
+    # Compiled, each takes longer than to be solved; real cards are compiled below.
+    return Duel(*sides, **options, compile="never")
+
+
+def points_to_come(game, sheet, end):
+    """Return what an entry earns, with the bonus for the upper part if it is the last one."""
+    after = game.following(sheet, end)
+    last = game.payoff(after, 0) if game.is_terminal(after) else 0
+    return int(game.reward(sheet, end, 0) + last)
+
+
+def best_turn(game, sheet, worth, best=max, state=None):
+    """Return what a turn is worth if its ends are, in fractions; from the start, or a state."""
+    turn = game.stage()
+
+    @cache
+    def value(state):
+        if turn.is_terminal(state):
+            return worth(state) if game.allows(sheet, state) else None
+        results = []
+        for action in turn.actions(state):
+            outcomes = [
+                (Fraction(chance).limit_denominator(100), value(after))
+                for chance, after in turn.outcomes(state, action)
+            ]
+            if all(result is not None for _, result in outcomes):
+                results.append(sum(chance * result for chance, result in outcomes))
+        return best(results) if results else None
+
+    return value(turn.initial_state() if state is None else state)
+
+
+class ByHand:
+    """The duel of two sheets by plain recursion, in fractions."""
+
+    def __init__(self, game, draw=Fraction(1, 2)):
+        self.game, self.draw = game, draw
+        self.solution = gamedp.solve(game, tolerance=1e-9, compile="never")
+        self.target = cache(self._target)
+        self.utility = cache(self._utility)
+        self.joint = cache(self._joint)
+        self.ends = cache(self._ends)
+        self.totals = cache(self._totals)
+
+    def worth(self, lead):
+        return self.draw if lead == 0 else Fraction(lead > 0)
+
+    def after(self, sheet, end):
+        return self.game.following(sheet, end), points_to_come(self.game, sheet, end)
+
+    def _target(self, sheet, lead, state=None):
+        """Return the best chance of a lead above 0 in the end, if nobody else plays."""
+        if self.game.is_terminal(sheet):
+            return self.worth(lead)
+
+        def worth(end):
+            after, points = self.after(sheet, end)
+            return self.target(after, lead + points)
+
+        return best_turn(self.game, sheet, worth, state=state)
+
+    def _ends(self, sheet):
+        """Return the chance of each end of a turn of one who plays for points."""
+        inside, turn = self.solution.inside(sheet), self.game.stage()
+        chances, found = {turn.initial_state(): Fraction(1)}, {}
+        while chances:
+            following = {}
+            for state, chance in chances.items():
+                if turn.is_terminal(state):
+                    found[state] = found.get(state, 0) + chance
+                    continue
+                for probability, after in turn.outcomes(state, inside.best_action(state)):
+                    share = chance * Fraction(probability).limit_denominator(100)
+                    following[after] = following.get(after, 0) + share
+            chances = following
+        return found
+
+    def _totals(self, sheet):
+        if self.game.is_terminal(sheet):
+            return {0: Fraction(1)}
+        found = {}
+        for end, chance in self.ends(sheet).items():
+            after, points = self.after(sheet, end)
+            for total, share in self.totals(after).items():
+                found[total + points] = found.get(total + points, 0) + chance * share
+        return found
+
+    def _utility(self, sheet, his, lead):
+        if self.game.is_terminal(sheet):
+            return sum(c * self.worth(lead - total) for total, c in self.totals(his).items())
+
+        def worth(end):
+            after, points = self.after(sheet, end)
+            return self.utility(after, his, lead + points)
+
+        return best_turn(self.game, sheet, worth)
+
+    def clairvoyant(self, sheet, his, lead):
+        return sum(c * self.target(sheet, lead - total) for total, c in self.totals(his).items())
+
+    def _joint(self, sheet, his, lead, his_turn, plays_for, state=None):
+        is_full, he_is_full = self.game.is_terminal(sheet), self.game.is_terminal(his)
+        if is_full and he_is_full:
+            return self.worth(lead)
+        if (his_turn and not he_is_full) or is_full:
+
+            def worth(end):
+                after, points = self.after(his, end)
+                return self.joint(sheet, after, lead - points, False, plays_for)
+
+            if plays_for == "victory":
+                return best_turn(self.game, his, worth, min)
+            return sum(chance * worth(end) for end, chance in self.ends(his).items())
+
+        def worth(end):
+            after, points = self.after(sheet, end)
+            return self.joint(after, his, lead + points, True, plays_for)
+
+        return best_turn(self.game, sheet, worth, state=state)
+
+
+# Boxes: 0 Einser, 1 Zweier, 2 and 3 Pasch, 4 Full House, 5 and 6 Straßen, 7 Kniffel, 8 Chance.
+SHEETS = [
+    (SMALL, sheet_of(SMALL, 0, 1, 8), sheet_of(SMALL, 8), 0),
+    (SMALL, sheet_of(SMALL, 1, 4, upper=1), sheet_of(SMALL, 0, 8, upper=2), -2),
+    (SMALL, sheet_of(SMALL, 8), sheet_of(SMALL, 0, 7, upper=3), 1),
+    (SMALL, sheet_of(SMALL, 1, 8, upper=3), sheet_of(SMALL), 20),
+    (JOKERS, sheet_of(JOKERS, 0, 4), sheet_of(JOKERS, 1, 8, bonus=1), 5),
+    (JOKERS, sheet_of(JOKERS, 0, 4, bonus=1), sheet_of(JOKERS, 7), -5),
+]
+
+
+@pytest.mark.parametrize(("game", "sheet", "his", "lead"), SHEETS)
+def test_bounds_and_exact_endings_are_those_by_hand(game, sheet, his, lead):
+    draw = Fraction(lead % 3, 4)
+    by_hand = ByHand(game, draw)
+    duel = small_duel(game, sheet, his, lead, draw=float(draw), solution=by_hand.solution)
+    truth = by_hand.totals(his)
+    assert duel.opponent.totals.tolist() == sorted(truth)
+    lower, upper = by_hand.utility(sheet, his, lead), by_hand.clairvoyant(sheet, his, lead)
+    assert duel.lower == pytest.approx(float(lower), abs=1e-12)
+    assert duel.upper == pytest.approx(float(upper), abs=1e-12)
+    for his_turn in (False, True):
+        exact = by_hand.joint(sheet, his, lead, his_turn, "points")
+        ending = duel.endgame(his_turn=his_turn)
+        low, high = ending.bounds()
+        assert low - 1e-12 <= exact <= high + 1e-12
+        assert lower <= exact <= upper
+        best_reply = by_hand.joint(sheet, his, lead, his_turn, "victory")
+        ending = duel.endgame(he_plays_for="victory", his_turn=his_turn)
+        low, high = ending.bounds()
+        assert low - 1e-12 <= best_reply <= high + 1e-12
+        assert best_reply <= exact
+
+
+@pytest.mark.parametrize(("game", "sheet", "his", "lead"), [SHEETS[0], SHEETS[1], SHEETS[5]])
+def test_advice_names_what_every_decision_leaves(game, sheet, his, lead):
+    by_hand = ByHand(game)
+    duel = small_duel(game, sheet, his, lead, solution=by_hand.solution)
+    targets = Targets(game, sheet, draw=0.5, compile="never")
+    thrown = throw([1, 2], dice=2, faces=game.faces)
+    turn = game.stage()
+    rows = [
+        (
+            lambda number: duel.endgame().options(thrown, number),
+            by_hand.joint,
+            (sheet, his, lead, False, "points"),
+        ),
+        (
+            lambda number: duel.endgame(he_plays_for="victory").options(thrown, number),
+            by_hand.joint,
+            (sheet, his, lead, False, "victory"),
+        ),
+        (lambda number: targets.options(thrown, number, total=3), by_hand.target, (sheet, -3)),
+    ]
+    for options, value, arguments in rows:
+        keeps = options(1)
+        assert len(keeps) == 4
+        for option in keeps:
+            exact = value(*arguments, state=turn.on_the_table(1, option.kept))
+            assert option.value == pytest.approx(float(exact), abs=1e-12)
+            assert option.lower <= option.value <= option.upper
+        entries = options(2)
+        assert {option.box for option in entries} == {
+            end.box for end in game.entries(sheet, thrown)
+        }
+        for option in entries:
+            (end,) = (
+                end
+                for end in game.entries(sheet, thrown)
+                if (end.box, end.points) == (option.box, option.points)
+            )
+            exact = value(*arguments, state=end)
+            assert option.value == pytest.approx(float(exact), abs=1e-12)
+        for found in (keeps, entries):
+            values = [option.value for option in found]
+            assert values == sorted(values, reverse=True)
+    best = duel.best(thrown, 1)
+    assert best == duel.options(thrown, 1)[0]
+    assert best.name()
+    assert duel.best(thrown, 2).box is not None
+
+
+@pytest.mark.parametrize(
+    ("game", "sheet"),
+    [
+        (SMALL, sheet_of(SMALL, 0, 1, 8)),
+        (SMALL, sheet_of(SMALL, 1, 7, upper=3)),
+        (JOKERS, sheet_of(JOKERS, 0, 4, bonus=1)),
+        (JOKERS, sheet_of(JOKERS, 0, 5, 7)),
+    ],
+)
+def test_one_table_has_the_chances_of_all_totals(game, sheet):
+    by_hand = ByHand(game, draw=Fraction(1))
+    targets = Targets(game, sheet, entered=10, compile="never")
+    chances = [targets.at_least(total) for total in range(targets.most + 3)]
+    assert chances == sorted(chances, reverse=True)
+    assert chances[10] == 1
+    assert chances[-2:] == [0, 0]
+    for total, chance in enumerate(chances):
+        exact = by_hand.target(sheet, 10 - total)
+        assert chance == pytest.approx(float(exact), abs=1e-12)
+        low, high = targets.bounds(total)
+        assert low - 1e-12 <= exact <= high + 1e-12
+
+
+def test_who_plays_to_win_earns_fewer_points_than_who_plays_for_them():
+    game, sheet, his, lead = SHEETS[1]
+    duel = small_duel(game, sheet, his, lead)
+    points = duel.points()
+    most = gamedp.distribution(duel.solution, sheet)
+    assert points.mean <= most.mean + 1e-12
+    wins = sum(chance * duel._worth(duel.lead + total) for total, chance in points)
+    assert wins == pytest.approx(duel.lower, abs=1e-12)
+    assert duel.lower >= sum(chance * duel._worth(duel.lead + total) for total, chance in most)
+
+
+def test_by_chance_the_numbers_come_true():
+    game, sheet, his, lead = SHEETS[0]
+    duel = small_duel(game, sheet, his, lead)
+    rng = np.random.default_rng(1)
+    solved, turn, wins, games = duel._solved, game.stage(), 0.0, 1000
+    rest = solved.model.rules.game
+    for _ in range(games):
+        context = rest.initial_state()
+        while not rest.is_terminal(context):
+            inside, state = solved.inside(context), turn.initial_state()
+            while not turn.is_terminal(state):
+                action = inside.best_action(state)
+                outcomes = list(turn.outcomes(state, action))
+                place = rng.choice(len(outcomes), p=[chance for chance, _ in outcomes])
+                state = outcomes[place][1]
+            context = rest.canonical(rest.following(context, state))[0]
+        wins += rest.payoff(context, 0)
+    assert abs(wins / games - duel.lower) < 5 * 0.5 / games**0.5
+
+
+@pytest.mark.parametrize("game", [SMALL, JOKERS])
+def test_the_staged_games_are_in_order(game):
+    sheet = sheet_of(game, 1, 5)
+    rest = ForTotal.of(Remainder.of(game, sheet), np.linspace(0, 1, 12))
+    check_game(gamedp.Flattened(rest), compile=False)
+    check_game(EitherTurn(**attrs.asdict(game.stage())), compile=False)
+    for plays_for in ("points", "victory"):
+        duel = small_duel(game, sheet_of(game, 5), sheet_of(game, 1), 0)
+        ending = duel.endgame(he_plays_for=plays_for)
+        check_game(gamedp.Flattened(ending.game), compile=False)
+
+
+class TestCards:
+    MINE = Card.of("- 8 9 16 15 18 15 9 25 30 40 - 20")
+    HIS = Card.of("3 8 9 16 15 24 - 9 25 30 40 0 -")
+
+    def test_a_duel_of_two_cards(self):
+        duel = Duel.of(self.MINE, self.HIS)
+        assert duel.lead == self.MINE.total - 35 - (self.HIS.total - 35)
+        ending = duel.endgame()
+        assert duel.lower <= ending.value + 1e-12
+        assert ending.value <= duel.upper + 1e-12
+        assert duel.best("11266", 2).name() == ending.best("11266", 2).name()
+        options = ending.options(throw("11266"), 3)
+        assert {option.name("en") for option in options} == {"Ones", "Yahtzee"}
+
+    def test_targets_of_a_card(self):
+        targets = Targets.of(self.MINE)
+        assert targets.at_least(self.MINE.total) == pytest.approx(1, abs=1e-14)
+        # Only a Kniffel earns that much; there are two turns for it, and 2.301432 / 50 for each.
+        chance = 1 - (1 - 2.301432 / 50) ** 2
+        assert targets.at_least(self.MINE.total + 6) == pytest.approx(chance, abs=1e-7)
+        best = targets.best("11666", 1, total=self.MINE.total + 50)
+        assert best.kept == throw("666", dice=3)
+
+    @pytest.mark.parametrize(
+        ("call", "words"),
+        [
+            (lambda card: Targets.of(Card()), "197,132,288 contexts.*pass max_contexts"),
+            (lambda card: Duel.of(Card(), card).lower, "this duel takes a table of"),
+            (
+                lambda card: Duel.of(card, card, max_contexts=10).endgame(),
+                "the last rounds of these",
+            ),
+            (lambda card: Duel.of(card, card, draw=2.0), "draw must lie between 0 and 1"),
+            (lambda card: Duel.of(card, card).endgame(he_plays_for="fun"), "not for 'fun'"),
+            (lambda card: Duel.of(card, card).endgame(his_turn=True).best("11111", 1), "not mine"),
+            (lambda card: Duel.of(card, card).options("11111", 4), "there is no throw 4"),
+            (lambda card: Targets.of(card).best("11111", 1, total=1000), "out of reach"),
+            (lambda card: Targets.of(card).best("11111", 1, total=1), "are reached"),
+        ],
+    )
+    def test_what_cannot_be_is_refused_in_words(self, call, words):
+        with pytest.raises(gamedp.InvalidParameterError, match=words):
+            call(self.MINE)
+
+    def test_a_full_card_has_nothing_to_decide(self):
+        full = self.MINE.with_entry("Einser", 3).with_entry("Kniffel", 0)
+        duel = Duel.of(full, self.HIS)
+        assert duel.lower == pytest.approx(duel.upper, abs=1e-12)
+        with pytest.raises(gamedp.InvalidParameterError, match="card is full"):
+            duel.options("11111", 1)
+
+
+def test_words_for_people():
+    turn = EitherTurn(**attrs.asdict(SMALL.stage()))
+    start = turn.initial_state()
+    assert turn.render(start) == "before the turn"
+    assert [turn.action_name(start, action) for action in turn.actions(start)] == [
+        "my turn",
+        "his turn",
+    ]
+    ((_, his),) = turn.outcomes(start, 1)
+    assert turn.render(his) == "his turn, throw 1 of 2: - on the table, 2 to roll"
+    assert turn.action_name(his, 0) == "roll a die"
+    ending = small_duel(*SHEETS[0]).endgame()
+    stage = ending.game.stage()
+    result = next(after for _, after in stage.outcomes(start, 1))
+    assert stage.render(result).startswith("he has earned ")
+    duel = small_duel(*SHEETS[0])
+    game = duel._solved.model.rules.game
+    assert game.render(game.initial_state()).startswith("0 points earned; free: Einser, Zweier")
+    assert {ROLLING, KEEPING, ENTERING} == {0, 1, 2}
+    assert Turn(0, 0, (), 0, 0, 0).phase == ROLLING

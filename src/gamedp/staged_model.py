@@ -43,7 +43,7 @@ class Sweeper(Protocol):
     def straighten(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
         """Return the program as straight machine code, if that is possible, and worth it.
 
-        It is worth it for so many `columns`, or if it has been compiled before, or if told so.
+        It is worth it for very many `columns`, or if told so.
         """
 
     def follow(self, codes: NDArray[np.int64]) -> Onward:

@@ -306,8 +306,7 @@ class PlainSweeper:
         if numba.config.DISABLE_JIT or not unroll.can_unroll(program):
             return program
         if unrolls is None:
-            work = columns * len(program.rows)
-            unrolls = work >= UNROLLING_PAYS or unroll.is_unrolled(program)
+            unrolls = columns * len(program.rows) >= UNROLLING_PAYS
         if not unrolls:
             return program
         straight, code = unroll.unrolled(program)

@@ -9,7 +9,7 @@ import numpy as np
 from gamedp.kernels.bellman import backup_jit
 from gamedp.kernels.jit import compiled
 from gamedp.kernels.lanes import Program, run_straight_code, settle_row
-from gamedp.kernels.proofs import settle_jit
+from gamedp.kernels.proofs import UNIT, settle_jit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-__all__ = ["evaluate_jit", "restrict_jit", "sweep_stage_jit"]
+__all__ = ["bound_rounding_jit", "evaluate_jit", "restrict_jit", "sweep_stage_jit"]
 
 
 def sweep_stage(program: Program, alive: Flags, block: Floats) -> None:
@@ -105,3 +105,42 @@ def evaluate(order: Integers, rows: Rows, values: Floats, errors: Floats, policy
 
 
 evaluate_jit: Any = compiled(evaluate)
+
+
+def bound_rounding(
+    order: Integers,
+    choice_offsets: Integers,
+    transition_offsets: Integers,
+    successors: Integers,
+    probabilities: Floats,
+    rewards: Floats,
+    errors: Floats,
+    sums: Floats,
+) -> None:
+    """Add up, on the longest way from each state, what rounding does and what rewards there are.
+
+    Parameters
+    ----------
+    order : (S,) integers
+        All states, successors first.
+    errors : (S,)
+        Zero at first; filled: how far off a value may be by rounding, relatively to the largest
+        number in it. A sure step without a reward is exact.
+    sums : (S,)
+        Zero at first; filled: the largest sum of the absolute rewards.
+    """
+    for state in order:
+        for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+            first, end = transition_offsets[choice], transition_offsets[choice + 1]
+            reward = abs(rewards[choice])
+            longest = largest = 0.0
+            for place in range(first, end):
+                longest = max(longest, errors[successors[place]])
+                largest = max(largest, sums[successors[place]])
+            if end - first > 1 or probabilities[first] != 1.0 or reward != 0.0:
+                longest += (end - first + 8) * UNIT
+            errors[state] = max(errors[state], longest)
+            sums[state] = max(sums[state], largest + reward)
+
+
+bound_rounding_jit: Any = compiled(bound_rounding)

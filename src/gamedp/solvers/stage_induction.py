@@ -13,6 +13,7 @@ import numpy as np
 from gamedp.errors import NotSolvedError, UnsupportedProblemError
 from gamedp.kernels.lanes import LANES, Program
 from gamedp.kernels.proofs import UNIT
+from gamedp.kernels.stages import bound_rounding_jit
 from gamedp.objectives import TotalReward
 from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Statistics, Status
@@ -62,8 +63,8 @@ class StageInduction:
         depend on it.
     unrolls : bool, optional
         Whether the stage is compiled into straight machine code, for sweeps that are two or three
-        times as fast. That takes some seconds, once: the code is kept on disk. If not given, where
-        it saves more time than it takes, or where the code is there already.
+        times as fast. That takes some seconds, once, for the code is kept on disk; and 200 MiB. If
+        not given, where it saves more time than it takes.
     max_sweeps : int
         Sweeps over one rank at most.
     max_seconds : float
@@ -309,19 +310,19 @@ class _Run:
 
 def _rounding_of(stage: Model) -> tuple[float, float]:
     """Return how far off a sweep may be, relatively, and the largest sum of rewards on the way."""
-    longest, rewards = np.zeros(stage.num_states), np.zeros(stage.num_states)
-    offsets = stage.transition_offsets
-    for state in stage.structure.order.tolist():
-        for choice in range(*stage.choice_offsets[state : state + 2].tolist()):
-            row = slice(*offsets[choice : choice + 2].tolist())
-            targets = stage.successors[row]
-            reward = abs(float(stage.rewards[choice]))
-            is_exact = len(targets) == 1 and stage.probabilities[row][0] == 1 and reward == 0
-            step = 0.0 if is_exact else (len(targets) + 8) * UNIT
-            longest[state] = max(longest[state], step + float(longest[targets].max()))
-            rewards[state] = max(rewards[state], reward + float(rewards[targets].max()))
+    errors, rewards = np.zeros(stage.num_states), np.zeros(stage.num_states)
+    bound_rounding_jit(
+        stage.structure.order,
+        stage.choice_offsets,
+        stage.transition_offsets,
+        stage.successors,
+        stage.probabilities,
+        stage.rewards,
+        errors,
+        rewards,
+    )
     start = stage.initial_states[0]
-    return float(longest[start]), float(rewards[start])
+    return float(errors[start]), float(rewards[start])
 
 
 def program_of(

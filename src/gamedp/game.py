@@ -152,6 +152,20 @@ def method(game: object, name: str) -> Callable[..., Any]:
     return function
 
 
+def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
+    """Raise TypeError if `game` is a class, or lacks a method that its kind must have."""
+    if isinstance(game, type):
+        message = f"{game.__name__} is a class; pass an instance of it, {game.__name__}()."
+        raise TypeError(message)
+    missing = [name for name in required if not callable(getattr(game, name, None))]
+    if missing:
+        message = (
+            f"{type(game).__name__} is not a {kind}: it has no method {', '.join(missing)}. "
+            f"A {kind} needs {', '.join(required)}."
+        )
+        raise TypeError(message)
+
+
 def is_distribution(start: object) -> bool:
     """Tell a list or generator of (probability, state) pairs from a single initial state."""
     return isinstance(start, (list, Iterator)) and not hasattr(start, "_fields")
@@ -178,16 +192,7 @@ class Rules:
 
     @game.validator
     def _has_the_methods(self, _attribute: object, game: object) -> None:
-        if isinstance(game, type):
-            message = f"{game.__name__} is a class; pass an instance of it, {game.__name__}()."
-            raise TypeError(message)
-        missing = [name for name in REQUIRED if not callable(getattr(game, name, None))]
-        if missing:
-            message = (
-                f"{type(game).__name__} is not a game: it has no method {', '.join(missing)}. "
-                f"A game needs {', '.join(REQUIRED)}."
-            )
-            raise TypeError(message)
+        require_methods(game, REQUIRED, "game")
 
     @property
     def num_players(self) -> int:

@@ -13,13 +13,14 @@ import numpy as np
 from gamedp.errors import UnknownNameError, UnsupportedProblemError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable, Hashable
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from gamedp.model import Model
     from gamedp.objectives import Objective
+    from gamedp.staged_solution import StagedSolution
 
 __all__ = ["ActionValue", "Guarantee", "Solution", "Statistics", "Status", "html_table"]
 
@@ -91,8 +92,17 @@ class ActionValue:
     upper: float
 
 
-def html_table(rows: Mapping[str, str]) -> str:
-    """Return names and texts as a small table for notebooks."""
+def html_table(solution: Solution | StagedSolution, counted: str) -> str:
+    """Return a solution in short as a table for notebooks; `counted` names its states."""
+    low, high = solution.bounds()
+    rows = {
+        "value": f"{solution.value()!r}",
+        "bounds": f"{low!r} … {high!r}",
+        "guarantee": solution.guarantee.value,
+        "status": solution.status.value,
+        "solver": repr(solution.solver),
+        counted: f"{solution.statistics.states:,}",
+    }
     cells = "".join(
         f"<tr><th>{key}</th><td>{html.escape(text)}</td></tr>" for key, text in rows.items()
     )
@@ -165,16 +175,7 @@ class Solution:
 
     def _repr_html_(self) -> str:
         """Return a small table for notebooks."""
-        low, high = self.bounds()
-        rows = {
-            "value": f"{self.value()!r}",
-            "bounds": f"{low!r} … {high!r}",
-            "guarantee": self.guarantee.value,
-            "status": self.status.value,
-            "solver": repr(self.solver),
-            "states": f"{self.statistics.states:,}",
-        }
-        return html_table(rows)
+        return html_table(self, "states")
 
     def _at(self, array: NDArray[np.float64], state: Hashable, player: int) -> tuple[float, bool]:
         index, swapped = self.model.index(state)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import attrs
 
-from gamedp.game import DEFAULTS, Rules
+from gamedp.game import DEFAULTS, Rules, require_methods
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -118,16 +118,7 @@ class StagedRules:
 
     @game.validator
     def _has_the_methods(self, _attribute: object, game: object) -> None:
-        if isinstance(game, type):
-            message = f"{game.__name__} is a class; pass an instance of it, {game.__name__}()."
-            raise TypeError(message)
-        missing = [name for name in STAGED_REQUIRED if not callable(getattr(game, name, None))]
-        if missing:
-            message = (
-                f"{type(game).__name__} is not a staged game: it has no method "
-                f"{', '.join(missing)}. A staged game needs {', '.join(STAGED_REQUIRED)}."
-            )
-            raise TypeError(message)
+        require_methods(game, STAGED_REQUIRED, "staged game")
 
     @property
     def num_players(self) -> int:

@@ -74,16 +74,7 @@ class StagedSolution:
 
     def _repr_html_(self) -> str:
         """Return a small table for notebooks."""
-        low, high = self.bounds()
-        rows = {
-            "value": f"{self.value()!r}",
-            "bounds": f"{low!r} … {high!r}",
-            "guarantee": self.guarantee.value,
-            "status": self.status.value,
-            "solver": repr(self.solver),
-            "contexts": f"{self.statistics.states:,}",
-        }
-        return html_table(rows)
+        return html_table(self, "contexts")
 
     @functools.cached_property
     def lower(self) -> NDArray[np.float64]:

@@ -33,6 +33,9 @@ __all__ = ["StageInduction", "program_of"]
 SLICE = 512 * LANES
 """Contexts between two looks at the limits: some hundredths of a second."""
 
+ENDLESS = 1e-9
+"""Play that ends less likely than this, however often it may, is taken for play that never ends."""
+
 
 def _threads(_instance: object, _attribute: object, value: int | None) -> None:
     if value is not None:
@@ -248,7 +251,7 @@ class _Run:
         program = program_of(self.model.stage, weights=True)
         sweep = self.model.sweeper.sweep
         relative, _ = self.stage_error
-        for _ in range(self.solver.max_sweeps):
+        for number in range(self.solver.max_sweeps):
             sweep(program, codes, weights, weights=True)
             check = sweep(program, codes, weights, weights=True, writes=False)
             heaviest = float(weights[codes].max())
@@ -256,6 +259,10 @@ class _Run:
             rise = check.rise + (relative + 3 * UNIT) * (heaviest + 1)
             if rise <= 0.5:
                 return heaviest / (1 - rise) * (1 + 4 * UNIT)
+            # The rise is the largest probability that play has not left yet. Where it surely
+            # leaves, it may have left after as many sweeps as there are contexts.
+            if number >= len(codes) and rise >= 1 - ENDLESS:
+                break
             if heaviest > 1 / (relative + UNIT) or self.is_out_of_time:
                 break
         return np.inf

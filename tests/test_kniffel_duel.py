@@ -4,6 +4,7 @@ from fractions import Fraction
 from functools import cache
 
 import attrs
+import numba
 import numpy as np
 import pytest
 
@@ -13,6 +14,10 @@ from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.last_rounds import EitherTurn
 from gamedp.games.kniffel.targets import ForTotal, Remainder, Targets
 from gamedp.testing import check_game
+
+uncompiled_takes_minutes = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="real cards take minutes in plain Python"
+)
 
 SMALL = Kniffel(dice=2, faces=2, throws=2, threshold=3, upper_bonus=7)
 JOKERS = Kniffel("yahtzee", dice=2, faces=2, throws=2, threshold=3, upper_bonus=4, further_bonus=9)
@@ -296,6 +301,7 @@ class TestCards:
     MINE = Card.of("- 8 9 16 15 18 15 9 25 30 40 - 20")
     HIS = Card.of("3 8 9 16 15 24 - 9 25 30 40 0 -")
 
+    @uncompiled_takes_minutes
     def test_a_duel_of_two_cards(self):
         duel = Duel.of(self.MINE, self.HIS)
         assert duel.lead == self.MINE.total - 35 - (self.HIS.total - 35)
@@ -306,6 +312,7 @@ class TestCards:
         options = ending.options(throw("11266"), 3)
         assert {option.name("en") for option in options} == {"Ones", "Yahtzee"}
 
+    @uncompiled_takes_minutes
     def test_targets_of_a_card(self):
         targets = Targets.of(self.MINE)
         assert targets.at_least(self.MINE.total) == pytest.approx(1, abs=1e-14)

@@ -297,11 +297,11 @@ def test_the_staged_games_are_in_order(game):
         check_game(gamedp.Flattened(ending.game), compile=False)
 
 
+@uncompiled_takes_minutes
 class TestCards:
     MINE = Card.of("- 8 9 16 15 18 15 9 25 30 40 - 20")
     HIS = Card.of("3 8 9 16 15 24 - 9 25 30 40 0 -")
 
-    @uncompiled_takes_minutes
     def test_a_duel_of_two_cards(self):
         duel = Duel.of(self.MINE, self.HIS)
         assert duel.lead == self.MINE.total - 35 - (self.HIS.total - 35)
@@ -312,7 +312,6 @@ class TestCards:
         options = ending.options(throw("11266"), 3)
         assert {option.name("en") for option in options} == {"Ones", "Yahtzee"}
 
-    @uncompiled_takes_minutes
     def test_targets_of_a_card(self):
         targets = Targets.of(self.MINE)
         assert targets.at_least(self.MINE.total) == pytest.approx(1, abs=1e-14)

@@ -11,6 +11,7 @@ from staged_games import Date, Debts, Journey, Roll, Scores, StagedWubbel, Walk,
 
 import gamedp
 from gamedp.compiler import unroll
+from gamedp.compiler.digest import fields_read
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.solvers.stage_induction import program_of
 from gamedp.testing import check_game, exact_values
@@ -158,6 +159,43 @@ def test_straight_code_is_kept_and_only_for_those_who_agree():
     gamedp.solve(Debts(), solver=solver)
     assert unroll.is_unrolled(program)
     assert not unroll.is_unrolled(program._replace(rewards=program.rewards + 1))
+
+
+def reads_two(self, context, end):
+    return context.left > 1 and (context.luck == 0 or end.rested)
+
+
+def hands_on(self, context, end):
+    return bool(context) and context.left > 1
+
+
+def keeps_a_copy(self, context, end):
+    copy = context
+    return copy.luck == 0
+
+
+def asks_inside(self, context, end):
+    return any(context.left > number for number in range(3))
+
+
+def takes_all(self, *all_of_them):
+    return all_of_them[0].left > 1
+
+
+@pytest.mark.parametrize(
+    ("function", "fields"),
+    [
+        (reads_two, {"left", "luck"}),
+        (hands_on, None),
+        (keeps_a_copy, None),
+        (asks_inside, None),
+        (takes_all, None),
+        (Journey.allows, {"left", "luck"}),
+        (Debts.allows, {"paid"}),
+    ],
+)
+def test_which_fields_of_a_context_matter(function, fields):
+    assert fields_read(function, 1) == fields
 
 
 def test_the_flattened_game_is_in_order():

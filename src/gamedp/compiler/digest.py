@@ -98,6 +98,8 @@ def fields_read(function: Callable[..., Any], argument: int) -> set[str] | None:
     It can if the argument is only ever used as ``argument.name``, and by the function itself.
     """
     code = function.__code__
+    if argument >= code.co_argcount:
+        return None
     name = code.co_varnames[argument]
     if name in code.co_cellvars or any(part is not code for part in _codes(code)):
         return None

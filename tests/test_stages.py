@@ -37,6 +37,7 @@ def test_turns_of_wubbel_are_worth_what_the_whole_game_says(tier):
             assert staged.value(other, player=1) == pytest.approx(staged.value(context))
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="takes minutes in plain Python")
 def test_wubbel_has_its_known_value():
     solution = gamedp.solve(StagedWubbel(50), tolerance=1e-8)
     low, high = solution.bounds()

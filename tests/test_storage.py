@@ -94,7 +94,7 @@ class ByHand:
         return True
 
     def solve(self, problem, **keywords):
-        raise NotImplementedError
+        raise NotImplementedError  # it is only saved and read again, never asked to solve
 
 
 def by_hand(model, **changes):

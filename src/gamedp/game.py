@@ -51,6 +51,16 @@ class Game(Protocol):
         A claim: no state can be reached from itself. Checked by :func:`gamedp.testing.check_game`.
     ``action_name(state, action) -> str``, ``render(state) -> str``
         Words for people.
+
+    Search, which builds no model, reads some more; all speak of what `player` gets from `state` on:
+
+    ``heuristic(state, player) -> float``
+        An estimate, taken where the depth of a search ends; 0.
+    ``value_range(state, player) -> (low, high)``
+        What is certain of the value without looking ahead; infinitely wide.
+    ``material(state)``, ``settled(state, player)``, ``num_endings(material)``,
+    ``ending_index(state)``, ``ending_state(material, index)``, ``ending_range(state, value)``
+        What :class:`gamedp.EndgameTables` needs; explained there.
     """
 
     def initial_state(self) -> Any:
@@ -134,6 +144,31 @@ def _is_state(self: Any, state: State) -> bool:  # noqa: ARG001
     return True
 
 
+def _heuristic(self: Any, state: State, player: int) -> float:  # noqa: ARG001
+    return 0.0
+
+
+def _value_range(self: Any, state: State, player: int) -> tuple[float, float]:  # noqa: ARG001
+    return -float("inf"), float("inf")
+
+
+def _material(self: Any, state: State) -> int:  # noqa: ARG001
+    return 0
+
+
+def _ending_index(self: Any, state: State) -> int:  # noqa: ARG001
+    return 0
+
+
+def _ending_range(self: Any, state: State, value: float) -> tuple[float, float]:
+    settled = self.settled(state, self.player(state))
+    return settled + value, settled + value
+
+
+def _settled(self: Any, state: State, player: int) -> float:  # noqa: ARG001
+    return 0.0
+
+
 DEFAULTS: dict[str, Callable[..., Any]] = {
     "player": _player,
     "reward": _reward,
@@ -143,12 +178,23 @@ DEFAULTS: dict[str, Callable[..., Any]] = {
 """The optional methods that take part in the compiled rules, each with what stands in for it.
 The bodies stay inside what numba compiles."""
 
+SEARCH_DEFAULTS: dict[str, Callable[..., Any]] = {
+    **DEFAULTS,
+    "heuristic": _heuristic,
+    "value_range": _value_range,
+    "material": _material,
+    "settled": _settled,
+    "ending_index": _ending_index,
+    "ending_range": _ending_range,
+}
+"""Likewise, with those that only search reads."""
+
 
 def method(game: object, name: str) -> Callable[..., Any]:
     """Return the game's method `name` as a plain function of (self, ...), or its stand-in."""
     function = getattr(type(game), name, None)
     if function is None:
-        function = DEFAULTS[name]
+        function = SEARCH_DEFAULTS[name]
     return function
 
 

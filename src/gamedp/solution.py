@@ -32,6 +32,8 @@ class Status(enum.Enum):
     ROUNDING = "stopped where rounding ends: the bounds hold, but are wider than was asked"
     SWEEP_LIMIT = "stopped at the limit of sweeps: the bounds hold, but are wider than was asked"
     TIME_LIMIT = "stopped at the limit of time: the bounds hold, but are wider than was asked"
+    NODE_LIMIT = "stopped at the limit of nodes: the bounds hold, but are wider than was asked"
+    DEPTH_LIMIT = "searched to the depth that was asked: the value is an estimate, the bounds hold"
     UNPROVEN = "stopped when the values hardly changed any more: nothing is proven"
 
 

@@ -17,7 +17,7 @@ import numba
 from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
 from numba.misc.appdirs import user_cache_dir
 
-from gamedp.kernels.jit import QuickCache
+from gamedp.kernels.jit import QuickCache, sources
 
 __all__ = ["RulesCache", "cache_directory"]
 
@@ -32,7 +32,8 @@ def cache_directory() -> Path:
 @functools.cache
 def _own_source() -> bytes:
     """Return what compiled code depends on besides the rules: how they are bound and called."""
-    return b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    own = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    return own + sources().encode()
 
 
 class _Locator:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fitted", "roomier"]
+__all__ = ["fitted", "roomier", "untouched"]
 
 SMALL = 1 << 18
 """Bytes up to which an array is an ordinary one; reserved memory comes in pages of 2 MiB."""
@@ -53,6 +53,17 @@ def fitted(array: NDArray[Any], used: int) -> NDArray[Any]:
     """Return the first `used` rows; a copy where that is small, so that no room is kept."""
     rows = array[:used]
     return rows.copy() if rows.nbytes <= SMALL else rows
+
+
+def untouched(shape: tuple[int, ...], dtype: type[Any]) -> NDArray[Any]:
+    """Return an array of zeros that takes memory only where it is written.
+
+    `numpy.zeros` does, too, unless it gets memory that was used before: then it writes all of it.
+    """
+    size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    if size <= SMALL:
+        return np.zeros(shape, dtype)
+    return np.frombuffer(mmap.mmap(-1, size), dtype, int(np.prod(shape))).reshape(shape)
 
 
 def _reserve(size: int) -> mmap.mmap | None:

@@ -13,13 +13,13 @@ from numba import config, njit
 from numba.core.caching import FunctionCache
 from numba.core.runtime import rtsys
 
-__all__ = ["QuickCache", "compiled", "inlined"]
+__all__ = ["QuickCache", "compiled", "inlined", "sources"]
 
 logger = logging.getLogger("gamedp")
 
 
 @functools.cache
-def _sources() -> str:
+def sources() -> str:
     """Return the digest of all kernels' source."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
@@ -40,7 +40,7 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        self._cache_file._source_stamp = _sources()  # noqa: SLF001 - of the class we extend
+        self._cache_file._source_stamp = sources()  # noqa: SLF001 - of the class we extend
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled function, or None when there is none that can be read."""

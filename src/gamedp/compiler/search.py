@@ -1,0 +1,254 @@
+"""Rules made ready for search: bound for a compiled loop, or for the same loop in plain Python."""
+
+from __future__ import annotations
+
+import functools
+import math
+import types as python_types
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numba
+import numpy as np
+from numba import typeof, types
+
+from gamedp.compiler.bridge import bind, record
+from gamedp.compiler.build import fall_back, first_reason
+from gamedp.compiler.compiled import disagree, hash_of, loops_over_rules, state_functions
+from gamedp.compiler.digest import ENTRY_METHODS, dissect
+from gamedp.compiler.expand import expand
+from gamedp.errors import InvalidModelError
+from gamedp.game import SEARCH_DEFAULTS, method
+from gamedp.states import Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Literal, NoReturn
+
+    from numpy.typing import NDArray
+
+    from gamedp.game import Rules
+
+__all__ = ["SearchRules", "search_rules"]
+
+
+@attrs.frozen(eq=False)
+class SearchRules:
+    """A game made ready for one loop.
+
+    Attributes
+    ----------
+    rules : Rules
+    num_fields : int
+        Integers of a position on the loop's stack.
+    game
+        The game as the loop takes it.
+    loop : callable
+    is_compiled : bool
+    """
+
+    rules: Rules
+    num_fields: int
+    game: Any
+    loop: Callable[..., int]
+    is_compiled: bool
+    _flatten: Callable[[Any], list[int]]
+    _build: Callable[[list[int]], Any]
+
+    def flatten(self, state: Any) -> list[int]:
+        """Return the integers of a position.
+
+        Raises
+        ------
+        InvalidModelError
+            If it is not laid out like the first one, or a field is beyond 64 bits.
+        """
+        fields = self._flatten(state)
+        for value in fields:
+            if not -(2**63) <= value < 2**63:
+                message = f"{state!r} has a field beyond 64 bits. Bound it, or compile='never'."
+                raise InvalidModelError(message)
+        return fields
+
+    def build(self, fields: NDArray[np.int64]) -> Any:
+        """Return the position with these integers."""
+        return self._build(fields.tolist())
+
+    def work(self, **values: Any) -> Any:
+        """Return the record of what the loop works on."""
+        if self.is_compiled:
+            return record("search", values)
+        return python_types.SimpleNamespace(**values)
+
+    def run(self, work: Any, budget: int, fields: NDArray[np.int64]) -> int:
+        """Call the loop; where the rules fail, say in which position.
+
+        Parameters
+        ----------
+        work
+            Of the method `work`.
+        budget : int
+        fields : (P, K) int64
+            The loop's stack; ``work.counters[0]`` is the ply it stands at.
+        """
+        try:
+            return int(self.loop(self.game, work, budget))
+        except Exception as error:  # noqa: BLE001 - whatever the rules may raise
+            self.explain(fields, error)
+
+    def explain(self, fields: NDArray[np.int64], error: Exception | None = None) -> NoReturn:
+        """Raise the error of the rules in one of the positions on the stack, the deepest first."""
+        for row in fields[::-1]:
+            state = self.build(row)
+            for choice in expand(self.rules, state).choices:
+                for successor, _ in choice.outcomes:
+                    self.flatten(successor)
+        disagree("during the search", error)
+
+
+def search_rules(
+    rules: Rules,
+    state: Any,
+    loop: Callable[..., int],
+    example: Callable[[SearchRules], Any],
+    *,
+    compile: Literal["auto", "always", "never"],
+    more: tuple[str, ...] = (),
+) -> SearchRules:
+    """Make a game ready for a loop of search.
+
+    Parameters
+    ----------
+    rules : Rules
+    state
+        A position of the game.
+    loop : function
+        Of (game, work, budget); the only function in it that calls the rules.
+    example : callable
+        Makes the record of an empty search, on which the loop is compiled.
+    compile : {"auto", "always", "never"}
+        As for :func:`gamedp.compile`.
+    more : tuple of str
+        Methods that the loop calls besides those of all games.
+    """
+    layout = Layout.of(state)
+    if compile != "never":
+        if layout is None or layout.is_leaf:
+            reason = f"its states ({state!r}) are not NamedTuples of ints and tuples of ints"
+            fall_back(rules.game, reason, must=compile == "always")
+        else:
+            try:
+                compiled = _compiled(rules, state, layout, loop, more)
+                compiled.loop(compiled.game, example(compiled), 0)
+            except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
+                expand(rules, state)  # rules that do not compile are often just wrong
+                fall_back(rules.game, first_reason(error), must=compile == "always")
+            else:
+                return compiled
+    return _plain(rules, loop, more)
+
+
+def _compiled(
+    rules: Rules, state: Any, layout: Layout, loop: Callable[..., int], more: tuple[str, ...]
+) -> SearchRules:
+    anatomy = dissect(rules.game, (*ENTRY_METHODS, *more), SEARCH_DEFAULTS)
+    key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-search-{hash_of(repr(layout))}"
+    methods = anatomy.methods | state_functions(layout)
+    game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields)
+    function = loop
+    if not numba.config.DISABLE_JIT:
+        function = _loop(loop, key, game.numba_type, typeof(state), more)
+    return SearchRules(
+        rules,
+        sum(1 for _ in layout.names()),
+        game,
+        function,
+        not numba.config.DISABLE_JIT,
+        layout.flatten,
+        lambda fields: layout.build(iter(fields)),
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _loop(
+    loop: Callable[..., int], key: str, game: types.Type, state: types.Type, more: tuple[str, ...]
+) -> Callable[..., int]:
+    """Return the loop compiled for these rules, once a process."""
+    number, real = types.int64, types.float64
+    signatures = {
+        "is_terminal": (game, state),
+        "actions": (game, state),
+        "outcomes": (game, state, number),
+        "payoff": (game, state, number),
+        "player": (game, state),
+        "reward": (game, state, number, number),
+        "canonical": (game, state),
+        "heuristic": (game, state, number),
+        "value_range": (game, state, number),
+        "material": (game, state),
+        "settled": (game, state, number),
+        "ending_index": (game, state),
+        "ending_range": (game, state, real),
+        "ending_state": (game, number, number),
+    }
+    used = {
+        name: arguments
+        for name, arguments in signatures.items()
+        if name in loop.__code__.co_names or name in more
+    }
+    return loops_over_rules((loop,), key, used)[0]
+
+
+def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> SearchRules:
+    """Let the same loop run as plain Python: there, any object with a hash is a position.
+
+    On the stack stands its number among the positions met so far.
+    """
+    numbers: dict[Any, int] = {}
+    positions: list[Any] = []
+
+    def flatten(state: Any) -> list[int]:
+        number = numbers.setdefault(state, len(positions))
+        if number == len(positions):
+            positions.append(state)
+        return [number]
+
+    def gamedp_flatten(state: Any, fields: NDArray[np.int64]) -> None:
+        fields[:] = flatten(state)
+
+    def build(fields: list[int]) -> Any:
+        return positions[fields[0]]
+
+    def gamedp_decode(fields: NDArray[np.int64]) -> Any:
+        return positions[int(fields[0])]
+
+    methods = {
+        name: functools.partial(method(rules.game, name), rules.game)
+        for name in (*ENTRY_METHODS, *SEARCH_DEFAULTS, *more)
+    }
+    game = python_types.SimpleNamespace(
+        **methods, gamedp_decode=gamedp_decode, gamedp_flatten=gamedp_flatten
+    )
+    return SearchRules(rules, 1, game, _uncompiled(loop), False, flatten, build)
+
+
+def _uncompiled(loop: Callable[..., int]) -> Callable[..., int]:
+    """Return the loop with the plain functions in place of the compiled ones that it calls."""
+    names = {
+        name: getattr(value, "py_func", value)
+        for name, value in loop.__globals__.items()
+        if name in loop.__code__.co_names
+    }
+    for name, function in names.items():
+        if (
+            isinstance(function, python_types.FunctionType)
+            and function is not loop.__globals__[name]
+        ):
+            names[name] = _uncompiled(function)
+    return python_types.FunctionType(loop.__code__, names | {"__builtins__": __builtins__})
+
+
+def table_entries(num_bytes: float, num_fields: int) -> int:
+    """Return how many entries a table of at most so many bytes has: a power of two, or none."""
+    entries = int(num_bytes // (8 * num_fields + 16))
+    return 1 << int(math.log2(entries)) if entries >= 4 else 0

@@ -1,0 +1,425 @@
+"""The compiled loop of alpha-beta search over a game's own methods; no model is built.
+
+Depth first, on a stack of its own: a game may be as long as memory allows, and the loop can stop at
+any node and go on later. Scores are from the mover's side and zero-sum: half of the constant sum is
+taken off. The positions on the stack are representatives of their symmetry.
+
+What a node returns bounds what a plain minimax search of the same depth would return; beside it go
+two bits that say whether it bounds the true value, too, because nothing below it was estimated.
+"""
+
+from __future__ import annotations
+
+from gamedp.compiler.bridge import as_action
+from gamedp.kernels.jit import inlined
+from gamedp.kernels.transposition import (
+    AGES,
+    DEPTH,
+    EXACT,
+    LOWER,
+    MOVE,
+    MOVES,
+    PROOF,
+    UPPER,
+    find_entry_jit,
+    hash_fields_jit,
+    keep_entry_jit,
+)
+
+# What a call returns.
+DONE, PAUSED, GROW_PLIES, GROW_MOVES, BAD, CHANCE, UNORDERED = range(7)
+
+# Where the loop goes on.
+ENTER, NEXT, RETURN = range(3)
+
+# Places in `counters`.
+(PLY, PHASE, NODES, PROVEN, HITS, CUTOFFS, INEXACT, DEEPEST, PROBES, YEAR, MOST_PLIES) = range(11)
+COUNTERS = 11
+
+# Places in `results`.
+SCORE, LARGEST = range(2)
+
+# Columns of `ints`: of each ply, the position there and where its search stands.
+(FIRST, COUNT, CURRENT, MOVER, REST, BEST_PLACE, BEST_PROOF, ALL_PROOF, SWAPPED, OPPOSED, TESTED,
+ HASH) = range(12)  # fmt: skip
+INTS = 12
+
+# Columns of `floats`: the window, the best score, bounds that are certain, the reward of the
+# current action, and the window of the position after it before the reward is taken off.
+ALPHA, BETA, ORIGINAL, BEST, LOW, HIGH, REWARD, CHILD_ALPHA, CHILD_BETA = range(9)
+FLOATS = 9
+
+PLACES = (1 << 20) - 1
+"""An action's priority is kept with its place among the actions, the earlier the higher."""
+
+FROM_TABLE, KILLER, MOST_HISTORY = 1 << 42, 1 << 40, 1 << 38
+"""Priorities: the best action of an earlier search, what cut off elsewhere at this ply, and the
+most that an action can earn by cutting off anywhere."""
+
+MARGIN = 2.0**-51
+
+
+def above(number: float) -> float:
+    """Return a number that is a little greater: no two scores of interest are nearer."""
+    size = abs(number)
+    return number + (max(1e-290, size)) * MARGIN
+
+
+above_jit = inlined(above)
+
+
+def usable(info, depth, strict):
+    """Return what an entry's score bounds for a search of this depth, and what of it is proven."""
+    stored = info >> DEPTH
+    proven = (info >> PROOF) & EXACT
+    if strict:
+        # A proof of fewer plies is part of the deeper search, too; one of more plies is not.
+        if stored > depth:
+            return 0, 0
+        if stored < depth:
+            return proven, proven
+        return (info & EXACT) | proven, proven
+    if stored < depth:
+        return proven, proven
+    return (info & EXACT) | proven, proven
+
+
+usable_jit = inlined(usable)
+
+
+def next_place(order, first, count, current):
+    """Return where the action of the highest priority stands among those not yet searched."""
+    chosen = first + current
+    for place in range(first + current + 1, first + count):
+        if order[place] > order[chosen]:
+            chosen = place
+    return chosen
+
+
+next_place_jit = inlined(next_place)
+
+
+def alpha_beta(game, work, budget):
+    """Search the position at ply 0 within the window that stands there.
+
+    Parameters
+    ----------
+    game
+        The game, bound for compiled loops.
+    work
+        The record of the stack, the table and the options; see `gamedp.compiler.search`.
+    budget : int
+        Nodes after which to pause.
+
+    Returns
+    -------
+    status : int
+        DONE, with the score in ``results[SCORE]``; PAUSED or GROW_* to be called again; BAD if the
+        rules are wrong in the position at ``counters[PLY]``, CHANCE if they throw dice there,
+        UNORDERED if what they claim of its value contradicts itself.
+    """
+    fields, ints, floats = work.fields, work.ints, work.floats
+    moves, order = work.moves, work.order
+    killers, history = work.killers, work.history
+    keys, scores, infos = work.keys, work.scores, work.infos
+    counters, results = work.counters, work.results
+    half, strict, extends, eager = work.half, work.strict, work.extends, work.eager
+    has_rewards, most_material = work.has_rewards, work.most_material
+    keeps = infos.size > 0
+    year, most_plies = counters[YEAR] & AGES, counters[MOST_PLIES]
+    ply, phase = counters[PLY], counters[PHASE]
+    score, proof = results[SCORE], counters[PROVEN]
+    last_node = counters[NODES] + budget
+    while True:
+        if phase == ENTER:
+            if counters[NODES] >= last_node or ply + 2 > ints.shape[0]:
+                counters[PLY] = ply
+                counters[PHASE] = ENTER
+                return PAUSED if counters[NODES] >= last_node else GROW_PLIES
+            state = game.gamedp_decode(fields[ply])
+            is_terminal = game.is_terminal(state)
+            mover = 0 if is_terminal else game.player(state)
+            if mover < 0 or mover >= work.num_players:
+                counters[PLY] = ply
+                return BAD
+            ints[ply, MOVER] = mover
+            if ply > 0:
+                alpha = floats[ply - 1, CHILD_ALPHA]
+                beta = floats[ply - 1, CHILD_BETA]
+                if has_rewards:
+                    reward = floats[ply - 1, REWARD]
+                    alpha -= reward
+                    beta -= reward
+                    if beta <= alpha:
+                        beta = above_jit(alpha)
+                opposed = (mover ^ ints[ply, SWAPPED]) != ints[ply - 1, MOVER]
+                depth = ints[ply - 1, REST] - 1
+                if opposed:
+                    alpha, beta = -beta, -alpha
+                elif extends and ply < most_plies:
+                    depth += 1
+                ints[ply, OPPOSED] = opposed
+                ints[ply, REST] = depth
+            else:
+                alpha = floats[0, ALPHA]
+                beta = floats[0, BETA]
+                depth = ints[0, REST]
+            counters[NODES] += 1
+            if is_terminal:
+                payoff = float(game.payoff(state, 0))
+                score = payoff - half
+                if not abs(payoff) < float("inf"):
+                    counters[PLY] = ply
+                    return BAD
+                if score + half != payoff:
+                    counters[INEXACT] = 1
+                proof = EXACT
+                phase = RETURN
+                continue
+            low, high = game.value_range(state, mover)
+            low -= half
+            high -= half
+            if most_material >= 0:
+                material = game.material(state)
+                if material <= most_material:
+                    place = work.ending_offsets[material] + game.ending_index(state)
+                    one, other = game.ending_range(state, float(work.endings[place]))
+                    counters[PROBES] += 1
+                    if one - half > low:
+                        low = one - half
+                    if other - half < high:
+                        high = other - half
+            if not low <= high:
+                counters[PLY] = ply
+                return UNORDERED
+            phase = RETURN
+            if low == high:
+                score = low
+                proof = EXACT
+                continue
+            if low >= beta:
+                score = low
+                proof = LOWER
+                continue
+            if high <= alpha:
+                score = high
+                proof = UPPER
+                continue
+            if depth <= 0:
+                score = float(game.heuristic(state, mover)) - half
+                proof = 0
+                if not abs(score) < float("inf"):
+                    counters[PLY] = ply
+                    return BAD
+                if score <= low:
+                    score = low
+                    proof = LOWER
+                elif score >= high:
+                    score = high
+                    proof = UPPER
+                continue
+            suggested = -1
+            mixed = 0
+            if keeps:
+                mixed = hash_fields_jit(fields[ply])
+                entry = find_entry_jit(keys, infos, fields[ply], mixed)
+                if entry >= 0:
+                    counters[HITS] += 1
+                    kind, proven = usable_jit(infos[entry], depth, strict)
+                    score = scores[entry]
+                    if kind == EXACT:
+                        proof = proven
+                        continue
+                    if kind & LOWER:
+                        if score >= beta:
+                            proof = proven & LOWER
+                            continue
+                        if proven & LOWER and score > low:
+                            low = score
+                    if kind & UPPER:
+                        if score <= alpha:
+                            proof = proven & UPPER
+                            continue
+                        if proven & UPPER and score < high:
+                            high = score
+                    suggested = ((infos[entry] >> MOVE) & MOVES) - 1
+            first = 0
+            if ply > 0:
+                first = ints[ply - 1, FIRST] + ints[ply - 1, COUNT]
+            count = 0
+            cut = False
+            for label in game.actions(state):
+                action = as_action(label)
+                if first + count >= moves.size or count >= PLACES:
+                    counters[NODES] -= 1
+                    counters[PLY] = ply
+                    counters[PHASE] = ENTER
+                    return GROW_MOVES
+                priority = history[mover, action & (history.shape[1] - 1)]
+                if action == killers[ply, 0]:
+                    priority += KILLER
+                elif action == killers[ply, 1]:
+                    priority += KILLER >> 1
+                if count == suggested:
+                    priority += FROM_TABLE
+                elif keeps and depth > eager:
+                    # Has the position after this action been searched, with a score that suffices?
+                    for probability, successor in game.outcomes(state, action):
+                        if probability == 0.0:
+                            continue
+                        following, swapped = game.canonical(successor)
+                        if game.is_terminal(following):
+                            continue
+                        game.gamedp_flatten(following, fields[ply + 1])
+                        entry = find_entry_jit(
+                            keys, infos, fields[ply + 1], hash_fields_jit(fields[ply + 1])
+                        )
+                        if entry < 0:
+                            continue
+                        reward = 0.0
+                        if has_rewards:
+                            reward = float(game.reward(state, action, mover))
+                        opposed = (game.player(following) ^ swapped) != mover
+                        rest = depth - 1
+                        if extends and not opposed and ply + 1 < most_plies:
+                            rest = depth
+                        kind, proven = usable_jit(infos[entry], rest, strict)
+                        found = reward - scores[entry] if opposed else reward + scores[entry]
+                        wanted = UPPER if opposed else LOWER
+                        if kind & wanted and found >= beta:
+                            cut = True
+                            score = found
+                            proof = LOWER if proven & wanted else 0
+                if cut:
+                    break
+                moves[first + count] = action
+                order[first + count] = (priority << 20) + PLACES - count
+                count += 1
+            if cut:
+                counters[CUTOFFS] += 1
+                keep_entry_jit(
+                    keys, scores, infos, fields[ply], mixed, year, score, LOWER, proof, -1, depth
+                )
+                continue
+            if count == 0:
+                counters[PLY] = ply
+                return BAD
+            ints[ply, FIRST] = first
+            ints[ply, COUNT] = count
+            ints[ply, CURRENT] = 0
+            ints[ply, BEST_PLACE] = -1
+            ints[ply, BEST_PROOF] = 0
+            ints[ply, ALL_PROOF] = UPPER
+            ints[ply, HASH] = mixed
+            floats[ply, ORIGINAL] = alpha
+            floats[ply, ALPHA] = max(alpha, low)
+            floats[ply, BETA] = min(beta, high)
+            floats[ply, BEST] = -float("inf")
+            floats[ply, LOW] = low
+            floats[ply, HIGH] = high
+            phase = NEXT
+            if ply > counters[DEEPEST]:
+                counters[DEEPEST] = ply
+        elif phase == NEXT:
+            first, count, current = ints[ply, FIRST], ints[ply, COUNT], ints[ply, CURRENT]
+            best = floats[ply, BEST]
+            if current < count and best < floats[ply, BETA]:
+                chosen = next_place_jit(order, first, count, current)
+                action, priority = moves[chosen], order[chosen]
+                moves[chosen], order[chosen] = moves[first + current], order[first + current]
+                moves[first + current], order[first + current] = action, priority
+                state = game.gamedp_decode(fields[ply])
+                found = 0
+                for probability, successor in game.outcomes(state, action):
+                    if probability > 0.0:
+                        following, swapped = game.canonical(successor)
+                        game.gamedp_flatten(following, fields[ply + 1])
+                        ints[ply + 1, SWAPPED] = swapped
+                        found += 1
+                        if not probability > 1.0 - 1e-9:
+                            found = 2
+                if found != 1:
+                    counters[PLY] = ply
+                    return CHANCE if found else BAD
+                if has_rewards:
+                    floats[ply, REWARD] = float(game.reward(state, action, ints[ply, MOVER]))
+                alpha, beta = floats[ply, ALPHA], floats[ply, BETA]
+                is_test = current > 0 and above_jit(alpha) < beta
+                ints[ply, TESTED] = is_test
+                floats[ply, CHILD_ALPHA] = alpha
+                floats[ply, CHILD_BETA] = beta
+                if is_test:
+                    floats[ply, CHILD_BETA] = above_jit(alpha)
+                ints[ply, CURRENT] = current + 1
+                ply += 1
+                phase = ENTER
+                continue
+            low, high = floats[ply, LOW], floats[ply, HIGH]
+            score = best
+            proof = ints[ply, BEST_PROOF] & LOWER
+            if best >= high:
+                score = high
+                kind = EXACT
+                proof |= UPPER
+            elif best >= floats[ply, BETA]:
+                kind = LOWER
+            else:
+                proof |= ints[ply, ALL_PROOF]
+                if best <= low:
+                    score = low
+                    kind = EXACT
+                    proof |= LOWER
+                else:
+                    kind = UPPER if best <= floats[ply, ORIGINAL] else EXACT
+            if best >= floats[ply, BETA]:
+                counters[CUTOFFS] += 1
+                action = moves[first + current - 1]
+                if action != killers[ply, 0]:
+                    killers[ply, 1] = killers[ply, 0]
+                    killers[ply, 0] = action
+                slot = action & (history.shape[1] - 1)
+                earned = history[ints[ply, MOVER], slot] + ints[ply, REST] * ints[ply, REST]
+                history[ints[ply, MOVER], slot] = min(MOST_HISTORY, earned)
+            if keeps:
+                keep_entry_jit(
+                    keys, scores, infos, fields[ply], ints[ply, HASH], year, score, kind,
+                    proof, ints[ply, BEST_PLACE], ints[ply, REST],
+                )  # fmt: skip
+            phase = RETURN
+        else:
+            size = abs(score)
+            if size > results[LARGEST]:
+                results[LARGEST] = size
+            if ply == 0:
+                counters[PLY] = 0
+                counters[PROVEN] = proof
+                results[SCORE] = score
+                return DONE
+            if ints[ply, OPPOSED]:
+                score = -score
+                proof = (proof >> 1) | ((proof & LOWER) << 1)
+            ply -= 1
+            if has_rewards:
+                reward = floats[ply, REWARD]
+                total = reward + score
+                part = total - reward
+                if (reward - (total - part)) + (score - part) != 0.0:
+                    counters[INEXACT] = 1
+                score = total
+            if ints[ply, TESTED] and floats[ply, ALPHA] < score < floats[ply, BETA]:
+                ints[ply, TESTED] = 0
+                floats[ply, CHILD_BETA] = floats[ply, BETA]
+                ply += 1
+                phase = ENTER
+                continue
+            ints[ply, ALL_PROOF] &= proof
+            if score > floats[ply, BEST]:
+                floats[ply, BEST] = score
+                ints[ply, BEST_PROOF] = proof
+                place = ints[ply, FIRST] + ints[ply, CURRENT] - 1
+                ints[ply, BEST_PLACE] = PLACES - (order[place] & PLACES)
+            elif score == floats[ply, BEST]:
+                ints[ply, BEST_PROOF] |= proof & LOWER
+            if score > floats[ply, ALPHA]:
+                floats[ply, ALPHA] = score
+            phase = NEXT

@@ -1,0 +1,447 @@
+"""Alpha-beta search: principal variation search with a table of what has been searched."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+import numpy as np
+
+from gamedp.compiler import search_loop as loop
+from gamedp.compiler.memory import untouched
+from gamedp.compiler.search import SearchRules, search_rules, table_entries
+from gamedp.errors import InvalidModelError
+from gamedp.kernels.transposition import LOWER, UPPER
+from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
+from gamedp.searchers.base import (
+    OutOfTime,
+    Watch,
+    checked_range,
+    ended,
+    refuse_chance,
+    root_of,
+)
+from gamedp.solution import Guarantee, Status
+from gamedp.solvers.options import positive, whole_and_positive
+
+if TYPE_CHECKING:
+    from gamedp.progress import ProgressCallback
+    from gamedp.searchers.base import Choice, Root
+
+__all__ = ["AlphaBeta"]
+
+INFINITY = math.inf
+ACTIONS_KEPT = 1 << 12
+"""Actions, by their last bits, whose success is remembered."""
+
+EAGER = 2
+"""Where more plies than this are left, the table is asked for all positions that an action leads to
+before the first of them is searched."""
+
+
+@attrs.frozen(kw_only=True)
+class AlphaBeta:
+    """Search one position of a game without chance: to a depth, or until its value is proven.
+
+    Principal variation search [1]_ with iterative deepening and aspiration windows; a transposition
+    table, in which positions are compared whole, so that no collision can change a value; actions
+    ordered by the table, by what cut off at the same ply, and by what did elsewhere; cutoffs by
+    positions in the table before any is searched [2]_; and bounds that the game itself knows
+    (``value_range``) or an endgame table gives.
+
+    The value at a depth is that of plain minimax, whatever the size of the table: it only saves
+    work. What is true beyond the horizon is kept apart: a position counts as proven when all that
+    its value rests on are ends of the game, certain bounds and endgame tables.
+
+    Parameters
+    ----------
+    depth : int or None
+        Plies to look ahead. None looks further until the value is proven. A game that can go on
+        for ever may never come to that, so give a limit then, or use
+        :class:`gamedp.Retrograde`.
+    extends : bool
+        Whether an action after which the same player moves again costs no depth, down to twice the
+        depth.
+    endings : EndgameTables, optional
+        Tables of the endings of this very game.
+    table_bytes : float
+        What the transposition table may take; 0 for none.
+    all_best : bool
+        Whether to find all actions that are equally good, or one.
+    max_seconds, max_nodes : float
+        Limits after which the best found so far is returned, with a status that says so.
+
+    References
+    ----------
+    .. [1] T. A. Marsland, M. Campbell, "Parallel search of strongly ordered game trees", ACM
+       Computing Surveys 14 (1982).
+    .. [2] A. Plaat, J. Schaeffer, W. Pijls, A. de Bruin, "Exploiting graph properties of game
+       trees", AAAI 1996.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> result = gamedp.AlphaBeta().search(Matches(matches=17), compile="never")
+    >>> result.value, result.is_proven
+    (-1.0, True)
+    """
+
+    depth: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(whole_and_positive)
+    )
+    extends: bool = False
+    endings: Any = None
+    table_bytes: float = 2**26
+    all_best: bool = True
+    max_seconds: float = attrs.field(default=INFINITY, validator=positive)
+    max_nodes: float = attrs.field(default=INFINITY, validator=positive)
+
+    def search(
+        self,
+        game: Any,
+        state: Any = None,
+        *,
+        compile: Literal["auto", "always", "never"] = "auto",
+        progress: ProgressCallback | None = None,
+    ) -> SearchResult:
+        """Search a position.
+
+        Parameters
+        ----------
+        game
+            For one or two players and without chance.
+        state
+            The position; the start of the game if not given.
+        compile : {"auto", "always", "never"}
+            As for :func:`gamedp.compile`.
+        progress : callable, optional
+            Is called with a :class:`gamedp.Progress` now and then.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If there is chance, or there are more players.
+        InvalidModelError
+            If the rules are wrong somewhere; names the state and the action.
+        """
+        root = root_of(game, state, "AlphaBeta", with_chance=False)
+        if not root.choices:
+            return ended(root, self)
+        return _Search(self, root, compile, progress).run()
+
+
+@attrs.define
+class _Found:
+    """What is known of one action at the root, from the mover's side, half the constant sum off.
+
+    Attributes
+    ----------
+    score, kind
+        What the last search found, and what that bounds there.
+    low, high
+        Between these lies the truth.
+    """
+
+    choice: Choice
+    sign: float
+    score: float = 0.0
+    kind: int = 0
+    low: float = -INFINITY
+    high: float = INFINITY
+
+
+class _Search:
+    """A search under way: its arrays, and what is known at the root."""
+
+    def __init__(
+        self,
+        options: AlphaBeta,
+        root: Root,
+        compile: Literal["auto", "always", "never"],
+        progress: ProgressCallback | None,
+    ) -> None:
+        self.options = options
+        self.root = root
+        self.half = root.half
+        self.counters = np.zeros(loop.COUNTERS, np.int64)
+        self.results = np.zeros(2)
+        self.killers = np.full((64, 2), -(2**62), np.int64)
+        self.history = np.zeros((2, ACTIONS_KEPT), np.int64)
+        self.ints = np.zeros((64, loop.INTS), np.int64)
+        self.floats = np.zeros((64, loop.FLOATS))
+        self.moves = np.zeros(1024, np.int64)
+        self.order = np.zeros(1024, np.int64)
+        endings = options.endings
+        self.endings = np.zeros(1, np.int8) if endings is None else endings.values
+        self.ending_offsets = np.zeros(1, np.int64) if endings is None else endings.offsets
+        self.most_material = -1 if endings is None else endings.material
+        self.entries = 0
+        self.depth = 0
+        self._lay_out(1)
+        self.search_rules = search_rules(
+            root.rules, root.state, loop.alpha_beta, self._example, compile=compile
+        )
+        self.entries = table_entries(options.table_bytes, self.search_rules.num_fields)
+        self._lay_out(self.search_rules.num_fields)
+        self.work = self._work(self.search_rules)
+        self.found = [
+            _Found(choice, choice.outcomes[0].sign(root.player)) for choice in root.choices
+        ]
+        self.watch = Watch(
+            options.max_seconds,
+            options.max_nodes,
+            progress,
+            lambda: int(self.counters[loop.NODES]),
+        )
+
+    def _lay_out(self, num_fields: int) -> None:
+        """Make the arrays whose shape depends on the fields of a position."""
+        self.fields = np.zeros((len(self.ints), num_fields), np.int64)
+        self.keys = untouched((self.entries, num_fields), np.int64)
+        self.scores = untouched((self.entries,), np.float64)
+        self.infos = untouched((self.entries,), np.int64)
+
+    def _example(self, rules: SearchRules) -> Any:
+        """Return the record for a call that only compiles."""
+        self._lay_out(rules.num_fields)
+        return self._work(rules)
+
+    def _work(self, rules: SearchRules) -> Any:
+        names = ("fields", "ints", "floats", "moves", "order", "killers", "history", "keys",
+                 "scores", "infos", "counters", "results", "half", "endings", "ending_offsets",
+                 "most_material")  # fmt: skip
+        return rules.work(
+            **{name: getattr(self, name) for name in names},
+            strict=self.options.depth is not None,
+            extends=bool(self.options.extends),
+            eager=EAGER,
+            has_rewards=hasattr(rules.rules.game, "reward"),
+            num_players=rules.rules.num_players,
+        )
+
+    def run(self) -> SearchResult:
+        """Search deeper and deeper; stop at a proof, at the depth that was asked, or at a limit."""
+        self._start()
+        status = Status.SOLVED
+        try:
+            while not self._is_decided():
+                if self.options.depth is not None and self.depth >= self.options.depth:
+                    status = Status.DEPTH_LIMIT
+                    break
+                self._deepen(self.depth + 1)
+                self.depth += 1
+        except OutOfTime:
+            is_late = self.watch.seconds > self.options.max_seconds
+            status = Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
+        return self._result(status)
+
+    def _start(self) -> None:
+        """Note what the rules say of the root and of each action without looking ahead."""
+        rules, root = self.root.rules, self.root
+        low, high = checked_range(rules, root.state, root.player)
+        self.low, self.high = low - self.half, high - self.half
+        self.history_of_values: list[float] = []
+        for entry in self.found:
+            child = entry.choice.outcomes[0]
+            if child.is_terminal:
+                payoff = float(rules.game.payoff(child.state, 0)) - self.half
+                ends = (payoff, payoff)
+            else:
+                first, last = checked_range(rules, child.state, child.player)
+                ends = (first - self.half, last - self.half)
+            self._narrow(entry, *(ends if entry.sign > 0 else (-ends[1], -ends[0])))
+            entry.score = entry.low if math.isfinite(entry.low) else -INFINITY
+
+    def _narrow(self, entry: _Found, low: float, high: float) -> None:
+        """Note bounds of the position after an action, from the mover's side."""
+        entry.low = max(entry.low, entry.choice.reward + low)
+        entry.high = min(entry.high, entry.choice.reward + high)
+
+    def _bounds(self) -> tuple[float, float]:
+        """Return what is proven of the root, from the mover's side."""
+        low = max(entry.low for entry in self.found)
+        high = max(entry.high for entry in self.found)
+        return max(low, self.low), min(high, self.high)
+
+    def _is_decided(self) -> bool:
+        """Whether the value is proven, and which actions reach it."""
+        low, high = self._bounds()
+        if low < high:
+            return False
+        undecided = any(entry.low < low <= entry.high for entry in self.found)
+        return not undecided or not self.options.all_best
+
+    def _deepen(self, depth: int) -> None:
+        """Search all actions to a depth; the best of the last search first."""
+        self.counters[loop.YEAR] += 1
+        self.counters[loop.MOST_PLIES] = 2 * depth
+        order = sorted(self.found, key=lambda entry: -entry.score)
+        best = -INFINITY
+        results: list[tuple[_Found, float, int]] = []
+        for number, entry in enumerate(order):
+            self.watch.detail = f"depth {depth}, action {number + 1} of {len(order)}, "
+            if number == 0:
+                score, kind = self._first(entry, depth)
+            else:
+                score, kind = self._other(entry, depth, best)
+            results.append((entry, score, kind))
+            best = max(best, score)
+        for entry, score, kind in results:
+            entry.score, entry.kind = score, kind
+        self.history_of_values.append(best)
+
+    def _first(self, entry: _Found, depth: int) -> tuple[float, int]:
+        """Search the action that promises most, in a window about what was found before."""
+        past = self.history_of_values
+        if len(past) < 2:
+            return self._try(entry, depth, -INFINITY, INFINITY)
+        # Values often swing between odd and even depths.
+        center, room = past[-2], abs(past[-1] - past[-2])
+        alpha, beta = -loop.above(-(center - room)), loop.above(center + room)
+        score, kind = self._try(entry, depth, alpha, beta)
+        if kind == UPPER:
+            score, kind = self._try(entry, depth, -INFINITY, loop.above(score))
+        elif kind == LOWER:
+            score, kind = self._try(entry, depth, -loop.above(-score), INFINITY)
+        return score, kind
+
+    def _other(self, entry: _Found, depth: int, best: float) -> tuple[float, int]:
+        """Search another action no further than it takes to compare it with the best so far."""
+        below = -loop.above(-best)
+        if self.options.all_best:
+            score, kind = self._try(entry, depth, below, best)
+            if score < best:
+                return score, kind
+        score, kind = self._try(entry, depth, best, loop.above(best))
+        if score > best:
+            return self._try(entry, depth, best, INFINITY)
+        return score, LOWER | UPPER if self.options.all_best else kind
+
+    def _try(self, entry: _Found, depth: int, alpha: float, beta: float) -> tuple[float, int]:
+        """Search one action within a window; return what was found and what that bounds."""
+        child, reward = entry.choice.outcomes[0], entry.choice.reward
+        alpha, beta = alpha - reward, beta - reward
+        rest = depth - 1
+        if entry.sign < 0:
+            alpha, beta = -beta, -alpha
+        elif self.options.extends and not child.is_terminal:
+            rest = depth
+        score, proof = self._search(child.state, rest, alpha, beta)
+        kind = UPPER if score <= alpha else LOWER if score >= beta else LOWER | UPPER
+        low = score if proof & LOWER else -INFINITY
+        high = score if proof & UPPER else INFINITY
+        if entry.sign < 0:
+            score, low, high = -score, -high, -low
+            kind = (kind >> 1) | ((kind & LOWER) << 1)
+        self._narrow(entry, low, high)
+        return score + reward, kind
+
+    def _search(self, state: Any, rest: int, alpha: float, beta: float) -> tuple[float, int]:
+        """Run the loop on a position until it is done; from the side of whoever moves there."""
+        rules = self.search_rules
+        self.counters[loop.PLY] = 0
+        self.counters[loop.PHASE] = loop.ENTER
+        self.fields[0] = rules.flatten(state)
+        self.ints[0, loop.REST] = rest
+        self.floats[0, loop.ALPHA], self.floats[0, loop.BETA] = alpha, beta
+        while True:
+            stack = self.fields[: int(self.counters[loop.PLY]) + 1]
+            status = rules.run(self.work, self.watch.budget(), stack)
+            if status == loop.DONE:
+                return float(self.results[loop.SCORE]), int(self.counters[loop.PROVEN])
+            if status == loop.PAUSED:
+                self.watch.look()
+                continue
+            self._mend(status)
+            self.work = self._work(rules)
+
+    def _mend(self, status: int) -> None:
+        """Make room, or say what is wrong."""
+        ply = int(self.counters[loop.PLY])
+        if status == loop.GROW_PLIES:
+            for name in ("fields", "ints", "floats", "killers"):
+                array = getattr(self, name)
+                setattr(self, name, np.concatenate((array, np.zeros_like(array))))
+            return
+        if status == loop.GROW_MOVES:
+            for name in ("moves", "order"):
+                array = getattr(self, name)
+                setattr(self, name, np.concatenate((array, np.zeros_like(array))))
+            return
+        rules = self.search_rules
+        stack = self.fields[: ply + 1]
+        state = rules.build(self.fields[ply])
+        if status == loop.CHANCE:
+            first, current = self.ints[ply, loop.FIRST], self.ints[ply, loop.CURRENT]
+            refuse_chance(state, int(self.moves[first + current]), "AlphaBeta")
+        if status == loop.UNORDERED:
+            player = int(self.ints[ply, loop.MOVER])
+            checked_range(rules.rules, state, player)
+            message = (
+                f"value_range and the endgame table contradict each other in {state!r}; "
+                "one of them is wrong."
+            )
+            raise InvalidModelError(message)
+        rules.explain(stack)
+
+    def _result(self, status: Status) -> SearchResult:
+        """Put into the game's words what was found."""
+        root, rules = self.root, self.root.rules
+        slack = 0.0
+        if self.counters[loop.INEXACT]:
+            plies = int(self.counters[loop.DEEPEST]) + 4
+            slack = plies * 2.0**-52 * (float(self.results[loop.LARGEST]) + abs(self.half))
+        low, high = self._bounds()
+        is_proven = low == high
+        best = low if is_proven else max(entry.score for entry in self.found)
+        if self.depth == 0 and not is_proven:
+            best = math.nan
+        actions, best_actions = [], []
+        for entry in self.found:
+            action, score, kind = entry.choice.action, entry.score, entry.kind
+            if entry.low == entry.high:
+                score, kind = entry.low, LOWER | UPPER
+            elif is_proven and entry.high < best:
+                score, kind = entry.high, UPPER
+            # For certain as good as the best; or as far as the depth shows, and not for certain
+            # worse.
+            seems_best = entry.score == best and entry.kind & LOWER and entry.high >= best
+            if entry.low >= best or (seems_best and status is not Status.SOLVED):
+                best_actions.append(action)
+            bound: Literal["exact", "at least", "at most"] = "exact"
+            if kind != LOWER | UPPER:
+                bound = "at least" if (kind == LOWER) == (root.player == 0) else "at most"
+            actions.append(
+                SearchedAction(
+                    action,
+                    rules.action_name(root.state, action),
+                    root.value(score),
+                    bound,
+                    *root.values(entry.low, entry.high, slack),
+                )
+            )
+        lower, upper = root.values(low, high, slack)
+        return SearchResult(
+            rules=rules,
+            state=root.state,
+            searcher=self.options,
+            value=root.value(best),
+            lower=lower,
+            upper=upper,
+            best_actions=tuple(best_actions),
+            actions=tuple(actions),
+            principal_variation=(),
+            status=status,
+            guarantee=Guarantee.TWO_SIDED,
+            statistics=SearchStatistics(
+                nodes=int(self.counters[loop.NODES]) + 1,
+                depth=self.depth,
+                table_hits=int(self.counters[loop.HITS]),
+                table_entries=self.entries,
+                ending_probes=int(self.counters[loop.PROBES]),
+                cutoffs=int(self.counters[loop.CUTOFFS]),
+                seconds=self.watch.seconds,
+            ),
+        )

@@ -1,0 +1,275 @@
+"""What all searchers share: the root, the limits, and the words for what is wrong."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import attrs
+
+from gamedp.compiler.expand import expand
+from gamedp.errors import InvalidModelError, UnsupportedProblemError
+from gamedp.game import Rules, method
+from gamedp.progress import Reporter
+from gamedp.search_result import SearchResult, SearchStatistics
+from gamedp.solution import Guarantee, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gamedp.progress import ProgressCallback
+
+__all__ = [
+    "Choice",
+    "OutOfTime",
+    "Outcome",
+    "Root",
+    "Watch",
+    "checked_range",
+    "ended",
+    "refuse_chance",
+    "root_of",
+    "single_start",
+]
+
+
+@attrs.frozen
+class Outcome:
+    """A position that an action at the root may lead to.
+
+    Attributes
+    ----------
+    probability : float
+    state
+        The representative of the position.
+    swapped : bool
+        Whether the players have changed places in the representative.
+    is_terminal : bool
+    player : int
+        Who moves in the representative; 0 where the game is over.
+    """
+
+    probability: float
+    state: Any
+    swapped: bool
+    is_terminal: bool
+    player: int
+
+    def sign(self, mover: int) -> float:
+        """Return 1 if `mover`, who moves at the root, moves here, too; else -1."""
+        return 1.0 if (self.player ^ self.swapped) == mover else -1.0
+
+
+@attrs.frozen
+class Choice:
+    """One action at the root.
+
+    Attributes
+    ----------
+    action : int
+    reward : float
+        What the mover earns by it.
+    outcomes : tuple of Outcome
+    """
+
+    action: int
+    reward: float
+    outcomes: tuple[Outcome, ...]
+
+
+@attrs.frozen
+class Root:
+    """A position to search, checked in plain Python.
+
+    Attributes
+    ----------
+    rules : Rules
+    state
+        The position as it was given.
+    player : int
+        Who moves; 0 where the game is over.
+    payoff : float or None
+        What player 0 has received, where the game is over.
+    choices : tuple of Choice
+        In the game's order; none where the game is over.
+    """
+
+    rules: Rules
+    state: Any
+    player: int
+    payoff: float | None
+    choices: tuple[Choice, ...]
+
+    @property
+    def half(self) -> float:
+        """Half of what two players' payoffs add up to: with it taken off, they are opposed."""
+        return self.rules.constant_sum / 2 if self.rules.num_players == 2 else 0.0
+
+    def value(self, score: float) -> float:
+        """Return player 0's value, from a score of the mover's with half the sum taken off."""
+        return (score if self.player == 0 else -score) + self.half
+
+    def values(self, low: float, high: float, slack: float = 0.0) -> tuple[float, float]:
+        """Return player 0's bounds, from those of the mover."""
+        ends = sorted((self.value(low), self.value(high)))
+        return ends[0] - slack, ends[1] + slack
+
+
+def refuse_chance(state: Any, action: int, searcher: str) -> NoReturn:
+    """Raise the error of a searcher that meets dice."""
+    message = (
+        f"{searcher} is for games without chance; action {action} in {state!r} has more than one "
+        "outcome. Use Expectiminimax, or gamedp.solve."
+    )
+    raise UnsupportedProblemError(message)
+
+
+def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
+    """Check the position to be searched, and the positions after it.
+
+    Parameters
+    ----------
+    game
+    state
+        The position; None for the start of the game.
+    searcher : str
+        The searcher's name, for the words of errors.
+    with_chance : bool
+        Whether it can do games with chance.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the game has more players than two, chance although it must not, or no single start.
+    InvalidModelError
+        If the rules are wrong there.
+    """
+    rules = Rules(game)
+    if rules.num_players > 2:
+        message = (
+            f"{searcher} is for one and two players; {type(game).__name__} has "
+            f"{rules.num_players}. Use MaxN."
+        )
+        raise UnsupportedProblemError(message)
+    state = single_start(rules) if state is None else state
+    expansion = expand(rules, state)
+    if expansion.payoffs is not None:
+        return Root(rules, state, 0, expansion.payoffs[0], ())
+    sign = 1.0 if expansion.player == 0 else -1.0
+    choices = []
+    for choice in expansion.choices:
+        if len(choice.outcomes) > 1 and not with_chance:
+            refuse_chance(state, choice.action, searcher)
+        outcomes = []
+        for (following, swapped), probability in choice.outcomes.items():
+            is_terminal = bool(rules.game.is_terminal(following))
+            player = 0 if is_terminal else rules.player(following)
+            outcomes.append(Outcome(probability, following, swapped, is_terminal, player))
+        choices.append(Choice(choice.action, sign * choice.rewards[0], tuple(outcomes)))
+    return Root(rules, state, expansion.player, None, tuple(choices))
+
+
+def single_start(rules: Rules) -> Any:
+    """Return the game's one initial state.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If it begins at random.
+    """
+    start = [state for probability, state in rules.initial() if probability > 0]
+    if len(start) != 1:
+        message = f"{rules.game!r} begins at random; name the state to search."
+        raise UnsupportedProblemError(message)
+    return start[0]
+
+
+def ended(root: Root, searcher: Any) -> SearchResult:
+    """Return the result of a game that is over."""
+    value = float(root.payoff if root.payoff is not None else math.nan)
+    return SearchResult(
+        rules=root.rules,
+        state=root.state,
+        searcher=searcher,
+        value=value,
+        lower=value,
+        upper=value,
+        best_actions=(),
+        actions=(),
+        principal_variation=(),
+        status=Status.SOLVED,
+        guarantee=Guarantee.TWO_SIDED,
+        statistics=SearchStatistics(nodes=1, depth=0),
+    )
+
+
+def checked_range(rules: Rules, state: Any, player: int) -> tuple[float, float]:
+    """Return the game's `value_range`, which must be one.
+
+    Raises
+    ------
+    InvalidModelError
+        If its ends are in the wrong order.
+    """
+    low, high = map(float, method(rules.game, "value_range")(rules.game, state, player))
+    if not low <= high:
+        message = (
+            f"value_range({state!r}, {player}) is ({low!r}, {high!r}), which holds no number; "
+            "the first must not be greater than the second."
+        )
+        raise InvalidModelError(message)
+    return low, high
+
+
+class OutOfTime(Exception):  # noqa: N818 - not an error: a search ends early by it
+    """A limit of time or of nodes was reached."""
+
+
+class Watch:
+    """Looks at the limits of a search between two slices of it, and reports how far it is.
+
+    Parameters
+    ----------
+    max_seconds, max_nodes : float
+    progress : callable or None
+    count : callable
+        Returns the nodes so far.
+    """
+
+    def __init__(
+        self,
+        max_seconds: float,
+        max_nodes: float,
+        progress: ProgressCallback | None,
+        count: Callable[[], int],
+    ) -> None:
+        self._reporter = Reporter(progress, "search")
+        self._max_seconds = max_seconds
+        self._max_nodes = max_nodes
+        self._count = count
+        self._slice = 1 << 14
+        self._last = time.perf_counter()
+        self.detail = ""
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the search began."""
+        return self._reporter.seconds
+
+    def budget(self) -> int:
+        """Return after how many nodes to look again: about every twentieth of a second."""
+        return int(min(self._slice, max(1, self._max_nodes - self._count())))
+
+    def look(self) -> None:
+        """Report, and raise OutOfTime at a limit."""
+        now = time.perf_counter()
+        if now - self._last < 0.02:
+            self._slice = min(2 * self._slice, 1 << 24)
+        elif now - self._last > 0.1:
+            self._slice = max(self._slice // 2, 1 << 8)
+        self._last = now
+        nodes = self._count()
+        self._reporter.report(nodes, None, f"{self.detail}{nodes:,} nodes")
+        if self.seconds > self._max_seconds or nodes >= self._max_nodes:
+            raise OutOfTime

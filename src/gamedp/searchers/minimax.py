@@ -1,0 +1,218 @@
+"""Plain minimax: every line of play down to a depth, and nothing left out."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+import numpy as np
+
+from gamedp.compiler import tree_loop as loop
+from gamedp.compiler.search import SearchRules, search_rules
+from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
+from gamedp.searchers.base import OutOfTime, Watch, checked_range, ended, root_of
+from gamedp.solution import Guarantee, Status
+from gamedp.solvers.options import positive, whole_and_positive
+
+if TYPE_CHECKING:
+    from gamedp.progress import ProgressCallback
+    from gamedp.searchers.base import Outcome, Root
+
+__all__ = ["Minimax"]
+
+INFINITY = math.inf
+
+
+@attrs.frozen(kw_only=True)
+class Minimax:
+    """Look at every line of play down to a depth.
+
+    The plain method [1]_: no position is left out and none is remembered, so its work grows with
+    every ply by the number of actions. The reference that other searchers are held against. At the
+    horizon stands the game's ``heuristic``, kept within its ``value_range``; chance is averaged.
+
+    Parameters
+    ----------
+    depth : int or None
+        Plies to look ahead; None looks to the end of the game.
+    max_seconds, max_nodes : float
+        Limits; a search that is stopped by one returns bounds without a value.
+
+    References
+    ----------
+    .. [1] C. E. Shannon, "Programming a computer for playing chess", Philosophical Magazine 41
+       (1950).
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> gamedp.Minimax().search(Matches(matches=9), compile="never").value
+    -1.0
+    """
+
+    depth: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(whole_and_positive)
+    )
+    max_seconds: float = attrs.field(default=INFINITY, validator=positive)
+    max_nodes: float = attrs.field(default=INFINITY, validator=positive)
+
+    def search(
+        self,
+        game: Any,
+        state: Any = None,
+        *,
+        compile: Literal["auto", "always", "never"] = "auto",
+        progress: ProgressCallback | None = None,
+    ) -> SearchResult:
+        """Search a position; the parameters and errors are those of :meth:`AlphaBeta.search`."""
+        root = root_of(game, state, "Minimax", with_chance=True)
+        if not root.choices:
+            return ended(root, self)
+        return _Search(self, root, compile, progress).run()
+
+
+class _Search:
+    """A search under way."""
+
+    def __init__(
+        self,
+        options: Minimax,
+        root: Root,
+        compile: Literal["auto", "always", "never"],
+        progress: ProgressCallback | None,
+    ) -> None:
+        self.options = options
+        self.root = root
+        self.counters = np.zeros(loop.COUNTERS, np.int64)
+        self.results = np.zeros(2)
+        self.ints = np.zeros((64, loop.INTS), np.int64)
+        self.floats = np.zeros((64, loop.FLOATS))
+        self.moves = np.zeros(1024, np.int64)
+        self.search_rules = search_rules(
+            root.rules, root.state, loop.minimax, self._example, compile=compile
+        )
+        self.fields = np.zeros((len(self.ints), self.search_rules.num_fields), np.int64)
+        self.watch = Watch(
+            options.max_seconds,
+            options.max_nodes,
+            progress,
+            lambda: int(self.counters[loop.NODES]),
+        )
+
+    def _example(self, rules: SearchRules) -> Any:
+        self.fields = np.zeros((len(self.ints), rules.num_fields), np.int64)
+        return self._work(rules)
+
+    def _work(self, rules: SearchRules) -> Any:
+        names = ("fields", "ints", "floats", "moves", "counters", "results")
+        return rules.work(
+            **{name: getattr(self, name) for name in names},
+            half=self.root.half,
+            has_rewards=hasattr(rules.rules.game, "reward"),
+            num_players=rules.rules.num_players,
+        )
+
+    def run(self) -> SearchResult:
+        """Search all actions; a limit leaves what the rules alone say of the value."""
+        root = self.root
+        low, high = (end - root.half for end in checked_range(root.rules, root.state, root.player))
+        scores: list[tuple[float, bool]] = []
+        status = Status.SOLVED if self.options.depth is None else Status.DEPTH_LIMIT
+        try:
+            for choice in root.choices:
+                total, is_proven = choice.reward, True
+                for outcome in choice.outcomes:
+                    score, proven = self._search(outcome)
+                    total += outcome.probability * outcome.sign(root.player) * score
+                    is_proven &= proven
+                scores.append((total, is_proven))
+        except OutOfTime:
+            is_late = self.watch.seconds > self.options.max_seconds
+            status = Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
+            return self._result(math.nan, low, high, [], status)
+        best = min(max(low, *(score for score, _ in scores)), high)
+        if all(proven for _, proven in scores):
+            return self._result(best, best, best, scores, Status.SOLVED)
+        return self._result(best, low, high, scores, status)
+
+    def _search(self, outcome: Outcome) -> tuple[float, bool]:
+        """Return the score of a position after the root, from its mover's side."""
+        self.counters[loop.PLY] = 0
+        self.counters[loop.PHASE] = loop.ENTER
+        rules = self.search_rules
+        self.fields[0] = rules.flatten(outcome.state)
+        self.ints[0, loop.REST] = -1 if self.options.depth is None else self.options.depth - 1
+        work = self._work(rules)
+        while True:
+            stack = self.fields[: int(self.counters[loop.PLY]) + 1]
+            status = rules.run(work, self.watch.budget(), stack)
+            if status == loop.DONE:
+                return float(self.results[loop.SCORE]), bool(self.counters[loop.PROVEN])
+            if status == loop.PAUSED:
+                self.watch.look()
+            elif status == loop.BAD:
+                stack = self.fields[: int(self.counters[loop.PLY]) + 1]
+                state = rules.build(stack[-1])
+                if not rules.rules.game.is_terminal(state):
+                    checked_range(rules.rules, state, rules.rules.player(state))
+                rules.explain(stack)
+            else:
+                names = ("fields", "ints", "floats") if status == loop.GROW_PLIES else ("moves",)
+                for name in names:
+                    array = getattr(self, name)
+                    setattr(self, name, np.concatenate((array, np.zeros_like(array))))
+                work = self._work(rules)
+
+    def _result(
+        self,
+        best: float,
+        low: float,
+        high: float,
+        scores: list[tuple[float, bool]],
+        status: Status,
+    ) -> SearchResult:
+        root = self.root
+        slack = 0.0
+        if self.counters[loop.INEXACT] or any(len(c.outcomes) > 1 for c in root.choices):
+            # Every ply adds the outcomes of an action, each with a rounding or two.
+            steps = (int(self.counters[loop.DEEPEST]) + 4) * (int(self.counters[loop.MOST]) + 8)
+            slack = steps * 2.0**-52 * (float(self.results[loop.LARGEST]) + abs(root.half))
+        actions = []
+        for choice, (score, proven) in zip(root.choices, scores, strict=False):
+            bounds = (score, score) if proven else (-INFINITY, INFINITY)
+            actions.append(
+                SearchedAction(
+                    choice.action,
+                    root.rules.action_name(root.state, choice.action),
+                    root.value(score),
+                    "exact",
+                    *root.values(*bounds, slack),
+                )
+            )
+        lower, upper = root.values(low, high, slack)
+        return SearchResult(
+            rules=root.rules,
+            state=root.state,
+            searcher=self.options,
+            value=root.value(best),
+            lower=lower,
+            upper=upper,
+            best_actions=tuple(
+                choice.action
+                for choice, (score, _) in zip(root.choices, scores, strict=False)
+                if score >= best
+            ),
+            actions=tuple(actions),
+            principal_variation=(),
+            status=status,
+            guarantee=Guarantee.TWO_SIDED,
+            statistics=SearchStatistics(
+                nodes=int(self.counters[loop.NODES]) + 1,
+                depth=int(self.counters[loop.DEEPEST]) + 1
+                if self.options.depth is None
+                else self.options.depth,
+                seconds=self.watch.seconds,
+            ),
+        )

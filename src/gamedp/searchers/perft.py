@@ -1,0 +1,127 @@
+"""Counting positions ply by ply: how large a game is, and whether two programs agree on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+import numpy as np
+
+from gamedp.compiler import tree_loop as loop
+from gamedp.compiler.expand import expand
+from gamedp.compiler.search import SearchRules, search_rules
+from gamedp.errors import InvalidParameterError, LimitExceededError
+from gamedp.game import Rules
+from gamedp.searchers.base import OutOfTime, Watch, single_start
+
+if TYPE_CHECKING:
+    from gamedp.progress import ProgressCallback
+
+__all__ = ["Perft", "perft"]
+
+
+@attrs.frozen
+class Perft:
+    """How many positions there are at each ply.
+
+    Attributes
+    ----------
+    positions : tuple of int
+        At place d the number of lines of play of d plies; 1 at place 0.
+    ended : tuple of int
+        How many of them end the game just there.
+    seconds : float
+        That it took to count, without compiling.
+    """
+
+    positions: tuple[int, ...]
+    ended: tuple[int, ...]
+    seconds: float
+
+
+def perft(
+    game: Any,
+    depth: int,
+    state: Any = None,
+    *,
+    compile: Literal["auto", "always", "never"] = "auto",
+    max_seconds: float = float("inf"),
+    progress: ProgressCallback | None = None,
+) -> Perft:
+    """Count the positions that a game leads to, ply by ply.
+
+    Lines of play are counted, not different positions; with chance, every outcome is a line of its
+    own. Chess programmers call it perft: programs that agree on these numbers have the same rules.
+
+    Parameters
+    ----------
+    game
+        For any number of players, with chance or without.
+    depth : int
+        Plies; at least 0.
+    state
+        Where to begin; the start of the game if not given.
+    compile : {"auto", "always", "never"}
+        As for :func:`gamedp.compile`.
+    max_seconds : float
+    progress : callable, optional
+        Is called with a :class:`gamedp.Progress` now and then.
+
+    Raises
+    ------
+    LimitExceededError
+        After `max_seconds`.
+    InvalidModelError
+        If the rules are wrong in a position; names it.
+
+    Examples
+    --------
+    >>> from gamedp.games.matches import Matches
+    >>> perft(Matches(matches=5), 4, compile="never").positions
+    (1, 3, 9, 17, 14)
+    """
+    if depth < 0 or depth != int(depth):
+        message = f"depth is {depth!r}; it must be a whole number, 0 or more."
+        raise InvalidParameterError(message)
+    rules = Rules(game)
+    state = single_start(rules) if state is None else state
+    is_over = expand(rules, state).payoffs is not None
+    fields = np.zeros((1, 1), np.int64)
+    plies = np.zeros(1 << 10, np.int64)
+    counters = np.zeros(loop.COUNTERS, np.int64)
+    found, over = np.zeros(depth + 1, np.int64), np.zeros(depth + 1, np.int64)
+    found[0], over[0] = 1, is_over
+
+    def work(search: SearchRules) -> Any:
+        nonlocal fields
+        if fields.shape != (len(plies), search.num_fields):
+            wider = np.zeros((len(plies), search.num_fields), np.int64)
+            if fields.shape[1] == search.num_fields:
+                wider[: len(fields)] = fields
+            fields = wider
+        return search.work(
+            fields=fields, plies=plies, counters=counters, found=found, over=over, depth=depth
+        )
+
+    search = search_rules(rules, state, loop.perft, work, compile=compile)
+    watch = Watch(max_seconds, float("inf"), progress, lambda: int(counters[loop.NODES]))
+    present = work(search)
+    fields[0] = search.flatten(state)
+    counters[loop.PLY] = depth > 0 and not is_over
+    while (status := search.run(present, watch.budget(), fields[:1])) != loop.DONE:
+        if status == loop.GROW_PLIES:
+            plies = np.concatenate((plies, np.zeros_like(plies)))
+            present = work(search)
+        elif status == loop.BAD:
+            search.explain(fields[: int(counters[loop.PLY])])
+        else:
+            try:
+                watch.look()
+            except OutOfTime:
+                nodes = int(counters[loop.NODES])
+                message = (
+                    f"counting stopped at max_seconds={max_seconds:g} after {nodes:,} positions. "
+                    "Raise the limit, or count fewer plies."
+                )
+                raise LimitExceededError(message, states=nodes, choices=0, transitions=0) from None
+    return Perft(tuple(found.tolist()), tuple(over.tolist()), watch.seconds)

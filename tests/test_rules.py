@@ -139,6 +139,22 @@ class Countdown:
 
 
 @attrs.frozen
+class Private(Countdown):
+    """The rules read a private attribute."""
+
+    _step: int = 2
+
+    def outcomes(self, state, action):
+        yield 1.0, Spot(state.player, state.left - self._step)
+
+
+def test_rules_may_read_private_attributes():
+    model = gamedp.compile(Private(start=5), compile="always")
+    assert_same(gamedp.compile(Private(start=5), compile="never"), model)
+    assert model.num_states == 4
+
+
+@attrs.frozen
 class Faulty:
     """A countdown with one fault or another, in one class, so that it compiles once."""
 

@@ -69,7 +69,13 @@ class RecordType(types.Type):  # type: ignore[misc] # numba has no types
 @register_model(RecordType)
 class _RecordModel(models.StructModel):  # type: ignore[misc]
     def __init__(self, manager: Any, record_type: RecordType) -> None:
-        super().__init__(manager, record_type, list(record_type.fields))
+        members = [(_member(name), field_type) for name, field_type in record_type.fields]
+        super().__init__(manager, record_type, members)
+
+
+def _member(name: str) -> str:
+    """Return what a field is called in the struct: numba keeps names with an underscore."""
+    return f"field_{name}"
 
 
 @attrs.frozen(eq=False)
@@ -97,7 +103,7 @@ def _unbox_record(record_type: RecordType, boxed: Any, c: Any) -> NativeValue:
     for name, field_type in record_type.fields:
         item = c.pyapi.object_getattr_string(values, name)
         native = c.unbox(field_type, item)
-        setattr(record, name, _lent(c, field_type, native.value))
+        setattr(record, _member(name), _lent(c, field_type, native.value))
         c.pyapi.decref(item)
         with c.builder.if_then(native.is_error):
             c.builder.store(cgutils.true_bit, failed)
@@ -164,7 +170,7 @@ def _lower_method(name: str) -> None:
 def _lower_field(context: Any, builder: Any, record_type: RecordType, value: Any, name: str) -> Any:
     game = cgutils.create_struct_proxy(record_type)(context, builder, value=value)
     field_type = dict(record_type.fields)[name]
-    return impl_ret_borrowed(context, builder, field_type, getattr(game, name))
+    return impl_ret_borrowed(context, builder, field_type, getattr(game, _member(name)))
 
 
 @overload(with_item, strict=False)

@@ -5,13 +5,20 @@
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import attrs
 
 import gamedp
 
-__all__ = ["a_truth_value", "as_whole", "as_whole_tuple", "whole_at_least", "wholes_at_least"]
+__all__ = [
+    "a_truth_value",
+    "as_whole",
+    "as_whole_tuple",
+    "one_of",
+    "whole_at_least",
+    "wholes_at_least",
+]
 
 Validator: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
 
@@ -79,6 +86,18 @@ def a_truth_value(_game: object, attribute: "attrs.Attribute[Any]", value: objec
     if not isinstance(value, bool):
         message = f"{attribute.name} must be True or False, not {value!r}."
         raise gamedp.InvalidParameterError(message)
+
+
+def one_of(choices: Any) -> Validator:
+    """Make a validator that asks for one of the values of a literal type."""
+
+    def check(_game: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
+        if value not in get_args(choices):
+            words = ", ".join(repr(choice) for choice in get_args(choices))
+            message = f"{attribute.name} must be one of {words}, not {value!r}."
+            raise gamedp.InvalidParameterError(message)
+
+    return check
 
 
 def _is_whole(value: object, least: int) -> bool:

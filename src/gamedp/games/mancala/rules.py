@@ -1,0 +1,525 @@
+"""The rules of Mancala and its relatives, on packed integers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import Literal, TypeAlias
+
+import attrs
+
+import gamedp
+from gamedp.games._parameters import a_truth_value, as_whole, one_of, whole_at_least
+from gamedp.games.mancala.board import (
+    Board,
+    MancalaState,
+    checked_board,
+    name_of,
+    pack,
+    render,
+    unpack,
+)
+
+__all__ = ["Mancala"]
+
+BITS = 63
+"""What a side may take of a compiled integer, which also has a sign."""
+
+(
+    SKIP_SOURCE,
+    CHAINS,
+    CHAINS_BY_MOVE,
+    OCCUPIED_BEFORE,
+    RUNS,
+    RUNS_AFTER_CHAINS,
+    EMPTY_CAPTURES,
+    MOVE_AGAIN,
+    ENDS_EITHER,
+    LEFT_TO_OWNER,
+    LEFT_TO_NOBODY,
+) = (1 << bit for bit in range(11))
+
+Chains: TypeAlias = Literal["sowing", "move", "never"]
+Occupied: TypeAlias = Literal["now", "before"]
+Captures: TypeAlias = Literal["run", "run-unchained", "opposite", "opposite-empty"]
+Ends: TypeAlias = Literal["mover", "either"]
+Leftover: TypeAlias = Literal["owner", "out", "nobody"]
+
+
+@attrs.frozen
+class Mancala:
+    """The game of "Eine Strategie für Mancala", with every other reading of it as a parameter.
+
+    A player takes all stones out of one of the own pits and sows them one by one: into the own pits
+    after it, the own kalah, the opponent's pits from the first on, and round again. If the last
+    stone falls into an own pit that held some just before, and this sowing has dropped a stone on
+    the opponent's side, that pit is sown in turn, and so on: a chain. If it falls into an
+    opponent's pit that now holds two or three, these go to the own kalah, and so do those of the
+    pits before it, back against the sowing, as long as each holds two or three. The game ends when
+    the mover has more than half of all stones in the kalah; else when the player to move has none
+    in the pits, in which case what is left goes to the kalah of whose side it lies on. The payoff
+    is the difference of the kalahs.
+
+    An action is the number of a pit, 1 to `pits`, counted in the direction of sowing: the last pit
+    lies before the own kalah.
+
+    No position can come back, whatever the options, and chains end. A sowing that reaches the own
+    kalah takes a stone out of play; one that does not moves stones on within the own row. So each
+    sowing lowers the number of stones in play, or leaves it and lowers the sum of the distances
+    from the stones to the kalahs of their sides; captures lower the former, too.
+
+    Three and more sit in a ring (the article's "Triancala"). The turn passes in the direction of
+    sowing, which goes through the pits of every side and leaves out the kalahs of all opponents. A
+    capture stays on the side on which it begins. The payoff of each is what their own kalah holds.
+
+    Parameters
+    ----------
+    pits : int
+        Pits in a row.
+    stones : int
+        Stones in each pit at the start.
+    players : int
+        Two or more.
+    skip_source : bool
+        Whether sowing leaves out the pit that it began with. If not, a sowing of more stones than
+        there are other fields drops one there, too.
+    chains : {"sowing", "move", "never"}
+        What lets a chain go on: that this very sowing has dropped a stone on an opponent's side;
+        that this or an earlier one of the same move has; nothing.
+    occupied : {"now", "before"}
+        Whether the pit of the last stone must have held some just before that stone fell, or before
+        this sowing began.
+    captures : {"run", "run-unchained", "opposite", "opposite-empty"}
+        ``run``: twos and threes, as above; ``run-unchained``: the same, but not after a chain.
+        ``opposite``: that of Kalah. If the last stone falls into an own pit that was empty, it goes
+        to the own kalah with all stones in the opponent's pit across the board, if there are any;
+        ``opposite-empty``: even if there are none. These two are for two players.
+    move_again : bool
+        Whether a player whose last stone falls into the own kalah moves once more.
+    majority_stop : bool
+        Whether the game ends as soon as someone has more than half of all stones. What is left in
+        the pits then counts for nobody.
+    ends : {"mover", "either"}
+        Whether the game ends when the player to move has no stones in the pits, or as soon as
+        anybody has none.
+    leftover : {"owner", "out", "nobody"}
+        Whose are the stones that are left when somebody has none: those of the player on whose side
+        they lie; of the player who has none (of several, the one whose turn comes first); nobody's.
+
+    Raises
+    ------
+    gamedp.InvalidParameterError
+        If a parameter makes no game, or a side does not fit into 63 bits.
+
+    Examples
+    --------
+    >>> game = Mancala(pits=3, stones=2)
+    >>> state = game.position((0, 2, 3), (1, 1, 0), kalahs=(3, 2), player=0)
+    >>> [game.action_name(state, action) for action in game.actions(state)]
+    ['pit 2', 'pit 3']
+    >>> [(_, captures)] = game.outcomes(state, 3)
+    >>> game.board(captures)
+    Board(rows=((0, 2, 0), (0, 0, 0)), kalahs=(8, 2), player=1)
+    """
+
+    pits: int = attrs.field(default=6, converter=as_whole, validator=whole_at_least(1))
+    stones: int = attrs.field(default=6, converter=as_whole, validator=whole_at_least(1))
+    players: int = attrs.field(default=2, converter=as_whole, validator=whole_at_least(2))
+    skip_source: bool = attrs.field(default=False, validator=a_truth_value)
+    chains: Chains = attrs.field(default="sowing", validator=one_of(Chains))
+    occupied: Occupied = attrs.field(default="now", validator=one_of(Occupied))
+    captures: Captures = attrs.field(default="run", validator=one_of(Captures))
+    move_again: bool = attrs.field(default=False, validator=a_truth_value)
+    majority_stop: bool = attrs.field(default=True, validator=a_truth_value)
+    ends: Ends = attrs.field(default="mover", validator=one_of(Ends))
+    leftover: Leftover = attrs.field(default="owner", validator=one_of(Leftover))
+
+    constant_sum = 0.0
+    acyclic = True
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse what single validators cannot see."""
+        if self.players > 2 and self.captures.startswith("opposite"):
+            message = (
+                f"captures={self.captures!r} is for two players: with players={self.players} no "
+                "pit lies opposite to another; choose 'run' or 'run-unchained'."
+            )
+            raise gamedp.InvalidParameterError(message)
+        needed = (self.pits + 1) * self._width
+        if needed > BITS:
+            most = ((1 << BITS // (self.pits + 1)) - 1) // (self.players * self.pits)
+            way_out = f"take at most {most} stones a pit, or fewer pits" if most else "take fewer"
+            message = (
+                f"pits={self.pits} with stones={self.stones} does not fit: a side of "
+                f"{self.pits + 1} fields, each for up to {self._total} stones, takes {needed} "
+                f"bits, and there are {BITS}; {way_out}."
+            )
+            raise gamedp.InvalidParameterError(message)
+
+    @classmethod
+    def kalah(cls, pits: int = 6, stones: int = 4) -> Mancala:
+        """Return Kalah, as it has been sold since the 1950s.
+
+        No chains; a last stone in the own kalah moves again, one in an own pit that was empty
+        captures the pit opposite, unless that is empty; the game ends when either row is empty,
+        and what is left belongs to the owner of its side.
+
+        References
+        ----------
+        G. Irving, J. Donkers and J. Uiterwijk, "Solving Kalah", ICGA Journal 23 (2000), 139-147.
+
+        Examples
+        --------
+        >>> Mancala.kalah().move_again
+        True
+        """
+        return cls(
+            pits=pits,
+            stones=stones,
+            chains="never",
+            captures="opposite",
+            move_again=True,
+            majority_stop=False,
+            ends="either",
+        )
+
+    @classmethod
+    def oware_style(cls, pits: int = 6, stones: int = 4) -> Mancala:
+        """Return what comes nearest to Oware: no chains, and the source is left out.
+
+        It is not Oware, of which these rules are missing: sowing there drops no stone into the own
+        store; a move must, if it can, give stones to an opponent who has none; a capture of all
+        the opponent's stones is not allowed, or takes nothing; and play that goes in circles is
+        ended. The first of them is why play goes in circles there, and never does here.
+
+        Examples
+        --------
+        >>> Mancala.oware_style().chains
+        'never'
+        """
+        return cls(pits=pits, stones=stones, skip_source=True, chains="never")
+
+    @property
+    def num_players(self) -> int:
+        """How many players there are."""
+        return self.players
+
+    # What compiled rules read: few numbers, for every call takes them all along.
+
+    @functools.cached_property
+    def _total(self) -> int:
+        """All stones."""
+        return self.players * self.pits * self.stones
+
+    @functools.cached_property
+    def _width(self) -> int:
+        """Bits of a field."""
+        return self._total.bit_length()
+
+    @functools.cached_property
+    def _home(self) -> int:
+        """The place of the kalah, which is how many bits there are below it; so for all fields."""
+        return self._width * self.pits
+
+    @functools.cached_property
+    def _ones(self) -> int:
+        """One stone in each field."""
+        return pack([1] * (self.pits + 1), self._width)
+
+    @functools.cached_property
+    def _lap(self) -> int:
+        """Bits of the fields that a sowing goes through until it is back."""
+        return (self.players * self.pits + 1 - self.skip_source) * self._width
+
+    @functools.cached_property
+    def _largest(self) -> int:
+        """The largest side with which the game goes on."""
+        most = self._half if self.majority_stop else self._total
+        return most << self._home | (1 << self._home) - 1
+
+    @functools.cached_property
+    def _options(self) -> int:
+        """The other options, a bit each."""
+        return (
+            SKIP_SOURCE * self.skip_source
+            + CHAINS * (self.chains != "never")
+            + CHAINS_BY_MOVE * (self.chains == "move")
+            + OCCUPIED_BEFORE * (self.occupied == "before")
+            + RUNS * self.captures.startswith("run")
+            + RUNS_AFTER_CHAINS * (self.captures == "run")
+            + EMPTY_CAPTURES * (self.captures == "opposite-empty")
+            + MOVE_AGAIN * self.move_again
+            + ENDS_EITHER * (self.ends == "either")
+            + LEFT_TO_OWNER * (self.leftover == "owner")
+            + LEFT_TO_NOBODY * (self.leftover == "nobody")
+        )
+
+    @property
+    def _half(self) -> int:
+        return self._total // 2
+
+    # The rules.
+
+    def initial_state(self) -> MancalaState:
+        """Return the start: all pits full, all kalahs empty, player 0 to move."""
+        side = (self._ones >> self._width) * self.stones
+        return MancalaState(0, (side,) * self.players)
+
+    def is_terminal(self, state: MancalaState) -> bool:
+        """Say whether somebody has the majority, or whoever must not has no stones in the pits."""
+        row = (1 << self._home) - 1
+        for seat in range(len(state.sides)):
+            if state.sides[seat] > self._largest:
+                return True
+            if state.sides[seat] & row == 0 and (seat == 0 or self._options & ENDS_EITHER):
+                return True
+        return False
+
+    def player(self, state: MancalaState) -> int:
+        """Return who is to move."""
+        return state.player
+
+    def actions(self, state: MancalaState) -> Iterator[int]:
+        """Yield the numbers of the own pits that hold stones, in order."""
+        field = (1 << self._width) - 1
+        row = state.sides[0] & ((1 << self._home) - 1)
+        pit = 1
+        while row > 0:
+            if row & field:
+                yield pit
+            row >>= self._width
+            pit += 1
+
+    def outcomes(self, state: MancalaState, action: int) -> Iterator[tuple[float, MancalaState]]:
+        """Yield the one position that follows."""
+        yield 1.0, self._after(state, action)
+
+    def payoff(self, state: MancalaState, player: int) -> float:
+        """Return the difference of the kalahs for `player`; of three and more, the own kalah."""
+        seat = player - state.player
+        if seat < 0:
+            seat += len(state.sides)
+        kept = self._kept(state, seat)
+        if len(state.sides) == 2:
+            kept -= self._kept(state, 1 - seat)
+        return float(kept)
+
+    def canonical(self, state: MancalaState) -> tuple[MancalaState, bool]:
+        """Let player 0 be to move, if there are two: who is whom does not matter then."""
+        if len(state.sides) == 2:
+            return MancalaState(0, state.sides), state.player == 1
+        return state, False
+
+    def _after(self, state: MancalaState, action: int) -> MancalaState:
+        """Return the position after a move: its sowings, one at least, and the capture."""
+        own, others = state.sides[0], state.sides[1:]
+        place = (action - 1) * self._width
+        crossed = chained = False
+        while True:
+            before = own
+            own, others, seat, place, crosses = self._sow(own, others, place)
+            crossed = crosses or (crossed and self._options & CHAINS_BY_MOVE != 0)
+            if seat > 0 or not (crossed and self._may_chain(before, own, place)):
+                break
+            chained = True
+        if seat == 0 and place == self._home and self._options & MOVE_AGAIN:
+            return MancalaState(state.player, (own,) + others)  # noqa: RUF005 - for numba
+        own, others = self._capture(own, others, seat, place, chained)
+        following = state.player + 1
+        if following == len(state.sides):
+            following = 0
+        return MancalaState(following, others + (own,))  # noqa: RUF005 - for numba
+
+    def _sow(
+        self, own: int, others: tuple[int, ...], place: int
+    ) -> tuple[int, tuple[int, ...], int, int, bool]:
+        """Sow the pit at `place`.
+
+        Returns the sides, the seat (0 for the own side) and the place of the last stone, and
+        whether the sowing has dropped a stone on another side.
+
+        As many stones are left as there are fields still to come, which are counted in bits here:
+        then one shift of `_ones` makes a stone for each of them.
+        """
+        ones, width, home = self._ones, self._width, self._home
+        end = home + width
+        stones = (own >> place) & ((1 << width) - 1)
+        left = stones * width
+        own -= stones << place
+        crosses = False
+        while left > self._lap:
+            left -= self._lap
+            own += ones
+            if self._options & SKIP_SOURCE:
+                own -= 1 << place
+            for seat in range(len(others)):
+                others = gamedp.with_item(others, seat, others[seat] + (ones >> width))
+            crosses = True
+        part = min(left, home - place)
+        own += (ones >> (end - part)) << (place + width)
+        left -= part
+        if left == 0:
+            return own, others, 0, place + part, crosses
+        for seat in range(len(others)):
+            part = min(left, home)
+            others = gamedp.with_item(others, seat, others[seat] + (ones >> (end - part)))
+            left -= part
+            if left == 0:
+                return own, others, seat + 1, part - width, True
+        own += ones >> (end - left)
+        return own, others, 0, left - width, True
+
+    def _may_chain(self, before: int, own: int, place: int) -> bool:
+        """Say whether the own field of the last stone is a pit that held stones."""
+        if place == self._home or self._options & CHAINS == 0:
+            return False
+        held = before if self._options & OCCUPIED_BEFORE else own - (1 << place)
+        return (held >> place) & ((1 << self._width) - 1) > 0
+
+    def _capture(
+        self, own: int, others: tuple[int, ...], seat: int, place: int, chained: bool
+    ) -> tuple[int, tuple[int, ...]]:
+        """Return the sides after the capture, if any, that follows the last stone of a move."""
+        field = (1 << self._width) - 1
+        if seat > 0:
+            if self._options & RUNS_AFTER_CHAINS or (self._options & RUNS and not chained):
+                side, taken = self._run(others[seat - 1], place)
+                others = gamedp.with_item(others, seat - 1, side)
+                own += taken << self._home
+        elif self._options & RUNS == 0 and place < self._home and (own >> place) & field == 1:
+            across = self._home - self._width - place
+            taken = (others[0] >> across) & field
+            if taken > 0 or self._options & EMPTY_CAPTURES:
+                others = gamedp.with_item(others, 0, others[0] - (taken << across))
+                own += ((taken + 1) << self._home) - (1 << place)
+        return own, others
+
+    def _run(self, side: int, place: int) -> tuple[int, int]:
+        """Take the twos and threes at `place` and before; return what is left, and how many."""
+        taken = 0
+        while place >= 0:
+            stones = (side >> place) & ((1 << self._width) - 1)
+            if stones | 1 != 3:
+                break
+            side -= stones << place
+            taken += stones
+            place -= self._width
+        return side, taken
+
+    def _kept(self, state: MancalaState, seat: int) -> int:
+        """Return what the player in that seat has in the end: 0 is the one to move."""
+        kept = state.sides[seat] >> self._home
+        if self._options & LEFT_TO_NOBODY or max(state.sides) > self._largest:
+            return kept
+        if self._options & LEFT_TO_OWNER:
+            return kept + self._in_play(state.sides[seat])
+        for first in range(len(state.sides)):
+            if state.sides[first] & ((1 << self._home) - 1) == 0:
+                return kept + self.material(state) if first == seat else kept
+        return kept
+
+    def _in_play(self, side: int) -> int:
+        """Return the stones in the pits of a side.
+
+        The product has the sum of the first k fields in field k, and carries nothing into it.
+        """
+        row = side & ((1 << self._home) - 1)
+        return (row * self._ones >> (self._home - self._width)) & ((1 << self._width) - 1)
+
+    # What search and tables of endings read.
+
+    def heuristic(self, state: MancalaState, player: int) -> float:
+        """Estimate the payoff by what the kalahs hold now."""
+        seat = player - state.player
+        if seat < 0:
+            seat += len(state.sides)
+        estimate = state.sides[seat] >> self._home
+        if len(state.sides) == 2:
+            estimate -= state.sides[1 - seat] >> self._home
+        return float(estimate)
+
+    def material(self, state: MancalaState) -> int:
+        """Return the number of stones in play. No move raises it."""
+        material = 0
+        for seat in range(len(state.sides)):
+            material += self._in_play(state.sides[seat])
+        return material
+
+    # For people.
+
+    def position(
+        self, *rows: Sequence[int], kalahs: Sequence[int] | None = None, player: int = 0
+    ) -> MancalaState:
+        """Return the position with these stones.
+
+        Parameters
+        ----------
+        *rows : sequence of int
+            For each player, the stones in their pits, in the order of the numbers of the pits.
+        kalahs : sequence of int, optional
+            For each player, the stones in their kalah. Then there must be as many stones as the
+            game has. Without it the kalahs are empty, and stones may be missing: these are the
+            rows alone, as in a table of endings.
+        player : int
+            Who is to move.
+
+        Raises
+        ------
+        gamedp.InvalidParameterError
+            If the numbers make no board, or there are more or fewer stones than there should be.
+
+        Examples
+        --------
+        >>> game = Mancala(pits=2, stones=2)
+        >>> state = game.position((0, 3), (1, 1), kalahs=(2, 1), player=1)
+        >>> game.board(state)
+        Board(rows=((0, 3), (1, 1)), kalahs=(2, 1), player=1)
+        """
+        board = checked_board(
+            rows, kalahs, player, players=self.players, pits=self.pits, total=self._total
+        )
+        sides = [
+            pack((*row, kalah), self._width)
+            for row, kalah in zip(board.rows, board.kalahs, strict=True)
+        ]
+        return MancalaState(board.player, tuple(sides[board.player :] + sides[: board.player]))
+
+    def board(self, state: MancalaState) -> Board:
+        """Return the position in lists, by players."""
+        first = self.players - state.player
+        sides = [*state.sides[first:], *state.sides[:first]]
+        return Board(
+            tuple(unpack(side, self._width, self.pits) for side in sides),
+            tuple(side >> self._home for side in sides),
+            state.player,
+        )
+
+    def action_name(self, state: MancalaState, action: int) -> str:
+        """Return the action in words: ``pit 3``."""
+        return f"pit {action}"
+
+    def render(self, state: MancalaState) -> str:
+        """Return the position as a drawing, and who is to move or how it has ended.
+
+        Examples
+        --------
+        >>> game = Mancala(pits=3, stones=2)
+        >>> print(game.render(game.initial_state()))
+        first player to move
+                    3  2  1
+           second   2  2  2
+                 0           0
+            first   2  2  2
+                    1  2  3
+        """
+        if self.is_terminal(state):
+            kept = [
+                self._kept(state, (seat - state.player) % self.players)
+                for seat in range(self.players)
+            ]
+            standing = "game over: " + ", ".join(
+                f"{name_of(player, self.players)} {stones}" for player, stones in enumerate(kept)
+            )
+        else:
+            standing = f"{name_of(state.player, self.players)} to move"
+        return f"{standing}\n{render(self.board(state))}"

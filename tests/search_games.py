@@ -47,8 +47,8 @@ class MadeUp:
         return state.player
 
     def actions(self, state):
-        for action in range(1 + self.mix(state.layer, state.place, 2) % 4):
-            yield action  # noqa: UP028 - numba cannot compile `yield from`
+        for action in range(1 + self.mix(state.layer, state.place, 2) % 4):  # noqa: UP028 - numba has none
+            yield action
 
     def outcomes(self, state, action):
         number = self.mix(state.layer, state.place, 10 + action)

@@ -74,6 +74,10 @@ class SearchRules:
         """Return the position with these integers."""
         return self._build(fields.tolist())
 
+    def stack_of(self, state: Any) -> NDArray[np.int64]:
+        """Return a stack with one position on it."""
+        return np.array([self.flatten(state)], np.int64)
+
     def work(self, **values: Any) -> Any:
         """Return the record of what the loop works on."""
         if self.is_compiled:

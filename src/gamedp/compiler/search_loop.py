@@ -27,14 +27,16 @@ from gamedp.kernels.transposition import (
 )
 
 # What a call returns.
-DONE, PAUSED, GROW_PLIES, GROW_MOVES, BAD, CHANCE, UNORDERED = range(7)
+DONE, PAUSED, GROW_PLIES, GROW_MOVES, BAD, CHANCE, UNORDERED, READ = range(8)
 
 # Where the loop goes on.
 ENTER, NEXT, RETURN = range(3)
 
 # Places in `counters`.
-(PLY, PHASE, NODES, PROVEN, HITS, CUTOFFS, INEXACT, DEEPEST, PROBES, YEAR, MOST_PLIES) = range(11)
-COUNTERS = 11
+(PLY, PHASE, NODES, PROVEN, HITS, CUTOFFS, INEXACT, DEEPEST, PROBES, YEAR, MOST_PLIES, WANTED) = (
+    range(12)
+)
+COUNTERS = 12
 
 # Places in `results`.
 SCORE, LARGEST = range(2)
@@ -48,6 +50,9 @@ INTS = 12
 # current action, and the window of the position after it before the reward is taken off.
 ALPHA, BETA, ORIGINAL, BEST, LOW, HIGH, REWARD, CHILD_ALPHA, CHILD_BETA = range(9)
 FLOATS = 9
+
+BLOCK = 1 << 16
+"""Positions in a block of an endgame table."""
 
 PLACES = (1 << 20) - 1
 """An action's priority is kept with its place among the actions, the earlier the higher."""
@@ -116,7 +121,8 @@ def alpha_beta(game, work, budget):
     status : int
         DONE, with the score in ``results[SCORE]``; PAUSED or GROW_* to be called again; BAD if the
         rules are wrong in the position at ``counters[PLY]``, CHANCE if they throw dice there,
-        UNORDERED if what they claim of its value contradicts itself.
+        UNORDERED if what they claim of its value contradicts itself; READ if the block
+        ``counters[WANTED]`` of the endgame tables is needed.
     """
     fields, ints, floats = work.fields, work.ints, work.floats
     moves, order = work.moves, work.order
@@ -183,6 +189,12 @@ def alpha_beta(game, work, budget):
                 material = game.material(state)
                 if material <= most_material:
                     place = work.ending_offsets[material] + game.ending_index(state)
+                    if not work.ending_present[place // BLOCK]:
+                        counters[NODES] -= 1
+                        counters[PLY] = ply
+                        counters[PHASE] = ENTER
+                        counters[WANTED] = place // BLOCK
+                        return READ
                     one, other = game.ending_range(state, float(work.endings[place]))
                     counters[PROBES] += 1
                     if one - half > low:

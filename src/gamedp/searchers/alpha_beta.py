@@ -176,6 +176,7 @@ class _Search:
         endings = options.endings
         self.endings = np.zeros(1, np.int8) if endings is None else endings.values
         self.ending_offsets = np.zeros(1, np.int64) if endings is None else endings.offsets
+        self.ending_present = np.zeros(1, np.bool_) if endings is None else endings.present
         self.most_material = -1 if endings is None else endings.material
         self.entries = 0
         self.depth = 0
@@ -211,6 +212,7 @@ class _Search:
     def _work(self, rules: SearchRules) -> Any:
         names = ("fields", "ints", "floats", "moves", "order", "killers", "history", "keys",
                  "scores", "infos", "counters", "results", "half", "endings", "ending_offsets",
+                 "ending_present",
                  "most_material")  # fmt: skip
         return rules.work(
             **{name: getattr(self, name) for name in names},
@@ -369,6 +371,9 @@ class _Search:
             for name in ("moves", "order"):
                 array = getattr(self, name)
                 setattr(self, name, np.concatenate((array, np.zeros_like(array))))
+            return
+        if status == loop.READ:
+            self.options.endings.read(int(self.counters[loop.WANTED]))
             return
         rules = self.search_rules
         stack = self.fields[: ply + 1]

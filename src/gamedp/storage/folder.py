@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["MANIFEST", "WAY_OUT", "read_folder", "write_folder"]
+__all__ = ["MANIFEST", "WAY_OUT", "read_folder", "sync", "write_beside", "write_folder"]
 
 FORMAT = "gamedp solution"
 VERSION = 1
@@ -58,11 +58,11 @@ def write_folder(folder: Path, content: dict[str, Any], arrays: Mapping[str, NDA
     _refuse_to_overwrite(folder / MANIFEST)
     try:
         files = {name: _write_array(folder, name, array) for name, array in arrays.items()}
-        _sync(folder)
+        sync(folder)
         text = _manifest_text(_version_of_gamedp(), {**content, "arrays": files})
-        beside, _ = _write_beside(folder, MANIFEST, lambda file: file.write(text.encode()))
+        beside, _ = write_beside(folder, MANIFEST, lambda file: file.write(text.encode()))
         beside.replace(folder / MANIFEST)
-        _sync(folder)
+        sync(folder)
     finally:
         _remove_leftovers(folder)
 
@@ -126,7 +126,7 @@ class _Hashing:
         return self._file.write(data)
 
 
-def _write_beside(folder: Path, name: str, write: Callable[[Any], object]) -> tuple[Path, str]:
+def write_beside(folder: Path, name: str, write: Callable[[Any], object]) -> tuple[Path, str]:
     """Write a file under a temporary name, until it is on the disk; return it and its SHA-256."""
     path = folder / f"{name}.gamedp-tmp"
     with path.open("wb") as file:
@@ -140,7 +140,7 @@ def _write_beside(folder: Path, name: str, write: Callable[[Any], object]) -> tu
 def _write_array(folder: Path, name: str, array: NDArray[Any]) -> dict[str, str]:
     """Write an array to a file of its own; return what the manifest says of it."""
     rows = np.ascontiguousarray(array)
-    beside, sha256 = _write_beside(
+    beside, sha256 = write_beside(
         folder,
         name,
         lambda file: np.lib.format.write_array(file, rows, allow_pickle=False),
@@ -158,7 +158,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _sync(folder: Path) -> None:
+def sync(folder: Path) -> None:
     """Wait until the names in the folder are on the disk, where the system offers that."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)

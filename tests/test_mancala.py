@@ -9,7 +9,7 @@ import mancala_reference as reference
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numba import config, njit
+from numba import njit
 
 import gamedp
 from gamedp.compiler.bridge import bind
@@ -441,7 +441,8 @@ TABLE_GAMES = [
     ),
     Mancala(pits=2, stones=2, captures="opposite-empty"),
     Mancala(pits=1, stones=5),
-    Mancala(pits=3, stones=1, majority_stop=True),
+    Mancala(pits=2, stones=3),
+    Mancala(pits=3, stones=1),
 ]
 
 
@@ -586,4 +587,3 @@ def test_optional_methods_compile_and_say_the_same(game):
         pits = list(game.actions(state))
         [(_, state)] = game.outcomes(state, pits[turn * 5 % len(pits)])
     assert turn > 15
-    assert (game.material(state) < game.pits) or not config.DISABLE_JIT

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gamedp.model import Model
     from gamedp.objectives import Discounted, FiniteHorizon, TotalReward
     from gamedp.progress import Progress
+    from gamedp.ranking import binomial, rank_distribution, unrank_distribution
     from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
     from gamedp.solvers import explain, solve
     from gamedp.solvers.backward_induction import BackwardInduction
@@ -85,13 +86,16 @@ _HOMES = {
     "UnknownStateError": "errors",
     "UnsupportedProblemError": "errors",
     "ValueIteration": "solvers.value_iteration",
+    "binomial": "ranking",
     "compile": "compiler",
     "distribution": "totals",
     "end_probabilities": "totals",
     "explain": "solvers",
     "helper": "game",
     "load": "storage",
+    "rank_distribution": "ranking",
     "solve": "solvers",
+    "unrank_distribution": "ranking",
     "with_item": "game",
 }
 """Which module each public name comes from. They are imported when first asked for, so that
@@ -138,13 +142,16 @@ __all__ = [
     "UnknownStateError",
     "UnsupportedProblemError",
     "ValueIteration",
+    "binomial",
     "compile",
     "distribution",
     "end_probabilities",
     "explain",
     "helper",
     "load",
+    "rank_distribution",
     "solve",
+    "unrank_distribution",
     "with_item",
 ]
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 import gamedp
 from gamedp.games._parameters import a_truth_value, as_whole, one_of, whole_at_least
@@ -19,6 +21,7 @@ from gamedp.games.mancala.board import (
     render,
     unpack,
 )
+from gamedp.games.mancala.endings import binomials, rank_rows, unrank_rows, winning_range
 
 __all__ = ["Mancala"]
 
@@ -148,11 +151,11 @@ class Mancala:
         needed = (self.pits + 1) * self._width
         if needed > BITS:
             most = ((1 << BITS // (self.pits + 1)) - 1) // (self.players * self.pits)
-            way_out = f"take at most {most} stones a pit, or fewer pits" if most else "take fewer"
+            way_out = f"at most {most} stones a pit, or fewer pits" if most else "fewer pits"
             message = (
                 f"pits={self.pits} with stones={self.stones} does not fit: a side of "
                 f"{self.pits + 1} fields, each for up to {self._total} stones, takes {needed} "
-                f"bits, and there are {BITS}; {way_out}."
+                f"bits, and there are {BITS}; take {way_out}."
             )
             raise gamedp.InvalidParameterError(message)
 
@@ -444,6 +447,114 @@ class Mancala:
         for seat in range(len(state.sides)):
             material += self._in_play(state.sides[seat])
         return material
+
+    def value_range(self, state: MancalaState, player: int) -> tuple[float, float]:
+        """Return between what `player` is sure to end: at worst without any stone in play."""
+        if self.is_terminal(state):
+            payoff = self.payoff(state, player)
+            return payoff, payoff
+        now = self.heuristic(state, player)
+        material = float(self.material(state))
+        return (now - material if len(state.sides) == 2 else now), now + material
+
+    # For tables of endings, which hold what a board is worth to the mover with empty kalahs.
+
+    @functools.cached_property
+    def _binomials(self) -> NDArray[np.int64]:
+        return binomials(2 * self.pits, self._total)
+
+    @functools.cached_property
+    def _largest_ending(self) -> int:
+        """As many stones in play as tables are for."""
+        if self.players > 2:
+            return -1
+        numbered = int(np.count_nonzero(self._binomials[-1] > 0))
+        return min(self._half if self.majority_stop else self._total, numbered - 1)
+
+    def settled(self, state: MancalaState, player: int) -> float:
+        """Return what no move can change any more: the difference of the kalahs for `player`.
+
+        For two players. What is still to come depends on the board alone, if nothing stops the
+        game at the majority: the value of a state is what is settled and the value of the same
+        board with empty kalahs, together.
+        """
+        return self.heuristic(state, player)
+
+    def num_endings(self, material: int) -> int:
+        """Return how many boards have just so many stones in play; 0 where tables are not for.
+
+        Tables are for two players; where the game stops at the majority, for no more stones than
+        half of all, since the values with empty kalahs must not know of the stop; and for as many
+        boards as 64 bits can number.
+
+        Examples
+        --------
+        >>> Mancala().num_endings(12)
+        1352078
+        """
+        if 0 <= material <= self._largest_ending:
+            return int(self._binomials[-1, material + 1])
+        return 0
+
+    def ending_index(self, state: MancalaState) -> int:
+        """Return the number of the board among those with as many stones in play, from 0 on.
+
+        The board is seen by the mover, and kalahs do not count. The numbers are those of
+        :func:`gamedp.rank_distribution` for the mover's pits and then the opponent's.
+        """
+        own, opponent = state.sides[0], state.sides[1]
+        return rank_rows(own, opponent, self._width, self._home, self._binomials)
+
+    def ending_state(self, material: int, index: int) -> MancalaState:
+        """Return the board with that number: empty kalahs, player 0 to move.
+
+        Raises
+        ------
+        ValueError
+            If there is no such board in tables.
+
+        Examples
+        --------
+        >>> game = Mancala(pits=3, stones=2)
+        >>> game.board(game.ending_state(material=4, index=100))
+        Board(rows=((2, 0, 0), (2, 0, 0)), kalahs=(0, 0), player=0)
+        """
+        if not 0 <= index < self.num_endings(material):
+            raise ValueError("ending_state: no board has this number")  # noqa: EM101, TRY003
+        rows = unrank_rows(index, material, self._width, self._home, self._binomials)
+        return MancalaState(0, rows)
+
+    def ending_range(self, state: MancalaState, value: float) -> tuple[float, float]:
+        """Return between what the mover ends, from what a table says.
+
+        Parameters
+        ----------
+        state : MancalaState
+            Of two players.
+        value : float
+            What the same board is worth to the mover with empty kalahs and without a stop at the
+            majority; a whole number.
+
+        Returns
+        -------
+        low, high : float
+            The same number twice, unless the game stops at the majority. It is known then who
+            wins, for having the majority is winning. Of the difference bounds are known.
+        """
+        if self.is_terminal(state):
+            payoff = self.payoff(state, state.player)
+            return payoff, payoff
+        own, opponent = state.sides[0] >> self._home, state.sides[1] >> self._home
+        end = own - opponent + int(value)
+        half = self._largest >> self._home
+        held = own + opponent + self.material(state)
+        if end == 0 or half >= held:
+            return float(end), float(end)
+        if end > 0:
+            low, high = winning_range(end, opponent, held, half)
+            return float(low), float(high)
+        low, high = winning_range(-end, own, held, half)
+        return float(-high), float(-low)
 
     # For people.
 

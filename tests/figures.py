@@ -10,8 +10,23 @@ import attrs
 WUBBEL = '"Würfeln mit Wubbel", Eulenspiegel 45'
 MATCHES = '"Gewinnstrategie für ein Streichholzspiel", 14. Algorithmus der Woche'
 KNIFFEL = '"Über das perfekte Kniffel-Spiel", Felix Holderied, 1999 to 2014'
+MANCALA = '"Eine Strategie für Mancala", Matthias Rosin'
+KALAH = "G. Irving, J. Donkers and J. Uiterwijk, ICGA Journal 23 (2000)"
 BOUTON = "C. L. Bouton, Annals of Mathematics 3 (1901)"
 PIG = "T. Neller and C. Presser, The UMAP Journal 25 (2004)"
+
+
+MANCALA_VALUES = {
+    # pits and stones a pit: what each first move is worth, without and with the majority stop
+    (2, 1): ([-2, 0], [-2, 0]),
+    (2, 2): ([-4, 0], [-4, 0]),
+    (2, 3): ([6, 2], [5, 2]),
+    (3, 1): ([0, -2, 0], [0, -2, 0]),
+    (3, 2): ([-2, -2, 0], [-3, -2, 0]),
+    (3, 3): ([-4, -2, -4], [-4, -2, -4]),
+    (4, 1): ([0, 0, -2, 0], [0, 0, -2, 0]),
+    (4, 2): ([0, -4, -2, 0], [0, -6, -2, 0]),
+}
 
 
 @attrs.frozen(kw_only=True)
@@ -61,6 +76,13 @@ class Position(Figure):
     game: str
     parameters: dict[str, Any] = attrs.Factory(dict)
     state: tuple[Any, ...]
+
+
+def full_board(pits: int, stones: int) -> tuple[Any, ...]:
+    """Return the fields of the first position of Mancala."""
+    width = (2 * pits * stones).bit_length()
+    side = sum(stones << width * pit for pit in range(pits))
+    return 0, (side, side)
 
 
 POSITIONS = (
@@ -113,6 +135,20 @@ POSITIONS = (
         tolerance=1e-14,
         source=PIG,
         status="computed",
+    ),
+    *(
+        Position(
+            name=f"mancala.{pits}x{stones}{'.stop' if stop else ''}",
+            game="mancala",
+            parameters={"pits": pits, "stones": stones, "majority_stop": stop},
+            state=full_board(pits, stones),
+            value=float(max(values)),
+            source=MANCALA,
+            status="computed",
+        )
+        for (pits, stones), both in MANCALA_VALUES.items()
+        for stop, values in zip((False, True), both, strict=True)
+        if pits * stones <= 6
     ),
     *(
         Position(
@@ -326,6 +362,119 @@ FIGURES = (
             "that there is a closed form.",
         )
         for heaps, largest, losing in ((1, 7, 1), (2, 7, 8), (3, 7, 64), (4, 5, 168))
+    ),
+    Figure(
+        name="mancala.values",
+        value=MANCALA_VALUES,
+        source=MANCALA,
+        status="computed",
+        note="the difference of the stones for the first player, by perfect play; with the stop it "
+        "is another one now and then, but never of another sign",
+    ),
+    Figure(
+        name="mancala.reachable",
+        value={
+            # pits, stones, majority stop: positions, those where the game is over, moves, boards
+            (1, 1, True): (3, 1, 2, 3),
+            (1, 1, False): (3, 1, 2, 3),
+            (1, 2, True): (2, 1, 1, 2),
+            (1, 2, False): (2, 1, 1, 2),
+            (1, 3, True): (4, 1, 3, 4),
+            (1, 3, False): (4, 1, 3, 4),
+            (2, 1, True): (18, 5, 18, 17),
+            (2, 1, False): (18, 5, 18, 17),
+            (2, 2, True): (27, 7, 27, 24),
+            (2, 2, False): (28, 7, 28, 24),
+            (2, 3, True): (240, 45, 268, 126),
+            (2, 3, False): (255, 46, 284, 126),
+            (3, 1, True): (330, 55, 408, 180),
+            (3, 1, False): (332, 55, 410, 180),
+            (3, 2, True): (4950, 450, 7721, 1541),
+            (3, 2, False): (5110, 382, 8003, 1541),
+            (3, 3, True): (37159, 1969, 68693, 8569),
+            (3, 3, False): (38331, 1336, 71314, 8569),
+            (4, 1, True): (6331, 496, 10626, 2623),
+            (4, 1, False): (6377, 484, 10695, 2623),
+            (4, 2, True): (384221, 9515, 875357, 80871),
+            (4, 2, False): (387821, 6878, 885489, 80871),
+        },
+        source=MANCALA,
+        status="computed",
+        note="positions that can come up, players and kalahs told apart; boards are seen by the "
+        "mover, kalahs apart",
+    ),
+    Figure(
+        name="mancala.perft",
+        value={
+            3: [6, 36, 183, 939, 4422, 21121, 96402],
+            4: [6, 36, 186, 973, 4823, 24142, 116671],
+            6: [6, 36, 195, 1090, 5839, 31596, 168186],
+        },
+        source=MANCALA,
+        status="computed",
+        note="by stones a pit: in how many ways 1, 2, ..., 7 moves can be made from the start with "
+        "six pits; no game has ended by then",
+    ),
+    Figure(
+        name="mancala.minimax",
+        value={
+            3: [
+                [0, 0, 0, 1, 1, 1],
+                [-1, -1, -1, 0, 0, 0],
+                [0, 0, 0, 1, 1, 1],
+                [-2, -1, -1, 0, 0, 0],
+                [-1, 0, 0, 1, 1, 1],
+                [-2, -2, -1, 0, 0, 0],
+                [-1, -1, 0, 1, 1, 1],
+            ],
+            4: [
+                [0, 0, 1, 1, 1, 1],
+                [-1, -1, 0, 0, 0, 0],
+                [0, 0, 1, 1, 1, 1],
+                [-2, -2, 0, 0, 0, 0],
+                [-1, -1, 1, 1, 1, 1],
+                [-3, -2, -1, 0, -1, 0],
+                [-1, -1, 1, 1, 0, 1],
+            ],
+            6: [
+                [1, 1, 1, 1, 1, 1],
+                [0, 0, 0, 0, 0, 0],
+                [1, 1, 1, 1, 1, 1],
+                [-1, -1, -1, -1, -1, -2],
+                [1, 2, 2, 2, 1, -1],
+                [-1, -1, -2, -2, -3, -3],
+                [1, 1, 2, 1, 0, 0],
+            ],
+        },
+        source=MANCALA,
+        status="computed",
+        note="by stones a pit: what each first move is worth to who makes it, when 1, 2, ..., 7 "
+        "moves are looked ahead and the difference of the kalahs is the value then",
+    ),
+    Figure(
+        name="mancala.bound",
+        value={"depth": 4, "positions": 1554, "stones 3": 1164, "stones 4": 1201},
+        source=MANCALA,
+        status="printed",
+        note="no more positions than this are visited by looking four moves ahead; so many are "
+        "with three and with four stones a pit",
+    ),
+    Figure(
+        name="mancala.article_claim",
+        value={"stones": 1, "value": 0.0, "reachable": 2_022_059},
+        source=MANCALA,
+        status="corrected",
+        note="The article says that strategies for up to three stones a pit are known that "
+        "guarantee a win. Six pits with one stone each are a draw, and so are those with two and "
+        "three; these are too many positions to list.",
+    ),
+    Figure(
+        name="kalah.solved",
+        value={1: "DLWLWD", 2: "WLLLWW", 3: "DWWW", 4: "WW"},
+        source=KALAH,
+        status="printed",
+        note="by pits: does the first player win or lose Kalah with 1, 2, ... stones a pit, or is "
+        "it a draw; a corner of the paper's table",
     ),
     *(
         Figure(

@@ -2,12 +2,14 @@
 
 import functools
 
+import attrs
 import numba
 import numpy as np
 import pytest
-from figures import BY_NAME, POSITIONS
+from figures import BY_NAME, MANCALA_VALUES, POSITIONS
 
 import gamedp
+from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim, NimState, nim_winning, winning_takes
 from gamedp.games.wubbel import ROLL, SAVE, State, Wubbel
 from gamedp.registry import GAMES, SOLVERS, find, registered
@@ -180,6 +182,102 @@ def test_a_winning_start_of_nim_is_the_first_players():
     assert solution.value() == 1.0
     assert solution.value(player=1) == -1.0
     assert solution.value(NimState(1, (3, 5, 7))) == -1.0
+
+
+@pytest.mark.parametrize(
+    ("pits", "stones"),
+    # Four pits with two stones would take a minute in plain Python.
+    [size for size in MANCALA_VALUES if COMPILED or size != (4, 2)],
+)
+@pytest.mark.parametrize("stop", [False, True])
+def test_first_moves_of_mancala(pits, stones, stop):
+    solution = gamedp.solve(Mancala(pits=pits, stones=stones, majority_stop=stop))
+    moves = solution.action_values(solution.initial_state())
+    expected = MANCALA_VALUES[pits, stones][stop]
+    assert [move.action for move in moves] == list(range(1, pits + 1))
+    assert [move.value for move in moves] == expected
+    assert solution.bounds() == (max(expected), max(expected))
+
+
+@attrs.frozen
+class SeatedMancala(Mancala):
+    """Mancala without its symmetry: it matters who is to move."""
+
+    def canonical(self, state):
+        return state, False
+
+
+def test_how_many_positions_of_mancala_there_are():
+    counted = 0
+    for (pits, stones, stop), expected in BY_NAME["mancala.reachable"].value.items():
+        if not COMPILED and pits * stones > 6:
+            continue
+        model = gamedp.compile(SeatedMancala(pits, stones, majority_stop=stop))
+        _, *sides = model.states.fields().T
+        kalah = pits * (2 * pits * stones).bit_length()
+        boards = {
+            tuple(board) for board in np.stack([side % 2**kalah for side in sides], 1).tolist()
+        }
+        found = (model.num_states, len(model.terminals), model.num_choices, len(boards))
+        assert found == expected, (pits, stones, stop)
+        counted += 1
+    assert counted == (22 if COMPILED else 18)
+
+
+def test_six_pits_with_one_stone_are_a_draw():
+    if not COMPILED:
+        return  # two million positions take minutes in plain Python
+    figure = BY_NAME["mancala.article_claim"].value
+    assert gamedp.solve(Mancala(stones=figure["stones"])).bounds() == (figure["value"],) * 2
+    model = gamedp.compile(SeatedMancala(stones=figure["stones"]))
+    assert model.num_states == figure["reachable"]
+
+
+def looked_ahead(game, state, depth):
+    """Return the number of ways, and the values for who moves, 0 to `depth` moves ahead."""
+    ways, values = np.zeros(depth + 1, int), np.full(depth + 1, -np.inf)
+    ways[0], values[0] = 1, game.heuristic(state, state.player)
+    if game.is_terminal(state):
+        values[:] = game.payoff(state, state.player)
+    elif depth:
+        for action in game.actions(state):
+            for _, after in game.outcomes(state, action):
+                more, worth = looked_ahead(game, after, depth - 1)
+                ways[1:] += more
+                values[1:] = np.maximum(values[1:], -worth)
+    return ways, values
+
+
+@pytest.mark.parametrize("stones", [3, 4, 6])
+def test_some_moves_of_mancala_ahead(stones):
+    game = Mancala(stones=stones)
+    start = game.initial_state()
+    seen = [
+        looked_ahead(game, after, 6)
+        for action in game.actions(start)
+        for _, after in game.outcomes(start, action)
+    ]
+    ways = sum(ways for ways, _ in seen)
+    assert ways.tolist() == BY_NAME["mancala.perft"].value[stones]
+    values = [[-worth[depth] for _, worth in seen] for depth in range(7)]
+    assert values == BY_NAME["mancala.minimax"].value[stones]
+
+
+def test_how_many_positions_four_moves_of_mancala_visit():
+    figure = BY_NAME["mancala.bound"].value
+    assert sum(6**depth for depth in range(1, figure["depth"] + 1)) == figure["positions"]
+    for stones in (3, 4):
+        game = Mancala(stones=stones)
+        ways, _ = looked_ahead(game, game.initial_state(), figure["depth"])
+        assert ways[1:].sum() == figure[f"stones {stones}"]
+
+
+def test_who_wins_kalah():
+    for pits, line in BY_NAME["kalah.solved"].value.items():
+        for stones, expected in enumerate(line, 1):
+            if COMPILED or pits * stones <= 6:
+                value = gamedp.solve(Mancala.kalah(pits, stones)).value()
+                assert "LDW"[int(np.sign(value)) + 1] == expected, (pits, stones)
 
 
 @pytest.mark.parametrize("state", [(0, 18), State(0, 0, 0, 0), 5, MatchesState(0, 77)], ids=repr)

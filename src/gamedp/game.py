@@ -165,6 +165,10 @@ def _ending_range(self: Any, state: State, value: float) -> tuple[float, float]:
     return settled + value, settled + value
 
 
+def _remainder(self: Any, state: State) -> State:  # noqa: ARG001
+    return state
+
+
 def _settled(self: Any, state: State, player: int) -> float:  # noqa: ARG001
     return 0.0
 
@@ -184,6 +188,7 @@ SEARCH_DEFAULTS: dict[str, Callable[..., Any]] = {
     "value_range": _value_range,
     "material": _material,
     "settled": _settled,
+    "remainder": _remainder,
     "ending_index": _ending_index,
     "ending_range": _ending_range,
 }

@@ -191,6 +191,7 @@ def _loop(
         "value_range": (game, state, number),
         "material": (game, state),
         "settled": (game, state, number),
+        "remainder": (game, state),
         "ending_index": (game, state),
         "ending_range": (game, state, real),
         "ending_state": (game, number, number),

@@ -132,6 +132,8 @@ def alpha_beta(game, work, budget):
     half, strict, extends, eager = work.half, work.strict, work.extends, work.eager
     has_rewards, most_material = work.has_rewards, work.most_material
     keeps = infos.size > 0
+    strips = work.strips
+    earns = has_rewards or strips
     year, most_plies = counters[YEAR] & AGES, counters[MOST_PLIES]
     ply, phase = counters[PLY], counters[PHASE]
     score, proof = results[SCORE], counters[PROVEN]
@@ -152,7 +154,7 @@ def alpha_beta(game, work, budget):
             if ply > 0:
                 alpha = floats[ply - 1, CHILD_ALPHA]
                 beta = floats[ply - 1, CHILD_BETA]
-                if has_rewards:
+                if earns:
                     reward = floats[ply - 1, REWARD]
                     alpha -= reward
                     beta -= reward
@@ -282,15 +284,20 @@ def alpha_beta(game, work, budget):
                         following, swapped = game.canonical(successor)
                         if game.is_terminal(following):
                             continue
+                        reward = 0.0
+                        if strips:
+                            side = mover ^ swapped
+                            reward = float(game.settled(following, side))
+                            following = game.remainder(following)
+                            reward -= float(game.settled(following, side))
                         game.gamedp_flatten(following, fields[ply + 1])
                         entry = find_entry_jit(
                             keys, infos, fields[ply + 1], hash_fields_jit(fields[ply + 1])
                         )
                         if entry < 0:
                             continue
-                        reward = 0.0
                         if has_rewards:
-                            reward = float(game.reward(state, action, mover))
+                            reward += float(game.reward(state, action, mover))
                         opposed = (game.player(following) ^ swapped) != mover
                         rest = depth - 1
                         if extends and not opposed and ply + 1 < most_plies:
@@ -342,9 +349,15 @@ def alpha_beta(game, work, budget):
                 moves[first + current], order[first + current] = action, priority
                 state = game.gamedp_decode(fields[ply])
                 found = 0
+                reward = 0.0
                 for probability, successor in game.outcomes(state, action):
                     if probability > 0.0:
                         following, swapped = game.canonical(successor)
+                        if strips and not game.is_terminal(following):
+                            side = ints[ply, MOVER] ^ swapped
+                            reward = float(game.settled(following, side))
+                            following = game.remainder(following)
+                            reward -= float(game.settled(following, side))
                         game.gamedp_flatten(following, fields[ply + 1])
                         ints[ply + 1, SWAPPED] = swapped
                         found += 1
@@ -354,7 +367,8 @@ def alpha_beta(game, work, budget):
                     counters[PLY] = ply
                     return CHANCE if found else BAD
                 if has_rewards:
-                    floats[ply, REWARD] = float(game.reward(state, action, ints[ply, MOVER]))
+                    reward += float(game.reward(state, action, ints[ply, MOVER]))
+                floats[ply, REWARD] = reward
                 alpha, beta = floats[ply, ALPHA], floats[ply, BETA]
                 is_test = current > 0 and above_jit(alpha) < beta
                 ints[ply, TESTED] = is_test
@@ -411,7 +425,7 @@ def alpha_beta(game, work, budget):
                 score = -score
                 proof = (proof >> 1) | ((proof & LOWER) << 1)
             ply -= 1
-            if has_rewards:
+            if earns:
                 reward = floats[ply, REWARD]
                 total = reward + score
                 part = total - reward

@@ -220,6 +220,7 @@ class _Search:
             extends=bool(self.options.extends),
             eager=EAGER,
             has_rewards=hasattr(rules.rules.game, "reward"),
+            strips=hasattr(rules.rules.game, "remainder"),
             num_players=rules.rules.num_players,
         )
 
@@ -324,20 +325,27 @@ class _Search:
     def _try(self, entry: _Found, depth: int, alpha: float, beta: float) -> tuple[float, int]:
         """Search one action within a window; return what was found and what that bounds."""
         child, reward = entry.choice.outcomes[0], entry.choice.reward
+        state = child.state
+        if not child.is_terminal:
+            game = self.root.rules.game
+            side = self.root.player ^ child.swapped
+            reward += float(game.settled(state, side))
+            state = game.remainder(state)
+            reward -= float(game.settled(state, side))
         alpha, beta = alpha - reward, beta - reward
         rest = depth - 1
         if entry.sign < 0:
             alpha, beta = -beta, -alpha
         elif self.options.extends and not child.is_terminal:
             rest = depth
-        score, proof = self._search(child.state, rest, alpha, beta)
+        score, proof = self._search(state, rest, alpha, beta)
         kind = UPPER if score <= alpha else LOWER if score >= beta else LOWER | UPPER
         low = score if proof & LOWER else -INFINITY
         high = score if proof & UPPER else INFINITY
         if entry.sign < 0:
             score, low, high = -score, -high, -low
             kind = (kind >> 1) | ((kind & LOWER) << 1)
-        self._narrow(entry, low, high)
+        self._narrow(entry, low + reward - entry.choice.reward, high + reward - entry.choice.reward)
         return score + reward, kind
 
     def _search(self, state: Any, rest: int, alpha: float, beta: float) -> tuple[float, int]:

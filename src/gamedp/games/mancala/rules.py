@@ -460,6 +460,11 @@ class Mancala:
     # For tables of endings, which hold what a board is worth to the mover with empty kalahs.
 
     @functools.cached_property
+    def _rows(self) -> int:
+        """The part of a side that is pits."""
+        return (1 << self._home) - 1
+
+    @functools.cached_property
     def _binomials(self) -> NDArray[np.int64]:
         return binomials(2 * self.pits, self._total)
 
@@ -479,6 +484,14 @@ class Mancala:
         board with empty kalahs, together.
         """
         return self.heuristic(state, player)
+
+    def remainder(self, state: MancalaState) -> MancalaState:
+        """Return the same board with empty kalahs, if these do not matter for what is to come."""
+        if self.majority_stop or self.players > 2:
+            return state
+        return MancalaState(
+            state.player, (state.sides[0] & self._rows, state.sides[1] & self._rows)
+        )
 
     def num_endings(self, material: int) -> int:
         """Return how many boards have just so many stones in play; 0 where tables are not for.

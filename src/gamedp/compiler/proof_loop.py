@@ -1,0 +1,259 @@
+"""The compiled loop of depth-first proof-number search over a game's own methods."""
+
+from __future__ import annotations
+
+from gamedp.kernels.jit import inlined
+from gamedp.kernels.transposition import BUCKET, find_entry_jit, hash_fields_jit
+
+# What a call returns.
+DONE, PAUSED, GROW_PLIES, GROW_CHILDREN, BAD, CHANCE, UNORDERED, READ = range(8)
+
+# Where the loop goes on.
+ENTER, UPDATE, RETURN = range(3)
+
+# Places in `counters`.
+PLY, PHASE, NODES, PROOF, DISPROOF, HITS, PROBES, WANTED, DEEPEST = range(9)
+COUNTERS = 9
+
+# Columns of `ints`.
+FIRST, COUNT, CURRENT, IS_OWN, MOST_PROOF, MOST_DISPROOF, BEGAN = range(7)
+INTS = 7
+
+SOLVED = 1 << 30
+"""A proof number of a position that is disproven, and a disproof number of one that is proven."""
+
+BLOCK = 1 << 16
+"""Positions in a block of an endgame table."""
+
+
+def keep_numbers(keys, infos, efforts, fields, proof, disproof, effort):
+    """Enter the numbers of a position; in a full bucket, what cost the least to find goes."""
+    first = (hash_fields_jit(fields) & (infos.size // BUCKET - 1)) * BUCKET
+    place = first
+    least = 1 << 62
+    for entry in range(first, first + BUCKET):
+        same = infos[entry] != 0
+        for k in range(fields.size):
+            if not same or keys[entry, k] != fields[k]:
+                same = False
+                break
+        if same:
+            place = entry
+            effort += efforts[entry]
+            break
+        worth = -1 if infos[entry] == 0 else efforts[entry]
+        if worth < least:
+            least = worth
+            place = entry
+    for k in range(fields.size):
+        keys[place, k] = fields[k]
+    infos[place] = proof << 31 | disproof
+    efforts[place] = effort
+
+
+keep_numbers_jit = inlined(keep_numbers)
+
+
+def prove(game, work, budget):
+    """Answer the question at ply 0: does the prover get at least so much?
+
+    Parameters
+    ----------
+    game
+        The game, bound for compiled loops.
+    work
+        ``fields`` (P, K + 1) is the stack, with the prover's number as the last field; ``ints``
+        stands beside it; ``child_fields``, ``proofs`` and ``disproofs`` are those of the positions
+        after it. ``goal`` is what the prover wants.
+    budget : int
+        Positions after which to pause.
+
+    Returns
+    -------
+    status : int
+        DONE, with ``counters[PROOF]`` 0 if it is proven and ``counters[DISPROOF]`` 0 if it is not
+        so; PAUSED, READ or GROW_* to be called again; or what is wrong in the position at
+        ``counters[PLY]``.
+    """
+    fields, ints, counters = work.fields, work.ints, work.counters
+    child_fields, proofs, disproofs = work.child_fields, work.proofs, work.disproofs
+    keys, infos, efforts = work.keys, work.infos, work.efforts
+    strips, most_material = work.strips, work.most_material
+    total, last_field = work.constant_sum, fields.shape[1] - 1
+    goal_field = last_field - 1
+    ply, phase = counters[PLY], counters[PHASE]
+    proof, disproof = counters[PROOF], counters[DISPROOF]
+    last_node = counters[NODES] + budget
+    while True:
+        if phase == ENTER:
+            if counters[NODES] >= last_node or ply + 2 > ints.shape[0]:
+                counters[PLY] = ply
+                counters[PHASE] = ENTER
+                return PAUSED if counters[NODES] >= last_node else GROW_PLIES
+            counters[PLY] = ply
+            counters[PHASE] = ENTER
+            state = game.gamedp_decode(fields[ply])
+            prover = fields[ply, last_field]
+            goal = fields[ply, goal_field]
+            mover = game.player(state)
+            if mover < 0 or mover > 1:
+                return BAD
+            is_own = mover == prover
+            first = 0
+            if ply > 0:
+                first = ints[ply - 1, FIRST] + ints[ply - 1, COUNT]
+            count = 0
+            for action in game.actions(state):
+                found = 0
+                if first + count >= proofs.size:
+                    return GROW_CHILDREN
+                child = first + count
+                for probability, successor in game.outcomes(state, action):
+                    if probability == 0.0:
+                        continue
+                    found += 1
+                    if not probability > 1.0 - 1e-9:
+                        found = 2
+                    after, swapped = game.canonical(successor)
+                    side = prover ^ 1 if swapped else prover
+                    needed = goal
+                    proof = 1
+                    disproof = 1
+                    if game.is_terminal(after):
+                        if game.payoff(after, side) >= goal:
+                            proof = 0
+                        else:
+                            disproof = 0
+                    else:
+                        if strips:
+                            earned = game.settled(after, side)
+                            after = game.remainder(after)
+                            needed -= int(earned - game.settled(after, side))
+                        low, high = game.value_range(after, side)
+                        if most_material >= 0:
+                            material = game.material(after)
+                            if material <= most_material:
+                                place = work.ending_offsets[material] + game.ending_index(after)
+                                if not work.ending_present[place // BLOCK]:
+                                    counters[WANTED] = place // BLOCK
+                                    return READ
+                                value = float(work.endings[place])
+                                one, other = game.ending_range(after, value)
+                                counters[PROBES] += 1
+                                if game.player(after) != side:
+                                    one, other = total - other, total - one
+                                if one > low:
+                                    low = one
+                                if other < high:
+                                    high = other
+                        if not low <= high:
+                            return UNORDERED
+                        if low >= needed:
+                            proof = 0
+                        elif high < needed:
+                            disproof = 0
+                        game.gamedp_flatten(after, child_fields[child])
+                        child_fields[child, last_field] = side
+                        child_fields[child, goal_field] = needed
+                        excess = work.weight * max(0, game.material(after) - most_material)
+                        lead = int(game.heuristic(after, side)) - needed
+                        if proof:
+                            proof = 1 + excess + work.lean * max(0, -lead)
+                        if disproof:
+                            disproof = 1 + excess + work.lean * max(0, lead+1)
+                        if proof != 0 and disproof != 0:
+                            hashed = hash_fields_jit(child_fields[child])
+                            entry = find_entry_jit(keys, infos, child_fields[child], hashed)
+                            if entry >= 0:
+                                counters[HITS] += 1
+                                proof = infos[entry] >> 31
+                                disproof = infos[entry] & (2 * SOLVED - 1)
+                    if proof == 0:
+                        disproof = SOLVED
+                    elif disproof == 0:
+                        proof = SOLVED
+                    proofs[child] = proof
+                    disproofs[child] = disproof
+                if found != 1:
+                    return CHANCE if found else BAD
+                count += 1
+                if (proof == 0 and is_own) or (disproof == 0 and not is_own):
+                    break
+            if count == 0:
+                return BAD
+            counters[NODES] += 1
+            if ply > counters[DEEPEST]:
+                counters[DEEPEST] = ply
+            ints[ply, FIRST] = first
+            ints[ply, COUNT] = count
+            ints[ply, IS_OWN] = is_own
+            ints[ply, BEGAN] = counters[NODES]
+            phase = UPDATE
+        elif phase == UPDATE:
+            first, count, is_own = ints[ply, FIRST], ints[ply, COUNT], ints[ply, IS_OWN]
+            # Of the numbers of the positions after it, the least counts for whoever moves, and the
+            # others' add up: here as the greatest and one more for each, for where they share
+            # positions, a sum would count these twice.
+            least = 2 * SOLVED
+            second = 2 * SOLVED
+            chosen = first
+            greatest = 0
+            open_children = 0
+            for child in range(first, first + count):
+                own = proofs[child] if is_own else disproofs[child]
+                other = disproofs[child] if is_own else proofs[child]
+                if own < least or (own == least and other < (disproofs[chosen] if is_own else proofs[chosen])):
+                    second = least
+                    least = own
+                    chosen = child
+                elif own < second:
+                    second = own
+                if other > greatest:
+                    greatest = other
+                if other != 0:
+                    open_children += 1
+            summed = greatest
+            if greatest != 0 and greatest < SOLVED:
+                summed = greatest + open_children - 1
+                if summed >= SOLVED:
+                    summed = SOLVED - 1
+            if least > SOLVED:
+                least = SOLVED
+            if least == 0:
+                summed = SOLVED
+            elif summed == 0:
+                least = SOLVED
+            proof, disproof = (least, summed) if is_own else (summed, least)
+            most_own = ints[ply, MOST_PROOF] if is_own else ints[ply, MOST_DISPROOF]
+            most_other = ints[ply, MOST_DISPROOF] if is_own else ints[ply, MOST_PROOF]
+            if least >= most_own or summed >= most_other or least == 0 or summed == 0:
+                keep_numbers_jit(
+                    keys, infos, efforts, fields[ply], proof, disproof,
+                    counters[NODES] - ints[ply, BEGAN] + 1,
+                )  # fmt: skip
+                phase = RETURN
+                continue
+            ints[ply, CURRENT] = chosen
+            other = disproofs[chosen] if is_own else proofs[chosen]
+            own_limit = second + second // 4 + 1
+            if own_limit > most_own:
+                own_limit = most_own
+            other_limit = most_other - summed + other
+            if other_limit > SOLVED or most_other >= SOLVED:
+                other_limit = SOLVED
+            ply += 1
+            ints[ply, MOST_PROOF] = own_limit if is_own else other_limit
+            ints[ply, MOST_DISPROOF] = other_limit if is_own else own_limit
+            for k in range(last_field + 1):
+                fields[ply, k] = child_fields[chosen, k]
+            phase = ENTER
+        else:
+            if ply == 0:
+                counters[PLY] = 0
+                counters[PROOF] = proof
+                counters[DISPROOF] = disproof
+                return DONE
+            ply -= 1
+            proofs[ints[ply, CURRENT]] = proof
+            disproofs[ints[ply, CURRENT]] = disproof
+            phase = UPDATE

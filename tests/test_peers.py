@@ -111,7 +111,7 @@ def test_trees_of_mancala(mancala, stones):
 
 @pytest.mark.parametrize(("pits", "stones"), [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2)])
 def test_whole_games_of_mancala(mancala, pits, stones):
-    # A move takes a stone out of play, or one of those in play nearer to a kalah: no game is longer.
+    # A move takes a stone out of play, or one in play nearer to a kalah: no game is longer.
     longest = sum(pits * in_play for in_play in range(2 * pits * stones + 1))
     value = max(BY_NAME["mancala.values"].value[pits, stones][True])
     assert mancala("alphabeta", pits, stones, longest)["value"] == value

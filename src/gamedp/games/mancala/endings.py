@@ -85,16 +85,15 @@ def unrank_rows(
 def winning_range(value: int, kalah: int, held: int, half: int) -> tuple[int, int]:
     """Return between what the winner ends up, if play stops at the majority.
 
-    Let the winner be ahead by `value` at the end of best play without that stop; the other one's
+    Let the winner be ahead by `value` at the end of best play without that stop. The other one's
     kalah holds `kalah` now, both sides together `held` stones, and a kalah with more than `half`
-    stops the game. With W and L in the kalahs at the stop, what is best without the stop leads from
-    there to an end that is no better for the winner than 2 (held - L) - held, and no worse than
-    2 W - held.
+    stops the game. From a stop with W in the winner's and L in the other one's kalah, play without
+    the stop would end with a difference from 2 W - held to held - 2 L.
 
-    The winner can hold on to the play that ensures `value`. It never comes to a stop by the other
-    one, who would have won, and if it stops by the winner, value <= held - 2 L and W > half. If it
-    does not stop, it is worth `value`. And if the other one holds on to the play that allows no
-    more than `value`, then at a stop 2 W <= value + held, and L is at least `kalah`; without a stop
-    the same is true of the end.
+    The winner can hold on to the play that ensures `value`. The other one never has the majority
+    then, for that would win; if the winner has it, W > half and value <= held - 2 L, and if play
+    ends without a stop, it does with `value` at least. The other one in turn can hold on to the
+    play that allows no more than `value`. At a stop by the winner then 2 W - held <= value, and L
+    is at least `kalah`; without a stop the same bound holds for the end.
     """
     return min(value, half + 1 - (held - value) // 2), (held + value) // 2 - kalah

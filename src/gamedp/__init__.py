@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gamedp.solvers.backward_induction import BackwardInduction
     from gamedp.solvers.base import Problem, StagedProblem, Support
     from gamedp.solvers.policy_iteration import PolicyIteration
+    from gamedp.solvers.retrograde import Retrograde
     from gamedp.solvers.stage_induction import StageInduction
     from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
     from gamedp.solvers.value_iteration import ValueIteration
@@ -67,6 +68,7 @@ _HOMES = {
     "Position": "staged_game",
     "Problem": "solvers.base",
     "Progress": "progress",
+    "Retrograde": "solvers.retrograde",
     "Rules": "game",
     "Solution": "solution",
     "StageInduction": "solvers.stage_induction",
@@ -120,6 +122,7 @@ __all__ = [
     "Position",
     "Problem",
     "Progress",
+    "Retrograde",
     "Rules",
     "Solution",
     "StageInduction",

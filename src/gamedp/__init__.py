@@ -43,6 +43,16 @@ if TYPE_CHECKING:
     from gamedp.staged_solution import StagedSolution
     from gamedp.storage import load
     from gamedp.structure import Structure
+    from gamedp.sums.composition import Sum, SumPosition
+    from gamedp.sums.grundy import (
+        GrundyValues,
+        SumValues,
+        grundy_value,
+        grundy_values,
+        mex,
+        nim_sum,
+    )
+    from gamedp.sums.octal import OctalGame, OctalPosition, Periodicity
     from gamedp.totals import Distribution, distribution, end_probabilities
 
 _HOMES = {
@@ -57,6 +67,7 @@ _HOMES = {
     "Flattened": "staged_game",
     "Game": "game",
     "GamedpError": "errors",
+    "GrundyValues": "sums.grundy",
     "Guarantee": "solution",
     "InvalidModelError": "errors",
     "InvalidParameterError": "errors",
@@ -64,6 +75,9 @@ _HOMES = {
     "LimitExceededError": "errors",
     "Model": "model",
     "NotSolvedError": "errors",
+    "OctalGame": "sums.octal",
+    "OctalPosition": "sums.octal",
+    "Periodicity": "sums.octal",
     "PolicyIteration": "solvers.policy_iteration",
     "Position": "staged_game",
     "Problem": "solvers.base",
@@ -80,6 +94,9 @@ _HOMES = {
     "Statistics": "solution",
     "Status": "solution",
     "Structure": "structure",
+    "Sum": "sums.composition",
+    "SumPosition": "sums.composition",
+    "SumValues": "sums.grundy",
     "Support": "solvers.base",
     "TopologicalValueIteration": "solvers.topological_value_iteration",
     "TotalReward": "objectives",
@@ -91,8 +108,12 @@ _HOMES = {
     "distribution": "totals",
     "end_probabilities": "totals",
     "explain": "solvers",
+    "grundy_value": "sums.grundy",
+    "grundy_values": "sums.grundy",
     "helper": "game",
     "load": "storage",
+    "mex": "sums.grundy",
+    "nim_sum": "sums.grundy",
     "solve": "solvers",
     "with_item": "game",
 }
@@ -111,6 +132,7 @@ __all__ = [
     "Flattened",
     "Game",
     "GamedpError",
+    "GrundyValues",
     "Guarantee",
     "InvalidModelError",
     "InvalidParameterError",
@@ -118,6 +140,9 @@ __all__ = [
     "LimitExceededError",
     "Model",
     "NotSolvedError",
+    "OctalGame",
+    "OctalPosition",
+    "Periodicity",
     "PolicyIteration",
     "Position",
     "Problem",
@@ -134,6 +159,9 @@ __all__ = [
     "Statistics",
     "Status",
     "Structure",
+    "Sum",
+    "SumPosition",
+    "SumValues",
     "Support",
     "TopologicalValueIteration",
     "TotalReward",
@@ -145,8 +173,12 @@ __all__ = [
     "distribution",
     "end_probabilities",
     "explain",
+    "grundy_value",
+    "grundy_values",
     "helper",
     "load",
+    "mex",
+    "nim_sum",
     "solve",
     "with_item",
 ]

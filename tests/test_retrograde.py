@@ -1,6 +1,7 @@
 """Retrograde analysis: games without chance that may go on for ever."""
 
 import itertools
+import json
 from fractions import Fraction
 
 import attrs
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from loopy_games import Chase, Ending, KingAndPawn, Pursuit
 
 import gamedp
+from gamedp.cli import main
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.kernels import retrograde
 from gamedp.testing import check_game, check_solver
@@ -524,3 +526,18 @@ def test_gamedp_chooses_it_and_says_why():
     assert "Retrograde: every step is sure, so values spread backwards from the ends" in words
     assert "Retrograde" not in gamedp.explain(rolling())
     assert "Retrograde" not in gamedp.explain(gamedp.compile(Matches(), compile="never"))
+
+
+def test_the_command_line_shows_the_distance(capsys, tmp_path):
+    for edges, name in ((path(4), "path"), (cycle(4), "cycle")):
+        gamedp.solve(Pursuit(edges, 4), compile="never").save(tmp_path / name)
+    state = ("--state", "robber_moves=0,cops=1,robber=3")
+    assert main(["query", str(tmp_path / "path"), *state]) == 0
+    assert "to the end  3 steps\n" in capsys.readouterr().out
+    assert main(["query", str(tmp_path / "cycle"), *state, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["distance"] is None
+    assert main(["query", "matches", "--compile", "never"]) == 0
+    assert "to the end" not in capsys.readouterr().out
+    options = ("--solver", "retrograde", "--compile", "never", "--state", "left=1")
+    assert main(["query", "matches", *options]) == 0
+    assert "to the end  1 step\n" in capsys.readouterr().out

@@ -28,6 +28,7 @@ relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[Health
         (gamedp.ValueIteration(), 15),
         (gamedp.ValueIteration(sweep="jacobi"), 15),
         (gamedp.PolicyIteration(), 15),
+        (gamedp.Retrograde(), 2),
     ],
     ids=repr,
 )

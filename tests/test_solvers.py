@@ -19,6 +19,7 @@ SOLVERS = (
     gamedp.ValueIteration(),
     gamedp.ValueIteration(sweep="jacobi"),
     gamedp.PolicyIteration(),
+    gamedp.Retrograde(),
 )
 
 relaxed = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -84,7 +85,8 @@ def test_total_reward(model, tolerance, optimum):
     problem = gamedp.Problem(model, objective)
     truth = exact_values(model, objective)
     solvers = supporting(problem)
-    assert len(solvers) == (5 if model.structure.is_acyclic else 4)
+    retrograde = model.is_deterministic and not model.rewards.any()
+    assert len(solvers) == 4 + model.structure.is_acyclic + retrograde
     before = model.digest()
     for solver in solvers:
         solution = solve_anyhow(model, objective, solver, tolerance)
@@ -176,7 +178,7 @@ def walk(up=0.5, states=50):
     )
 
 
-@pytest.mark.parametrize("solver", SOLVERS[1:], ids=str)
+@pytest.mark.parametrize("solver", SOLVERS[1:5], ids=str)
 def test_a_random_walk_is_solved_to_what_was_asked(solver):
     solution = gamedp.solve(walk(), solver=solver, tolerance=1e-9)
     truth = [Fraction(state, 49) for state in range(50)]
@@ -275,6 +277,110 @@ def test_three_players():
     for solver in SOLVERS[1:]:
         with pytest.raises(gamedp.UnsupportedProblemError, match="BackwardInduction"):
             gamedp.solve(model, solver=solver)
+
+
+def exact_max_n(model, policy):
+    """Return what every player gets in every state under a policy, and after each choice of it."""
+
+    def after(choice):
+        row = slice(*model.transition_offsets[choice : choice + 2].tolist())
+        chances = [Fraction(chance) for chance in model.probabilities[row].tolist()]
+        following = [values[target] for target in model.successors[row].tolist()]
+        return [
+            Fraction(model.rewards[choice, player])
+            + sum(p * v[player] for p, v in zip(chances, following, strict=True)) / sum(chances)
+            for player in range(model.num_players)
+        ]
+
+    values = {
+        state: [Fraction(payoff) for payoff in payoffs]
+        for state, payoffs in zip(model.terminals.tolist(), model.payoffs.tolist(), strict=True)
+    }
+    choices = {}
+    for state in model.structure.order.tolist():
+        if policy[state] >= 0:
+            rows = range(model.choice_offsets[state], model.choice_offsets[state + 1])
+            choices |= {choice: after(choice) for choice in rows}
+            values[state] = choices[int(policy[state])]
+    return values, choices
+
+
+@relaxed
+@given(models(players=[3, 4], acyclic=True), st.sampled_from(["max", "min"]))
+def test_several_players_each_do_what_is_best_for_them(model, optimum):
+    solution = solve_anyhow(model, gamedp.TotalReward(optimum), None, 1e-6)
+    assert solution.guarantee is gamedp.Guarantee.EQUILIBRIUM
+    values, choices = exact_max_n(model, solution.policy)
+    sign = 1 if optimum == "max" else -1
+    for state in range(model.num_states):
+        for player in range(model.num_players):
+            low, high = solution.bounds(state, player)
+            assert Fraction(low) <= values[state][player] <= Fraction(high)
+        if solution.policy[state] < 0:
+            continue
+        mover = int(model.players[state])
+        rows = range(model.choice_offsets[state], model.choice_offsets[state + 1])
+        best = max(sign * choices[choice][mover] for choice in rows)
+        slack = 2 * Fraction(solution.width)
+        assert best - sign * values[state][mover] <= slack
+        if solution.width == 0 and not model.rewards.any():
+            assert solution.policy[state] == next(
+                choice for choice in rows if sign * choices[choice][mover] == best
+            )
+
+
+def three(**options):
+    """Player 1 chooses one of two ends, after a step of player 0."""
+    given = {
+        "players": [0, 1, 2, 2],
+        "terminals": [2, 3],
+        "payoffs": [[1.0, 2.0, 3.0], [5.0, 2.0, 0.0]],
+        **options,
+    }
+    return gamedp.Model.from_arrays(
+        [0, 1, 3, 3, 3], [0, 1, 2, 3], [1, 2, 3], [1.0, 1.0, 1.0], num_players=3, **given
+    )
+
+
+def test_of_equally_good_actions_the_first_counts():
+    """It is all the same to player 1, and not to the others: so the values speak of this policy."""
+    solution = gamedp.solve(three())
+    assert solution.values[0].tolist() == [1.0, 2.0, 3.0]
+    assert solution.width == 0
+    assert gamedp.solve(three(payoffs=[[1, 2, 3], [5, 2.5, 0]])).value(player=2) == 0
+
+
+def test_several_players_do_not_hide_overflow_and_rounding():
+    rewards = [[1e308, 0.0, 0.0], [1e308, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        pytest.raises(gamedp.InvalidModelError, match="value of 0 is beyond the range"),
+    ):
+        gamedp.solve(three(rewards=rewards))
+    rewards = [[0.1, 0.0, 0.0]] * 3
+    with pytest.raises(gamedp.NotSolvedError, match="64-bit rounding") as caught:
+        gamedp.solve(three(rewards=rewards), tolerance=1e-30)
+    assert caught.value.solution.status is gamedp.Status.ROUNDING
+    assert gamedp.solve(three(rewards=rewards)).status is gamedp.Status.SOLVED
+
+
+def circle_of_three():
+    return gamedp.Model.from_arrays(
+        [0, 1, 2, 3], [0, 1, 2, 3], [1, 2, 0], [1.0] * 3, players=[0, 1, 2], num_players=3
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "objective", "words"),
+    [
+        (circle_of_three(), None, r"\(0 → 1 → 2 → 0\)\. No solver does that for more than two"),
+        (three(), gamedp.Discounted(0.5), "does not discount for more than two players"),
+        (three(), gamedp.FiniteHorizon(3), "finite horizons for one and two players only"),
+    ],
+)
+def test_what_is_not_done_for_several_players(model, objective, words):
+    with pytest.raises(gamedp.UnsupportedProblemError, match=f"^BackwardInduction .*{words}"):
+        gamedp.solve(model, objective)
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,17 @@ if TYPE_CHECKING:
     from gamedp.objectives import Discounted, FiniteHorizon, TotalReward
     from gamedp.progress import Progress
     from gamedp.ranking import binomial, rank_distribution, unrank_distribution
+    from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
+    from gamedp.searchers.alpha_beta import AlphaBeta
+    from gamedp.searchers.endings import EndgameTables
+    from gamedp.searchers.minimax import Minimax
+    from gamedp.searchers.perft import Perft, perft
     from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
     from gamedp.solvers import explain, solve
     from gamedp.solvers.backward_induction import BackwardInduction
     from gamedp.solvers.base import Problem, StagedProblem, Support
     from gamedp.solvers.policy_iteration import PolicyIteration
+    from gamedp.solvers.retrograde import Retrograde
     from gamedp.solvers.stage_induction import StageInduction
     from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
     from gamedp.solvers.value_iteration import ValueIteration
@@ -43,32 +49,54 @@ if TYPE_CHECKING:
     from gamedp.staged_solution import StagedSolution
     from gamedp.storage import load
     from gamedp.structure import Structure
+    from gamedp.sums.composition import Sum, SumPosition
+    from gamedp.sums.grundy import (
+        GrundyValues,
+        SumValues,
+        grundy_value,
+        grundy_values,
+        mex,
+        nim_sum,
+    )
+    from gamedp.sums.octal import OctalGame, OctalPosition, Periodicity
     from gamedp.totals import Distribution, distribution, end_probabilities
 
 _HOMES = {
     "ActionValue": "solution",
+    "AlphaBeta": "searchers.alpha_beta",
     "BackwardInduction": "solvers.backward_induction",
     "CompilationError": "errors",
     "CompilationWarning": "errors",
     "DamagedFileError": "errors",
     "Discounted": "objectives",
     "Distribution": "totals",
+    "EndgameTables": "searchers.endings",
     "FiniteHorizon": "objectives",
     "Flattened": "staged_game",
     "Game": "game",
     "GamedpError": "errors",
+    "GrundyValues": "sums.grundy",
     "Guarantee": "solution",
     "InvalidModelError": "errors",
     "InvalidParameterError": "errors",
     "KeptSolutionWarning": "errors",
     "LimitExceededError": "errors",
+    "Minimax": "searchers.minimax",
     "Model": "model",
     "NotSolvedError": "errors",
+    "OctalGame": "sums.octal",
+    "OctalPosition": "sums.octal",
+    "Perft": "searchers.perft",
+    "Periodicity": "sums.octal",
     "PolicyIteration": "solvers.policy_iteration",
     "Position": "staged_game",
     "Problem": "solvers.base",
     "Progress": "progress",
+    "Retrograde": "solvers.retrograde",
     "Rules": "game",
+    "SearchResult": "search_result",
+    "SearchStatistics": "search_result",
+    "SearchedAction": "search_result",
     "Solution": "solution",
     "StageInduction": "solvers.stage_induction",
     "StagedGame": "staged_game",
@@ -79,6 +107,9 @@ _HOMES = {
     "Statistics": "solution",
     "Status": "solution",
     "Structure": "structure",
+    "Sum": "sums.composition",
+    "SumPosition": "sums.composition",
+    "SumValues": "sums.grundy",
     "Support": "solvers.base",
     "TopologicalValueIteration": "solvers.topological_value_iteration",
     "TotalReward": "objectives",
@@ -91,8 +122,13 @@ _HOMES = {
     "distribution": "totals",
     "end_probabilities": "totals",
     "explain": "solvers",
+    "grundy_value": "sums.grundy",
+    "grundy_values": "sums.grundy",
     "helper": "game",
     "load": "storage",
+    "mex": "sums.grundy",
+    "nim_sum": "sums.grundy",
+    "perft": "searchers.perft",
     "rank_distribution": "ranking",
     "solve": "solvers",
     "unrank_distribution": "ranking",
@@ -103,28 +139,40 @@ _HOMES = {
 
 __all__ = [
     "ActionValue",
+    "AlphaBeta",
     "BackwardInduction",
     "CompilationError",
     "CompilationWarning",
     "DamagedFileError",
     "Discounted",
     "Distribution",
+    "EndgameTables",
     "FiniteHorizon",
     "Flattened",
     "Game",
     "GamedpError",
+    "GrundyValues",
     "Guarantee",
     "InvalidModelError",
     "InvalidParameterError",
     "KeptSolutionWarning",
     "LimitExceededError",
+    "Minimax",
     "Model",
     "NotSolvedError",
+    "OctalGame",
+    "OctalPosition",
+    "Perft",
+    "Periodicity",
     "PolicyIteration",
     "Position",
     "Problem",
     "Progress",
+    "Retrograde",
     "Rules",
+    "SearchResult",
+    "SearchStatistics",
+    "SearchedAction",
     "Solution",
     "StageInduction",
     "StagedGame",
@@ -135,6 +183,9 @@ __all__ = [
     "Statistics",
     "Status",
     "Structure",
+    "Sum",
+    "SumPosition",
+    "SumValues",
     "Support",
     "TopologicalValueIteration",
     "TotalReward",
@@ -147,8 +198,13 @@ __all__ = [
     "distribution",
     "end_probabilities",
     "explain",
+    "grundy_value",
+    "grundy_values",
     "helper",
     "load",
+    "mex",
+    "nim_sum",
+    "perft",
     "rank_distribution",
     "solve",
     "unrank_distribution",

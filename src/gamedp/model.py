@@ -156,6 +156,12 @@ class Model:
         return bool(self.num_transitions and self.probabilities.min() < 0)
 
     @functools.cached_property
+    def is_deterministic(self) -> bool:
+        """Whether every choice leads to one state for sure."""
+        sure = self.num_transitions == self.num_choices
+        return sure and bool((np.abs(self.probabilities) == 1).all())
+
+    @functools.cached_property
     def structure(self) -> Structure:
         """Components, levels and end components; computed once, when first asked for."""
         from gamedp.structure import Structure  # noqa: PLC0415 - brings numba along

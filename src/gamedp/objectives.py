@@ -37,6 +37,11 @@ def _is_horizon(_instance: object, _attribute: object, value: int) -> None:
 class TotalReward:
     """The expected sum of all rewards and the payoff at the end; a winning probability is one.
 
+    Play that never ends, and earns nothing on the way, has the sum 0. If the payoffs of two players
+    add up to another constant, it would be lost for one of them, and who that is is for the rules
+    to say: :class:`gamedp.Retrograde` then shares the constant equally, or counts such play as its
+    option `draw` says. Other solvers prove nothing where play may go on for ever.
+
     Parameters
     ----------
     optimum : {"max", "min"}

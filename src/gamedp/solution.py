@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import UnknownNameError, UnsupportedProblemError
+from gamedp.errors import UnknownNameError, UnknownStateError, UnsupportedProblemError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -142,6 +142,10 @@ class Solution:
     step_policies : (H, S) unsigned integers or None
         For a finite horizon of H steps: the best action's place among those of its state, with row
         h for h + 1 steps to go.
+    distances : (S,) int64 or None
+        Where the solver counts them (:class:`gamedp.Retrograde`): the steps that are left to the
+        end with best play, the winner going the shortest way and the loser the longest; -1 where
+        play goes on for ever.
     """
 
     model: Model
@@ -155,10 +159,12 @@ class Solution:
     guarantee: Guarantee
     statistics: Statistics
     step_policies: NDArray[np.unsignedinteger[Any]] | None = None
+    distances: NDArray[np.int64] | None = None
 
     def __attrs_post_init__(self) -> None:
         """Lock the arrays."""
-        for array in (self.values, self.lower, self.upper, self.policy, self.step_policies):
+        always = (self.values, self.lower, self.upper, self.policy)
+        for array in (*always, self.step_policies, self.distances):
             if array is not None:
                 array.flags.writeable = False
 
@@ -237,7 +243,9 @@ class Solution:
     def best_actions(self, state: Hashable, tolerance: float = 0.0) -> list[int]:
         """Return the actions in `state` that are best, as far as the values tell.
 
-        With more than two players, or a finite horizon: the policy's one action.
+        With more than two players, or a finite horizon: the policy's one action. Where distances
+        are known, of equally good actions those after which the end is as far as it should be: to
+        wait is no way to win.
 
         Parameters
         ----------
@@ -247,8 +255,8 @@ class Solution:
             Actions that are worse by at most this much count as best, too.
         """
         if self.values.ndim > 1 or self.step_policies is not None:
-            best = self.best_action(state)
-            return [] if best is None else [best]
+            chosen = self.best_action(state)
+            return [] if chosen is None else [chosen]
         index, swapped = self.model.index(state)
         actions = self.action_values(state)
         if not actions:
@@ -257,13 +265,57 @@ class Solution:
         wants_most = (player == 0) == (self.objective.optimum == "max")
         sign = 1.0 if wants_most ^ swapped else -1.0
         most = max(sign * action.value for action in actions)
-        return [entry.action for entry in actions if sign * entry.value >= most - tolerance]
+        best = [entry.action for entry in actions if sign * entry.value >= most - tolerance]
+        if self.distances is None or tolerance > 0 or self.distances[index] < 0:
+            return best
+        nearer = self._actions_nearer_the_end(index, self.distances)
+        # Rounding may set equal values apart; then those that seem best are all that is known.
+        return [action for action in best if action in nearer] or best
+
+    def _actions_nearer_the_end(self, index: int, distances: NDArray[np.int64]) -> set[int]:
+        """Return the actions whose one successor is one step nearer to the end."""
+        model = self.model
+        choices = slice(*model.choice_offsets[index : index + 2].tolist())
+        successors = model.successors[model.transition_offsets[choices]]
+        nearer = distances[successors] == distances[index] - 1
+        return set(model.action_labels[choices][nearer].tolist())
 
     def best_action(self, state: Hashable) -> int | None:
         """Return the action that the policy takes in `state`, or None where the game is over."""
         index, _ = self.model.index(state)
         choice = int(self.policy[index])
         return None if choice < 0 else int(self.model.action_labels[choice])
+
+    def distance(self, state: Hashable | None = None) -> int | None:
+        """Return how many steps are left from `state`, or from the start, if both play well.
+
+        Returns
+        -------
+        int or None
+            None if play goes on for ever.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the solver does not count steps.
+        UnknownStateError
+            If the model has no such state.
+        """
+        if self.distances is None:
+            message = (
+                f"{type(self.solver).__name__} does not count the steps to the end; Retrograde "
+                "does, for games without chance."
+            )
+            raise UnsupportedProblemError(message)
+        if state is None:
+            starts = self.distances[self.model.initial_states]
+            if (starts != starts[0]).any():
+                message = "the game starts in one of several states; name the one that is meant."
+                raise UnknownStateError(message)
+            steps = int(starts[0])
+        else:
+            steps = int(self.distances[self.model.index(state)[0]])
+        return None if steps < 0 else steps
 
     def action_values(self, state: Hashable) -> list[ActionValue]:
         """Return for each action in `state` what player 0 can expect after it.
@@ -360,6 +412,8 @@ class Solution:
     def to_columns(self) -> dict[str, NDArray[Any]]:
         """Return one column for each field of the state, and value, bounds and best action.
 
+        Where distances are known, they are a column too.
+
         What ``pandas.DataFrame`` or ``polars.DataFrame`` takes as it is. For states that are not
         packed into integers there is the one column ``state``.
         """
@@ -377,6 +431,8 @@ class Solution:
         has_choice = self.policy >= 0
         actions = np.where(has_choice, model.action_labels[self.policy * has_choice], 0)
         columns["action"] = np.ma.masked_array(actions, ~has_choice)
+        if self.distances is not None:
+            columns["distance"] = np.ma.masked_less(self.distances, 0)
         return columns
 
     def save(self, path: str | Path) -> None:

@@ -48,6 +48,7 @@ COMMANDS = {
     "games": "gamedp.cli.lists:games",
     "solvers": "gamedp.cli.lists:solvers",
     "kniffel": "gamedp.cli.kniffel:kniffel",
+    "grundy": "gamedp.cli.grundy:grundy",
 }
 """Where each command is; imported when it is asked for."""
 

@@ -78,6 +78,8 @@ def query(
         entries = [{key: action[key] for key in keys} for action in answer.actions]
         where = {"state": place.state} | ({"inside": place.inside} if staged else {})
         facts = report.facts(game, solution, place.state) | numbers | where
+        if isinstance(solution, gamedp.Solution) and solution.distances is not None:
+            facts["distance"] = solution.distance(place.state)
         report.print_json({**facts, "actions": entries, "best": answer.best})
     else:
         print(report.lines(_words(solution, place, answer)))
@@ -284,6 +286,10 @@ def _words(
     else:
         numbers = (answer.value, answer.lower, answer.upper)
         pairs += report.bounded(*numbers, player=None if count == 1 else 0)
+    if isinstance(solution, gamedp.Solution) and solution.distances is not None:
+        steps = solution.distance(place.state)
+        how_far = "never" if steps is None else "1 step" if steps == 1 else f"{steps:,} steps"
+        pairs.append(("to the end", how_far))
     if answer.actions:
         pairs.append(("actions", "\n".join(_rows(answer))))
         names = [action["name"] for action in answer.actions if action["action"] in answer.best]

@@ -160,7 +160,7 @@ def prove(game, work, budget):
                         if proof:
                             proof = 1 + excess + work.lean * max(0, -lead)
                         if disproof:
-                            disproof = 1 + excess + work.lean * max(0, lead+1)
+                            disproof = 1 + excess + work.lean * max(0, lead + 1)
                         if proof != 0 and disproof != 0:
                             hashed = hash_fields_jit(child_fields[child])
                             entry = find_entry_jit(keys, infos, child_fields[child], hashed)
@@ -202,7 +202,9 @@ def prove(game, work, budget):
             for child in range(first, first + count):
                 own = proofs[child] if is_own else disproofs[child]
                 other = disproofs[child] if is_own else proofs[child]
-                if own < least or (own == least and other < (disproofs[chosen] if is_own else proofs[chosen])):
+                if own < least or (
+                    own == least and other < (disproofs[chosen] if is_own else proofs[chosen])
+                ):
                     second = least
                     least = own
                     chosen = child

@@ -14,9 +14,7 @@ this module, which use no solver.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
 from typing import NamedTuple
 
 import attrs
@@ -367,7 +365,7 @@ def nim_winning(heaps: Sequence[int], *, misere: bool = True) -> bool:
     (True, False)
     """
     reversed_end = misere and max(heaps, default=0) <= 1
-    return (_sum_without_carrying(heaps) != 0) != reversed_end
+    return (gamedp.nim_sum(*heaps) != 0) != reversed_end
 
 
 def nim_winning_moves(heaps: Sequence[int], *, misere: bool = True) -> tuple[tuple[int, int], ...]:
@@ -390,11 +388,7 @@ def nim_winning_moves(heaps: Sequence[int], *, misere: bool = True) -> tuple[tup
     for index, heap in enumerate(heaps):
         others = (*heaps[:index], *heaps[index + 1 :])
         reversed_end = misere and max(others, default=0) <= 1
-        left = _sum_without_carrying(others) ^ reversed_end
+        left = gamedp.nim_sum(*others) ^ reversed_end
         if left < heap:
             moves.append((index, heap - left))
     return tuple(moves)
-
-
-def _sum_without_carrying(heaps: Sequence[int]) -> int:
-    return reduce(operator.xor, heaps, 0)

@@ -11,7 +11,7 @@ from gamedp.kernels import maxn, proofs, topological
 from gamedp.objectives import Discounted, FiniteHorizon
 from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Status
-from gamedp.solvers.base import Problem, Run, Support, make_solution, require
+from gamedp.solvers.base import Problem, Run, Support, check_range, make_solution, require
 
 if TYPE_CHECKING:
     from gamedp.progress import ProgressCallback
@@ -32,8 +32,10 @@ class BackwardInduction:
     the sums exact, the bounds are the value itself.
 
     With three players and more (max-n [1]_), each mover takes the action that is best for itself,
-    the first of equally good ones. That is an equilibrium; other ways to break ties may give other
-    values, so the bounds speak of this policy.
+    the first of equally good ones. That is an equilibrium: nobody gains by doing otherwise alone,
+    in any state, but what the bounds leave open. Other ways to break ties may give other values,
+    to everyone, so the bounds speak of this policy. This is for acyclic models and the total
+    reward.
 
     References
     ----------
@@ -63,11 +65,16 @@ class BackwardInduction:
             path = " → ".join(str(model.state(index)) for index in cycle[:6])
             dots = " → …" if len(cycle) > 6 else ""
             steps = "1 step" if len(cycle) == 1 else f"{len(cycle)} steps"
+            way_out = (
+                "No solver does that for more than two players: count the turns in the state, and "
+                "let the last one end the game."
+                if many
+                else "Use TopologicalValueIteration, or name no solver to let gamedp choose."
+            )
             return Support(
                 False,
                 f"needs an acyclic model; {model.state(cycle[0])!r} can be reached from itself in "
-                f"{steps} ({path}{dots} → {model.state(cycle[0])}). Use "
-                "TopologicalValueIteration, or name no solver to let gamedp choose.",
+                f"{steps} ({path}{dots} → {model.state(cycle[0])}). {way_out}",
             )
         return Support(True)
 
@@ -79,7 +86,7 @@ class BackwardInduction:
         if isinstance(problem.objective, FiniteHorizon):
             return self._finite_horizon(problem, problem.objective, tolerance, progress)
         if problem.model.num_players > 2:
-            return self._max_n(problem, progress)
+            return self._max_n(problem, tolerance, progress)
         run = Run(problem, tolerance, progress)
         structure = problem.model.structure
         total = structure.num_components
@@ -129,7 +136,9 @@ class BackwardInduction:
         solution = run.solution(self)
         return attrs.evolve(solution, step_policies=step_policies)
 
-    def _max_n(self, problem: Problem, progress: ProgressCallback | None) -> Solution:
+    def _max_n(
+        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+    ) -> Solution:
         """Let each mover take what is best for itself."""
         model = problem.model
         reporter = Reporter(progress, "solve")
@@ -151,13 +160,16 @@ class BackwardInduction:
             errors,
             policy,
         )
+        check_range(model, values)
+        lower, upper = values - errors, values + errors
+        width = float(np.max(upper - lower, initial=0.0))
         return make_solution(
             problem,
             self,
-            (values, values - errors, values + errors),
+            (values, lower, upper),
             policy,
             guarantee=Guarantee.EQUILIBRIUM,
-            status=Status.SOLVED,
+            status=Status.SOLVED if width <= tolerance else Status.ROUNDING,
             sweeps=1,
             seconds=reporter.seconds,
         )

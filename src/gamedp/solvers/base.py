@@ -27,6 +27,7 @@ __all__ = [
     "Solver",
     "StagedProblem",
     "Support",
+    "check_range",
     "make_solution",
     "require",
     "support_of_fixed_points",
@@ -311,10 +312,7 @@ class Run:
     def solution(self, solver: Any, *, proven: bool = True) -> Solution:
         """Put the solution together; raise NotSolvedError if it is not what was asked for."""
         problem, model = self.problem, self.problem.model
-        if not np.isfinite(self.values).all():
-            state = model.state(int(np.flatnonzero(~np.isfinite(self.values))[0]))
-            message = f"the value of {state!r} is beyond the range of 64-bit floating point."
-            raise InvalidModelError(message)
+        check_range(model, self.values)
         if not proven:
             self.prove_all()  # what does not depend on endless play is known all the same
         lower = np.nextafter(self.values - self.errors, -np.inf)
@@ -342,6 +340,15 @@ class Run:
             sweeps=self.sweeps,
             seconds=self.reporter.seconds,
         )
+
+
+def check_range(model: Model, values: NDArray[np.float64]) -> None:
+    """Raise InvalidModelError if a value, of any player, is too large for a 64-bit number."""
+    finite = np.isfinite(values)
+    if not finite.all():
+        state = model.state(int(np.argwhere(~finite)[0, 0]))
+        message = f"the value of {state!r} is beyond the range of 64-bit floating point."
+        raise InvalidModelError(message)
 
 
 def make_solution(

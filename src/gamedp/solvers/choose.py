@@ -10,6 +10,7 @@ from gamedp.objectives import Discounted, FiniteHorizon, Objective, TotalReward
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.backward_induction import BackwardInduction
 from gamedp.solvers.base import Problem, Solver, StagedProblem
+from gamedp.solvers.retrograde import Retrograde
 from gamedp.solvers.stage_induction import StageInduction
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.value_iteration import ValueIteration
@@ -210,6 +211,14 @@ def _choose(problem: Problem) -> tuple[Solver, str]:
         return BackwardInduction(), "one sweep for each step of the horizon."
     if problem.model.num_players > 2 or problem.model.structure.is_acyclic:
         return BackwardInduction(), "one pass from the end gives every value, up to rounding."
+    backwards = Retrograde()
+    if backwards.supports(problem):
+        worth = backwards.worth_of_a_draw(problem.model)
+        reason = (
+            "every step is sure, so values spread backwards from the ends; play without end is "
+            f"worth {worth:g}."
+        )
+        return backwards, reason
     if isinstance(problem.objective, Discounted) and not problem.model.has_swaps:
         reason = (
             "a discount narrows the interval of the true values with every sweep, fast where the "

@@ -36,6 +36,9 @@ DTYPES = {
 }
 """The types that an array may have; all others are int64."""
 
+OPTIONAL = {"step_policies", "distances"}
+"""Arrays that only some solutions have."""
+
 
 def check_arrays(
     folder: Path,
@@ -51,9 +54,9 @@ def check_arrays(
     arrays : mapping of name to array
     files : mapping of name to what the manifest says of it
     shapes : mapping of name to shape
-        ``step_policies`` may be missing.
+        Those in `OPTIONAL` may be missing.
     """
-    missing = sorted(shapes.keys() - arrays.keys() - {"step_policies"})
+    missing = sorted(shapes.keys() - arrays.keys() - OPTIONAL)
     if missing:
         message = f"{folder / MANIFEST} does not name {', '.join(missing)}. {WAY_OUT}."
         raise DamagedFileError(message)

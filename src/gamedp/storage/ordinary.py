@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SOLUTION_ARRAYS", "describe", "restore"]
 
-SOLUTION_ARRAYS = ("values", "lower", "upper", "policy", "step_policies")
+SOLUTION_ARRAYS = ("values", "lower", "upper", "policy", "step_policies", "distances")
 
 
 def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -42,6 +42,7 @@ def restore(
     shapes |= dict.fromkeys(("values", "lower", "upper"), _shape_of_values(shapes))
     shapes |= {
         "policy": shapes["players"],
+        "distances": shapes["players"],
         "step_policies": (length(arrays, "step_policies"), *shapes["players"]),
     }
     check_arrays(folder, arrays, content["arrays"], shapes)

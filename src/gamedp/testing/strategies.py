@@ -19,6 +19,7 @@ __all__ = ["games", "models"]
 
 WEIGHTS = (1, 2, 3, 1e-2, 1e2)
 SCALES = (1.0, 1.0, 1e6, 1e-9)
+SIDES = ((1,), (-1,), (0.5, -0.5))
 
 
 @st.composite
@@ -31,6 +32,7 @@ def models(
     ends: bool = True,
     swaps: bool | None = None,
     rewards: bool = True,
+    sure: bool = False,
 ) -> gamedp.Model:
     """Draw a small model: up to `max_states` states with choices, and one or two terminal ones.
 
@@ -48,6 +50,9 @@ def models(
         Whether two players may change places; either, if not given.
     rewards : bool
         Whether choices may earn something.
+    sure : bool
+        Whether every choice leads to one state for sure; unless `acyclic`, play may then go on for
+        ever, whatever `ends` says.
 
     Examples
     --------
@@ -75,14 +80,19 @@ def models(
         for _ in range(draw(st.integers(1, 3))):
             first = state + 1 if acyclic else 0
             targets = draw(
-                st.lists(st.integers(first, total - 1), min_size=1 - ends, max_size=3, unique=True)
+                st.lists(
+                    st.integers(first, total - 1),
+                    min_size=1 if sure else 1 - ends,
+                    max_size=1 if sure else 3,
+                    unique=True,
+                )
             )
-            if ends:
+            if ends and not sure:
                 end = draw(st.integers(inner, total - 1))
                 targets = [*(target for target in targets if target != end), end]
             weights = [draw(st.sampled_from(WEIGHTS)) for _ in targets]
             for target, weight in zip(targets, weights, strict=True):
-                sides = draw(st.sampled_from([(1,), (-1,), (0.5, -0.5)])) if swapping else (1,)
+                sides = draw(st.sampled_from(SIDES[: 2 if sure else 3])) if swapping else (1,)
                 successors += [target] * len(sides)
                 probabilities += [side * weight / sum(weights) for side in sides]
             gains.append(draw(earned))
@@ -111,6 +121,7 @@ def games(
     ends: bool = True,
     swaps: bool | None = None,
     rewards: bool = True,
+    sure: bool = False,
 ) -> st.SearchStrategy[TableGame]:
     """Draw a small game whose rules are tables and compile; parameters as for :func:`models`.
 
@@ -131,4 +142,5 @@ def games(
         ends=ends,
         swaps=swaps,
         rewards=rewards,
+        sure=sure,
     ).map(TableGame.of)

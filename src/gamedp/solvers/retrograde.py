@@ -1,0 +1,286 @@
+"""Retrograde analysis: games without chance in which play may go on for ever."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidModelError, InvalidParameterError
+from gamedp.kernels import retrograde
+from gamedp.model import describe_choice
+from gamedp.objectives import TotalReward
+from gamedp.progress import Reporter
+from gamedp.solution import Guarantee, Status
+from gamedp.solvers.base import Problem, Support, make_solution, require
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model import Model
+    from gamedp.progress import ProgressCallback
+    from gamedp.solution import Solution
+
+__all__ = ["Retrograde"]
+
+BUDGET = 1 << 22
+"""States in one call of the kernel."""
+
+
+def _is_finite(_instance: object, attribute: Any, value: object) -> None:
+    if value is not None and not (isinstance(value, (int, float)) and math.isfinite(value)):
+        message = f"{attribute.name} is {value!r}; it must be a finite number, or None."
+        raise InvalidParameterError(message)
+
+
+@attrs.frozen(kw_only=True)
+class Retrograde:
+    """Go backwards from the ends of a game without chance; whoever is never reached draws.
+
+    For one or two players whose every choice leads to one state for sure and earns nothing on the
+    way: chess endings, pursuits, mazes. States may come again, for play without end has a worth of
+    its own, the draw. Every state and every choice is looked at a fixed number of times.
+
+    A player can force an end worth v or more, where v is better than a draw, exactly from the
+    states of an attractor: the ends worth that much; the states from which that player can move
+    into it; and those from which the other one cannot but do so. The same holds for v or less and
+    the other player, where v is worse. From all other states each player can avoid what is worse
+    than a draw, and that is their value: these games are determined [1]_. The attractors of all v
+    are found in one pass, from the extreme payoffs inwards, as chess endings were first [2]_.
+
+    The bounds are the value itself; where the constant sum minus a payoff is no 64-bit number, they
+    are its two neighbours. The solution has `distances`: with best play, and the winner going the
+    shortest way among equally good ones, the loser the longest, so many steps are left to the end.
+    Where the value is a draw, both go the shortest way to an end worth a draw; the distance is -1
+    if there is none that neither leaves for something worse, so that play goes on for ever. The
+    policy keeps to that, and so never waits for a win.
+
+    Parameters
+    ----------
+    draw : float, optional
+        What play without end is worth to player 0. Half the constant sum if not given, so 0 in a
+        zero-sum game and for one player, as :class:`TotalReward` has it. Where players change
+        places (`canonical`), it can be nothing else.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `draw` is not a finite number.
+
+    References
+    ----------
+    .. [1] E. Grädel, W. Thomas, T. Wilke (eds.), "Automata, logics, and infinite games", Springer,
+       2002: reachability games are determined, with positional strategies.
+    .. [2] K. Thompson, "Retrograde analysis of certain endgames", ICCA Journal 9 (1986).
+
+    Examples
+    --------
+    State 0 may wait, or go on to 1, where the opponent may go back, or on to an end worth 1 or 2.
+
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays(
+    ...     [0, 2, 5, 5, 5], [0, 1, 2, 3, 4, 5], [0, 1, 0, 2, 3], [1.0] * 5,
+    ...     players=[0, 1, 0, 0], terminals=[2, 3], payoffs=[1.0, 2.0],
+    ... )
+    >>> gamedp.solve(model, solver=gamedp.Retrograde())
+    <Solution value=0.0 lower=0.0 upper=0.0 guarantee=TWO_SIDED status=SOLVED>
+    >>> solution = gamedp.solve(model, solver=gamedp.Retrograde(draw=1.5))
+    >>> solution.value(), solution.distance(0), gamedp.solve(model).distance(0)
+    (1.5, None, None)
+    >>> solution = gamedp.solve(model, solver=gamedp.Retrograde(draw=3))
+    >>> solution.value(1), solution.distance(1), solution.distance(0)
+    (1.0, 1, None)
+    """
+
+    draw: float | None = attrs.field(default=None, validator=_is_finite)
+
+    def supports(self, problem: Problem) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+        model = problem.model
+        if not isinstance(problem.objective, TotalReward):
+            kind = type(problem.objective).__name__
+            return Support(False, f"is for TotalReward, not for {kind}.")
+        if model.num_players > 2:
+            return Support(False, "is for one or two players; BackwardInduction does more.")
+        if not model.is_deterministic:
+            offsets = model.transition_offsets
+            unsure = (np.diff(offsets) > 1) | (abs(model.probabilities[offsets[:-1]]) != 1)
+            choice = int(np.flatnonzero(unsure)[0])
+            return Support(
+                False,
+                "needs choices that lead to one state for sure; "
+                f"{describe_choice(model, choice)} does not. Use TopologicalValueIteration.",
+            )
+        if model.rewards.any():
+            choice = int(np.flatnonzero(model.rewards)[0])
+            return Support(
+                False,
+                "is for payoffs at the end alone; "
+                f"{describe_choice(model, choice)} earns {float(model.rewards[choice])!r} on the "
+                "way. Use TopologicalValueIteration, or BackwardInduction with a FiniteHorizon.",
+            )
+        draw = self.worth_of_a_draw(model)
+        if model.has_swaps and 2 * draw != model.constant_sum:
+            return Support(
+                False,
+                f"cannot count play without end as {draw!r}: the players change places "
+                f"(canonical), so it is worth the same to both, {model.constant_sum / 2!r}. Leave "
+                "draw out, or solve a game without canonical.",
+            )
+        return Support(True)
+
+    def worth_of_a_draw(self, model: Model) -> float:
+        """Return what play without end is worth to player 0."""
+        if self.draw is not None:
+            return float(self.draw)
+        return model.constant_sum / 2 if model.num_players == 2 else 0.0
+
+    def solve(
+        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+    ) -> Solution:
+        """Solve the problem; where a bound is not the value, only rounding lies between."""
+        require(self, problem)
+        reporter = Reporter(progress, "solve")
+        model = problem.model
+        draw = self.worth_of_a_draw(model)
+        ladder = _Ladder.of(model, draw)
+        levels, distances = _spread(problem, ladder, reporter)
+        levels[levels < 0] = ladder.draw
+        policy = np.full(model.num_states, -1, np.int64)
+        retrograde.choose_jit(
+            model.choice_offsets,
+            model.successors,
+            model.probabilities,
+            len(ladder.values) - 1,
+            levels,
+            distances,
+            policy,
+        )
+        numbers = (ladder.values[levels], ladder.lower[levels], ladder.upper[levels])
+        width = float(np.max(ladder.upper - ladder.lower))
+        solution = make_solution(
+            problem,
+            self,
+            numbers,
+            policy,
+            guarantee=Guarantee.TWO_SIDED,
+            status=Status.SOLVED if width <= tolerance else Status.ROUNDING,
+            sweeps=1,
+            seconds=reporter.seconds,
+        )
+        return attrs.evolve(solution, distances=distances)
+
+
+@attrs.frozen(eq=False)
+class _Ladder:
+    """The values that a state can have, ascending and each once.
+
+    Attributes
+    ----------
+    values, lower, upper : (L,) float64
+        The nearest 64-bit numbers, and bounds.
+    terminals : (Z,) int64
+        Which of them the terminal states have.
+    draw : int
+        Which of them the draw is.
+    """
+
+    values: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    terminals: NDArray[np.int64]
+    draw: int
+
+    @classmethod
+    def of(cls, model: Model, draw: float) -> _Ladder:
+        """Sort the payoffs, with what they leave for the other one if players change places.
+
+        Each value is an exact sum of two 64-bit numbers, of which the first is the sum rounded: so
+        they can be put in order without any error.
+        """
+        payoffs = model.payoffs + 0.0  # no negative zeros
+        rounded = np.concatenate([payoffs, [draw + 0.0]])
+        rest = np.zeros(len(rounded))
+        if model.has_swaps:
+            other, other_rest = _exact_difference(model.constant_sum, payoffs)
+            if not np.isfinite(other).all():
+                state = model.state(int(model.terminals[np.flatnonzero(~np.isfinite(other))[0]]))
+                message = (
+                    f"the payoff in {state!r} leaves for the other player, of the constant sum "
+                    f"{model.constant_sum!r}, what is beyond the range of 64-bit floating point."
+                )
+                raise InvalidModelError(message)
+            rounded = np.concatenate([rounded, other])
+            rest = np.concatenate([rest, other_rest])
+        order = np.lexsort((rest, rounded))
+        rounded, rest = rounded[order], rest[order]
+        is_new = np.ones(len(order), np.bool_)
+        is_new[1:] = (rounded[1:] != rounded[:-1]) | (rest[1:] != rest[:-1])
+        places = np.empty(len(order), np.int64)
+        places[order] = np.cumsum(is_new) - 1
+        values, rest = rounded[is_new], rest[is_new]
+        return cls(
+            values=values,
+            lower=np.where(rest < 0, np.nextafter(values, -np.inf), values),
+            upper=np.where(rest > 0, np.nextafter(values, np.inf), values),
+            terminals=places[: len(payoffs)],
+            draw=int(places[len(payoffs)]),
+        )
+
+
+def _exact_difference(
+    minuend: float, subtrahends: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the rounded differences, and what is missing to the true ones: exactly (Knuth)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        difference = minuend - subtrahends
+        shown = difference - minuend
+        rest = (minuend - (difference - shown)) - (subtrahends + shown)
+    return difference + 0.0, rest + 0.0
+
+
+def _spread(
+    problem: Problem, ladder: _Ladder, reporter: Reporter
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the level and the distance of every state, -1 where play goes on for ever."""
+    model = problem.model
+    num_states = model.num_states
+    last = len(ladder.values) - 1
+    offsets = np.zeros(num_states + 1, np.int64)
+    sources = np.empty(model.num_choices, model.successors.dtype)
+    retrograde.find_predecessors_jit(
+        model.choice_offsets, model.successors, model.probabilities, offsets, sources
+    )
+    # The extremes first, on both sides; a draw last.
+    rounds = np.where(ladder.terminals < ladder.draw, ladder.terminals, last - ladder.terminals)
+    rounds[ladder.terminals == ladder.draw] = last + 1
+    by_round = np.argsort(rounds, kind="stable")
+    levels = np.full(num_states, -1, np.int64)
+    levels[model.terminals] = ladder.terminals
+    distances = np.full(num_states, -1, np.int64)
+    distances[model.terminals] = 0
+    cursor = np.zeros(3, np.int64)
+    queue = np.empty(num_states, model.successors.dtype)
+    undecided = np.diff(model.choice_offsets)
+    done = False
+    while not done:
+        done = retrograde.spread_jit(
+            BUDGET,
+            model.terminals[by_round],
+            rounds[by_round],
+            offsets,
+            sources,
+            (model.players == 0) == (problem.objective.optimum == "max"),
+            last,
+            ladder.draw,
+            cursor,
+            queue,
+            levels,
+            distances,
+            undecided,
+        )
+        solved = int(cursor[retrograde.HEAD])
+        reporter.report(solved, num_states, f"{solved:,} of {num_states:,} states solved")
+    return levels, distances

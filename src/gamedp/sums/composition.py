@@ -1,0 +1,156 @@
+"""A sum of games as one game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import attrs
+
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.game import Rules, with_item
+
+__all__ = ["Sum", "SumPosition"]
+
+
+class SumPosition(NamedTuple):
+    """A position of a :class:`Sum`: who is to move, and the state of each game."""
+
+    player: int
+    parts: tuple[Any, ...]
+
+
+def _check_parts(parts: tuple[Rules, ...]) -> None:
+    """Refuse what cannot be a part of a sum, as far as it can be seen at once."""
+    for rules in parts:
+        if rules.num_players != 2:
+            message = (
+                f"{type(rules.game).__name__} has num_players={rules.num_players}; a sum is of "
+                "games for two."
+            )
+            raise InvalidParameterError(message)
+        if len(rules.initial()) != 1:
+            message = f"{type(rules.game).__name__} starts at random; a sum is of games without."
+            raise InvalidParameterError(message)
+
+
+@attrs.frozen(init=False, repr=False)
+class Sum:
+    """Several impartial games side by side: a player moves in one of them, and the last move wins.
+
+    It is a game itself, so that :func:`gamedp.solve` explores all combinations, as plain Python:
+    good for small ones. :func:`gamedp.grundy_values` needs the parts alone.
+
+    Who is to move is the sum's to say. So the games must be impartial, with the same moves for
+    whoever has the turn. An action is ``action of the game * number of games + number of the
+    game``; see :meth:`action`.
+
+    Parameters
+    ----------
+    *parts
+        Games for two players without chance, in which whoever cannot move has lost.
+    games : iterable, optional
+        More of them.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a game is not for two players, or starts at random.
+    TypeError
+        If something is no game.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> row = Matches(matches=5, misere=False)
+    >>> gamedp.grundy_value(gamedp.Sum(row, row), compile="never")
+    0
+    >>> gamedp.solve(gamedp.Sum(row, row), compile="never").value()
+    -1.0
+    """
+
+    games: tuple[Any, ...]
+    rules: tuple[Rules, ...] = attrs.field(init=False, eq=False)
+
+    num_players = 2
+    constant_sum = 0.0
+
+    def __init__(self, *parts: Any, games: Iterable[Any] = ()) -> None:
+        self.__attrs_init__((*parts, *games))
+
+    def __attrs_post_init__(self) -> None:
+        """Take the games apart once."""
+        rules = tuple(Rules(game) for game in self.games)
+        _check_parts(rules)
+        object.__setattr__(self, "rules", rules)
+
+    def __repr__(self) -> str:
+        """Return the call that makes it."""
+        return f"Sum({', '.join(repr(game) for game in self.games)})"
+
+    def action(self, number: int, action: int) -> int:
+        """Return the action of the sum that is an `action` of the game with that number, from 0."""
+        return action * len(self.games) + number
+
+    def initial_state(self) -> SumPosition:
+        """Return the games at their starts, with player 0 to move."""
+        parts = (rules.canonical(rules.initial()[0][1])[0] for rules in self.rules)
+        return SumPosition(0, tuple(parts))
+
+    def is_terminal(self, position: SumPosition) -> bool:
+        """Say whether no game is left in which one could move."""
+        pairs = zip(self.games, position.parts, strict=True)
+        return all(game.is_terminal(part) for game, part in pairs)
+
+    def player(self, position: SumPosition) -> int:
+        """Return who is to move."""
+        return position.player
+
+    def actions(self, position: SumPosition) -> Iterator[int]:
+        """Yield the actions of all games, game by game."""
+        for number, (game, part) in enumerate(zip(self.games, position.parts, strict=True)):
+            if not game.is_terminal(part):
+                for action in game.actions(part):
+                    yield self.action(number, int(action))
+
+    def outcomes(self, position: SumPosition, action: int) -> Iterator[tuple[float, SumPosition]]:
+        """Yield what follows in the one game; the others stay as they are."""
+        action, number = divmod(action, len(self.games))
+        rules, parts = self.rules[number], position.parts
+        for chance, following in rules.game.outcomes(parts[number], action):
+            part, _ = rules.canonical(following)
+            yield chance, SumPosition(1 - position.player, with_item(parts, number, part))
+
+    def payoff(self, position: SumPosition, player: int) -> float:
+        """Return +1 to whoever moved last, and -1 to the other one.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If a part is not a loss for the player who cannot move in it.
+        """
+        for rules, part in zip(self.rules, position.parts, strict=True):
+            mover = rules.player(part)
+            if not rules.game.payoff(part, mover) < rules.game.payoff(part, 1 - mover):
+                message = (
+                    f"a sum is of games in which whoever cannot move has lost; {rules.game!r} ends "
+                    f"in {part!r}, where that is not so."
+                )
+                raise UnsupportedProblemError(message)
+        return -1.0 if player == position.player else 1.0
+
+    def canonical(self, position: SumPosition) -> tuple[SumPosition, bool]:
+        """Let player 0 be to move: who is whom does not matter."""
+        return SumPosition(0, position.parts), position.player == 1
+
+    def action_name(self, position: SumPosition, action: int) -> str:
+        """Return the action in the words of its game, which are counted from 1."""
+        action, number = divmod(action, len(self.games))
+        name = self.rules[number].action_name(position.parts[number], action)
+        return f"{name}, in game {number + 1}"
+
+    def render(self, position: SumPosition) -> str:
+        """Return the position of each game on a line."""
+        pairs = zip(self.rules, position.parts, strict=True)
+        return "\n".join(rules.render(part) for rules, part in pairs)

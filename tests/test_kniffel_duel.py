@@ -11,8 +11,10 @@ import pytest
 import gamedp
 from gamedp.games.kniffel import ENTERING, KEEPING, ROLLING, Card, Kniffel, Sheet, Turn, throw
 from gamedp.games.kniffel.duel import Duel
-from gamedp.games.kniffel.last_rounds import EitherTurn
-from gamedp.games.kniffel.targets import ForTotal, Remainder, Targets
+from gamedp.games.kniffel.either_turn import EitherTurn
+from gamedp.games.kniffel.for_total import ForTotal
+from gamedp.games.kniffel.remainder import Remainder
+from gamedp.games.kniffel.targets import Targets
 from gamedp.testing import check_game
 
 uncompiled_takes_minutes = pytest.mark.skipif(

@@ -273,9 +273,7 @@ class Adviser:
             yield Option(**total, box=end.box, points=end.points)
 
     def _total(self, card: Card, rest: float, lower: float, upper: float) -> dict[str, Any]:
-        # The bonus for the upper part is paid at the end, and so in the rest.
-        entered = sum(entry or 0 for entry in card.entries)
-        entered += card.further * self.rules.further_bonus
+        entered = card.entered(self.rules)
         return {
             "value": entered + rest,
             "lower": _sum(entered, lower, -math.inf),

@@ -24,21 +24,14 @@ import numpy as np
 
 import gamedp
 from gamedp.games.kniffel.card import Card
-from gamedp.games.kniffel.last_rounds import LastRounds, Sides, against, mine
+from gamedp.games.kniffel.either_turn import mine
+from gamedp.games.kniffel.for_total import ForTotal, PointsForTotal
+from gamedp.games.kniffel.last_rounds import LastRounds
+from gamedp.games.kniffel.prospects import Prospect, as_thrown, prospects
+from gamedp.games.kniffel.remainder import MOST_CONTEXTS, Compile, Remainder, check_size
 from gamedp.games.kniffel.rules import Kniffel, Sheet
-from gamedp.games.kniffel.targets import (
-    MOST_CONTEXTS,
-    Compile,
-    ForTotal,
-    PointsForTotal,
-    Prospect,
-    Remainder,
-    Targets,
-    as_thrown,
-    check_size,
-    entered_on,
-    prospects,
-)
+from gamedp.games.kniffel.sides import Sides, against
+from gamedp.games.kniffel.targets import Targets
 
 __all__ = ["Duel", "Endgame"]
 
@@ -110,7 +103,7 @@ class Duel:
             `draw`, `solution`, `max_contexts` and `compile`, as for the class.
         """
         rules = Kniffel() if rules is None else rules
-        lead = entered_on(card, rules) - entered_on(opponent, rules)
+        lead = card.entered(rules) - opponent.entered(rules)
         return cls(rules, card.sheet(rules), opponent.sheet(rules), lead, **options)
 
     @cached_property

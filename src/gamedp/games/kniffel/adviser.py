@@ -186,6 +186,21 @@ class Adviser:
             raise gamedp.InvalidParameterError(message)
         return options[0]
 
+    def expected_after(
+        self, situation: Situation
+    ) -> dict[tuple[tuple[int, ...] | None, int | None, int], float]:
+        """Return what can be expected after each decision: its keep, or its box and its points.
+
+        Raises
+        ------
+        gamedp.InvalidParameterError
+            If the rules do not allow the situation.
+        """
+        return {
+            (option.kept, option.box, option.points): option.value
+            for option in self.options(situation)
+        }
+
     def option(self, situation: Situation, decision: str | int | tuple[int, ...]) -> Option:
         """Return one decision, and what it is worth.
 

@@ -29,9 +29,12 @@ class Prospect:
     points : int
         What the entry counts in its box; 0 for a keep.
     value : float
-        The probability if play is at its best afterwards.
+        The probability if play is at its best afterwards, or as advised.
     lower, upper : float
-        Bounds of that.
+        The best that can be reached after it is proven to lie between these.
+    loss : float
+        By how much less probable it is than after the best decision: 0 for one that is not proven
+        to be worse.
     """
 
     kept: tuple[int, ...] | None
@@ -40,6 +43,12 @@ class Prospect:
     value: float
     lower: float
     upper: float
+    loss: float = 0.0
+
+    @property
+    def decision(self) -> tuple[tuple[int, ...] | None, int | None, int]:
+        """What is decided, without its probability."""
+        return self.kept, self.box, self.points
 
     def name(self, language: str = "de") -> str:
         """Return the dice that are kept, or the name of the box."""
@@ -57,6 +66,9 @@ def prospects(
 ) -> tuple[Prospect, ...]:
     """Return all decisions after a throw, the best one first.
 
+    Of decisions none of which is proven to be worse than another, that which keeps most dice comes
+    first, or counts most points.
+
     Parameters
     ----------
     inside : gamedp.Solution
@@ -70,20 +82,25 @@ def prospects(
         The state of the stage that a position within the turn is.
     """
     number, dice = situation
-    found = []
+    decisions: list[tuple[tuple[int, ...] | None, int | None, int, Turn]]
     if number < turn.throws:
-        for stay in product(*(range(count + 1) for count in dice)):
-            position = state(turn.on_the_table(turn.throws - number, stay))
-            found.append(Prospect(stay, None, 0, inside.value(position), *inside.bounds(position)))
+        left = turn.throws - number
+        keeps = product(*(range(count + 1) for count in dice))
+        decisions = [(stay, None, 0, turn.on_the_table(left, stay)) for stay in keeps]
     else:
-        for end in entries:
-            position = state(end)
-            found.append(
-                Prospect(
-                    None, end.box, end.points, inside.value(position), *inside.bounds(position)
-                )
-            )
-    found.sort(key=lambda each: (-each.value, -sum(each.kept or ()), -each.points))
+        decisions = [(None, end.box, end.points, end) for end in entries]
+    found = []
+    for stay, box, points, after in decisions:
+        index, _ = inside.model.index(state(after))
+        numbers = inside.values[index], inside.lower[index], inside.upper[index]
+        value, lower, upper = (min(max(float(number), 0.0), 1.0) for number in numbers)
+        found.append(Prospect(stay, box, points, value, lower, upper))
+    top = max(found, key=lambda each: each.value)
+    found = [
+        each if each.upper >= top.lower else attrs.evolve(each, loss=top.value - each.value)
+        for each in found
+    ]
+    found.sort(key=lambda each: (each.loss, -sum(each.kept or ()), -each.points))
     return tuple(found)
 
 

@@ -6,9 +6,9 @@ for the points that are earned, or for the lead over somebody else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations_with_replacement
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import attrs
 import numpy as np
@@ -18,9 +18,19 @@ import gamedp
 from gamedp.games.kniffel.boxes import FULL_HOUSE, LARGE_STRAIGHT, points, points_as_joker, throw
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 
-__all__ = ["MOST_CONTEXTS", "Compile", "Remainder", "RestOfCard", "check_size", "filled_with"]
+__all__ = [
+    "MOST_CONTEXTS",
+    "Compile",
+    "Remainder",
+    "RestOfCard",
+    "Size",
+    "TooLargeError",
+    "check_size",
+    "filled_with",
+]
 
 Compile: TypeAlias = Literal["auto", "always", "never"]
+ProgressCallback: TypeAlias = Callable[["gamedp.Progress"], None]
 
 MOST_CONTEXTS = 20_000_000
 """Beyond this, a table of contexts is made only if it is asked for: about a gigabyte."""
@@ -111,21 +121,76 @@ def _throws(dice: int, faces: int) -> Iterator[tuple[int, ...]]:
         yield throw(shown_faces, dice=dice, faces=faces)
 
 
-def check_size(contexts: int, max_contexts: float, what: str) -> None:
+class Size(NamedTuple):
+    """How large a table is, and what it takes, by what such tables have taken.
+
+    Attributes
+    ----------
+    contexts : int
+    work : float
+        How much longer than in a turn of one player each context takes.
+
+    Examples
+    --------
+    >>> print(Size(197_132_288))
+    197,132,288 contexts, about 9.9 GB and 789 seconds on one processor
+    """
+
+    contexts: int
+    work: float = 1.0
+
+    @property
+    def gigabytes(self) -> float:
+        """About how much memory it takes."""
+        return self.contexts * 50 / 1e9
+
+    @property
+    def seconds(self) -> float:
+        """About how long it takes on one processor."""
+        return self.contexts * self.work / 250_000
+
+    def __str__(self) -> str:
+        return (
+            f"{self.contexts:,} contexts, about {self.gigabytes:.1f} GB and {self.seconds:,.0f} "
+            "seconds on one processor"
+        )
+
+
+class TooLargeError(gamedp.InvalidParameterError):
+    """A table has more contexts than are made unless asked for.
+
+    Attributes
+    ----------
+    size : Size
+    """
+
+    def __init__(self, message: str, size: Size) -> None:
+        super().__init__(message)
+        self.size = size
+
+
+def check_size(size: Size, max_contexts: float, what: str) -> None:
     """Refuse a table that is too large, in words.
+
+    Parameters
+    ----------
+    size : Size
+    max_contexts : float
+    what : str
+        What takes a table of that size, in words.
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    TooLargeError
         If there are more contexts than that.
     """
-    if contexts > max_contexts:
+    if size.contexts > max_contexts:
         message = (
-            f"{what} takes a table of {contexts:,} contexts, about {contexts * 50 / 1e9:.1f} GB "
-            f"and {contexts / 250_000:,.0f} seconds on one processor; at most {max_contexts:,} are "
-            "made unless asked for. Fill more boxes, or pass max_contexts=."
+            f"{what} {size}; at most {max_contexts:,.0f} contexts are made unless asked for. Fill "
+            f"more boxes, or ask for them: max_contexts={size.contexts} in Python, --max-contexts "
+            f"{size.contexts} at the command line."
         )
-        raise gamedp.InvalidParameterError(message)
+        raise TooLargeError(message, size)
 
 
 @gamedp.helper

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 import gamedp
 from gamedp.games.kniffel.last_rounds import AgainstOpponent, AgainstPoints, LastRounds, Standing
-from gamedp.games.kniffel.remainder import MOST_CONTEXTS, Remainder, check_size
+from gamedp.games.kniffel.remainder import MOST_CONTEXTS, Remainder, Size, check_size
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 
 __all__ = ["Sides", "against"]
+
+MY_ENDS = 250
+"""In about how many ways a turn ends; the results of his turns are as many more."""
 
 
 @attrs.frozen(eq=False)
@@ -66,10 +69,10 @@ def against(sides: Sides, solution: Any = None, max_contexts: float = MOST_CONTE
     moves = 1 if (sides.his_turn or len(my.masks) == 1) and len(his.masks) > 1 else 0
     lead = min(max(sides.lead, leads[0]), leads[1])
     rows = 2 * (leads[1] - leads[0] + 1) * my.num_sheets
-    words = "the last rounds of these two cards, solved exactly,"
+    words = "the last rounds of these two cards, solved exactly, take a table of"
     upper, bonus = sides.sheet.upper, sides.sheet.bonus
     if solution is None:
-        check_size(rows * his.num_sheets, max_contexts, words)
+        check_size(Size(rows * his.num_sheets), max_contexts, words)
         start = Standing(
             moves, lead, upper, 0, bonus, sides.his_sheet.upper, 0, sides.his_sheet.bonus
         )
@@ -79,9 +82,12 @@ def against(sides: Sides, solution: Any = None, max_contexts: float = MOST_CONTE
             **{f"his_{name}": value for name, value in his.fields().items()},
         )
     else:
-        check_size(rows * len(his.masks), max_contexts, words)
+        # How many sheets he may come to is known only from his results, which take a while to find.
+        least = Size(rows * len(his.masks))
+        check_size(least, max(max_contexts, MOST_CONTEXTS), f"{words} at least")
         results, free = _results(rules, sides.his_sheet, solution)
-        check_size(rows * len(free), max_contexts, words)
+        size = Size(rows * len(free), 1 + len(results[1]) / MY_ENDS)
+        check_size(size, max_contexts, words)
         start = Standing(moves, lead, upper, 0, bonus, 0, 0, 0)
         game = AgainstPoints(**shared, start=start, his=results, free=free)
     representative, _ = gamedp.StagedRules(game).canonical(start)

@@ -18,7 +18,14 @@ import gamedp
 from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.for_total import ForTotal
 from gamedp.games.kniffel.prospects import Prospect, as_thrown, prospects
-from gamedp.games.kniffel.remainder import MOST_CONTEXTS, Compile, Remainder, check_size
+from gamedp.games.kniffel.remainder import (
+    MOST_CONTEXTS,
+    Compile,
+    ProgressCallback,
+    Remainder,
+    Size,
+    check_size,
+)
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 
 __all__ = ["Targets"]
@@ -38,7 +45,7 @@ class Targets:
         What it counts to reach the total exactly; 1 for the probability of at least so many points.
     max_contexts : float
         How large a table may become.
-    compile : {"auto", "always", "never"}
+    compile, progress
         As for :func:`gamedp.solve`.
 
     Attributes
@@ -50,8 +57,8 @@ class Targets:
 
     Raises
     ------
-    gamedp.InvalidParameterError
-        If the table would be larger.
+    TooLargeError
+        If the table would be larger: a :class:`gamedp.InvalidParameterError`.
 
     Examples
     --------
@@ -68,6 +75,7 @@ class Targets:
     draw: float = 1.0
     max_contexts: float = MOST_CONTEXTS
     compile: Compile = "auto"
+    progress: ProgressCallback | None = attrs.field(default=None, repr=False)
     most: int = attrs.field(init=False)
     game: ForTotal = attrs.field(init=False, repr=False)
     solution: Any = attrs.field(init=False, repr=False)
@@ -79,12 +87,13 @@ class Targets:
         # earned, and exceeded with one point more.
         worths = np.zeros(remainder.most + 1 + (self.draw < 1))
         worths[-1], worths[remainder.most] = 1.0, self.draw
-        contexts = len(worths) * remainder.num_sheets
-        check_size(contexts, self.max_contexts, "playing for a total from this card")
+        size = Size(len(worths) * remainder.num_sheets)
+        words = "playing for a total from this card takes a table of"
+        check_size(size, self.max_contexts, words)
         game = ForTotal.of(remainder, worths)
         object.__setattr__(self, "most", self.entered + remainder.most)
         object.__setattr__(self, "game", game)
-        solution = gamedp.solve(game, tolerance=1e-9, compile=self.compile)
+        solution = gamedp.solve(game, tolerance=1e-9, compile=self.compile, progress=self.progress)
         object.__setattr__(self, "solution", solution)
 
     @classmethod
@@ -97,7 +106,7 @@ class Targets:
         rules : Kniffel, optional
             Those of the article if not given.
         **options
-            `draw`, `max_contexts` and `compile`, as for the class.
+            `draw`, `max_contexts`, `compile` and `progress`, as for the class.
         """
         rules = Kniffel() if rules is None else rules
         return cls(rules, card.sheet(rules), card.entered(rules), **options)
@@ -105,6 +114,11 @@ class Targets:
     def context(self, total: int) -> Any:
         """Return the context from which `total` is to be reached, or None if it cannot be."""
         return None if total > self.most else self.game.starting(self.most - total)
+
+    def is_open(self, total: int) -> bool:
+        """Say whether a total is within reach, and not reached for sure."""
+        context = self.context(total)
+        return context is not None and not self.game.is_terminal(context)
 
     def at_least(self, total: int) -> float:
         """Return the best probability of at least `total` points in the end."""
@@ -139,7 +153,7 @@ class Targets:
         """
         thrown = as_thrown(self.rules, dice, number)
         context = self.context(total)
-        if context is None or self.game.is_terminal(context):
+        if not self.is_open(total):
             word = "out of reach" if context is None else "reached, or the card full"
             message = f"{total} points are {word}: every decision is as good."
             raise gamedp.InvalidParameterError(message)

@@ -240,28 +240,35 @@ class TestGoals:
     def test_an_exact_ending_is_offered_with_its_price_and_given_when_asked_for(
         self, ask, ask_json
     ):
-        mine, his = "- 8 9 16 15 - 15 9 25 30 40 - 20", "- 8 9 - 15 18 15 9 25 30 0 0 20"
-        place = (f"{mine} 3 11266", "--against", his)
-        limits = ("--max-contexts", "1e6")
-        between = ask_json(*place, *limits)
-        assert not between["exact"]
-        code, out, _ = ask(*place, *limits, "--lang", "en")
-        assert code == 0
-        assert re.search(r"--exact solves the last rounds exactly: a table of 1,077,504 con", out)
-        assert "Better for points: Ones, 225.846 expected, not 223.429\n" in out
-        code, out, err = ask(*place, *limits, "--exact")
-        assert (code, out) == (2, "")
-        assert "--max-contexts 1077504" in err
-        exact = ask_json(*place, "--exact")
+        place = (f"{MINE} 2 11266", "--against", HIS)
+        exact = ask_json(*place)
+        between = ask_json(*place, "--max-contexts", "1000")
         assert exact["exact"]
-        assert exact["best"] == between["best"] == "Sechser"
-        assert between["best_for_points"] == "Einser"
+        assert not between["exact"]
         assert between["lower"] <= exact["value"] <= between["upper"]
         exactly = {each["name"]: each for each in exact["options"]}
         assert exactly.keys() == {each["name"] for each in between["options"]}
         for option in between["options"]:
             assert option["lower"] <= exactly[option["name"]]["upper"]
             assert exactly[option["name"]]["lower"] <= option["upper"]
+        code, out, _ = ask(*place, "--max-contexts", "1000", "--lang", "en")
+        assert code == 0
+        (size,) = re.findall(r"--exact solves .* a table of ([\d,]+) contexts,$", out, re.MULTILINE)
+        code, out, err = ask(*place, "--max-contexts", "1000", "--exact")
+        assert (code, out) == (2, "")
+        assert f"take a table of {size} contexts" in err
+        assert f"--max-contexts {size.replace(',', '')} at the command line" in err
+
+    def test_what_is_better_for_points_is_said(self, ask, ask_json):
+        place = ("- 8 9 16 15 - 15 9 25 30 40 - 20 3 11266", "--max-contexts", "100000")
+        against = (*place, "--against", "- 8 9 - 15 18 15 9 25 30 0 0 20")
+        facts = ask_json(*against)
+        assert (facts["best"], facts["best_for_points"]) == ("Sechser", "Einser")
+        out = ask(*against, "--lang", "en")[1]
+        assert "Better for points: Ones, 225.846 expected, not 223.429\n" in out
+        same = ("- 8 9 16 15 18 15 9 25 30 40 - 20 3 11266", "--target", "242", "--lang", "en")
+        assert "Best entry: Ones\n" in ask(*same)[1]
+        assert "Better for points" not in ask(*same)[1]
 
     def test_a_total(self, ask, ask_json):
         # Only a Kniffel brings 50 more; there is one turn for it.

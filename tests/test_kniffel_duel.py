@@ -352,7 +352,7 @@ class TestCards:
     @pytest.mark.parametrize(
         ("call", "words"),
         [
-            (lambda card: Targets.of(Card()), "197,132,288 contexts.*pass max_contexts"),
+            (lambda card: Targets.of(Card()), "197,132,288 contexts.*max_contexts=197132288"),
             (lambda card: Duel.of(Card(), card).lower, "this duel takes a table of"),
             (
                 lambda card: Duel.of(card, card, max_contexts=10).endgame(),

@@ -12,7 +12,7 @@ import pytest
 from figures import BY_NAME
 
 from gamedp.cli import main
-from gamedp.games.kniffel import Card, Kniffel, Record
+from gamedp.games.kniffel import Card, Duel, Kniffel, Record
 
 pytestmark = pytest.mark.skipif(
     numba.config.DISABLE_JIT, reason="the whole table takes minutes uncompiled"
@@ -149,8 +149,184 @@ class TestQueries:
     def test_help(self, run):
         code, out, _ = run("--help")
         assert code == 0
-        for option in ("--set", "--lang", "--record", "--replay", "--analyse", "--seed", "--auto"):
+        options = ("--set", "--lang", "--record", "--replay", "--analyse", "--seed", "--auto")
+        for option in (*options, "--against", "--target", "--exact", "--max-contexts"):
             assert option in out
+
+
+MINE = "- 8 9 16 15 18 15 9 25 30 40 - 20"
+HIS = "3 8 9 16 15 24 - 9 25 30 40 0 -"
+FIVE_LEFT, HIS_FIVE = CARD, "- 8 9 16 15 - 15 9 25 30 - - -"
+
+
+class TestGoals:
+    @pytest.fixture
+    def ask(self, capsys):
+        """Ask about a situation and a goal; return the exit code and what was written."""
+
+        def asker(situation, *options):
+            code = main(["kniffel", *situation.split(), *options])
+            return code, *capsys.readouterr()
+
+        return asker
+
+    @pytest.fixture
+    def ask_json(self, ask):
+        def asker(situation, *options):
+            code, out, err = ask(situation, *options, "--json")
+            assert (code, err) == (0, "")
+            return json.loads(out, parse_constant=pytest.fail)
+
+        return asker
+
+    def test_winning_near_the_end_is_exact(self, ask, ask_json):
+        facts = ask_json(f"{MINE} 2 11266", "--against", HIS)
+        duel = Duel.of(Card.of(MINE), Card.of(HIS))
+        ending = duel.endgame()
+        best = ending.best("11266", 2)
+        assert facts["exact"]
+        assert (facts["best"], facts["decision"]) == (best.name(), "keep")
+        assert facts["value"] == pytest.approx(best.value, abs=1e-12)
+        assert facts["lower"] <= facts["value"] <= facts["upper"] <= facts["lower"] + 1e-11
+        assert facts["against"] == {
+            "card": list(Card.of(HIS).entries),
+            "further": 0,
+            "points": Card.of(HIS).total,
+            "plays_for": "points",
+            "is_next": False,
+            "draw": 0.5,
+        }
+        assert len(facts["options"]) == 18
+        code, out, err = ask(f"{MINE} 2 11266", "--against", HIS)
+        assert (code, err) == (0, "")
+        assert re.search(r"^ Deine Karte +Die des Gegners$", out, re.MULTILINE)
+        assert f"Gewinnwahrscheinlichkeit: {best.value:.6f}\n" in out
+        assert "Der Gegner spielt auf Punkte; ein Unentschieden zählt 0.5.\n" in out
+        before = ask_json(f"{MINE} 0", "--against", HIS)
+        assert before["value"] == pytest.approx(ending.value, abs=1e-12)
+        assert (before["best"], before["decision"], before["options"]) == (None, None, [])
+
+    def test_options_of_the_opponent_change_the_number(self, ask, ask_json):
+        against = (f"{MINE} 0", "--against", HIS)
+        duel = Duel.of(Card.of(MINE), Card.of(HIS))
+        usual = ask_json(*against)["value"]
+        wants_to_win = ask_json(*against, "--opponent-plays-for", "victory")["value"]
+        assert wants_to_win == pytest.approx(duel.endgame(he_plays_for="victory").value, abs=1e-12)
+        assert wants_to_win < usual
+        last = ask_json(*against, "--opponent-is-next")
+        assert last["against"]["is_next"]
+        assert last["value"] >= usual
+        lost = ask_json(*against, "--draw", "0")["value"]
+        won = ask_json(*against, "--draw", "1")["value"]
+        assert lost < usual < won
+        out = ask(*against, "--opponent-is-next", "--draw", "0", "--lang", "en")[1]
+        assert "The opponent plays for points, and is next to move; a draw counts 0.\n" in out
+
+    def test_winning_earlier_lies_between_two_bounds(self, ask, ask_json):
+        facts = ask_json(f"{FIVE_LEFT} 3 11266", "--against", HIS_FIVE)
+        duel = Duel.of(Card.of(FIVE_LEFT), Card.of(HIS_FIVE))
+        options = duel.options("11266", 3, clairvoyant=True)
+        assert not facts["exact"]
+        assert [each["name"] for each in facts["options"]] == [each.name() for each in options]
+        assert facts["value"] == pytest.approx(options[0].value, abs=1e-12)
+        assert facts["upper"] == pytest.approx(max(each.upper for each in options), abs=1e-12)
+        assert facts["lower"] <= facts["value"] < facts["upper"] < 1
+        code, out, _ = ask(f"{FIVE_LEFT} 0", "--against", HIS_FIVE, "--lang", "en")
+        assert code == 0
+        line = f"Probability of winning: at least {duel.lower:.6f}, at most {duel.upper:.6f}\n"
+        assert line in out
+        assert "The least is reached by taking the advice each time" in out
+
+    def test_an_exact_ending_is_offered_with_its_price_and_given_when_asked_for(
+        self, ask, ask_json
+    ):
+        place = (f"{MINE} 2 11266", "--against", HIS)
+        exact = ask_json(*place)
+        between = ask_json(*place, "--max-contexts", "1000")
+        assert exact["exact"]
+        assert not between["exact"]
+        assert between["lower"] <= exact["value"] <= between["upper"]
+        exactly = {each["name"]: each for each in exact["options"]}
+        assert exactly.keys() == {each["name"] for each in between["options"]}
+        for option in between["options"]:
+            assert option["lower"] <= exactly[option["name"]]["upper"]
+            assert exactly[option["name"]]["lower"] <= option["upper"]
+        code, out, _ = ask(*place, "--max-contexts", "1000", "--lang", "en")
+        assert code == 0
+        (size,) = re.findall(r"--exact solves .* a table of ([\d,]+) contexts,$", out, re.MULTILINE)
+        code, out, err = ask(*place, "--max-contexts", "1000", "--exact")
+        assert (code, out) == (2, "")
+        assert f"take a table of {size} contexts" in err
+        assert f"--max-contexts {size.replace(',', '')} at the command line" in err
+
+    def test_what_is_better_for_points_is_said(self, ask, ask_json):
+        place = ("- 8 9 16 15 - 15 9 25 30 40 - 20 3 11266", "--max-contexts", "100000")
+        against = (*place, "--against", "- 8 9 - 15 18 15 9 25 30 0 0 20")
+        facts = ask_json(*against)
+        assert (facts["best"], facts["best_for_points"]) == ("Sechser", "Einser")
+        out = ask(*against, "--lang", "en")[1]
+        assert "Better for points: Ones, 225.846 expected, not 223.429\n" in out
+        same = ("- 8 9 16 15 18 15 9 25 30 40 - 20 3 11266", "--target", "242", "--lang", "en")
+        assert "Best entry: Ones\n" in ask(*same)[1]
+        assert "Better for points" not in ask(*same)[1]
+
+    def test_a_total(self, ask, ask_json):
+        # Only a Kniffel brings 50 more; there is one turn for it.
+        chance = BY_NAME["kniffel.only"].value["value"] / 50
+        card = MINE.replace("-", "5", 1)
+        total = Card.of(card).total + 50
+        facts = ask_json(f"{card} 0", "--target", str(total))
+        assert facts["target"] == total
+        assert facts["value"] == pytest.approx(chance, abs=1e-7)
+        code, out, err = ask(f"{card} 2 11566", "--target", str(total), "--lang", "en")
+        assert (code, err) == (0, "")
+        assert f"Probability of at least {total} points: {1 / 6**3:.6f}\n" in out
+        assert re.search(r"^keep +reaches +loss +expected$", out, re.MULTILINE)
+        for target, value in ((total + 1, 0), (Card.of(card).entered(Kniffel()), 1)):
+            facts = ask_json(f"{card} 2 11566", "--target", str(target))
+            assert (facts["value"], facts["best"], facts["options"]) == (value, None, [])
+        out = ask(f"{card} 2 11566", "--target", str(total + 1))[1]
+        assert out.endswith("Keine Entscheidung ändert etwas daran.\n")
+
+    def test_further_yahtzees_of_both(self, ask_json):
+        mine = "- 6 9 12 15 18 25 26 25 30 40 50 -"
+        his = "4 6 9 12 15 18 25 26 25 30 40 50 -"
+        options = ("--set", "rules=yahtzee", "--against", his)
+        usual = ask_json(f"{mine} 0", *options)
+        ahead = ask_json(f"{mine} 0", *options, "--further", "1")
+        behind = ask_json(f"{mine} 0", *options, "--against-further", "1")
+        assert behind["against"]["points"] == usual["against"]["points"] + 100
+        assert behind["value"] < usual["value"] < ahead["value"]
+
+    @pytest.mark.parametrize(
+        ("situation", "options", "words"),
+        [
+            (f"{EMPTY} 0", ("--target", "300"), "--max-contexts 197132288 at the command"),
+            (f"{EMPTY} 0", ("--against", EMPTY), "this duel takes a table of 197,132,288"),
+            (
+                f"{FIVE_LEFT} 0",
+                ("--against", EMPTY, "--opponent-plays-for", "victory"),
+                "the last rounds of these two cards, solved exactly, take",
+            ),
+            (f"{MINE} 0", ("--against", "3 3"), "--against: a card has 13 boxes"),
+            (f"{MINE} 0", ("--against", HIS, "--against-further", "1"), "--against: further=1"),
+            (f"{MINE} 0", ("--against", HIS, "--draw", "2"), "draw must lie between 0 and 1"),
+            (f"{MINE} 0", ("--against", HIS, "--opponent-plays-for", "fun"), "fun"),
+            (f"{MINE} 1 11266", ("--against", HIS, "--opponent-is-next"), "the turn is mine"),
+            (f"{MINE} 4 11266", ("--against", HIS), "there is no throw 4"),
+            (f"{MINE} 4 11266", ("--target", "1"), "there is no throw 4"),
+            (f"{MINE} 0", ("--against", HIS, "--target", "3"), "do not go together"),
+            (f"{MINE} 0", ("--target", "300", "--exact"), "--exact needs --against"),
+            (f"{MINE} 0", ("--max-contexts", "3"), "needs --against or --target"),
+            ("", ("--against", HIS), "--against goes with a query"),
+            ("", ("--auto", "--target", "300"), "--target goes with a query"),
+        ],
+    )
+    def test_refused_in_words(self, ask, situation, options, words):
+        code, out, err = ask(situation, *options)
+        assert (code, out) == (2, "")
+        assert words in err
+        assert err.count("\n") == 1
 
 
 class TestGames:

@@ -11,8 +11,10 @@ import pytest
 import gamedp
 from gamedp.games.kniffel import ENTERING, KEEPING, ROLLING, Card, Kniffel, Sheet, Turn, throw
 from gamedp.games.kniffel.duel import Duel
-from gamedp.games.kniffel.last_rounds import EitherTurn
-from gamedp.games.kniffel.targets import ForTotal, Remainder, Targets
+from gamedp.games.kniffel.either_turn import EitherTurn
+from gamedp.games.kniffel.for_total import ForTotal
+from gamedp.games.kniffel.remainder import Remainder
+from gamedp.games.kniffel.targets import Targets
 from gamedp.testing import check_game
 
 uncompiled_takes_minutes = pytest.mark.skipif(
@@ -170,6 +172,8 @@ def test_bounds_and_exact_endings_are_those_by_hand(game, sheet, his, lead):
     lower, upper = by_hand.utility(sheet, his, lead), by_hand.clairvoyant(sheet, his, lead)
     assert duel.lower == pytest.approx(float(lower), abs=1e-12)
     assert duel.upper == pytest.approx(float(upper), abs=1e-12)
+    assert duel.lower <= lower
+    assert duel.upper >= upper
     for his_turn in (False, True):
         exact = by_hand.joint(sheet, his, lead, his_turn, "points")
         ending = duel.endgame(his_turn=his_turn)
@@ -223,8 +227,31 @@ def test_advice_names_what_every_decision_leaves(game, sheet, his, lead):
             exact = value(*arguments, state=end)
             assert option.value == pytest.approx(float(exact), abs=1e-12)
         for found in (keeps, entries):
-            values = [option.value for option in found]
-            assert values == sorted(values, reverse=True)
+            losses = [option.loss for option in found]
+            assert losses == sorted(losses)
+            for option in found:
+                assert option.loss == pytest.approx(found[0].value - option.value, abs=1e-12)
+    # Whoever knows his total after the decision does as well as any answer to his throws.
+    for number in (1, 2):
+        exact = {each.decision: each for each in duel.endgame().options(thrown, number)}
+        for option in duel.options(thrown, number, clairvoyant=True):
+            assert option.lower <= exact[option.decision].upper
+            assert exact[option.decision].lower <= option.upper
+            after = (
+                turn.on_the_table(1, option.kept)
+                if number == 1
+                else next(
+                    end
+                    for end in game.entries(sheet, thrown)
+                    if (end.box, end.points) == (option.box, option.points)
+                )
+            )
+            known = sum(
+                chance * by_hand.target(sheet, lead - total, state=after)
+                for total, chance in by_hand.totals(his).items()
+            )
+            assert option.upper == pytest.approx(float(known), abs=1e-12)
+            assert option.upper >= known
     best = duel.best(thrown, 1)
     assert best == duel.options(thrown, 1)[0]
     assert best.name()
@@ -262,7 +289,8 @@ def test_who_plays_to_win_earns_fewer_points_than_who_plays_for_them():
     assert points.mean <= most.mean + 1e-12
     wins = sum(chance * duel._worth(duel.lead + total) for total, chance in points)
     assert wins == pytest.approx(duel.lower, abs=1e-12)
-    assert duel.lower >= sum(chance * duel._worth(duel.lead + total) for total, chance in most)
+    for_points = sum(chance * duel._worth(duel.lead + total) for total, chance in most)
+    assert duel.lower >= for_points - 1e-12
 
 
 def test_by_chance_the_numbers_come_true():
@@ -324,7 +352,7 @@ class TestCards:
     @pytest.mark.parametrize(
         ("call", "words"),
         [
-            (lambda card: Targets.of(Card()), "197,132,288 contexts.*pass max_contexts"),
+            (lambda card: Targets.of(Card()), "197,132,288 contexts.*max_contexts=197132288"),
             (lambda card: Duel.of(Card(), card).lower, "this duel takes a table of"),
             (
                 lambda card: Duel.of(card, card, max_contexts=10).endgame(),

@@ -526,6 +526,7 @@ import outer.inner
 from outer import TABLE, SIZES
 
 STEP = 1
+LIMITS = {"low", "high", "middle"}
 
 class Spot(NamedTuple):
     left: int
@@ -549,12 +550,46 @@ class Game:
     def outcomes(self, state, action, slack=0):
         yield 1.0, Spot(after(state.left, action) - slack)
     def payoff(self, state, player): return TABLE[0] + SIZES[1] + outer.SCALE * self.share()
-    def share(self): return 0.5
+    def share(self): return 0.5 + outer.halved(1) + outer.squared(2) + self.more("low" in LIMITS)
+    def more(self, number):
+        return outer.raised(number) + outer.Odds.doubled(1) + outer.ODDS.of(number) + outer.least()
 """
 
 OUTER = """
+import functools
+import math
 import numpy as np
 SCALE = 2.0
+
+def halved(number):
+    return helped(number) / 2.0
+
+def helped(number):
+    return math.floor(number) + 7
+
+@functools.cache
+def squared(number):
+    return number ** 2
+
+raised = functools.partial(pow, exp=3)
+
+class Odds:
+    def __init__(self, base): self.base = base
+    @staticmethod
+    def doubled(number): return number * 4
+    def of(self, number, plus=8): return self.base + number + plus + self.shift
+    @property
+    def shift(self): return 11
+
+ODDS = Odds(5)
+
+def counted(least):
+    @functools.wraps(least)
+    def count(*numbers): return least(*numbers) + 12
+    return count
+
+@counted
+def least(): return 13
 TABLE = np.array([1.0, 2.0])
 SIZES = (1, (2, 3))
 """
@@ -599,6 +634,18 @@ def digest_of(monkeypatch, edit, start=5):
         ("[1.0, 2.0]", "[[1.0, 2.0]]"),
         ("np.array([1.0, 2.0])", "np.array([1.0, 2.0]).view(np.int64)"),
         ("(2, 3)", "(2, 4)"),
+        ("halved(number):\n    return", "halved(number):\n    return 1 +"),
+        ("(number) + 7", "(number) - 7"),
+        ("math.floor", "math.ceil"),
+        ("number ** 2", "number ** 4"),
+        ("exp=3", "exp=2"),
+        ("number * 4", "number * 6"),
+        ("Odds(5)", "Odds(6)"),
+        ("plus=8", "plus=9"),
+        ("return 11", "return 10"),
+        ("+ 12", "+ 14"),
+        ("return 13", "return 15"),
+        ('"middle"', '"centre"'),
     ],
     ids=" to ".join,
 )
@@ -614,6 +661,31 @@ def test_the_digest_sees_nothing_else(monkeypatch):
     assert digest_of(monkeypatch, ("", ""), start=7) == before
     assert digest_of(monkeypatch, ("    def share", "\n    # a comment\n    def share")) == before
     assert digest_of(monkeypatch, ("import numpy as np", "import numpy as np, math")) == before
+    unused = ("class Odds:", "class Odds:\n    def unused(self): return 1\n")
+    assert digest_of(monkeypatch, unused) == before
+
+
+def test_the_digest_is_the_same_in_every_process(tmp_path):
+    (tmp_path / "outer").mkdir()
+    (tmp_path / "outer" / "__init__.py").write_text(OUTER)
+    (tmp_path / "outer" / "inner.py").write_text(INNER)
+    (tmp_path / "digested.py").write_text(DIGESTED)
+    script = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import digested; "
+        "from gamedp.compiler.digest import dissect; print(dissect(digested.Game()).digest)"
+    )
+    digests = set()
+    for seed in ("1", "2", "3"):
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        ran = subprocess.run(
+            [sys.executable, "-c", script],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        digests.add(ran.stdout)
+    assert len(digests) == 1
 
 
 GAME_FILE = """

@@ -14,7 +14,7 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Game", "Rules", "helper", "with_item"]
+__all__ = ["AnyRules", "Game", "Rules", "helper", "with_item"]
 
 State: TypeAlias = Hashable
 Item = TypeVar("Item")
@@ -223,7 +223,29 @@ def is_distribution(start: object) -> bool:
 
 
 @attrs.frozen
-class Rules:
+class AnyRules:
+    """What games of all kinds have in common, with what their classes leave out filled in."""
+
+    game: Any = attrs.field()
+
+    @property
+    def num_players(self) -> int:
+        """How many players there are; 1 is a Markov decision process."""
+        return int(getattr(self.game, "num_players", 1))
+
+    @property
+    def constant_sum(self) -> float:
+        """What the payoffs of the two players add up to."""
+        return float(getattr(self.game, "constant_sum", 0.0))
+
+    def render(self, state: Any) -> str:
+        """Return the state in words."""
+        render = getattr(self.game, "render", None)
+        return str(render(state)) if render else str(state)
+
+
+@attrs.frozen
+class Rules(AnyRules):
     """A game seen through the whole protocol: what its class leaves out is filled in.
 
     Plain Python, one state at a time; compiled exploration is checked against it.
@@ -244,16 +266,6 @@ class Rules:
     @game.validator
     def _has_the_methods(self, _attribute: object, game: object) -> None:
         require_methods(game, REQUIRED, "game")
-
-    @property
-    def num_players(self) -> int:
-        """How many players there are; 1 is a Markov decision process."""
-        return int(getattr(self.game, "num_players", 1))
-
-    @property
-    def constant_sum(self) -> float:
-        """What the payoffs of the two players add up to."""
-        return float(getattr(self.game, "constant_sum", 0.0))
 
     @property
     def claims_acyclic(self) -> bool:
@@ -286,8 +298,3 @@ class Rules:
         """Return the action in words."""
         name = getattr(self.game, "action_name", None)
         return str(name(state, action)) if name else str(action)
-
-    def render(self, state: Any) -> str:
-        """Return the position in words."""
-        render = getattr(self.game, "render", None)
-        return str(render(state)) if render else str(state)

@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     from gamedp.objectives import Objective
     from gamedp.staged_solution import StagedSolution
 
-__all__ = ["ActionValue", "Guarantee", "Solution", "Statistics", "Status", "html_table"]
+__all__ = [
+    "ActionValue",
+    "Guarantee",
+    "Solution",
+    "Statistics",
+    "Status",
+    "check_player",
+    "html_table",
+    "in_short",
+]
 
 
 class Status(enum.Enum):
@@ -92,6 +101,22 @@ class ActionValue:
     value: float
     lower: float
     upper: float
+
+
+def in_short(solution: Solution | StagedSolution) -> str:
+    """Return the value at the start, its bounds and what they rest on, on one line."""
+    low, high = solution.bounds()
+    return (
+        f"<{type(solution).__name__} value={solution.value()!r} lower={low!r} upper={high!r} "
+        f"guarantee={solution.guarantee.name} status={solution.status.name}>"
+    )
+
+
+def check_player(num_players: int, player: int) -> None:
+    """Raise UnknownNameError unless there is such a player."""
+    if not 0 <= player < num_players:
+        message = f"there is no player {player}; there are {num_players}."
+        raise UnknownNameError(message)
 
 
 def html_table(solution: Solution | StagedSolution, counted: str) -> str:
@@ -175,11 +200,7 @@ class Solution:
 
     def __repr__(self) -> str:
         """Give the value at the start, its bounds and what they rest on."""
-        low, high = self.bounds()
-        return (
-            f"<Solution value={self.value()!r} lower={low!r} upper={high!r} "
-            f"guarantee={self.guarantee.name} status={self.status.name}>"
-        )
+        return in_short(self)
 
     def _repr_html_(self) -> str:
         """Return a small table for notebooks."""
@@ -195,11 +216,6 @@ class Solution:
         """Return a value of player 0's as the other player sees it, if so."""
         return self.model.constant_sum - number if other_side else number
 
-    def _check_player(self, player: int) -> None:
-        if not 0 <= player < self.model.num_players:
-            message = f"there is no player {player}; there are {self.model.num_players}."
-            raise UnknownNameError(message)
-
     def value(self, state: Hashable | None = None, player: int = 0) -> float:
         """Return what `player` can expect in `state`, or from the start.
 
@@ -208,14 +224,14 @@ class Solution:
         UnknownStateError
             If the model has no such state.
         """
-        self._check_player(player)
+        check_player(self.model.num_players, player)
         if state is None:
             return self._initial(self.values, self.values, player)
         return self._seen(*self._at(self.values, state, player))
 
     def bounds(self, state: Hashable | None = None, player: int = 0) -> tuple[float, float]:
         """Return (lower, upper) of what `player` can expect in `state`, or from the start."""
-        self._check_player(player)
+        check_player(self.model.num_players, player)
         if state is None:
             low = self._initial(self.lower, self.upper, player)
             high = self._initial(self.upper, self.lower, player)

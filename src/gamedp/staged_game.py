@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import attrs
 
-from gamedp.game import DEFAULTS, Rules, require_methods
+from gamedp.game import DEFAULTS, AnyRules, Rules, require_methods
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -100,7 +100,7 @@ def is_staged(game: object) -> bool:
 
 
 @attrs.frozen
-class StagedRules:
+class StagedRules(AnyRules):
     """A staged game seen through the whole protocol: what its class leaves out is filled in.
 
     Parameters
@@ -120,16 +120,6 @@ class StagedRules:
     def _has_the_methods(self, _attribute: object, game: object) -> None:
         require_methods(game, STAGED_REQUIRED, "staged game")
 
-    @property
-    def num_players(self) -> int:
-        """How many players there are: one, or two opponents."""
-        return int(getattr(self.game, "num_players", 1))
-
-    @property
-    def constant_sum(self) -> float:
-        """What the payoffs of the two players add up to."""
-        return float(getattr(self.game, "constant_sum", 0.0))
-
     def initial(self) -> list[tuple[float, Any]]:
         """Return the initial distribution as (probability, context) pairs."""
         start = self.game.initial_state()
@@ -144,11 +134,6 @@ class StagedRules:
         """Return the representative of `context` and whether the players changed places."""
         representative, swapped = self.call("canonical", context)
         return representative, bool(swapped)
-
-    def render(self, context: Any) -> str:
-        """Return the context in words."""
-        render = getattr(self.game, "render", None)
-        return str(render(context)) if render else str(context)
 
 
 class Position(NamedTuple):

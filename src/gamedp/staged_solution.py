@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import UnknownNameError, UnknownStateError
+from gamedp.errors import UnknownStateError
 from gamedp.model import Model
-from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status, html_table
+from gamedp.solution import (
+    ActionValue,
+    Guarantee,
+    Solution,
+    Statistics,
+    Status,
+    check_player,
+    html_table,
+    in_short,
+)
 from gamedp.states import PackedTable
 
 if TYPE_CHECKING:
@@ -66,11 +75,7 @@ class StagedSolution:
 
     def __repr__(self) -> str:
         """Give the value at the start, its bounds and what they rest on."""
-        low, high = self.bounds()
-        return (
-            f"<StagedSolution value={self.value()!r} lower={low!r} upper={high!r} "
-            f"guarantee={self.guarantee.name} status={self.status.name}>"
-        )
+        return in_short(self)
 
     def _repr_html_(self) -> str:
         """Return a small table for notebooks."""
@@ -95,11 +100,6 @@ class StagedSolution:
         """The largest distance of an upper from a lower bound."""
         return 2 * float(self.errors.max(initial=0.0))
 
-    def _check_player(self, player: int) -> None:
-        if not 0 <= player < self.model.num_players:
-            message = f"there is no player {player}; there are {self.model.num_players}."
-            raise UnknownNameError(message)
-
     def value(self, context: Hashable | None = None, player: int = 0) -> float:
         """Return what `player` can expect in `context`, or from the start.
 
@@ -123,7 +123,7 @@ class StagedSolution:
 
     def _expected(self, context: Hashable | None, player: int) -> tuple[float, float]:
         """Return a value and its error."""
-        self._check_player(player)
+        check_player(self.model.num_players, player)
         starts = self.model.rules.initial() if context is None else [(1.0, context)]
         value = error = 0.0
         rounds = len(starts) > 1

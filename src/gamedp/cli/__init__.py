@@ -39,6 +39,8 @@ gamedp query wubbel --state own=0,opponent=24,turn=17
 gamedp solve nim --set heaps=3,5,7 --set misere=true --json
 
 gamedp kniffel - 8 - 16 15 - 15 9 25 30 40 - - 3 13345
+
+gamedp kniffel - 8 - 16 15 - 15 9 25 30 40 - - 3 13345 --target 250
 """
 
 COMMANDS = {

@@ -12,6 +12,7 @@ import attrs
 from cyclopts import Group, Parameter
 
 from gamedp.cli.games import make_game
+from gamedp.cli.kniffel_goals import GOAL, GoalOptions, goal_facts, outlook_of
 from gamedp.cli.options import OUTPUT, Flag, GameSettings, OutputOptions
 from gamedp.cli.parameters import values_of
 from gamedp.cli.report import print_json
@@ -67,6 +68,7 @@ def kniffel(
     further: int = 0,
     lang: Literal["de", "en"] | None = None,
     play: PlayOptions = PLAY,
+    goal: GoalOptions = GOAL,
     output: OutputOptions = OUTPUT,
 ) -> None:
     """Advise at Kniffel: a single query, or a whole game at the sheet.
@@ -82,22 +84,31 @@ def kniffel(
     lang
         German or English; the language of the rules if not given.
     """
-    _check(situation, play, output)
+    _check(situation, play, goal, output)
     kept_in = play.replay or play.analyse
     if situation:
-        _query(situation, settings or (), further, lang, output)
+        _query(_situation(situation, further), settings or (), lang, goal, output)
     elif kept_in is not None:
         _look_at(kept_in, settings or (), lang, output, step_by_step=kept_in == play.replay)
     else:
         _play(settings or (), further, lang, play, output)
 
 
-def _check(situation: Sequence[str], play: PlayOptions, output: OutputOptions) -> None:
+def _check(
+    situation: Sequence[str], play: PlayOptions, goal: GoalOptions, output: OutputOptions
+) -> None:
     """Refuse options that are unknown, or do not go together."""
     for word in situation:
         if word.startswith("-") and word != "-":
             message = f"Unknown option: {word}. `gamedp {NAME} --help` lists them."
             raise InvalidParameterError(message)
+    goal.check()
+    if goal.is_given and not situation:
+        message = (
+            f"{goal.given()[0]} goes with a query: the thirteen boxes of your card, which throw "
+            "was the last, and its dice."
+        )
+        raise InvalidParameterError(message)
     given = {
         "--card": play.card is not None,
         "--seed": play.seed is not None,
@@ -133,30 +144,42 @@ def _adviser(rules: Kniffel, output: OutputOptions) -> Adviser:
         return Adviser.of(rules, progress=progress, keep=True)
 
 
+def _situation(words: Sequence[str], further: int) -> Situation:
+    from gamedp.games.kniffel import Situation  # noqa: PLC0415 - not needed for --help
+
+    return Situation.of(*words, further=further)
+
+
 def _query(
-    words: Sequence[str],
+    situation: Situation,
     settings: Sequence[str],
-    further: int,
     language: str | None,
+    goal: GoalOptions,
     output: OutputOptions,
 ) -> None:
-    from gamedp.games.kniffel import Situation, answer  # noqa: PLC0415 - not needed for --help
+    from gamedp.games.kniffel import answer, answer_for_goal  # noqa: PLC0415 - as above
 
-    situation = Situation.of(*words, further=further)  # before anything is solved
     rules = _rules(settings)
     language = language or rules.language
     adviser = _adviser(rules, output)
+    if not goal.is_given:
+        if output.json:
+            print_json(_known(adviser, situation) | _facts(adviser, situation, language))
+        else:
+            print(answer(adviser, situation, language))
+        return
+    with watch(quiet=output.quiet) as progress:
+        outlook = outlook_of(adviser, situation, goal, progress)
     if output.json:
-        print_json(_facts(adviser, situation, language))
+        print_json(_known(adviser, situation) | goal_facts(adviser, outlook, language))
     else:
-        print(answer(adviser, situation, language))
+        print(answer_for_goal(adviser, outlook, language))
 
 
-def _facts(adviser: Adviser, situation: Situation, language: str) -> dict[str, Any]:
-    """Return everything about a situation, for JSON."""
+def _known(adviser: Adviser, situation: Situation) -> dict[str, Any]:
+    """Return what a situation is, for JSON."""
     from gamedp.games.kniffel import shown  # noqa: PLC0415 - not needed for --help
 
-    options = adviser.options(situation)
     return {
         "game": NAME,
         "parameters": values_of(adviser.rules),
@@ -165,6 +188,13 @@ def _facts(adviser: Adviser, situation: Situation, language: str) -> dict[str, A
         "throw": situation.number,
         "dice": shown(situation.dice) if situation.number else None,
         "points": situation.card.total_by(adviser.rules),
+    }
+
+
+def _facts(adviser: Adviser, situation: Situation, language: str) -> dict[str, Any]:
+    """Return what can be expected in a situation, for JSON."""
+    options = adviser.options(situation)
+    return {
         **attrs.asdict(adviser.expectation(situation)),
         "best": options[0].name(language) if options else None,
         "decision": None if not options else "entry" if options[0].kept is None else "keep",

@@ -256,6 +256,10 @@ def alpha_beta(game, work, budget):
                             continue
                         if proven & UPPER and score < high:
                             high = score
+                    if low >= high:
+                        score = low
+                        proof = EXACT
+                        continue
                     suggested = ((infos[entry] >> MOVE) & MOVES) - 1
             first = 0
             if ply > 0:

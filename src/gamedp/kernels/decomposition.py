@@ -12,7 +12,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -62,18 +62,65 @@ def transpose(
 transpose_jit = compiled(transpose)
 
 
+class Graph(NamedTuple):
+    """A graph whose every choice stays in it, and what leads to each state.
+
+    Attributes
+    ----------
+    edge_offsets : (S+1,) integers
+        The edges of state s are ``edge_offsets[s] .. edge_offsets[s+1] - 1``.
+    owner : (C,) integers
+        The state of each choice.
+    first_edge : (C+1,) integers
+        Choice c leads to ``edges[first_edge[c]:first_edge[c + 1]]``.
+    predecessor_offsets, predecessors
+        See :func:`transpose`.
+    """
+
+    edge_offsets: Integers
+    owner: Integers
+    first_edge: Integers
+    predecessor_offsets: Integers
+    predecessors: Integers
+
+
+class Work(NamedTuple):
+    """What the decomposition has found, and what is still to be done: written to all the time.
+
+    Attributes
+    ----------
+    edges : (E,) integers
+        Where each edge leads; those of dropped choices, to where they come from.
+    kept : (C,) bool
+        Whether each choice is still there.
+    remaining : (S,) integers
+        How many choices of each state are.
+    component : (S,) integers
+        The number of the end component of each state, or `UNSEEN`.
+    order, component_offsets : (S,), (S+1,) integers
+        The states of end component k are ``order[component_offsets[k]:component_offsets[k + 1]]``.
+    gone : (S,) integers
+        States that have lost their last choice, or belong to an end component: those that nothing
+        may lead to any more.
+    tails : (S,) integers
+        A queue of states that have lost a choice, but not their last one.
+    queued : (S,) bool
+        Whether each state waits in it.
+    """
+
+    edges: Integers
+    kept: Flags
+    remaining: Integers
+    component: Integers
+    order: Integers
+    component_offsets: Integers
+    gone: Integers
+    tails: Integers
+    queued: Flags
+
+
 def drop_choice(
-    owner: Integers,
-    first_edge: Integers,
-    choice: int,
-    num_gone: int,
-    num_tails: int,
-    edges: Integers,
-    kept: Flags,
-    remaining: Integers,
-    gone: Integers,
-    tails: Integers,
-    queued: Flags,
+    graph: Graph, work: Work, choice: int, num_gone: int, num_tails: int
 ) -> tuple[int, int]:
     """Drop one choice, and note its owner.
 
@@ -86,16 +133,16 @@ def drop_choice(
     num_gone, num_tails
         The number of states that are gone, and of states that were ever queued.
     """
-    state = owner[choice]
-    kept[choice] = False
-    edges[first_edge[choice] : first_edge[choice + 1]] = state
-    remaining[state] -= 1
-    if remaining[state] == 0:
-        gone[num_gone] = state
+    state = graph.owner[choice]
+    work.kept[choice] = False
+    work.edges[graph.first_edge[choice] : graph.first_edge[choice + 1]] = state
+    work.remaining[state] -= 1
+    if work.remaining[state] == 0:
+        work.gone[num_gone] = state
         num_gone += 1
-    elif not queued[state]:
-        queued[state] = True
-        tails[num_tails % len(tails)] = state
+    elif not work.queued[state]:
+        work.queued[state] = True
+        work.tails[num_tails % len(work.tails)] = state
         num_tails += 1
     return num_gone, num_tails
 
@@ -103,21 +150,7 @@ def drop_choice(
 drop_choice_jit = compiled(drop_choice)
 
 
-def drop_choices_into(
-    predecessor_offsets: Integers,
-    predecessors: Integers,
-    owner: Integers,
-    first_edge: Integers,
-    component: Integers,
-    num_gone: int,
-    num_tails: int,
-    edges: Integers,
-    kept: Flags,
-    remaining: Integers,
-    gone: Integers,
-    tails: Integers,
-    queued: Flags,
-) -> int:
+def drop_choices_into(graph: Graph, work: Work, num_gone: int, num_tails: int) -> int:
     """Drop every choice of an undecided state that may lead to a state in `gone`.
 
     States that lose their last choice are gone too.
@@ -129,24 +162,13 @@ def drop_choices_into(
     """
     head = 0
     while head < num_gone:
-        state = gone[head]
+        state = work.gone[head]
         head += 1
-        for position in range(predecessor_offsets[state], predecessor_offsets[state + 1]):
-            choice = np.int64(predecessors[position])
-            if kept[choice] and component[owner[choice]] == UNSEEN:
-                num_gone, num_tails = drop_choice_jit(
-                    owner,
-                    first_edge,
-                    choice,
-                    num_gone,
-                    num_tails,
-                    edges,
-                    kept,
-                    remaining,
-                    gone,
-                    tails,
-                    queued,
-                )
+        offsets = graph.predecessor_offsets
+        for position in range(offsets[state], offsets[state + 1]):
+            choice = np.int64(graph.predecessors[position])
+            if work.kept[choice] and work.component[graph.owner[choice]] == UNSEEN:
+                num_gone, num_tails = drop_choice_jit(graph, work, choice, num_gone, num_tails)
     return num_tails
 
 
@@ -154,17 +176,7 @@ drop_choices_into_jit = compiled(drop_choices_into)
 
 
 def drop_crossing_choices(
-    owner: Integers,
-    first_edge: Integers,
-    part: Integers,
-    component: Integers,
-    edges: Integers,
-    kept: Flags,
-    remaining: Integers,
-    gone: Integers,
-    tails: Integers,
-    queued: Flags,
-    is_closed: Flags,
+    graph: Graph, work: Work, part: Integers, is_closed: Flags
 ) -> tuple[int, int]:
     """Drop every choice of an undecided state that may lead to another part of the graph.
 
@@ -174,26 +186,14 @@ def drop_crossing_choices(
         The number of states that lost their last choice, and of the others that lost one.
     """
     num_gone = num_tails = ZERO
-    for choice in range(len(owner)):
-        state = owner[choice]
-        if not kept[choice] or component[state] != UNSEEN:
+    for choice in range(len(graph.owner)):
+        state = graph.owner[choice]
+        if not work.kept[choice] or work.component[state] != UNSEEN:
             continue
-        for edge in range(first_edge[choice], first_edge[choice + 1]):
-            if part[edges[edge]] != part[state]:
+        for edge in range(graph.first_edge[choice], graph.first_edge[choice + 1]):
+            if part[work.edges[edge]] != part[state]:
                 is_closed[part[state]] = False
-                num_gone, num_tails = drop_choice_jit(
-                    owner,
-                    first_edge,
-                    choice,
-                    num_gone,
-                    num_tails,
-                    edges,
-                    kept,
-                    remaining,
-                    gone,
-                    tails,
-                    queued,
-                )
+                num_gone, num_tails = drop_choice_jit(graph, work, choice, num_gone, num_tails)
                 break
     return int(num_gone), int(num_tails)
 
@@ -201,23 +201,7 @@ def drop_crossing_choices(
 drop_crossing_choices_jit = compiled(drop_crossing_choices)
 
 
-def split(
-    edge_offsets: Integers,
-    owner: Integers,
-    first_edge: Integers,
-    predecessor_offsets: Integers,
-    predecessors: Integers,
-    num_found: int,
-    edges: Integers,
-    kept: Flags,
-    remaining: Integers,
-    component: Integers,
-    order: Integers,
-    component_offsets: Integers,
-    gone: Integers,
-    tails: Integers,
-    queued: Flags,
-) -> tuple[int, int]:
+def split(graph: Graph, work: Work, num_found: int) -> tuple[int, int]:
     """Decompose the whole graph into parts and drop the choices between them.
 
     Parts that no choice leaves are end components.
@@ -227,18 +211,20 @@ def split(
     num_found, num_tails
         The number of end components found up to now, and of undecided states that lost a choice.
     """
+    component, order = work.component, work.order
+    component_offsets = work.component_offsets
     part = np.empty_like(order)
     states = np.empty_like(order)
     part_offsets = np.empty_like(component_offsets)
-    num_parts = strongly_connected_components_jit(edge_offsets, edges, part, states, part_offsets)
-    is_closed = np.ones(num_parts, np.bool_)
-    queued[:] = False
-    num_gone, num_tails = drop_crossing_choices_jit(
-        owner, first_edge, part, component, edges, kept, remaining, gone, tails, queued, is_closed
+    num_parts = strongly_connected_components_jit(
+        graph.edge_offsets, work.edges, part, states, part_offsets
     )
+    is_closed = np.ones(num_parts, np.bool_)
+    work.queued[:] = False
+    num_gone, num_tails = drop_crossing_choices_jit(graph, work, part, is_closed)
     for number in range(num_parts):
         state = states[part_offsets[number]]
-        if is_closed[number] and component[state] == UNSEEN and remaining[state] > 0:
+        if is_closed[number] and component[state] == UNSEEN and work.remaining[state] > 0:
             placed = component_offsets[num_found]
             for position in range(part_offsets[number], part_offsets[number + 1]):
                 component[states[position]] = num_found
@@ -246,45 +232,14 @@ def split(
                 placed += 1
             num_found += 1
             component_offsets[num_found] = placed
-    num_tails = drop_choices_into_jit(
-        predecessor_offsets,
-        predecessors,
-        owner,
-        first_edge,
-        component,
-        num_gone,
-        num_tails,
-        edges,
-        kept,
-        remaining,
-        gone,
-        tails,
-        queued,
-    )
+    num_tails = drop_choices_into_jit(graph, work, num_gone, num_tails)
     return num_found, num_tails
 
 
 split_jit = compiled(split)
 
 
-def peel(
-    edge_offsets: Integers,
-    owner: Integers,
-    first_edge: Integers,
-    predecessor_offsets: Integers,
-    predecessors: Integers,
-    num_found: int,
-    num_tails: int,
-    edges: Integers,
-    kept: Flags,
-    remaining: Integers,
-    component: Integers,
-    order: Integers,
-    component_offsets: Integers,
-    gone: Integers,
-    tails: Integers,
-    queued: Flags,
-) -> int:
+def peel(graph: Graph, work: Work, num_found: int, num_tails: int) -> int:
     """Take off end components one by one, while that is cheaper than to decompose all again.
 
     A part of the graph that no choice leaves any more contains a state that has lost a choice, a
@@ -299,13 +254,16 @@ def peel(
     int
         The number of end components found up to now.
     """
+    component, order = work.component, work.order
+    component_offsets = work.component_offsets
+    remaining, tails, queued = work.remaining, work.tails, work.queued
     num_states = len(component)
     stack = np.empty_like(order)
     next_edge = np.empty(num_states, np.int64)
     is_root = np.empty(num_states, np.bool_)
     budget = np.full(num_states, FIRST_BUDGET, np.int64)
     num_tried = total_looked = 0
-    while num_tried < num_tails and total_looked < len(edges):
+    while num_tried < num_tails and total_looked < len(work.edges):
         tail = np.int64(tails[num_tried % num_states])
         num_tried += 1
         queued[tail] = False
@@ -313,8 +271,8 @@ def peel(
             continue
         num_before = num_found
         num_found, looked = components_from_jit(
-            edge_offsets,
-            edges,
+            graph.edge_offsets,
+            work.edges,
             tail,
             budget[tail],
             num_found + 1,
@@ -332,22 +290,8 @@ def peel(
         else:
             first, last = component_offsets[num_before], component_offsets[num_found]
             for position in range(first, last):
-                gone[position - first] = order[position]
-            num_tails = drop_choices_into_jit(
-                predecessor_offsets,
-                predecessors,
-                owner,
-                first_edge,
-                component,
-                last - first,
-                num_tails,
-                edges,
-                kept,
-                remaining,
-                gone,
-                tails,
-                queued,
-            )
+                work.gone[position - first] = order[position]
+            num_tails = drop_choices_into_jit(graph, work, last - first, num_tails)
         if component[tail] == UNSEEN and remaining[tail] > 0 and not queued[tail]:
             queued[tail] = True
             tails[num_tails % num_states] = tail
@@ -396,73 +340,33 @@ def end_components_within(
         The number of end components.
     """
     num_states = len(component)
-    order = np.empty_like(component)
-    gone = np.empty_like(component)
-    tails = np.empty_like(component)
-    queued = np.zeros(num_states, np.bool_)
-    component_offsets = np.zeros(num_states + 1, component.dtype)
     predecessor_offsets = np.empty(num_states + 1, np.int64)
     predecessors = np.empty_like(edges)
     transpose_jit(first_edge, edges, predecessor_offsets, predecessors)
+    graph = Graph(edge_offsets, owner, first_edge, predecessor_offsets, predecessors)
+    work = Work(
+        edges,
+        kept,
+        remaining,
+        component,
+        np.empty_like(component),
+        np.zeros(num_states + 1, component.dtype),
+        np.empty_like(component),
+        np.empty_like(component),
+        np.zeros(num_states, np.bool_),
+    )
     component[:] = UNSEEN
     kept[:] = True
     num_gone = ZERO
     for state in range(num_states):
         if remaining[state] == 0:
-            gone[num_gone] = state
+            work.gone[num_gone] = state
             num_gone += 1
-    drop_choices_into_jit(
-        predecessor_offsets,
-        predecessors,
-        owner,
-        first_edge,
-        component,
-        num_gone,
-        ZERO,
-        edges,
-        kept,
-        remaining,
-        gone,
-        tails,
-        queued,
-    )
+    drop_choices_into_jit(graph, work, num_gone, ZERO)
     num_found = ZERO
     while any_undecided_jit(component, remaining):
-        num_found, num_tails = split_jit(
-            edge_offsets,
-            owner,
-            first_edge,
-            predecessor_offsets,
-            predecessors,
-            num_found,
-            edges,
-            kept,
-            remaining,
-            component,
-            order,
-            component_offsets,
-            gone,
-            tails,
-            queued,
-        )
-        num_found = peel_jit(
-            edge_offsets,
-            owner,
-            first_edge,
-            predecessor_offsets,
-            predecessors,
-            num_found,
-            num_tails,
-            edges,
-            kept,
-            remaining,
-            component,
-            order,
-            component_offsets,
-            gone,
-            tails,
-            queued,
-        )
+        num_found, num_tails = split_jit(graph, work, num_found)
+        num_found = peel_jit(graph, work, num_found, num_tails)
     return int(num_found)
 
 

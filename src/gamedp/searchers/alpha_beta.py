@@ -165,6 +165,7 @@ class _Search:
         self.options = options
         self.root = root
         self.half = root.half
+        self.strips = hasattr(root.rules.game, "remainder")
         self.counters = np.zeros(loop.COUNTERS, np.int64)
         self.results = np.zeros(2)
         self.killers = np.full((64, 2), -(2**62), np.int64)
@@ -220,7 +221,7 @@ class _Search:
             extends=bool(self.options.extends),
             eager=EAGER,
             has_rewards=hasattr(rules.rules.game, "reward"),
-            strips=hasattr(rules.rules.game, "remainder"),
+            strips=self.strips,
             num_players=rules.rules.num_players,
         )
 
@@ -235,10 +236,56 @@ class _Search:
                     break
                 self._deepen(self.depth + 1)
                 self.depth += 1
+                self.watch.look()
         except OutOfTime:
             is_late = self.watch.seconds > self.options.max_seconds
             status = Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
         return self._result(status)
+
+    def _line(self, best: float, action: int, *, is_proven: bool) -> list[tuple[int, Any]]:
+        """Follow best play, as far as no more work is needed than the search itself took.
+
+        At every position the first action is taken that keeps the score, by the same search with as
+        many plies less as have been played.
+        """
+        game = self.root.rules.game
+        nodes = int(self.counters[loop.NODES])
+        self.watch = Watch(
+            max(1.0, self.watch.seconds),
+            2 * nodes + 10_000,
+            None,
+            lambda: int(self.counters[loop.NODES]),
+        )
+        root, score, rest, line = self.root, best, self.depth, []
+        taken = next(choice for choice in root.choices if choice.action == action)
+        while True:
+            successor = next(
+                state for chance, state in game.outcomes(root.state, taken.action) if chance > 0
+            )
+            line.append((taken.action, successor))
+            outcome = taken.outcomes[0]
+            same_mover = outcome.sign(root.player) > 0
+            score = (score - taken.reward) * outcome.sign(root.player)
+            rest -= not (same_mover and self.options.extends)
+            following = root_of(game, successor, "AlphaBeta", with_chance=False)
+            if not following.choices or (rest < 1 and not is_proven):
+                return line
+            try:
+                found = self._keeping(following, score, max(rest, 1), is_proven=is_proven)
+            except OutOfTime:
+                return line
+            if found is None:
+                return line
+            root, taken = following, found
+
+    def _keeping(self, root: Root, score: float, depth: int, *, is_proven: bool) -> Choice | None:
+        """Return the first action that keeps a score, or None if the search can no longer tell."""
+        for choice in root.choices:
+            entry = _Found(choice, choice.outcomes[0].sign(root.player))
+            found, _ = self._try(entry, depth, -loop.above(-score), score, root)
+            if (entry.low if is_proven else found) >= score:
+                return choice
+        return None
 
     def _start(self) -> None:
         """Note what the rules say of the root and of each action without looking ahead."""
@@ -322,13 +369,16 @@ class _Search:
             return self._try(entry, depth, best, INFINITY)
         return score, LOWER | UPPER if self.options.all_best else kind
 
-    def _try(self, entry: _Found, depth: int, alpha: float, beta: float) -> tuple[float, int]:
+    def _try(
+        self, entry: _Found, depth: int, alpha: float, beta: float, root: Root | None = None
+    ) -> tuple[float, int]:
         """Search one action within a window; return what was found and what that bounds."""
+        player = (root or self.root).player
         child, reward = entry.choice.outcomes[0], entry.choice.reward
         state = child.state
-        if not child.is_terminal:
+        if self.strips and not child.is_terminal:
             game = self.root.rules.game
-            side = self.root.player ^ child.swapped
+            side = player ^ child.swapped
             reward += float(game.settled(state, side))
             state = game.remainder(state)
             reward -= float(game.settled(state, side))
@@ -436,6 +486,16 @@ class _Search:
                 )
             )
         lower, upper = root.values(low, high, slack)
+        work = SearchStatistics(
+            nodes=int(self.counters[loop.NODES]) + 1,
+            depth=self.depth,
+            table_hits=int(self.counters[loop.HITS]),
+            table_entries=self.entries,
+            ending_probes=int(self.counters[loop.PROBES]),
+            cutoffs=int(self.counters[loop.CUTOFFS]),
+            seconds=self.watch.seconds,
+        )
+        line = self._line(best, best_actions[0], is_proven=is_proven) if best_actions else []
         return SearchResult(
             rules=rules,
             state=root.state,
@@ -445,16 +505,8 @@ class _Search:
             upper=upper,
             best_actions=tuple(best_actions),
             actions=tuple(actions),
-            principal_variation=(),
+            principal_variation=tuple(line),
             status=status,
             guarantee=Guarantee.TWO_SIDED,
-            statistics=SearchStatistics(
-                nodes=int(self.counters[loop.NODES]) + 1,
-                depth=self.depth,
-                table_hits=int(self.counters[loop.HITS]),
-                table_entries=self.entries,
-                ending_probes=int(self.counters[loop.PROBES]),
-                cutoffs=int(self.counters[loop.CUTOFFS]),
-                seconds=self.watch.seconds,
-            ),
+            statistics=work,
         )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from gamedp.compiler.digest import ENTRY_METHODS, dissect
+from gamedp.compiler.fingerprint import names_in
 from gamedp.errors import InvalidParameterError, UnknownNameError
 from gamedp.game import REQUIRED, Rules
 from gamedp.plain import decode_object, encode, encode_object
@@ -21,7 +21,7 @@ from gamedp.staged_game import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 __all__ = ["changed", "encode_game", "game_of", "rules_digest"]
@@ -64,18 +64,10 @@ def _is_followed(game: Any, methods: Mapping[str, Callable[..., Any]]) -> bool:
     """
     kind = type(game)
     required = STAGED_METHODS if is_staged(game) else ENTRY_METHODS
-    called = {name for method in methods.values() for name in _names(method.__code__)}
+    called = {name for method in methods.values() for name in names_in(method.__code__)}
     return methods.keys() >= set(required) and not any(
         callable(getattr(kind, name, None)) for name in called - methods.keys()
     )
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    """Yield the names that a function uses, and the functions inside it."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
 
 
 def game_of(folder: Path, saved: dict[str, Any] | None, game: Any) -> Any:

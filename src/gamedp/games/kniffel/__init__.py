@@ -23,7 +23,8 @@ in Solitaire Yahtzee", 1999; Phil Woodward, "Yahtzee: The Solution", Chance 16, 
 On top of the rules there is an :class:`Adviser`, who knows what every keep and every entry is worth
 in any :class:`Situation`; a :class:`Record` of a game, and :func:`analyse`, which tells luck from
 lost points; and the :class:`Dialogue` of ``gamedp kniffel``. Who plays for more than the mean finds
-in :class:`Targets` the best chance of any total, and in a :class:`Duel` that of winning.
+in :class:`Targets` the best chance of any total, and in a :class:`Duel` that of winning; the
+:class:`Outlook` of a situation is one or the other.
 """
 
 from __future__ import annotations
@@ -49,8 +50,15 @@ from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.chances import Chance, chance_of
 from gamedp.games.kniffel.dialogue import Dialogue, play_perfectly, replay
 from gamedp.games.kniffel.duel import Duel
+from gamedp.games.kniffel.outlook import (
+    Opponent,
+    Outlook,
+    outlook_against,
+    outlook_for_total,
+)
+from gamedp.games.kniffel.prospects import Prospect
 from gamedp.games.kniffel.record import Record, Round, Step
-from gamedp.games.kniffel.reports import advice, answer, report
+from gamedp.games.kniffel.reports import advice, answer, answer_for_goal, report
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.targets import Targets
@@ -74,7 +82,10 @@ __all__ = [
     "Fortune",
     "Kniffel",
     "KniffelTurn",
+    "Opponent",
     "Option",
+    "Outlook",
+    "Prospect",
     "Record",
     "Round",
     "Sheet",
@@ -85,10 +96,13 @@ __all__ = [
     "advice",
     "analyse",
     "answer",
+    "answer_for_goal",
     "box_names",
     "box_number",
     "chance_of",
     "kept",
+    "outlook_against",
+    "outlook_for_total",
     "play_perfectly",
     "played_perfectly",
     "points",

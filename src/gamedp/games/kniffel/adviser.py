@@ -186,6 +186,21 @@ class Adviser:
             raise gamedp.InvalidParameterError(message)
         return options[0]
 
+    def expected_after(
+        self, situation: Situation
+    ) -> dict[tuple[tuple[int, ...] | None, int | None, int], float]:
+        """Return what can be expected after each decision: its keep, or its box and its points.
+
+        Raises
+        ------
+        gamedp.InvalidParameterError
+            If the rules do not allow the situation.
+        """
+        return {
+            (option.kept, option.box, option.points): option.value
+            for option in self.options(situation)
+        }
+
     def option(self, situation: Situation, decision: str | int | tuple[int, ...]) -> Option:
         """Return one decision, and what it is worth.
 
@@ -273,9 +288,7 @@ class Adviser:
             yield Option(**total, box=end.box, points=end.points)
 
     def _total(self, card: Card, rest: float, lower: float, upper: float) -> dict[str, Any]:
-        # The bonus for the upper part is paid at the end, and so in the rest.
-        entered = sum(entry or 0 for entry in card.entries)
-        entered += card.further * self.rules.further_bonus
+        entered = card.entered(self.rules)
         return {
             "value": entered + rest,
             "lower": _sum(entered, lower, -math.inf),

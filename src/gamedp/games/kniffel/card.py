@@ -149,11 +149,14 @@ class Card:
         """The sum of the card as printed: 35 points for 63 above, 100 for each further Kniffel."""
         return self.total_by(Kniffel("yahtzee"))
 
+    def entered(self, rules: Kniffel) -> int:
+        """Return the points so far; the bonus for the upper part, paid at the end, is not in it."""
+        return sum(entry or 0 for entry in self.entries) + self.further * rules.further_bonus
+
     def total_by(self, rules: Kniffel) -> int:
         """Return the sum of the card; a bonus counts once it has been reached."""
-        entered = sum(entry or 0 for entry in self.entries)
         bonus = rules.upper_bonus if self.upper >= rules.threshold else 0
-        return entered + bonus + self.further * rules.further_bonus
+        return self.entered(rules) + bonus
 
     def free_boxes(self, language: str = "de") -> tuple[str, ...]:
         """Return the names of the boxes that are free."""

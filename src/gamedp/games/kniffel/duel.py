@@ -16,6 +16,8 @@ The article's program does this since 2014.
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from functools import cached_property
 from typing import Any, Literal
 
@@ -24,23 +26,22 @@ import numpy as np
 
 import gamedp
 from gamedp.games.kniffel.card import Card
-from gamedp.games.kniffel.last_rounds import LastRounds, Sides, against, mine
-from gamedp.games.kniffel.rules import Kniffel, Sheet
-from gamedp.games.kniffel.targets import (
+from gamedp.games.kniffel.endgame import Endgame
+from gamedp.games.kniffel.for_total import ForTotal, PointsForTotal
+from gamedp.games.kniffel.prospects import Prospect, as_thrown, prospects
+from gamedp.games.kniffel.remainder import (
     MOST_CONTEXTS,
     Compile,
-    ForTotal,
-    PointsForTotal,
-    Prospect,
+    ProgressCallback,
     Remainder,
-    Targets,
-    as_thrown,
+    Size,
     check_size,
-    entered_on,
-    prospects,
 )
+from gamedp.games.kniffel.rules import Kniffel, Sheet
+from gamedp.games.kniffel.sides import Sides, against
+from gamedp.games.kniffel.targets import Targets
 
-__all__ = ["Duel", "Endgame"]
+__all__ = ["Duel"]
 
 
 def _a_probability(_duel: object, attribute: attrs.Attribute[float], value: float) -> None:
@@ -68,7 +69,7 @@ class Duel:
         Of the rules: how he plays. It is found if not given.
     max_contexts : float
         How large a table may become.
-    compile : {"auto", "always", "never"}
+    compile, progress
         As for :func:`gamedp.solve`.
 
     Examples
@@ -90,11 +91,12 @@ class Duel:
     solution: Any = attrs.field(default=None, repr=False)
     max_contexts: float = MOST_CONTEXTS
     compile: Compile = "auto"
+    progress: ProgressCallback | None = attrs.field(default=None, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Solve the game of one player, if need be."""
         if self.solution is None:
-            solution = gamedp.solve(self.rules, tolerance=1e-8, compile=self.compile)
+            solution = self._solve(self.rules, 1e-8)
             object.__setattr__(self, "solution", solution)
 
     @classmethod
@@ -107,10 +109,10 @@ class Duel:
         rules : Kniffel, optional
             Those of the article if not given.
         **options
-            `draw`, `solution`, `max_contexts` and `compile`, as for the class.
+            `draw`, `solution`, `max_contexts`, `compile` and `progress`, as for the class.
         """
         rules = Kniffel() if rules is None else rules
-        lead = entered_on(card, rules) - entered_on(opponent, rules)
+        lead = card.entered(rules) - opponent.entered(rules)
         return cls(rules, card.sheet(rules), opponent.sheet(rules), lead, **options)
 
     @cached_property
@@ -128,10 +130,14 @@ class Duel:
         remainder = self._remainder
         # A bonus that is reached already is still to be paid.
         points = remainder.most + 1
-        check_size(points * remainder.num_sheets, self.max_contexts, "this duel")
+        size = Size(points * remainder.num_sheets)
+        check_size(size, self.max_contexts, "this duel takes a table of")
         worths = [self._worth(self.lead + earned) for earned in range(points)]
         game = ForTotal.of(remainder, np.array(worths))
-        return gamedp.solve(game, tolerance=1e-9, compile=self.compile)
+        return self._solve(game, 1e-9)
+
+    def _solve(self, game: Kniffel, tolerance: float) -> Any:
+        return gamedp.solve(game, tolerance=tolerance, compile=self.compile, progress=self.progress)
 
     def _worth(self, ahead: int) -> float:
         """Return how likely I am to win if he has to earn more than I am ahead."""
@@ -141,15 +147,32 @@ class Duel:
     @property
     def lower(self) -> float:
         """What is reached by a policy that does not look at his throws to come; a lower bound."""
-        return float(self._solved.value())
+        return max(float(self._solved.bounds()[0]) - self._slack, 0.0)
 
     @cached_property
     def upper(self) -> float:
         """What could be reached if his final total were known beforehand; an upper bound."""
-        targets = Targets(
-            self.rules, self.sheet, self.lead, self.draw, self.max_contexts, self.compile
+        known = self.opponent.expectation(lambda total: self._targets.bounds(total)[1])
+        return min(float(known) + self._slack, 1.0)
+
+    @cached_property
+    def _slack(self) -> float:
+        """How far off a number is at most because his chances are rounded, or their sum is."""
+        # What a final total is worth has two of them, and so few operations in addition.
+        return 2 * float(self.opponent.relative_error) + 2.0**-50
+
+    @cached_property
+    def _targets(self) -> Targets:
+        """What could be reached, whatever his final total."""
+        return Targets(
+            self.rules,
+            self.sheet,
+            self.lead,
+            self.draw,
+            self.max_contexts,
+            self.compile,
+            self.progress,
         )
-        return float(self.opponent.expectation(targets.at_least))
 
     def points(self) -> Any:
         """Return the distribution of what I still earn when I play to win as advised."""
@@ -157,7 +180,9 @@ class Duel:
         fields = {field.name: getattr(game, field.name) for field in attrs.fields(ForTotal)}
         return gamedp.distribution(self._solved, counting=PointsForTotal(**fields))
 
-    def options(self, dice: str | tuple[int, ...], number: int) -> tuple[Prospect, ...]:
+    def options(
+        self, dice: str | tuple[int, ...], number: int, *, clairvoyant: bool = False
+    ) -> tuple[Prospect, ...]:
         """Return all my decisions after a throw by how likely I am to win, the best one first.
 
         Parameters
@@ -166,6 +191,9 @@ class Duel:
             The throw: its faces, or how many dice show each.
         number : int
             Which throw of the turn it was, from 1.
+        clairvoyant : bool
+            Whether the upper bound of each is what could be reached after it if his final total
+            were known, as for :attr:`upper`; else it is that of play as advised.
 
         Raises
         ------
@@ -176,20 +204,47 @@ class Duel:
         _check_free(self.rules, self.sheet)
         game = self._solved.model.rules.game
         start = game.initial_state()
-        return prospects(
+        found = prospects(
             self._solved.inside(start),
             game.stage(),
             game.entries(start, thrown),
             (number, thrown),
             lambda state: state,
         )
+        most = self._clairvoyant(dice, number) if clairvoyant else {}
+        return tuple(
+            attrs.evolve(
+                each,
+                lower=max(each.lower - self._slack, 0.0),
+                upper=min(most.get(each.decision, each.upper) + self._slack, 1.0),
+            )
+            for each in found
+        )
+
+    def _clairvoyant(self, dice: str | tuple[int, ...], number: int) -> dict[Any, float]:
+        """Return what each decision could leave if his final total were known."""
+        targets = self._targets
+        parts: dict[Any, list[float]] = defaultdict(list)
+        sure = []
+        for total, chance in self.opponent:
+            if targets.is_open(total):
+                for option in targets.options(dice, number, total=total):
+                    parts[option.decision].append(chance * option.upper)
+            else:
+                sure.append(chance * targets.bounds(total)[1])
+        decisions = list(parts) or [each.decision for each in self.options(dice, number)]
+        return {decision: math.fsum(parts[decision] + sure) for decision in decisions}
 
     def best(self, dice: str | tuple[int, ...], number: int) -> Prospect:
         """Return my best decision; see :meth:`options`."""
         return self.options(dice, number)[0]
 
     def endgame(
-        self, *, he_plays_for: Literal["points", "victory"] = "points", his_turn: bool = False
+        self,
+        *,
+        he_plays_for: Literal["points", "victory"] = "points",
+        his_turn: bool = False,
+        max_contexts: float | None = None,
     ) -> Endgame:
         """Solve the rounds to come exactly, where each decision knows both cards.
 
@@ -198,70 +253,24 @@ class Duel:
         he_plays_for : {"points", "victory"}
         his_turn : bool
             Whether the next turn is his.
+        max_contexts : float, optional
+            How large this table may become; as the class says if not given.
 
         Raises
         ------
-        gamedp.InvalidParameterError
-            If too many boxes are free.
+        TooLargeError
+            If too many boxes are free: a :class:`gamedp.InvalidParameterError`.
         """
         if he_plays_for not in {"points", "victory"}:
             message = f'he plays for "points" or "victory", not for {he_plays_for!r}.'
             raise gamedp.InvalidParameterError(message)
         sides = Sides(self.rules, self.sheet, self.his_sheet, self.lead, self.draw, his_turn)
         how = self.solution if he_plays_for == "points" else None
-        return Endgame(against(sides, how, self.max_contexts), self.compile)
+        most = self.max_contexts if max_contexts is None else max_contexts
+        return Endgame(against(sides, how, most), self.compile, self.progress)
 
 
 def _check_free(rules: Kniffel, sheet: Sheet) -> None:
     if rules.is_terminal(sheet):
         message = "the card is full, and there is nothing more to decide."
         raise gamedp.InvalidParameterError(message)
-
-
-@attrs.frozen(eq=False)
-class Endgame:
-    """The last rounds of two players, solved exactly; see :meth:`Duel.endgame`."""
-
-    game: LastRounds
-    compile: Compile = "auto"
-    solution: Any = attrs.field(init=False, repr=False)
-
-    def __attrs_post_init__(self) -> None:
-        """Solve it."""
-        solution = gamedp.solve(self.game, tolerance=1e-9, compile=self.compile)
-        object.__setattr__(self, "solution", solution)
-
-    @property
-    def value(self) -> float:
-        """How likely I am to win, a draw counted as it is worth."""
-        return float(self.solution.value())
-
-    def bounds(self) -> tuple[float, float]:
-        """Return what that is proven to lie between."""
-        low, high = self.solution.bounds()
-        return max(low, 0.0), min(high, 1.0)
-
-    def options(self, dice: str | tuple[int, ...], number: int) -> tuple[Prospect, ...]:
-        """Return all my decisions after a throw, as :meth:`Duel.options` does.
-
-        Raises
-        ------
-        gamedp.InvalidParameterError
-            If there is no such throw, or it is not my turn.
-        """
-        thrown = as_thrown(self.game, dice, number)
-        start = self.game.initial_state()
-        if start.his_turn or self.game.is_terminal(start):
-            message = "the next turn is not mine: there is nothing for me to decide."
-            raise gamedp.InvalidParameterError(message)
-        turn = Kniffel.stage(self.game)
-        sheet = self.game.sheet(start)
-        plain = Kniffel(
-            **{field.name: getattr(self.game, field.name) for field in attrs.fields(Kniffel)}
-        )
-        entries = plain.entries(sheet, thrown)
-        return prospects(self.solution.inside(start), turn, entries, (number, thrown), mine)
-
-    def best(self, dice: str | tuple[int, ...], number: int) -> Prospect:
-        """Return my best decision; see :meth:`options`."""
-        return self.options(dice, number)[0]

@@ -7,169 +7,18 @@ few boxes are free: about two or three on each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-import gamedp
+from gamedp.games.kniffel.either_turn import HIS, EitherTurn, MyTurnOrHisResult
+from gamedp.games.kniffel.remainder import RestOfCard, filled_with
 from gamedp.games.kniffel.rules import Kniffel, Sheet
-from gamedp.games.kniffel.targets import MOST_CONTEXTS, Remainder, check_size
-from gamedp.games.kniffel.turn import KniffelTurn, Turn
+from gamedp.games.kniffel.turn import Turn
 
-__all__ = [
-    "AgainstOpponent",
-    "AgainstPoints",
-    "EitherTurn",
-    "LastRounds",
-    "MyTurnOrHisResult",
-    "Play",
-    "Sides",
-    "Standing",
-    "against",
-    "mine",
-]
-
-WAITING, MINE, HIS = range(3)
-
-
-class Play(NamedTuple):
-    """A position in the turn of either player.
-
-    Attributes
-    ----------
-    mover : int
-        `WAITING` before anything has been thrown; then whose turn it is: `MINE` or `HIS`.
-    turn : Turn
-        The position in that turn.
-    sheet, following, points : int
-        If only the result of his turn is known: the numbers of his sheet before it and after it,
-        and the points he has earned. Else 0.
-    """
-
-    mover: int
-    turn: Turn
-    sheet: int
-    following: int
-    points: int
-
-
-def mine(turn: Turn) -> Play:
-    """Return a position in my turn."""
-    return Play(MINE, turn, 0, 0, 0)
-
-
-@attrs.frozen(eq=False, kw_only=True)
-class EitherTurn(KniffelTurn):
-    """A turn of one of two players; the game says whose it may be by the ends that it allows."""
-
-    num_players = 2
-
-    # A turn of one player, by names that are not taken here.
-    turn_start = KniffelTurn.initial_state
-    turn_is_over = KniffelTurn.is_terminal
-    turn_actions = KniffelTurn.actions
-    turn_outcomes = KniffelTurn.outcomes
-
-    def initial_state(self) -> Any:
-        return Play(WAITING, self.turn_start(), 0, 0, 0)
-
-    def is_terminal(self, state: Any) -> bool:
-        return self.turn_is_over(state.turn)
-
-    def player(self, state: Any) -> int:
-        return 1 if state.mover == HIS else 0
-
-    def actions(self, state: Any) -> Iterator[int]:
-        if state.mover == WAITING:
-            yield 0
-            yield 1
-        else:
-            for action in self.turn_actions(state.turn):  # noqa: UP028 - numba knows no `yield from`
-                yield action
-
-    def outcomes(self, state: Any, action: int) -> Iterator[tuple[float, Any]]:
-        if state.mover == WAITING:
-            yield 1.0, Play(MINE + action, state.turn, 0, 0, 0)
-        else:
-            for chance, turn in self.turn_outcomes(state.turn, action):
-                yield chance, Play(state.mover, turn, 0, 0, 0)
-
-    def payoff(self, state: Any, player: int) -> float:
-        return 0.0
-
-    def action_name(self, state: Any, action: int) -> str:
-        if state.mover == WAITING:
-            return "his turn" if action else "my turn"
-        return KniffelTurn.action_name(self, state.turn, action)
-
-    def render(self, state: Any) -> str:
-        if state.mover == WAITING:
-            return "before the turn"
-        words = KniffelTurn.render(self, state.turn)
-        return f"{'his' if state.mover == HIS else 'my'} turn, {words}"
-
-
-@attrs.frozen(eq=False, kw_only=True)
-class MyTurnOrHisResult(EitherTurn):
-    """My turn, or the result of his, which is chance: he does not look at my card.
-
-    Parameters
-    ----------
-    offsets : (H+1,) int64
-        The results of a turn that begins with his sheet h are ``offsets[h] .. offsets[h+1] - 1``.
-    probabilities : (R,) float64
-    followings : (R,) int64
-        The number of his sheet after it.
-    earned : (R,) int64
-        His points.
-    """
-
-    offsets: NDArray[np.int64] = attrs.field(repr=False)
-    probabilities: NDArray[np.float64] = attrs.field(repr=False)
-    followings: NDArray[np.int64] = attrs.field(repr=False)
-    earned: NDArray[np.int64] = attrs.field(repr=False)
-
-    num_players = 1
-
-    def player(self, state: Any) -> int:
-        return 0
-
-    def is_terminal(self, state: Any) -> bool:
-        return state.mover == HIS or self.turn_is_over(state.turn)
-
-    def actions(self, state: Any) -> Iterator[int]:
-        if state.mover == WAITING:
-            yield 0
-            for sheet in range(len(self.offsets) - 1):
-                if self.offsets[sheet] < self.offsets[sheet + 1]:
-                    yield 1 + sheet
-        else:
-            for action in self.turn_actions(state.turn):  # noqa: UP028 - numba knows no `yield from`
-                yield action
-
-    def outcomes(self, state: Any, action: int) -> Iterator[tuple[float, Any]]:
-        if state.mover == WAITING:
-            if action == 0:
-                yield 1.0, Play(MINE, state.turn, 0, 0, 0)
-            else:
-                sheet = action - 1
-                for place in range(self.offsets[sheet], self.offsets[sheet + 1]):
-                    following, points = self.followings[place], self.earned[place]
-                    yield (
-                        self.probabilities[place],
-                        Play(HIS, state.turn, sheet, following, points),
-                    )
-        else:
-            for chance, turn in self.turn_outcomes(state.turn, action):
-                yield chance, Play(state.mover, turn, 0, 0, 0)
-
-    def render(self, state: Any) -> str:
-        if state.mover == HIS:
-            return f"he has earned {state.points}"
-        return EitherTurn.render(self, state)
+__all__ = ["AgainstOpponent", "AgainstPoints", "LastRounds", "Standing"]
 
 
 class Standing(NamedTuple):
@@ -182,7 +31,7 @@ class Standing(NamedTuple):
     lead : int
         My points minus his, without the bonuses for upper parts that are still to be paid.
     upper, boxes, bonus : int
-        My sheet, as in :class:`gamedp.games.kniffel.targets.Pace`.
+        My sheet, as in :class:`RestOfCard`.
     his_upper, his_boxes, his_bonus : int
         His, likewise; if he plays for points, `his_boxes` is the number of his sheet, and the
         others are 0.
@@ -199,8 +48,10 @@ class Standing(NamedTuple):
 
 
 @attrs.frozen(eq=False, kw_only=True)
-class LastRounds(Kniffel):
+class LastRounds(RestOfCard):
     """The rounds to come of two players, the same rules for both: what both kinds share.
+
+    The fields of the base are those of my sheet.
 
     Parameters
     ----------
@@ -209,40 +60,11 @@ class LastRounds(Kniffel):
     start : Standing
     leads : (int, int)
         The range of leads that are told apart. Beyond it the game is decided.
-    masks, upper_left, uppers, bonuses
-        My sheet: see :class:`gamedp.games.kniffel.targets.Remainder`.
     """
 
     draw: float
     start: Standing
     leads: tuple[int, int] = attrs.field(repr=False)
-    masks: NDArray[np.int64] = attrs.field(repr=False)
-    upper_left: NDArray[np.int64] = attrs.field(repr=False)
-    uppers: tuple[int, int] = attrs.field(repr=False)
-    bonuses: tuple[int, int] = attrs.field(repr=False)
-
-    # What the rules say of a sheet, by names that are not taken here.
-    sheet_allows = Kniffel.allows
-    sheet_following = Kniffel.following
-    sheet_reward = Kniffel.reward
-    sheet_payoff = Kniffel.payoff
-    sheet_rank = Kniffel.rank
-    is_sheet = Kniffel.is_state
-
-    @property
-    def all_filled(self) -> int:
-        """What `Standing.boxes` is when all mine are filled."""
-        return len(self.masks) - 1
-
-    @property
-    def num_free(self) -> int:
-        """How many boxes of mine were free."""
-        return self.all_filled.bit_length()
-
-    @property
-    def least_upper(self) -> int:
-        """Where my upper part begins."""
-        return self.uppers[0]
 
     @property
     def least_lead(self) -> int:
@@ -257,10 +79,6 @@ class LastRounds(Kniffel):
     def initial_state(self) -> Any:
         return self.start
 
-    def sheet(self, context: Any) -> Sheet:
-        """Return my sheet."""
-        return Sheet(context.upper, self.masks[context.boxes], context.bonus)
-
     def clipped(self, lead: int) -> int:
         """Return a lead within the range."""
         return min(max(lead, self.least_lead), self.largest_lead)
@@ -271,18 +89,29 @@ class LastRounds(Kniffel):
             return self.draw
         return 1.0 if lead > 0 else 0.0
 
-    def filled(self, boxes: int, after: Sheet) -> int:
-        """Return which of my boxes are filled after an entry."""
-        for place in range(self.num_free):
-            if self.masks[boxes | (1 << place)] == after.boxes:
-                return boxes | (1 << place)
-        return boxes
+    def he_is_full(self, context: Any) -> bool:
+        """Say whether all his boxes are filled."""
+        raise NotImplementedError
 
-    def upper_that_matters(self, upper: int, boxes: int) -> int:
-        """Return my points in the upper part, forgotten if they cannot lead to the bonus."""
-        if upper + self.upper_left[boxes] < self.threshold:
-            return self.least_upper
-        return upper
+    def has_mover(self, context: Any) -> bool:
+        """Say whether who is to move has a free box; I am to move when both have none."""
+        if context.his_turn == 1:
+            return not self.he_is_full(context)
+        return self.he_is_full(context) or bool(context.boxes < self.all_filled)
+
+    def is_terminal(self, context: Any) -> bool:
+        return bool(context.boxes == self.all_filled) and self.he_is_full(context)
+
+    def after_my_turn(self, context: Any, end: Turn) -> tuple[int, int, int, int]:
+        """Return the lead and the fields of my sheet after a turn of mine."""
+        sheet = self.sheet(context)
+        after = self.sheet_following(sheet, end)
+        lead = context.lead + int(self.sheet_reward(sheet, end, 0))
+        boxes = filled_with(self.masks, context.boxes, after.boxes)
+        return lead, self.upper_that_matters(after.upper, boxes), boxes, after.bonus
+
+    def reward(self, context: Any, end: Any, player: int) -> float:
+        return 0.0
 
 
 @attrs.frozen(eq=False, kw_only=True)
@@ -322,16 +151,11 @@ class AgainstPoints(LastRounds):
             "his_bonus": (0, 0),
         }
 
-    def is_state(self, context: Any) -> bool:
-        if not self.is_sheet(self.sheet(context)):
-            return False
-        he_is_full = bool(self.free[context.his_boxes] == 0)
-        if context.his_turn == 1:
-            return not he_is_full
-        return he_is_full or bool(context.boxes < self.all_filled)
+    def he_is_full(self, context: Any) -> bool:
+        return bool(self.free[context.his_boxes] == 0)
 
-    def is_terminal(self, context: Any) -> bool:
-        return bool(context.boxes == self.all_filled and self.free[context.his_boxes] == 0)
+    def is_state(self, context: Any) -> bool:
+        return self.is_sheet(self.sheet(context)) and self.has_mover(context)
 
     def payoff(self, context: Any, player: int) -> float:
         return self.worth(context.lead + int(self.sheet_payoff(self.sheet(context), 0)))
@@ -342,26 +166,17 @@ class AgainstPoints(LastRounds):
         return context.his_turn == 0 and self.sheet_allows(self.sheet(context), end.turn)
 
     def following(self, context: Any, end: Any) -> Any:
-        upper, boxes, bonus = context.upper, context.boxes, context.bonus
-        lead, his_sheet = context.lead, context.his_boxes
         if end.mover == HIS:
-            lead -= end.points
-            his_sheet = end.following
+            lead, his_sheet = context.lead - end.points, end.following
+            upper = self.upper_that_matters(context.upper, context.boxes)
+            boxes, bonus = context.boxes, context.bonus
             his_turn = 1 if boxes == self.all_filled else 0
         else:
-            sheet = self.sheet(context)
-            after = self.sheet_following(sheet, end.turn)
-            lead += int(self.sheet_reward(sheet, end.turn, 0))
-            boxes = self.filled(boxes, after)
-            upper, bonus = after.upper, after.bonus
-            his_turn = 1
+            lead, upper, boxes, bonus = self.after_my_turn(context, end.turn)
+            his_sheet, his_turn = context.his_boxes, 1
         if self.free[his_sheet] == 0:
             his_turn = 0
-        upper = self.upper_that_matters(upper, boxes)
         return Standing(his_turn, self.clipped(lead), upper, boxes, bonus, 0, his_sheet, 0)
-
-    def reward(self, context: Any, end: Any, player: int) -> float:
-        return 0.0
 
     def canonical(self, context: Any) -> tuple[Any, bool]:
         upper = self.upper_that_matters(context.upper, context.boxes)
@@ -390,7 +205,7 @@ class AgainstOpponent(LastRounds):
     Parameters
     ----------
     his_masks, his_upper_left, his_uppers, his_bonuses
-        His sheet: see :class:`gamedp.games.kniffel.targets.Remainder`.
+        What the base says of my sheet, of his.
     """
 
     his_masks: NDArray[np.int64] = attrs.field(repr=False)
@@ -405,11 +220,6 @@ class AgainstOpponent(LastRounds):
     def his_all_filled(self) -> int:
         """What `Standing.his_boxes` is when all are filled."""
         return len(self.his_masks) - 1
-
-    @property
-    def his_num_free(self) -> int:
-        """How many boxes of his were free."""
-        return self.his_all_filled.bit_length()
 
     @property
     def his_least_upper(self) -> int:
@@ -441,17 +251,12 @@ class AgainstOpponent(LastRounds):
         """Return his sheet."""
         return Sheet(context.his_upper, self.his_masks[context.his_boxes], context.his_bonus)
 
-    def is_state(self, context: Any) -> bool:
-        if not self.is_sheet(self.sheet(context)) or not self.is_sheet(self.his_sheet(context)):
-            return False
-        he_is_full = bool(context.his_boxes == self.his_all_filled)
-        if context.his_turn == 1:
-            return not he_is_full
-        return he_is_full or bool(context.boxes < self.all_filled)
+    def he_is_full(self, context: Any) -> bool:
+        return bool(context.his_boxes == self.his_all_filled)
 
-    def is_terminal(self, context: Any) -> bool:
-        is_full = bool(context.boxes == self.all_filled)
-        return is_full and bool(context.his_boxes == self.his_all_filled)
+    def is_state(self, context: Any) -> bool:
+        is_sheet = self.is_sheet(self.sheet(context)) and self.is_sheet(self.his_sheet(context))
+        return is_sheet and self.has_mover(context)
 
     def payoff(self, context: Any, player: int) -> float:
         mine = int(self.sheet_payoff(self.sheet(context), 0))
@@ -465,35 +270,25 @@ class AgainstOpponent(LastRounds):
         return context.his_turn == 0 and self.sheet_allows(self.sheet(context), end.turn)
 
     def following(self, context: Any, end: Any) -> Any:
-        upper, boxes, bonus = context.upper, context.boxes, context.bonus
-        his_upper, his_boxes, his_bonus = context.his_upper, context.his_boxes, context.his_bonus
-        lead = context.lead
         if end.mover == HIS:
             sheet = self.his_sheet(context)
             after = self.sheet_following(sheet, end.turn)
-            lead -= int(self.sheet_reward(sheet, end.turn, 0))
-            for place in range(self.his_num_free):
-                if self.his_masks[context.his_boxes | (1 << place)] == after.boxes:
-                    his_boxes |= 1 << place
+            lead = context.lead - int(self.sheet_reward(sheet, end.turn, 0))
+            his_boxes = filled_with(self.his_masks, context.his_boxes, after.boxes)
             his_upper, his_bonus = after.upper, after.bonus
+            upper = self.upper_that_matters(context.upper, context.boxes)
+            boxes, bonus = context.boxes, context.bonus
             his_turn = 1 if boxes == self.all_filled else 0
         else:
-            sheet = self.sheet(context)
-            after = self.sheet_following(sheet, end.turn)
-            lead += int(self.sheet_reward(sheet, end.turn, 0))
-            boxes = self.filled(boxes, after)
-            upper, bonus = after.upper, after.bonus
-            his_turn = 1
+            lead, upper, boxes, bonus = self.after_my_turn(context, end.turn)
+            his_upper, his_boxes = context.his_upper, context.his_boxes
+            his_bonus, his_turn = context.his_bonus, 1
         if his_boxes == self.his_all_filled:
             his_turn = 0
-        upper = self.upper_that_matters(upper, boxes)
         his_upper = self.his_upper_that_matters(his_upper, his_boxes)
         return Standing(
             his_turn, self.clipped(lead), upper, boxes, bonus, his_upper, his_boxes, his_bonus
         )
-
-    def reward(self, context: Any, end: Any, player: int) -> float:
-        return 0.0
 
     def canonical(self, context: Any) -> tuple[Any, bool]:
         upper = self.upper_that_matters(context.upper, context.boxes)
@@ -514,109 +309,3 @@ class AgainstOpponent(LastRounds):
 
     def rank(self, context: Any) -> int:
         return self.sheet_rank(self.sheet(context)) + self.sheet_rank(self.his_sheet(context))
-
-
-@attrs.frozen(eq=False)
-class Sides:
-    """Two sheets, the lead of the one, and what a draw is worth.
-
-    Attributes
-    ----------
-    rules : Kniffel
-    sheet, his_sheet : Sheet
-    lead : int
-        My points minus his, without bonuses for upper parts.
-    draw : float
-    his_turn : bool
-    """
-
-    rules: Kniffel
-    sheet: Sheet
-    his_sheet: Sheet
-    lead: int = 0
-    draw: float = 0.5
-    his_turn: bool = False
-
-
-def against(sides: Sides, solution: Any = None, max_contexts: float = MOST_CONTEXTS) -> LastRounds:
-    """Make the game of two sheets.
-
-    Parameters
-    ----------
-    sides : Sides
-    solution : gamedp.StagedSolution, optional
-        How he plays for points: that of the rules. If not given, he plays to win.
-    max_contexts : float
-        How large the table may become.
-
-    Raises
-    ------
-    gamedp.InvalidParameterError
-        If it would be larger.
-    """
-    rules = sides.rules
-    my, his = Remainder.of(rules, sides.sheet), Remainder.of(rules, sides.his_sheet)
-    leads = -my.most - 1, his.most + 1
-    shared = {
-        **attrs.asdict(rules, recurse=False),
-        "draw": float(sides.draw),
-        "leads": leads,
-        "masks": my.masks,
-        "upper_left": my.upper_left,
-        "uppers": my.uppers,
-        "bonuses": my.bonuses,
-    }
-    moves = 1 if (sides.his_turn or len(my.masks) == 1) and len(his.masks) > 1 else 0
-    lead = min(max(sides.lead, leads[0]), leads[1])
-    rows = 2 * (leads[1] - leads[0] + 1) * my.num_sheets
-    words = "the last rounds of these two cards, solved exactly,"
-    upper, bonus = sides.sheet.upper, sides.sheet.bonus
-    if solution is None:
-        check_size(rows * his.num_sheets, max_contexts, words)
-        start = Standing(
-            moves, lead, upper, 0, bonus, sides.his_sheet.upper, 0, sides.his_sheet.bonus
-        )
-        game: LastRounds = AgainstOpponent(
-            **shared,
-            start=start,
-            his_masks=his.masks,
-            his_upper_left=his.upper_left,
-            his_uppers=his.uppers,
-            his_bonuses=his.bonuses,
-        )
-    else:
-        check_size(rows * len(his.masks), max_contexts, words)
-        results, free = _results(rules, sides.his_sheet, solution)
-        check_size(rows * len(free), max_contexts, words)
-        start = Standing(moves, lead, upper, 0, bonus, 0, 0, 0)
-        game = AgainstPoints(**shared, start=start, his=results, free=free)
-    representative, _ = gamedp.StagedRules(game).canonical(start)
-    return attrs.evolve(game, start=representative)
-
-
-def _results(
-    rules: Kniffel, first: Sheet, solution: Any
-) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64]]:
-    """Return the results of his turns, and how many boxes are free on each of his sheets.
-
-    The bonus for the upper part is among the points of the turn that fills his last box.
-    """
-    sheets = [first]
-    numbers = {first: 0}
-    offsets, rows = [0], []
-    for sheet in sheets:  # grows while it is read
-        if not rules.is_terminal(sheet):
-            for end, chance in gamedp.end_probabilities(solution, sheet).items():
-                after = rules.following(sheet, end)
-                if after not in numbers:
-                    numbers[after] = len(sheets)
-                    sheets.append(after)
-                points = rules.reward(sheet, end, 0)
-                points += rules.payoff(after, 0) if rules.is_terminal(after) else 0
-                rows.append((chance, numbers[after], int(points)))
-        offsets.append(len(rows))
-    columns = tuple(zip(*rows, strict=True)) if rows else ((), (), ())
-    kinds = (np.float64, np.int64, np.int64)
-    arrays = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-    free = np.array([rules.rank(sheet) for sheet in sheets], np.int64)
-    return (np.array(offsets), *arrays), free

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
 
 from gamedp.games.kniffel.adviser import Adviser, Option
 from gamedp.games.kniffel.analysis import Analysis
 from gamedp.games.kniffel.boxes import shown
+from gamedp.games.kniffel.outlook import Opponent, Outlook
 from gamedp.games.kniffel.record import Round
+from gamedp.games.kniffel.remainder import MOST_CONTEXTS
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.words import WORDS
 
-__all__ = ["advice", "answer", "report"]
+__all__ = ["advice", "answer", "answer_for_goal", "report"]
 
 
 def answer(adviser: Adviser, situation: Situation, language: str = "de") -> str:
@@ -71,6 +75,121 @@ def advice(options: Sequence[Option], language: str = "de", most: int | None = N
     if len(shown_options) < len(options):
         lines.append(words.more.format(count=len(options) - len(shown_options)))
     return "\n".join(lines)
+
+
+def answer_for_goal(adviser: Adviser, outlook: Outlook, language: str = "de") -> str:
+    """Return how likely it is to win, or to reach a total, and what every decision leaves of that.
+
+    Parameters
+    ----------
+    adviser : Adviser
+        Who tells what can be expected for points.
+    outlook : Outlook
+    language : {"de", "en"}
+
+    Examples
+    --------
+    >>> from gamedp.games.kniffel import outlook_for_total
+    >>> adviser = Adviser.of()
+    >>> situation = Situation.of("0 0 0 0 0 0 0 0 0 0 0 - 0 2 11166")
+    >>> outlook = outlook_for_total(adviser, situation, 50)
+    >>> for line in answer_for_goal(adviser, outlook, "en").splitlines()[-13:-10]:
+    ...     print(line)
+    keep    reaches      loss  expected
+    111    0.027778  0.000000     1.389
+    66     0.004630  0.023148     0.231
+    """
+    words = WORDS[language]
+    situation, best = outlook.situation, outlook.best
+    lines = [_cards(adviser, outlook, language)]
+    if situation.number > 0:
+        lines.append(words.query.format(number=situation.number, dice=shown(situation.dice)))
+    if best is not None:
+        line = words.query_entry if best.kept is None else words.query_keep
+        lines.append(line.format(best=best.name(language)))
+    lines += [
+        _probability(outlook, language),
+        words.query_bounds.format(lower=outlook.lower, upper=outlook.upper),
+        *_conditions(outlook, language),
+    ]
+    if best is None:
+        lines += [words.nothing_depends] if situation.number > 0 else []
+        return "\n".join(lines)
+    expected = adviser.expected_after(situation)
+    for_points = adviser.best(situation)
+    if expected[best.decision] < for_points.lower:
+        lines.append(
+            words.better_for_points.format(
+                best=for_points.name(language),
+                value=for_points.value,
+                mine=expected[best.decision],
+            )
+        )
+    return "\n".join([*lines, "", *_prospects(outlook, expected, language)])
+
+
+def _cards(adviser: Adviser, outlook: Outlook, language: str) -> str:
+    """Draw the card, and that of the opponent beside it, if there is one."""
+    goal = outlook.goal
+    cards = [outlook.situation.card, *([goal.card] if isinstance(goal, Opponent) else [])]
+    drawn = [
+        card.render(language, adviser.expectation(Situation(card)).value).splitlines()
+        for card in cards
+    ]
+    if len(drawn) == 1:
+        return "\n".join(drawn[0])
+    mine, his = drawn
+    lines = [
+        (f" {WORDS[language].both_cards[0]}", f" {WORDS[language].both_cards[1]}"),
+        *zip_longest(mine, his, fillvalue=""),
+    ]
+    width = max(map(len, mine))
+    return "\n".join(f"{left:<{width}}   {right}" for left, right in lines)
+
+
+def _probability(outlook: Outlook, language: str) -> str:
+    words = WORDS[language]
+    if not isinstance(outlook.goal, Opponent):
+        return words.reaches.format(total=outlook.goal, value=outlook.value)
+    if outlook.exact:
+        return words.wins.format(value=outlook.value)
+    return words.wins_between.format(lower=outlook.lower, upper=outlook.upper)
+
+
+def _conditions(outlook: Outlook, language: str) -> list[str]:
+    """Return what a probability of winning rests on."""
+    words, goal, larger = WORDS[language], outlook.goal, outlook.larger
+    if not isinstance(goal, Opponent):
+        return []
+    is_next = words.is_next if goal.is_next else ""
+    lines = [words.plays_for[goal.plays_for] + is_next + words.draw.format(draw=goal.draw)]
+    if not outlook.exact:
+        lines.append(words.between)
+        if larger is not None and larger.contexts <= MOST_CONTEXTS:
+            lines.append(words.exact_takes.format(size=larger))
+    return lines
+
+
+def _prospects(outlook: Outlook, expected: Mapping[Any, float], language: str) -> list[str]:
+    """Return the table of all decisions."""
+    is_keep = outlook.options[0].kept is not None
+    columns = ["keep"] if is_keep else ["entry", "points"]
+    columns.append("wins" if isinstance(outlook.goal, Opponent) else "reaches")
+    columns += ["loss", "expected"] if outlook.exact else ["upper", "loss", "expected"]
+    rows = []
+    for option in outlook.options:
+        cells = {
+            columns[0]: option.name(language),
+            "points": str(option.points),
+            "wins": f"{option.value:.6f}",
+            "reaches": f"{option.value:.6f}",
+            "upper": f"{option.upper:.6f}",
+            "loss": f"{option.loss:.6f}",
+            "expected": f"{expected[option.decision]:.3f}",
+        }
+        rows.append([cells[column] for column in columns])
+    heads = WORDS[language].goal_heads
+    return _table([heads[column] for column in columns], rows, left={0})
 
 
 def report(analysis: Analysis, language: str = "de") -> str:

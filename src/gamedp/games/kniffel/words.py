@@ -24,6 +24,18 @@ class Words:
     query_bounds: str
     keeps_head: tuple[str, ...]
     entries_head: tuple[str, ...]
+    both_cards: tuple[str, str]
+    reaches: str
+    wins: str
+    wins_between: str
+    plays_for: dict[str, str]
+    is_next: str
+    draw: str
+    between: str
+    exact_takes: str
+    nothing_depends: str
+    better_for_points: str
+    goal_heads: dict[str, str]
     more: str
     welcome: str
     seed: str
@@ -65,6 +77,36 @@ WORDS = {
         query_bounds="Bewiesen: {lower!r} bis {upper!r}",
         keeps_head=("Auswahl", "Erwartung", "Verlust"),
         entries_head=("Eintrag", "Punkte", "Erwartung", "Verlust"),
+        both_cards=("Deine Karte", "Die des Gegners"),
+        reaches="Wahrscheinlichkeit von mindestens {total} Punkten: {value:.6f}",
+        wins="Gewinnwahrscheinlichkeit: {value:.6f}",
+        wins_between="Gewinnwahrscheinlichkeit: mindestens {lower:.6f}, höchstens {upper:.6f}",
+        plays_for={
+            "points": "Der Gegner spielt auf Punkte",
+            "victory": "Der Gegner spielt auf Sieg",
+        },
+        is_next=", und als nächster",
+        draw="; ein Unentschieden zählt {draw:g}.",
+        between=(
+            "Das Mindeste erreicht, wer jedes Mal dem Rat folgt; mehr als das Höchste erreichte\n"
+            "nicht einmal, wer das Ergebnis des Gegners schon wüsste."
+        ),
+        exact_takes=(
+            "--exact löst die letzten Runden genau: eine Tabelle von {size.contexts:,} Ständen,\n"
+            "etwa {size.gigabytes:.1f} GB und {size.seconds:,.0f} Sekunden."
+        ),
+        nothing_depends="Keine Entscheidung ändert etwas daran.",
+        better_for_points="Für die Punkte besser: {best}, Erwartung {value:.3f} statt {mine:.3f}",
+        goal_heads={
+            "keep": "Auswahl",
+            "entry": "Eintrag",
+            "points": "Punkte",
+            "wins": "gewinnt",
+            "reaches": "erreicht",
+            "upper": "höchstens",
+            "loss": "Verlust",
+            "expected": "Erwartung",
+        },
         more="... und {count} weitere",
         welcome="Kniffel: ? rät, h hilft, z nimmt zurück, q hört auf.",
         seed="Würfel, die nicht eingegeben werden, fallen nach --seed {seed}.",
@@ -113,6 +155,36 @@ WORDS = {
         query_bounds="Proven: {lower!r} to {upper!r}",
         keeps_head=("keep", "expected", "loss"),
         entries_head=("entry", "points", "expected", "loss"),
+        both_cards=("Your card", "The opponent's"),
+        reaches="Probability of at least {total} points: {value:.6f}",
+        wins="Probability of winning: {value:.6f}",
+        wins_between="Probability of winning: at least {lower:.6f}, at most {upper:.6f}",
+        plays_for={
+            "points": "The opponent plays for points",
+            "victory": "The opponent plays to win",
+        },
+        is_next=", and is next to move",
+        draw="; a draw counts {draw:g}.",
+        between=(
+            "The least is reached by taking the advice each time; more than the most could not be\n"
+            "reached even by one who knew the opponent's result beforehand."
+        ),
+        exact_takes=(
+            "--exact solves the last rounds exactly: a table of {size.contexts:,} contexts,\n"
+            "about {size.gigabytes:.1f} GB and {size.seconds:,.0f} seconds."
+        ),
+        nothing_depends="No decision changes that.",
+        better_for_points="Better for points: {best}, {value:.3f} expected, not {mine:.3f}",
+        goal_heads={
+            "keep": "keep",
+            "entry": "entry",
+            "points": "points",
+            "wins": "wins",
+            "reaches": "reaches",
+            "upper": "at most",
+            "loss": "loss",
+            "expected": "expected",
+        },
         more="... and {count} more",
         welcome="Kniffel: ? advises, h helps, u undoes, q quits.",
         seed="Dice that are not typed in fall by --seed {seed}.",

@@ -1,0 +1,151 @@
+"""``gamedp kniffel`` for those who want something else than points: to win, or to reach a total."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import attrs
+from cyclopts import Group, Parameter
+
+from gamedp.cli.options import Flag
+from gamedp.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from gamedp.games.kniffel import Adviser, Outlook, Situation
+    from gamedp.progress import ProgressCallback
+
+__all__ = ["GOAL", "GoalOptions", "goal_facts", "outlook_of"]
+
+
+@Parameter(name="*", group=Group("More than the mean", sort_key=2))
+@attrs.frozen(kw_only=True)
+class GoalOptions:
+    """What a query asks for instead of as many points as can be expected.
+
+    Parameters
+    ----------
+    against : str
+        Advise what is most likely to win against this card, the opponent's: its thirteen boxes in
+        one text.
+    against_further : int
+        How many further Yahtzees that card has, as --further for your own.
+    opponent_plays_for : {"points", "victory"}
+        What the opponent wants: points, whatever you do; or to win, which takes an exact solution.
+    opponent_is_next : bool
+        Whether the next turn is the opponent's; yours if not given.
+    draw : float
+        What a draw counts; a victory counts 1.
+    exact : bool
+        Solve the last rounds exactly, even if that takes longer than some seconds.
+    target : int
+        Advise what is most likely to bring at least this total.
+    max_contexts : float
+        How large a table may become: by default 20 million contexts, about a gigabyte.
+    """
+
+    against: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
+    against_further: int = 0
+    opponent_plays_for: Literal["points", "victory"] = "points"
+    opponent_is_next: Flag = False
+    draw: float = 0.5
+    exact: Flag = False
+    target: int | None = None
+    max_contexts: float | None = None
+
+    def given(self) -> list[str]:
+        """Return the options that are not at their defaults, by the names that users know."""
+        return [
+            "--" + field.name.replace("_", "-")
+            for field in attrs.fields(type(self))
+            if getattr(self, field.name) != field.default
+        ]
+
+    @property
+    def is_given(self) -> bool:
+        """Whether anything else than points is wanted."""
+        return self.against is not None or self.target is not None
+
+    def check(self) -> None:
+        """Refuse options that do not go together."""
+        given = self.given()
+        if self.against is not None and self.target is not None:
+            message = "--against, --target do not go together: choose one of them."
+            raise InvalidParameterError(message)
+        lone = [name for name in given if name not in {"--against", "--target", "--max-contexts"}]
+        if lone and self.against is None:
+            message = f"{', '.join(lone)} needs --against, the opponent's card."
+            raise InvalidParameterError(message)
+        if given and not self.is_given:
+            message = f"{', '.join(given)} needs --against or --target."
+            raise InvalidParameterError(message)
+
+
+GOAL = GoalOptions()
+"""What holds where nothing is said."""
+
+
+def outlook_of(
+    adviser: Adviser, situation: Situation, goal: GoalOptions, progress: ProgressCallback | None
+) -> Outlook:
+    """Return how likely the goal is, and what every decision leaves of that."""
+    from gamedp.games.kniffel import (  # noqa: PLC0415 - as above
+        Card,
+        Opponent,
+        outlook_against,
+        outlook_for_total,
+    )
+
+    options: dict[str, Any] = {"progress": progress}
+    if goal.max_contexts is not None:
+        options["max_contexts"] = goal.max_contexts
+    if goal.target is not None:
+        return outlook_for_total(adviser, situation, goal.target, **options)
+    try:
+        card = Card.of(goal.against or "", further=goal.against_further)
+        card.sheet(adviser.rules)
+    except InvalidParameterError as error:
+        message = f"--against: {error}"
+        raise InvalidParameterError(message) from error
+    opponent = Opponent(card, goal.opponent_plays_for, goal.opponent_is_next, goal.draw)
+    return outlook_against(adviser, situation, opponent, exact=goal.exact, **options)
+
+
+def goal_facts(adviser: Adviser, outlook: Outlook, language: str) -> dict[str, Any]:
+    """Return what is known of a goal, for JSON."""
+    from gamedp.games.kniffel import Opponent  # noqa: PLC0415 - as above
+
+    situation, goal, best = outlook.situation, outlook.goal, outlook.best
+    if isinstance(goal, Opponent):
+        wanted: dict[str, Any] = {
+            "against": {
+                "card": goal.card.entries,
+                "further": goal.card.further,
+                "points": goal.card.total_by(adviser.rules),
+                "plays_for": goal.plays_for,
+                "is_next": goal.is_next,
+                "draw": goal.draw,
+            }
+        }
+    else:
+        wanted = {"target": goal}
+    expected = adviser.expected_after(situation)
+    for_points = adviser.best(situation) if best is not None else None
+    return {
+        **wanted,
+        "exact": outlook.exact,
+        "value": outlook.value,
+        "lower": outlook.lower,
+        "upper": outlook.upper,
+        "best": best and best.name(language),
+        "decision": best and ("entry" if best.kept is None else "keep"),
+        "best_for_points": for_points and for_points.name(language),
+        "options": [
+            {
+                "name": option.name(language),
+                **({"points": option.points} if option.kept is None else {}),
+                **{name: getattr(option, name) for name in ("value", "lower", "upper", "loss")},
+                "expected": expected[option.decision],
+            }
+            for option in outlook.options
+        ],
+    }

@@ -1,0 +1,122 @@
+"""Two sheets, and the game of the last rounds that begins with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+import gamedp
+from gamedp.games.kniffel.last_rounds import AgainstOpponent, AgainstPoints, LastRounds, Standing
+from gamedp.games.kniffel.remainder import MOST_CONTEXTS, Remainder, Size, check_size
+from gamedp.games.kniffel.rules import Kniffel, Sheet
+
+__all__ = ["Sides", "against"]
+
+MY_ENDS = 250
+"""In about how many ways a turn ends; the results of his turns are as many more."""
+
+
+@attrs.frozen(eq=False)
+class Sides:
+    """Two sheets, the lead of the one, and what a draw is worth.
+
+    Attributes
+    ----------
+    rules : Kniffel
+    sheet, his_sheet : Sheet
+    lead : int
+        My points minus his, without bonuses for upper parts.
+    draw : float
+    his_turn : bool
+    """
+
+    rules: Kniffel
+    sheet: Sheet
+    his_sheet: Sheet
+    lead: int = 0
+    draw: float = 0.5
+    his_turn: bool = False
+
+
+def against(sides: Sides, solution: Any = None, max_contexts: float = MOST_CONTEXTS) -> LastRounds:
+    """Make the game of two sheets.
+
+    Parameters
+    ----------
+    sides : Sides
+    solution : gamedp.StagedSolution, optional
+        How he plays for points: that of the rules. If not given, he plays to win.
+    max_contexts : float
+        How large the table may become.
+
+    Raises
+    ------
+    gamedp.InvalidParameterError
+        If it would be larger.
+    """
+    rules = sides.rules
+    my, his = Remainder.of(rules, sides.sheet), Remainder.of(rules, sides.his_sheet)
+    leads = -my.most - 1, his.most + 1
+    shared = {
+        **attrs.asdict(rules, recurse=False),
+        "draw": float(sides.draw),
+        "leads": leads,
+        **my.fields(),
+    }
+    moves = 1 if (sides.his_turn or len(my.masks) == 1) and len(his.masks) > 1 else 0
+    lead = min(max(sides.lead, leads[0]), leads[1])
+    rows = 2 * (leads[1] - leads[0] + 1) * my.num_sheets
+    words = "the last rounds of these two cards, solved exactly, take a table of"
+    upper, bonus = sides.sheet.upper, sides.sheet.bonus
+    if solution is None:
+        check_size(Size(rows * his.num_sheets), max_contexts, words)
+        start = Standing(
+            moves, lead, upper, 0, bonus, sides.his_sheet.upper, 0, sides.his_sheet.bonus
+        )
+        game: LastRounds = AgainstOpponent(
+            **shared,
+            start=start,
+            **{f"his_{name}": value for name, value in his.fields().items()},
+        )
+    else:
+        # How many sheets he may come to is known only from his results, which take a while to find.
+        least = Size(rows * len(his.masks))
+        check_size(least, max(max_contexts, MOST_CONTEXTS), f"{words} at least")
+        results, free = _results(rules, sides.his_sheet, solution)
+        size = Size(rows * len(free), 1 + len(results[1]) / MY_ENDS)
+        check_size(size, max_contexts, words)
+        start = Standing(moves, lead, upper, 0, bonus, 0, 0, 0)
+        game = AgainstPoints(**shared, start=start, his=results, free=free)
+    representative, _ = gamedp.StagedRules(game).canonical(start)
+    return attrs.evolve(game, start=representative)
+
+
+def _results(
+    rules: Kniffel, first: Sheet, solution: Any
+) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64]]:
+    """Return the results of his turns, and how many boxes are free on each of his sheets.
+
+    The bonus for the upper part is among the points of the turn that fills his last box.
+    """
+    sheets = [first]
+    numbers = {first: 0}
+    offsets, rows = [0], []
+    for sheet in sheets:  # grows while it is read
+        if not rules.is_terminal(sheet):
+            for end, chance in gamedp.end_probabilities(solution, sheet).items():
+                after = rules.following(sheet, end)
+                if after not in numbers:
+                    numbers[after] = len(sheets)
+                    sheets.append(after)
+                points = rules.reward(sheet, end, 0)
+                points += rules.payoff(after, 0) if rules.is_terminal(after) else 0
+                rows.append((chance, numbers[after], int(points)))
+        offsets.append(len(rows))
+    columns = tuple(zip(*rows, strict=True)) if rows else ((), (), ())
+    kinds = (np.float64, np.int64, np.int64)
+    arrays = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+    free = np.array([rules.rank(sheet) for sheet in sheets], np.int64)
+    return (np.array(offsets), *arrays), free

@@ -1,0 +1,111 @@
+"""How probable each total is."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["UNIT", "Distribution"]
+
+UNIT = 2.0**-53
+"""Rounding is off by at most this share."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Distribution:
+    """How probable each total is.
+
+    Attributes
+    ----------
+    totals : (K,) int64
+        Ascending; those of probability zero may be left out.
+    probabilities : (K,) float64
+    relative_error : float
+        Each probability, and each sum of some, is off by at most this share of itself, apart from
+        what is smaller than 1e-300.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.kniffel import Kniffel
+    >>> solution = gamedp.solve(Kniffel(dice=1, faces=2, throws=1), solver=gamedp.StageInduction())
+    >>> points = gamedp.distribution(solution)
+    >>> points
+    <Distribution of 3 totals, 77 to 80: mean=79.97..., standard deviation=0.19...>
+    """
+
+    totals: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    relative_error: float = 0.0
+
+    def __attrs_post_init__(self) -> None:
+        """Lock the arrays."""
+        self.totals.flags.writeable = False
+        self.probabilities.flags.writeable = False
+
+    def __repr__(self) -> str:
+        """Say where the totals lie."""
+        return (
+            f"<Distribution of {len(self.totals)} totals, {self.totals[0]} to {self.totals[-1]}: "
+            f"mean={self.mean!r}, standard deviation={self.standard_deviation!r}>"
+        )
+
+    def __iter__(self) -> Iterator[tuple[int, float]]:
+        """Yield each total and its probability."""
+        return zip(self.totals.tolist(), self.probabilities.tolist(), strict=True)
+
+    def expectation(self, worth: Callable[[int], float]) -> float:
+        """Return what can be expected if each total is worth ``worth(total)``."""
+        return math.fsum(chance * worth(total) for total, chance in self)
+
+    @property
+    def mean(self) -> float:
+        """The total that can be expected."""
+        return self.expectation(float)
+
+    @property
+    def mean_error(self) -> float:
+        """How far off the mean may be."""
+        return (self.relative_error + 4 * UNIT) * self.expectation(abs)
+
+    @property
+    def standard_deviation(self) -> float:
+        """The root of the mean square of the distance from the mean."""
+        mean = self.mean
+        return math.sqrt(self.expectation(lambda total: (total - mean) ** 2))
+
+    def probability(self, total: int) -> float:
+        """Return how probable it is to end with exactly `total`."""
+        place = int(np.searchsorted(self.totals, total))
+        if place == len(self.totals) or self.totals[place] != total:
+            return 0.0
+        return float(self.probabilities[place])
+
+    def at_least(self, total: float) -> float:
+        """Return how probable it is to end with `total` or more."""
+        return math.fsum(self.probabilities[np.searchsorted(self.totals, total) :].tolist())
+
+    def quantile(self, share: float) -> int:
+        """Return the least total that is not exceeded with a probability of at least `share`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If `share` is no probability.
+        """
+        if not 0 <= share <= 1:
+            message = f"the share {share!r} is not between 0 and 1."
+            raise InvalidParameterError(message)
+        cumulated = np.cumsum(self.probabilities)
+        place = int(np.searchsorted(cumulated, min(share, float(cumulated[-1]))))
+        return int(self.totals[place])

@@ -1,0 +1,9 @@
+"""Arrays from outside: checked, put into the model's own form, and copied.
+
+What is wrong is said once, for the first place, with how many places there are of the kind.
+"""
+
+from gamedp.validation.arrays import checked_arrays
+from gamedp.validation.matrices import arrays_of_matrices
+
+__all__ = ["arrays_of_matrices", "checked_arrays"]

@@ -72,8 +72,8 @@ class _RecordModel(models.StructModel):  # type: ignore[misc]
         members = [(_member(name), field_type) for name, field_type in record_type.fields]
         super().__init__(manager, record_type, members)
 
-    # Arrays are lent, see `_lent`, so nothing in them is counted: to count references wherever rules
-    # pass the record on took most of the time of a call, and kept calls from being inlined.
+    # Arrays are lent, see `_lent`, so nothing in them is counted: to count references wherever
+    # rules pass the record on takes most of the time of a call, and keeps it from being inlined.
 
     def traverse(self, builder: Any) -> list[Any]:
         """Return the members in which numba counts references, each with its getter."""

@@ -159,6 +159,9 @@ def test_straight_code_is_kept_and_only_for_those_who_agree():
     program = program_of(gamedp.compile(Debts()).stage)
     gamedp.solve(Debts(), solver=solver)
     assert unroll.is_unrolled(program)
+    unroll._code.cache_clear()  # as in a new process
+    _, code = unroll.unrolled(program)
+    assert code.cache_hits == 1
     assert not unroll.is_unrolled(program._replace(rewards=program.rewards + 1))
 
 

@@ -73,7 +73,8 @@ def _digest(program: Program) -> str:
 
 def _function() -> Any:
     """Return the function that is compiled; what `write` means is put in afterwards."""
-    namespace: dict[str, Any] = {}
+    # Without a module's name, numba can write what it compiles to disk, but not read it again.
+    namespace: dict[str, Any] = {"__name__": __name__}
     exec("def sweep(block):\n    write(block)", namespace)  # noqa: S102 - our own text
     return namespace["sweep"]
 

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numba import int64, typeof
 
-from gamedp.compiler import stage_loop, unroll
+from gamedp.compiler import ends_loop, stage_loop, unroll
 from gamedp.compiler.bridge import bind, record
 from gamedp.compiler.build import compile_game, fall_back, first_reason
 from gamedp.compiler.compiled import disagree, hash_of, loops_over_rules, state_functions
@@ -212,7 +212,7 @@ class PlainSweeper:
         self.game = self._bound()
         self._codes: list[object] = []  # in memory as long as somebody may sweep with them
         self._survey: Callable[..., int] = stage_loop.survey
-        self._fill: Callable[..., int] = stage_loop.fill_ends
+        self._fill: Callable[..., int] = ends_loop.fill_ends
         self._follow: Callable[..., int] = stage_loop.follow_contexts
 
     def _bound(self) -> Any:
@@ -222,21 +222,26 @@ class PlainSweeper:
     def _work(self, program: Program = NO_PROGRAM) -> types.SimpleNamespace:
         """Return all that a call of a loop works on."""
         lanes, num_rows = program.lanes, program.num_rows
-        columns = np.arange(LANES)
         return types.SimpleNamespace(
             low=self.codec.low,
             high=self.codec.high,
             stride=self.codec.stride,
             fields=np.zeros(len(self.codec.low), np.int64),
-            columns=np.zeros((len(self.codec.low), LANES), np.int64),
-            allowed=np.zeros(LANES, np.bool_),
+            columns=np.zeros(len(self.codec.low) * LANES, np.int64),
+            packed=np.zeros(len(self.codec.low) * LANES, np.int64),
+            chosen=np.zeros(LANES, np.int64),
+            following=np.zeros(LANES, np.int64),
+            swaps=np.zeros(LANES, np.bool_),
+            rewards=np.zeros(LANES),
+            worths=np.zeros(LANES),
+            thin=np.zeros(LANES),
+            peaks=np.zeros(LANES, np.int64),
             matters=self.matters,
-            places=columns // lanes * (num_rows * lanes) + columns % lanes,
             end_fields=self.end_fields,
             constant_sum=self.rules.constant_sum,
             block=_aligned((LANES // lanes, num_rows, lanes), program.never),
             alive=np.zeros(num_rows, np.bool_),
-            results=np.zeros(4),
+            results=np.zeros(3),
         )
 
     def survey(self) -> Contexts:
@@ -274,14 +279,14 @@ class PlainSweeper:
         status = self._guarded(
             lambda: self._sweep(work, program, codes, values, weights, writes), codes
         )
-        if status != stage_loop.DONE:
-            context = self.context(int(codes[int(work.results[stage_loop.PLACE])]))
+        if status != ends_loop.DONE:
+            context = self.context(int(codes[int(work.results[ends_loop.PLACE])]))
             self.check(context)
-            if status == stage_loop.BAD:
+            if status == ends_loop.BAD:
                 disagree(f"in {context!r}", None)
             return Sweep(is_complete=False)
-        rise, change, reward = work.results[: stage_loop.PLACE].tolist()
-        return Sweep(True, rise, change, reward)
+        rise, change = work.results[: ends_loop.PLACE].tolist()
+        return Sweep(True, rise, change, float(work.peaks.view(np.float64).max()))
 
     def follow(self, codes: NDArray[np.int64]) -> Onward:
         """Say where each end of the stage leads to from the contexts `codes`."""
@@ -295,8 +300,8 @@ class PlainSweeper:
         )
         work, arrays = self._work(), attrs.astuple(onward, recurse=False)
         status = self._guarded(lambda: self._call(self._follow, work, codes, *arrays), codes)
-        if status != stage_loop.DONE:
-            context = self.context(int(codes[int(work.results[stage_loop.PLACE])]))
+        if status != ends_loop.DONE:
+            context = self.context(int(codes[int(work.results[ends_loop.PLACE])]))
             self.check(context)
             disagree(f"in {context!r}", None)
         return onward
@@ -329,21 +334,19 @@ class PlainSweeper:
         row = int(program.own_rows[-1])
         for first in range(0, len(codes), LANES):
             some = codes[first : first + LANES]
-            status = self._fill(
-                self.game, work, program.lanes, program.never, some, values, weights
-            )
-            if status == stage_loop.DONE:
+            status = self._fill(self.game, work, program.never, some, values, weights)
+            if status == ends_loop.DONE:
                 sweep_stage_jit(program, work.alive, work.block)
                 column = stage_loop.take_over_jit(
                     work.block, row, some, weights, writes, values, work.results
                 )
                 if column < 0:
                     continue
-                work.results[stage_loop.PLACE] = column
-                status = stage_loop.BAD
-            work.results[stage_loop.PLACE] += first
+                work.results[ends_loop.PLACE] = column
+                status = ends_loop.BAD
+            work.results[ends_loop.PLACE] += first
             return status
-        return stage_loop.DONE
+        return ends_loop.DONE
 
     def context(self, code: int) -> Any:
         """Return the context with that code."""

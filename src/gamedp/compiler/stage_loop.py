@@ -104,7 +104,7 @@ def sweep_contexts(game, work, program, codes, values, weights, writes):
         some = codes[first : min(first + LANES, codes.size)]
         status = fill_ends_jit(game, work, program.never, some, values, weights)
         if status == DONE:
-            sweep_stage_jit(program, work.alive, work.block)
+            sweep_stage_jit(program, work.alive, work.block, work.scratch)
             row = program.own_rows[-1]
             column = take_over_jit(work.block, row, some, weights, writes, values, work.results)
             if column >= 0:

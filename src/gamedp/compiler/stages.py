@@ -241,6 +241,7 @@ class PlainSweeper:
             constant_sum=self.rules.constant_sum,
             block=_aligned((LANES // lanes, num_rows, lanes), program.never),
             alive=np.zeros(num_rows, np.bool_),
+            scratch=_aligned((program.num_scratch, lanes), 0.0),
             results=np.zeros(3),
         )
 
@@ -311,7 +312,8 @@ class PlainSweeper:
         if numba.config.DISABLE_JIT or not unroll.can_unroll(program):
             return program
         if unrolls is None:
-            unrolls = columns * len(program.rows) >= UNROLLING_PAYS
+            pays = columns * len(program.rows) >= UNROLLING_PAYS
+            unrolls = pays or unroll.is_unrolled(program)
         if not unrolls:
             return program
         straight, code = unroll.unrolled(program)
@@ -336,7 +338,7 @@ class PlainSweeper:
             some = codes[first : first + LANES]
             status = self._fill(self.game, work, program.never, some, values, weights)
             if status == ends_loop.DONE:
-                sweep_stage_jit(program, work.alive, work.block)
+                sweep_stage_jit(program, work.alive, work.block, work.scratch)
                 column = stage_loop.take_over_jit(
                     work.block, row, some, weights, writes, values, work.results
                 )

@@ -1,7 +1,7 @@
 """The compiled loop over the ends of a stage: what each is worth in a few dozen contexts at a time.
 
 Plain functions on arrays and on a staged game bound by :mod:`gamedp.compiler.bridge`; compiled for
-each game by :mod:`gamedp.compiler.stages`.
+each game by :mod:`gamedp.compiler.sweepers`.
 
 A loop over columns asks one rule, and stores its answers. Where the rule has no loop itself and
 cannot raise, LLVM turns such a loop into vector instructions, a register of contexts at a time. For

@@ -1,7 +1,7 @@
 """The compiled loops over contexts: a survey of all, a sweep of the stage for many at a time.
 
 Plain functions on arrays and on a staged game bound by :mod:`gamedp.compiler.bridge`; compiled for
-each game by :mod:`gamedp.compiler.stages`.
+each game by :mod:`gamedp.compiler.sweepers`.
 """
 
 from __future__ import annotations

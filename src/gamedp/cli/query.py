@@ -16,6 +16,7 @@ from gamedp.cli.options import METHOD, OUTPUT, Fresh, GameSettings, Method, Outp
 from gamedp.cli.solve import solved
 from gamedp.cli.texts import assignments, kind_of, read_as
 from gamedp.errors import InvalidParameterError, UnknownNameError, UnknownStateError
+from gamedp.solution import opposite_bounds
 from gamedp.staged_game import is_staged
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def _answer(solution: Solution, place: _Place) -> _Answer:
     """Return what is known of a state."""
     position, model = place.state, solution.model
     index, _ = _index(model, position)
-    actions = _actions(solution, position, index)
+    actions = _actions(solution, position)
     mover = OVER
     if actions:
         mover = "" if model.num_players == 1 else _mover(solution, position, index)
@@ -214,23 +215,17 @@ def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
         return _Answer(*numbers, [], [], mover, pictures)
     part = solution.inside(context)
     index, _ = _index(part.model, state)
-    actions = _actions(part, state, index)
+    actions = [attrs.asdict(entry) for entry in solution.action_values(context, state)]
     numbers = (part.value(state), *part.bounds(state))
-    if swapped:  # the stage is solved for the representative, in which the players change places
-        actions = [_from_the_other_side(action, rules.constant_sum) for action in actions]
-        value, lower, upper = (rules.constant_sum - number for number in numbers)
-        numbers = (value, upper, lower)
+    if swapped:  # the stage's player 0 is the game's player 1
+        total = rules.constant_sum
+        numbers = (total - numbers[0], *opposite_bounds(total, *numbers[1:]))
     mover = END_OF_STAGE
     if actions:
         player = int(part.model.players[index]) ^ swapped
         mover = "" if rules.num_players == 1 else _wish(solution, player)
     pictures.append(("inside", _picture(part.model.rules, state)))
     return _Answer(*numbers, actions, _best(part, state) if actions else [], mover, pictures)
-
-
-def _from_the_other_side(action: dict[str, Any], constant_sum: float) -> dict[str, Any]:
-    lower, upper = constant_sum - action["upper"], constant_sum - action["lower"]
-    return action | {"value": constant_sum - action["value"], "lower": lower, "upper": upper}
 
 
 def _index(model: Model | StagedModel, position: Hashable) -> tuple[int, bool]:
@@ -242,16 +237,14 @@ def _index(model: Model | StagedModel, position: Hashable) -> tuple[int, bool]:
         raise UnknownStateError(message) from None
 
 
-def _actions(solution: Solution, position: Any, index: int) -> list[dict[str, Any]]:
+def _actions(solution: Solution, position: Any) -> list[dict[str, Any]]:
     """Return the actions in a position; without values where a solution does not keep them."""
     try:
         return [attrs.asdict(entry) for entry in solution.action_values(position)]
     except gamedp.UnsupportedProblemError:
-        model = solution.model
-        first, end = model.choice_offsets[index : index + 2].tolist()
-        labels = model.action_labels[first:end].tolist()
-        rules = model.rules
+        rules = solution.model.rules
         name = str if rules is None else functools.partial(rules.action_name, position)
+        labels = solution.actions(position)
         return [{"action": label, "name": name(label), "value": None} for label in labels]
 
 

@@ -496,6 +496,22 @@ class TestEndings:
                 assert game.material(state) == material
                 assert game.ending_index(state) == index
                 assert game.settled(state, 0) == state.player == 0
+                if index < len(indices) - 1:
+                    assert game.next_ending(state) == game.ending_state(material, index + 1)
+
+    @pytest.mark.parametrize("game", TABLE_GAMES, ids=repr)
+    def test_moves_that_keep_all_stones_lead_to_smaller_numbers(self, game):
+        kept = 0
+        for own, opponent in every_board(game):
+            state = game.position(own, opponent)
+            if game.num_endings(game.material(state)) == 0 or game.is_terminal(state):
+                continue
+            for action in game.actions(state):
+                [(_, following)] = game.outcomes(state, action)
+                if game.material(following) == game.material(state):
+                    kept += 1
+                    assert game.ending_index(following) < game.ending_index(state)
+        assert kept > 0 or game.pits == 1
 
     @given(st.data())
     def test_numbers_of_the_real_game(self, data):
@@ -503,8 +519,10 @@ class TestEndings:
         material = data.draw(st.integers(0, 36))
         index = data.draw(st.integers(0, game.num_endings(material) - 1))
         state = game.ending_state(material, index)
-        rows, _, _ = game.board(state)
-        assert game.ending_index(state) == index == gamedp.rank_distribution(rows[0] + rows[1])
+        assert game.material(state) == material
+        assert game.ending_index(state) == index
+        if index + 1 < game.num_endings(material):
+            assert game.ending_index(game.next_ending(state)) == index + 1
         first, second = state.sides
         full = MancalaState(1, (first | 7 << 42, second | 9 << 42))
         assert game.ending_index(full) == index
@@ -546,15 +564,19 @@ class TestEndings:
         assert counts == [count if count < 2**63 else 0 for count in boards]
         assert counts[-1] == 0
         assert Mancala(pits=11, stones=1).num_endings(11) == math.comb(32, 21)
+        wide = Mancala(pits=1, stones=200, majority_stop=False)
+        assert [wide.num_endings(material) for material in (255, 256)] == [256, 0]
         with pytest.raises(ValueError, match="no board has this number"):
             Mancala().ending_state(3, Mancala().num_endings(3))
         with pytest.raises(ValueError, match="no board has this number"):
             Mancala().ending_state(37, 0)
+        with pytest.raises(ValueError, match="no table has so many stones"):
+            Mancala().ending_index(Mancala().initial_state())
 
 
 METHODS = (
     "heuristic", "value_range", "material", "settled", "num_endings", "ending_index",
-    "ending_state", "ending_range",
+    "ending_state", "next_ending", "ending_range",
 )  # fmt: skip
 
 
@@ -562,15 +584,16 @@ METHODS = (
 def all_about(game, state, value):
     """Return what the optional methods say of a position; they must compile."""
     material = game.material(state)
-    index = game.ending_index(state)
     count = game.num_endings(material)
+    index = game.ending_index(state) if count else 0
     same = game.ending_state(material, index).sides if count else state.sides
+    following = game.next_ending(state).sides
     numbers = (
         game.heuristic(state, 0), game.heuristic(state, 1), game.settled(state, 1),
         game.value_range(state, 0)[0], game.value_range(state, 1)[1],
         game.ending_range(state, value)[0], game.ending_range(state, value)[1],
     )  # fmt: skip
-    return material, index, count, same[0], same[1], numbers
+    return material, index, count, same[0], same[1], following[0], following[1], numbers
 
 
 @pytest.mark.parametrize("game", [Mancala(), Mancala.kalah(stones=2)], ids=repr)

@@ -5,6 +5,7 @@
  *     ./mancala minimax PITS STONES DEPTH
  *     ./mancala alphabeta PITS STONES DEPTH [down]
  *     ./mancala endings PITS STONES [TABLE]
+ *     ./mancala endings-plain PITS STONES [TABLE]
  *
  * Two players have PITS pits each, with STONES in each at the start. A sowing goes through the own
  * pits after the source, the own kalah, the opponent's pits, and round again. A last stone in an own
@@ -22,13 +23,17 @@
  * that they have come to, the start and repetitions among them.
  *
  * `endings` values all boards with up to STONES stones in the pits and empty kalahs for the mover, one
- * byte each, without a stop at the majority.
+ * byte each, without a stop at the majority. It takes a move of one row for all rows across at once.
+ * `endings-plain` does the same board by board: it makes each move and looks up where it leads to.
  *
  * Prints one JSON object: what was counted or found, and the seconds of processor time that it took.
  * The checksum of endings is h = h * 1099511628211 ^ byte, modulo 2^64 and from 0 on, over all boards;
  * with TABLE, writes these bytes to that file. Boards with m stones stand before those with m + 1 here,
- * in the order of their ranks: with s_j stones in the first j + 1 of all pits, the mover's and then
- * the opponent's, the rank is the sum of C(s_j + j, j + 1) over all j but the last.
+ * in the order of their ranks. Pits of both players that are equally far from the kalahs make a pair.
+ * With w_k stones in pair k, s_k in the pairs before it, r_k the product of w_j + 1 over the pairs j
+ * after it, and o_k stones of the mover in it, the rank is the sum of r_k * (before(k, s_k+1, s_k) + o_k)
+ * over all pairs: before(k, n, s) are the boards on the pairs up to k with n stones, of which less than
+ * s lie before pair k. A move that keeps all stones in play leads to a smaller rank.
  */
 
 #define _POSIX_C_SOURCE 200809L
@@ -222,7 +227,114 @@ static int alphabeta(side own, side opponent, int depth, int alpha, int beta, in
     return best;
 }
 
-/* Tables of endings. Rows of pits have numbers: those with fewer stones first, of equally many those that
+/* Tables of endings, with the boards in the order of their ranks. */
+
+static uint64_t choose[2 * MAX_PITS][MAX_ENDING + 2]; /* C(n + j, j + 1) at [j][n] */
+static uint64_t begin[MAX_ENDING + 2];                /* the boards with so many stones */
+static uint64_t before[MAX_PITS][MAX_ENDING + 1][MAX_ENDING + 1];
+static side ones; /* one stone in each pit */
+static int8_t *table;
+
+/* The rank of a board, and its stones, from its rows without what lies in the kalahs. */
+INLINED uint64_t rank_of(side own, side opponent, int *stones)
+{
+    side sums = (own + opponent) * ones; /* in field k, what lies in the pairs up to k */
+    uint64_t rank = 0, ways = 1;
+    int place = home - width;
+    side total = sums >> place & field;
+    *stones = (int)total;
+    for (int pair = pits - 1; pair > 0; pair--, place -= width) {
+        side below = sums >> (place - width) & field;
+        rank += ways * (before[pair][total][below] + (own >> place & field));
+        ways *= total - below + 1;
+        total = below;
+    }
+    return rank + ways * (own & field);
+}
+
+/* Take the board with the next rank. */
+INLINED void next_board(side *own, side *opponent)
+{
+    int place = home - width;
+    for (; place >= 0; place -= width) {
+        side mine = *own & field << place;
+        if (*opponent >> place & field) {
+            *own += (side)1 << place;
+            *opponent -= (side)1 << place;
+            return;
+        }
+        *own -= mine;
+        *opponent += mine;
+    }
+    /* All stones are the opponent's now: one goes a pair back, and those of the first pair with it. */
+    side first = *opponent & field;
+    place = width;
+    while (place < home && !(*opponent >> place & field))
+        place += width;
+    if (place < home)
+        *opponent += ((first + 1) << (place - width)) - first - ((side)1 << place);
+}
+
+static int prepare_ranks(int most)
+{
+    for (int pit = 0; pit < pits; pit++)
+        ones |= (side)1 << pit * width;
+    for (int j = 0; j < 2 * pits; j++)
+        for (int n = 1; n <= most + 1; n++)
+            choose[j][n] = choose[j][n - 1] + (j ? choose[j - 1][n] : 1);
+    for (int stones = 0; stones <= most; stones++) {
+        begin[stones + 1] = begin[stones] + choose[2 * pits - 2][stones + 1];
+        if (begin[stones + 1] > (uint64_t)1 << 40)
+            return 0;
+    }
+    for (int pair = 1; pair < pits; pair++)
+        for (int total = 0; total <= most; total++)
+            for (int below = 0; below < total; below++)
+                before[pair][total][below + 1] = before[pair][total][below]
+                    + (uint64_t)(total - below + 1) * choose[2 * pair - 2][below + 1];
+    table = malloc(begin[most + 1]);
+    if (table)
+        memset(table, 0, begin[most + 1]); /* so that the system provides the pages now */
+    return table != NULL;
+}
+
+/* What a board of so many stones is worth to the mover. */
+INLINED int8_t value_of(side own, side opponent, int stones)
+{
+    if (!own)
+        return (int8_t)-stones;
+    int best = INT8_MIN;
+    side rest = own;
+    for (int pit = 0; pit < pits; pit++, rest >>= width) {
+        if (!(rest & field))
+            continue;
+        side mine = own, theirs = opponent;
+        move(&mine, &theirs, pit, rest & field);
+        int value = (int)(mine >> home), left;
+        mine &= row;
+        if (theirs) {
+            uint64_t rank = rank_of(theirs, mine, &left);
+            value -= table[begin[left] + rank];
+        } else {
+            value = stones;
+        }
+        best = MAX(best, value);
+    }
+    return (int8_t)best;
+}
+
+static void value_one_by_one(int most)
+{
+    for (int stones = 0; stones <= most; stones++) {
+        side own = 0, opponent = (side)stones << (home - width);
+        for (uint64_t place = begin[stones]; place < begin[stones + 1]; place++) {
+            table[place] = value_of(own, opponent, stones);
+            next_board(&own, &opponent);
+        }
+    }
+}
+
+/* The same for all rows across at once. Rows of pits have numbers: those with fewer stones first, of equally many those that
  * are nearer to the kalah, all stones together. Boards of m stones stand by the stones in the mover's
  * row, by that row, and by the opponent's. They are valued by rising distance of all stones from the
  * kalahs: a move that keeps all stones in play lowers it, so what it leads to is known. */
@@ -237,11 +349,7 @@ struct choice { /* a move of a row that ends before the own side is reached agai
     int gain, across; /* stones into the kalah, and onto the other side */
 };
 
-static uint64_t choose[2 * MAX_PITS][MAX_ENDING + 2]; /* C(n + j, j + 1) at [j][n] */
-static uint64_t begin[MAX_ENDING + 2];                /* the boards with so many stones */
-static uint64_t part[MAX_ENDING + 1][MAX_ENDING + 1]; /* of these, so many with the mover */
-static int8_t *table;
-
+static uint64_t part[MAX_ENDING + 1][MAX_ENDING + 1]; /* boards with so many stones, so many the mover's */
 static uint32_t first_row[MAX_ENDING + 2];                               /* with so many stones */
 static uint32_t group[MAX_ENDING + 1][MAX_PITS * MAX_ENDING + 2];        /* and at such a distance */
 static side *rows;
@@ -355,16 +463,12 @@ static void enter_all(int most)
             }
 }
 
-/* Count rows and boards, and make room for them. */
-static int prepare(int most)
+/* Count rows, and make room for them. */
+static int prepare_rows(int most)
 {
-    for (int j = 0; j < 2 * pits; j++)
-        for (int n = 1; n <= most + 1; n++)
-            choose[j][n] = choose[j][n - 1] + (j ? choose[j - 1][n] : 1);
     for (int stones = 0; stones <= most; stones++) {
-        begin[stones + 1] = begin[stones] + choose[2 * pits - 2][stones + 1];
         uint64_t count = pits > 1 ? choose[pits - 2][stones + 1] : 1;
-        if (begin[stones + 1] > (uint64_t)1 << 40 || first_row[stones] + count > UINT32_MAX / 2)
+        if (first_row[stones] + count > UINT32_MAX / 2)
             return 0;
         first_row[stones + 1] = first_row[stones] + (uint32_t)count;
     }
@@ -375,11 +479,7 @@ static int prepare(int most)
     rows = calloc(count, sizeof *rows);
     row_of_rank = calloc(count, sizeof *row_of_rank);
     entries = calloc(count * (size_t)(pits + 1), sizeof *entries);
-    table = malloc(begin[most + 1]);
-    if (!rows || !row_of_rank || !entries || !table)
-        return 0;
-    memset(table, 0, begin[most + 1]); /* so that the system provides the pages now */
-    return 1;
+    return rows && row_of_rank && entries;
 }
 
 /* Better `best`, for all rows of the opponent from `from` on, by a move that ends on its way. */
@@ -441,7 +541,7 @@ static void value_boards(int m, int stones, uint32_t own, uint32_t from, uint32_
     }
 }
 
-static void value_endings(int most)
+static void value_by_rows(int most)
 {
     for (int stones = 0; stones <= most; stones++)
         number_rows(stones);
@@ -462,16 +562,15 @@ static void value_endings(int most)
 /* Put the table into the order of the ranks of boards. */
 static int8_t *in_order(int most)
 {
-    int8_t *ordered = malloc(begin[most + 1]), *next = ordered;
+    int8_t *ordered = malloc(begin[most + 1]);
     for (int m = 0; ordered && m <= most; m++) {
-        int fields[2 * MAX_PITS] = {0};
-        fields[2 * pits - 1] = m;
-        do {
-            side own = packed(fields);
+        side own = 0, opponent = (side)m << (home - width);
+        for (uint64_t place = begin[m]; place < begin[m + 1]; place++) {
             int stones = stones_in(own);
-            uint32_t theirs = row_number(packed(fields + pits), m - stones);
-            *next++ = table[place_of(m, stones, row_number(own, stones), theirs)];
-        } while (next_distribution(fields, 2 * pits));
+            ordered[place] = table[place_of(m, stones, row_number(own, stones),
+                                            row_number(opponent, m - stones))];
+            next_board(&own, &opponent);
+        }
     }
     return ordered;
 }
@@ -505,17 +604,20 @@ static int search(const char *mode, int stones, int depth, int down)
     return EXIT_SUCCESS;
 }
 
-static int endings(int stones, const char *path)
+static int endings(int stones, int by_rows, const char *path)
 {
-    if (!prepare(stones)) {
+    if (!prepare_ranks(stones) || (by_rows && !prepare_rows(stones))) {
         fprintf(stderr, "mancala: no memory for so many boards\n");
         return EXIT_FAILURE;
     }
     uint64_t boards = begin[stones + 1];
     double began = seconds();
-    value_endings(stones);
+    if (by_rows)
+        value_by_rows(stones);
+    else
+        value_one_by_one(stones);
     double took = seconds() - began;
-    int8_t *ordered = in_order(stones);
+    int8_t *ordered = by_rows ? in_order(stones) : table;
     if (!ordered) {
         fprintf(stderr, "mancala: no memory to put the boards into order\n");
         return EXIT_FAILURE;
@@ -539,7 +641,7 @@ static int endings(int stones, const char *path)
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
-    int is_table = !strcmp(mode, "endings");
+    int by_rows = !strcmp(mode, "endings"), is_table = by_rows || !strcmp(mode, "endings-plain");
     int is_tree = !strcmp(mode, "perft") || !strcmp(mode, "minimax") || !strcmp(mode, "alphabeta");
     int least = is_table ? 4 : 5;
     int down = is_tree && mode[0] == 'a' && argc == 6 && !strcmp(argv[5], "down");
@@ -552,11 +654,11 @@ int main(int argc, char **argv)
         fprintf(stderr,
                 "usage: %s perft|minimax PITS STONES DEPTH\n"
                 "       %s alphabeta PITS STONES DEPTH [down]\n"
-                "       %s endings PITS STONES [TABLE]\n"
-                "with PITS >= 1, STONES >= 1 (endings: 0 to %d) and DEPTH >= 0, where PITS + 1 fields "
+                "       %s endings|endings-plain PITS STONES [TABLE]\n"
+                "with PITS >= 1, STONES >= 1 (in tables 0 to %d) and DEPTH >= 0, where PITS + 1 fields "
                 "for all stones fit into %d bits\n",
                 argv[0], argv[0], argv[0], MAX_ENDING, MAX_BITS);
         return 2;
     }
-    return is_table ? endings(stones, argc > 4 ? argv[4] : NULL) : search(mode, stones, depth, down);
+    return is_table ? endings(stones, by_rows, argc > 4 ? argv[4] : NULL) : search(mode, stones, depth, down);
 }

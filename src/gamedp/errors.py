@@ -61,7 +61,7 @@ class NotSolvedError(GamedpError, RuntimeError):
 
     Attributes
     ----------
-    solution : Solution or StagedSolution
+    solution : Solution, StagedSolution or EndgameTables
         What is known so far; its bounds hold.
     """
 

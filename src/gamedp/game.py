@@ -160,6 +160,10 @@ def _ending_index(self: Any, state: State) -> int:  # noqa: ARG001
     return 0
 
 
+def _next_ending(self: Any, state: State) -> State:  # noqa: ARG001
+    return state  # a loop that steps asks first whether the game can
+
+
 def _ending_range(self: Any, state: State, value: float) -> tuple[float, float]:
     settled = self.settled(state, self.player(state))
     return settled + value, settled + value
@@ -191,6 +195,7 @@ SEARCH_DEFAULTS: dict[str, Callable[..., Any]] = {
     "remainder": _remainder,
     "ending_index": _ending_index,
     "ending_range": _ending_range,
+    "next_ending": _next_ending,
 }
 """Likewise, with those that only search reads."""
 

@@ -72,6 +72,25 @@ class _RecordModel(models.StructModel):  # type: ignore[misc]
         members = [(_member(name), field_type) for name, field_type in record_type.fields]
         super().__init__(manager, record_type, members)
 
+    # Arrays are lent, see `_lent`, so nothing in them is counted: to count references wherever
+    # rules pass the record on takes most of the time of a call, and keeps it from being inlined.
+
+    def traverse(self, builder: Any) -> list[Any]:
+        """Return the members in which numba counts references, each with its getter."""
+        return [
+            (member, getter)
+            for member, getter in super().traverse(builder)
+            if not isinstance(member, types.Array)
+        ]
+
+    def inner_models(self) -> list[Any]:
+        """Return their models."""
+        return [
+            model
+            for member, model in zip(self._members, self._models, strict=True)
+            if not isinstance(member, types.Array)
+        ]
+
 
 def _member(name: str) -> str:
     """Return what a field is called in the struct: numba keeps names with an underscore."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from gamedp.compiler.bridge import as_action
 
 # What a call returns.
-DONE, PAUSED, GROW_STACK, BAD, CHANCE, LOOPS, RISES, TOO_LARGE = range(8)
+DONE, PAUSED, GROW_STACK, BAD, CHANCE, LOOPS, RISES, OUTSIDE, MISNUMBERED, TOO_LARGE = range(10)
 
 # Places in `counters`.
-HEIGHT, NEXT, EXPANDED, ACTION, VALUE = range(5)
+HEIGHT, NEXT, EXPANDED, VALUED, ACTION = range(5)
 COUNTERS = 5
 
 MOST = 125
@@ -16,6 +16,9 @@ MOST = 125
 
 UNKNOWN, BEGUN = -128, -127
 """Marks: a position without a value yet, and one that waits for those it leads to."""
+
+CHECKED = 63
+"""Of so many positions and one more, one is checked to have the number that it was made by."""
 
 
 def fill_stratum(game, work, budget):
@@ -26,9 +29,10 @@ def fill_stratum(game, work, budget):
     game
         The game, bound for compiled loops.
     work
-        ``values`` are those of all strata, stratum m from ``offsets[m]`` on; ``material`` is the
-        stratum that is filled, of ``size`` positions; ``stack`` holds the ``counters[HEIGHT]``
-        positions that wait for others, and ``counters[NEXT]`` is the next one to begin with.
+        ``values`` are those of all strata, stratum m has ``sizes[m]`` from ``offsets[m]`` on;
+        ``material`` is the stratum that is filled; ``steps`` says whether the game can step from a
+        position to the next; ``stack`` holds the ``counters[HEIGHT]`` positions that wait for
+        others, and ``counters[NEXT]`` is the next one to begin with.
     budget : int
         Positions after which to pause.
 
@@ -37,31 +41,51 @@ def fill_stratum(game, work, budget):
     status : int
         DONE, PAUSED, GROW_STACK; or what is wrong with the position on top of the stack: BAD rules,
         CHANCE, LOOPS if it comes again, RISES if an action (in ``counters[ACTION]``) leads to more
-        material, TOO_LARGE if the value is no whole number or too large for a byte.
+        material, OUTSIDE if it leads to a number that its stratum does not have, MISNUMBERED if it
+        was not made by its own number, TOO_LARGE if the value is no whole number or too large for a
+        byte.
     """
-    values, offsets, stack, counters = work.values, work.offsets, work.stack, work.counters
-    material, size, has_rewards = work.material, work.size, work.has_rewards
-    start = offsets[material]
-    height, following_index = counters[HEIGHT], counters[NEXT]
+    values, offsets, sizes = work.values, work.offsets, work.sizes
+    stack, counters = work.stack, work.counters
+    material, has_rewards, steps = work.material, work.has_rewards, work.steps
+    start, size = offsets[material], sizes[material]
+    height, upcoming = counters[HEIGHT], counters[NEXT]
     last = counters[EXPANDED] + budget
+    made = -1
+    cursor = game.ending_state(material, 0)
     while True:
         if height == 0:
-            while following_index < size and values[start + following_index] != UNKNOWN:
-                following_index += 1
-            if following_index == size or counters[EXPANDED] >= last:
+            while upcoming < size and values[start + upcoming] != UNKNOWN:
+                upcoming += 1
+            counters[NEXT] = upcoming
+            if upcoming >= size or counters[EXPANDED] >= last:
                 counters[HEIGHT] = 0
-                counters[NEXT] = following_index
-                return DONE if following_index == size else PAUSED
-            stack[0] = following_index
+                return DONE if upcoming >= size else PAUSED
+            index = upcoming
+            stack[0] = index
             height = 1
-        if height == stack.size:
+            counters[HEIGHT] = 1
+            # Stepping is for the positions in their order, which do not come from the stack.
+            if steps and made == index - 1 and made >= 0:
+                cursor = game.next_ending(cursor)
+            else:
+                cursor = game.ending_state(material, index)
+            made = index
+            state = cursor
+            if index & CHECKED == 0 or index == size - 1:
+                if game.material(state) != material or game.ending_index(state) != index:
+                    return MISNUMBERED
+                if not game.is_terminal(state) and (
+                    game.player(state) != 0 or game.settled(state, 0) != 0
+                ):
+                    return MISNUMBERED
+        else:
             counters[HEIGHT] = height
-            counters[NEXT] = following_index
-            return GROW_STACK
-        index = stack[height - 1]
-        counters[HEIGHT] = height
+            if height == stack.size:
+                return GROW_STACK
+            index = stack[height - 1]
+            state = game.ending_state(material, index)
         counters[EXPANDED] += 1
-        state = game.ending_state(material, index)
         waits = False
         best = -float("inf")
         if game.is_terminal(state):
@@ -85,14 +109,18 @@ def fill_stratum(game, work, budget):
                         if left < 0 or left > material:
                             return RISES
                         place = game.ending_index(after)
+                        if place < 0 or place >= sizes[left]:
+                            return OUTSIDE
                         known = values[offsets[left] + place]
-                        if known == UNKNOWN:
+                        if known <= BEGUN:
+                            if known == BEGUN or (place == index and left == material):
+                                return LOOPS
                             stack[height] = place
                             waits = True
                             break
-                        if known == BEGUN:
-                            return LOOPS
                         mover = game.player(after)
+                        if mover < 0 or mover > 1:
+                            return BAD
                         value = float(game.settled(after, mover)) + known
                         if (mover ^ swapped) != 0:
                             value = -value
@@ -108,8 +136,10 @@ def fill_stratum(game, work, budget):
             values[start + index] = BEGUN
             height += 1
             continue
-        if not abs(best) <= MOST or best != round(best):
-            counters[VALUE] = 0
+        if best == -float("inf"):
+            return BAD
+        if not abs(best) <= MOST or best != float(int(best)):
             return TOO_LARGE
         values[start + index] = int(best)
+        counters[VALUED] += 1
         height -= 1

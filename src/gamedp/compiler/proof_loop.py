@@ -6,7 +6,7 @@ from gamedp.kernels.jit import inlined
 from gamedp.kernels.transposition import BUCKET, find_entry_jit, hash_fields_jit
 
 # What a call returns.
-DONE, PAUSED, GROW_PLIES, GROW_CHILDREN, BAD, CHANCE, UNORDERED, READ = range(8)
+DONE, PAUSED, GROW_PLIES, GROW_CHILDREN, BAD, CHANCE, UNORDERED, READ, OUTSIDE = range(9)
 
 # Where the loop goes on.
 ENTER, UPDATE, RETURN = range(3)
@@ -73,7 +73,7 @@ def prove(game, work, budget):
     status : int
         DONE, with ``counters[PROOF]`` 0 if it is proven and ``counters[DISPROOF]`` 0 if it is not
         so; PAUSED, READ or GROW_* to be called again; or what is wrong in the position at
-        ``counters[PLY]``.
+        ``counters[PLY]``: OUTSIDE if one after it has a number that is in no endgame table.
     """
     fields, ints, counters = work.fields, work.ints, work.counters
     child_fields, proofs, disproofs = work.child_fields, work.proofs, work.disproofs
@@ -133,7 +133,14 @@ def prove(game, work, budget):
                         if most_material >= 0:
                             material = game.material(after)
                             if material <= most_material:
-                                place = work.ending_offsets[material] + game.ending_index(after)
+                                place = game.ending_index(after)
+                                if (
+                                    material < 0
+                                    or place < 0
+                                    or place >= work.ending_sizes[material]
+                                ):
+                                    return OUTSIDE
+                                place += work.ending_offsets[material]
                                 if not work.ending_present[place // BLOCK]:
                                     counters[WANTED] = place // BLOCK
                                     return READ

@@ -195,6 +195,7 @@ def _loop(
         "ending_index": (game, state),
         "ending_range": (game, state, real),
         "ending_state": (game, number, number),
+        "next_ending": (game, state),
     }
     used = {
         name: arguments

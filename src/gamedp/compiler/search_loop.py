@@ -29,7 +29,7 @@ from gamedp.kernels.transposition import (
 )
 
 # What a call returns.
-DONE, PAUSED, GROW_PLIES, GROW_MOVES, BAD, CHANCE, UNORDERED, READ = range(8)
+DONE, PAUSED, GROW_PLIES, GROW_MOVES, BAD, CHANCE, UNORDERED, READ, OUTSIDE = range(9)
 
 # Where the loop goes on.
 ENTER, NEXT, RETURN = range(3)
@@ -133,8 +133,9 @@ def alpha_beta(game, work, budget):
     status : int
         DONE, with the score in ``results[SCORE]``; PAUSED or GROW_* to be called again; BAD if the
         rules are wrong in the position at ``counters[PLY]``, CHANCE if they throw dice there,
-        UNORDERED if what they claim of its value contradicts itself; READ if the block
-        ``counters[WANTED]`` of the endgame tables is needed.
+        UNORDERED if what they claim of its value contradicts itself, OUTSIDE if the number that
+        they give it is in no endgame table; READ if the block ``counters[WANTED]`` of these is
+        needed.
     """
     fields, ints, floats = work.fields, work.ints, work.floats
     moves, order = work.moves, work.order
@@ -204,7 +205,11 @@ def alpha_beta(game, work, budget):
             if most_material >= 0:
                 material = game.material(state)
                 if material <= most_material:
-                    place = work.ending_offsets[material] + game.ending_index(state)
+                    place = game.ending_index(state)
+                    if material < 0 or place < 0 or place >= work.ending_sizes[material]:
+                        counters[PLY] = ply
+                        return OUTSIDE
+                    place += work.ending_offsets[material]
                     if not work.ending_present[place // BLOCK]:
                         counters[NODES] -= 1
                         counters[PLY] = ply

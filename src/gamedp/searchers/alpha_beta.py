@@ -177,6 +177,7 @@ class _Search:
         endings = options.endings
         self.endings = np.zeros(1, np.int8) if endings is None else endings.values
         self.ending_offsets = np.zeros(1, np.int64) if endings is None else endings.offsets
+        self.ending_sizes = np.zeros(1, np.int64) if endings is None else endings.sizes
         self.ending_present = np.zeros(1, np.bool_) if endings is None else endings.present
         self.most_material = -1 if endings is None else endings.material
         self.entries = 0
@@ -213,7 +214,7 @@ class _Search:
     def _work(self, rules: SearchRules) -> Any:
         names = ("fields", "ints", "floats", "moves", "order", "killers", "history", "keys",
                  "scores", "infos", "counters", "results", "half", "endings", "ending_offsets",
-                 "ending_present",
+                 "ending_sizes", "ending_present",
                  "most_material")  # fmt: skip
         return rules.work(
             **{name: getattr(self, name) for name in names},
@@ -454,6 +455,8 @@ class _Search:
         if status == loop.CHANCE:
             first, current = self.ints[ply, loop.FIRST], self.ints[ply, loop.CURRENT]
             refuse_chance(state, int(self.moves[first + current]), "AlphaBeta")
+        if status == loop.OUTSIDE:
+            self.options.endings.refuse(state)
         if status == loop.UNORDERED:
             player = int(self.ints[ply, loop.MOVER])
             checked_range(rules.rules, state, player)

@@ -235,6 +235,10 @@ class Watch:
     progress : callable or None
     count : callable
         Returns the nodes so far.
+    total : int, optional
+        How many there will be, where that is known.
+    unit : str
+        What they are.
     """
 
     def __init__(
@@ -243,8 +247,13 @@ class Watch:
         max_nodes: float,
         progress: ProgressCallback | None,
         count: Callable[[], int],
+        *,
+        total: int | None = None,
+        unit: str = "nodes",
     ) -> None:
         self._reporter = Reporter(progress, "search")
+        self._total = total
+        self._unit = unit
         self._max_seconds = max_seconds
         self._max_nodes = max_nodes
         self._count = count
@@ -279,6 +288,6 @@ class Watch:
             self._slice = max(self._slice // 2, 1 << 8)
         self._last = now
         nodes = self._count()
-        self._reporter.report(nodes, None, f"{self.detail}{nodes:,} nodes")
+        self._reporter.report(nodes, self._total, f"{self.detail}{nodes:,} {self._unit}")
         if self.seconds > self._max_seconds or nodes >= self._max_nodes:
             raise OutOfTime

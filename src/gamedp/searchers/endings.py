@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import operator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import attrs
 import numpy as np
 
-from gamedp.compiler import endings_loop as loop
+from gamedp.compiler.compiled import disagree
+from gamedp.compiler.expand import expand
+from gamedp.compiler.limits import available_bytes
 from gamedp.compiler.memory import untouched
-from gamedp.compiler.search import SearchRules, search_rules
 from gamedp.errors import (
-    DamagedFileError,
     InvalidModelError,
     InvalidParameterError,
+    LimitExceededError,
+    NotSolvedError,
     UnsupportedProblemError,
 )
 from gamedp.game import Rules, method
-from gamedp.plain import encode_object
-from gamedp.searchers.base import OutOfTime, Watch, refuse_chance
-from gamedp.storage.blocks import BLOCK, BlockFile, write_blocks
-from gamedp.storage.rules import rules_digest
+from gamedp.searchers.endings_builder import METHODS, Builder, Home
+from gamedp.searchers.endings_check import numbered, verify
+from gamedp.storage.blocks import BLOCK, BlockFile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EndgameTables"]
 
-METHODS = ("material", "settled", "num_endings", "ending_index", "ending_state")
-"""What a game must have for endgame tables, besides the rules."""
+MOST_POSITIONS = 2**46
+"""In tables: address space has no room for more."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -58,29 +60,40 @@ class EndgameTables:
         The number of the position among these, seen from the player to move, whatever is settled.
     ``ending_state(material, index) -> state``
         A position with this number, in which player 0 moves and nothing is settled.
+    ``next_ending(state) -> state``, optional
+        The same for the number after that of `state`, where that is faster.
     ``ending_range(state, value) -> (low, high)``, optional
         Bounds of what the mover gets in `state`, if the ending alone is worth `value`; where it is
         left out, what is settled plus `value`.
+
+    The positions of a stratum are valued in the order of their numbers. An action that sheds
+    nothing should lead to a smaller number, then: what it leads to is known. One that does not is
+    no mistake, but then the position has to wait, and is looked at twice.
 
     Attributes
     ----------
     game
     material : int
-        The largest that the tables cover.
+        The largest that the tables cover; -1 if it is none.
     values : (N,) int8
         Of all strata; read block by block where they are on disk.
     offsets : (material + 1,) int64
         Where in `values` a stratum begins.
+    sizes : (material + 1,) int64
+        How many positions it has.
     present : (N / BLOCK,) bool
         Which blocks have been read.
+    files : list of BlockFile or None
+        Where each stratum is kept, if it was opened.
     """
 
     game: Any
     material: int
     values: NDArray[np.int8]
     offsets: NDArray[np.int64]
+    sizes: NDArray[np.int64]
     present: NDArray[np.bool_]
-    _files: list[BlockFile | None]
+    files: list[BlockFile | None]
 
     @classmethod
     def build(
@@ -95,6 +108,9 @@ class EndgameTables:
     ) -> EndgameTables:
         """Make the tables, or open those that are already in the folder.
 
+        Building takes one byte of memory for each position. Tables that are opened take memory only
+        for the blocks of 64 KiB that a search reads.
+
         Parameters
         ----------
         game
@@ -103,7 +119,8 @@ class EndgameTables:
             The largest to cover.
         folder : str or Path, optional
             Where the strata are kept, a file each, written when it is complete: building goes on
-            where it was interrupted. Without one the tables live in memory.
+            where it was interrupted, however that happened. Several processes may build in one
+            folder, each doing all the work. Without a folder the tables live in memory.
         compile : {"auto", "always", "never"}
             As for :func:`gamedp.compile`.
         max_seconds : float
@@ -117,49 +134,76 @@ class EndgameTables:
             If the game lacks a method, has not two players, or values that are no whole numbers.
         InvalidModelError
             If the methods contradict the rules.
+        LimitExceededError
+            If there is not enough memory.
+        NotSolvedError
+            After `max_seconds`; its `solution` has the tables of the strata that are complete.
         DamagedFileError
             If a file is damaged, or is of another game.
+        OSError
+            If a file cannot be read or written.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.mancala import Mancala
+        >>> game = Mancala(pits=3, stones=2)
+        >>> tables = gamedp.EndgameTables.build(game, 4)
+        >>> tables.num_positions
+        210
+        >>> tables.value(game.position((0, 1, 0), (0, 2, 1)))
+        (-2.0, -2.0)
+        >>> gamedp.AlphaBeta(endings=tables).search(game).value
+        0.0
         """
         rules = Rules(game)
+        if not max_seconds > 0:
+            message = f"max_seconds is {max_seconds!r}; it must be positive."
+            raise InvalidParameterError(message)
         sizes = _sizes(rules, material)
+        home = None if folder is None else Home(Path(folder), rules)
+        files = [None if home is None else home.open(*each) for each in enumerate(sizes)]
+        tables = cls._empty(game, sizes, files)
+        missing = [stratum for stratum, size in enumerate(sizes) if size and not files[stratum]]
+        if not missing:
+            return tables
+        _check_room(tables.num_positions)
+        builder = Builder(rules, tables, missing, compile, max_seconds, progress)
+        for stratum in missing:
+            if not builder.fill(stratum):
+                _stop(tables, stratum, max_seconds, folder)
+            if home is not None:
+                home.write(stratum, tables.stratum(stratum))
+        return tables
+
+    @classmethod
+    def _empty(cls, game: Any, sizes: list[int], files: list[BlockFile | None]) -> EndgameTables:
+        """Return tables with room for strata of these sizes; that takes no memory yet."""
         starts = np.cumsum([0, *(-(-size // BLOCK) * BLOCK for size in sizes)])
-        offsets = np.array(starts[:-1], np.int64)
-        tables = cls(
+        return cls(
             game,
             len(sizes) - 1,
             untouched((int(starts[-1]),), np.int8),
-            offsets,
+            np.array(starts[:-1], np.int64),
+            np.array(sizes, np.int64),
             np.zeros(int(starts[-1]) // BLOCK, np.bool_),
-            [None] * len(sizes),
+            files,
         )
-        home = None if folder is None else _Home(Path(folder), rules)
-        builder: _Builder | None = None
-        for stratum, size in enumerate(sizes):
-            file = None if home is None else home.open(stratum, size)
-            if file is not None:
-                tables._files[stratum] = file
-                continue
-            tables._read_all(stratum)
-            if builder is None:
-                builder = _Builder(rules, tables, compile, max_seconds, progress)
-            if not builder.fill(stratum, size):
-                return tables._up_to(stratum - 1)
-            if home is not None:
-                first = int(offsets[stratum])
-                home.write(stratum, tables.values[first : first + size])
-        return tables
 
     def __repr__(self) -> str:
         """Say what the tables cover."""
-        return (
-            f"<EndgameTables of {self.game!r}: material 0 to {self.material}, "
-            f"{self.num_positions:,} positions>"
-        )
+        covered = f"material 0 to {self.material}" if self.material >= 0 else "nothing"
+        return f"<EndgameTables of {self.game!r}: {covered}, {self.num_positions:,} positions>"
 
     @property
     def num_positions(self) -> int:
         """How many positions the tables cover."""
-        return sum(self.game.num_endings(stratum) for stratum in range(self.material + 1))
+        return int(self.sizes.sum())
+
+    @property
+    def num_bytes(self) -> int:
+        """How many bytes of memory the values take that are not only on disk."""
+        return int(np.count_nonzero(self.present)) * BLOCK
 
     def read(self, block: int) -> None:
         """Read one block of the values from its file.
@@ -171,7 +215,7 @@ class EndgameTables:
         """
         stratum = int(np.searchsorted(self.offsets, block * BLOCK, side="right")) - 1
         # Empty strata begin where the next one does.
-        file = self._files[stratum]
+        file = self.files[stratum]
         if file is not None:
             first = block * BLOCK
             data = file.read(block - int(self.offsets[stratum]) // BLOCK)
@@ -185,36 +229,116 @@ class EndgameTables:
         ------
         UnsupportedProblemError
             If there is more material in it than the tables cover.
+        InvalidModelError
+            If the game gives it a number that its stratum does not have.
         """
         rules = Rules(self.game)
         state, _ = rules.canonical(state)
+        if self.game.is_terminal(state):
+            payoff = float(self.game.payoff(state, rules.player(state)))
+            return payoff, payoff
         material = int(self.game.material(state))
-        if not 0 <= material <= self.material:
+        if material > self.material:
             message = (
                 f"{state!r} has material {material}; the tables go to {self.material}. "
                 "Build larger ones, or search."
             )
             raise UnsupportedProblemError(message)
-        place = int(self.offsets[material]) + int(self.game.ending_index(state))
+        place = int(self.offsets[material]) + numbered(self.game, state, self.sizes)
         if not self.present[place // BLOCK]:
             self.read(place // BLOCK)
         low, high = method(self.game, "ending_range")(self.game, state, float(self.values[place]))
         return float(low), float(high)
 
-    def _read_all(self, below: int) -> None:
-        """Read all strata below one that is to be filled."""
-        last = int(self.offsets[below]) // BLOCK
-        for block in np.flatnonzero(~self.present[:last]):
-            self.read(int(block))
+    def verify(self, samples: int = 1000, generator: np.random.Generator | None = None) -> int:
+        """Check positions against those that they lead to, by the rules in plain Python.
 
-    def _up_to(self, material: int) -> EndgameTables:
-        """Return the tables of less material."""
-        return attrs.evolve(
-            self,
-            material=material,
-            offsets=self.offsets[: material + 1],
-            files=self._files[: material + 1],
-        )
+        Half of them have numbers drawn at random; the others come up in play at random from the
+        start of the game, once it is in reach of the tables. Each is followed, at random, to its
+        end.
+
+        Parameters
+        ----------
+        samples : int
+            How many positions to check at least.
+        generator : numpy.random.Generator, optional
+            What draws; the same positions each time if not given.
+
+        Returns
+        -------
+        checked : int
+            How many have been checked: what the tables say of each agrees with what its actions
+            lead to.
+
+        Raises
+        ------
+        InvalidModelError
+            At the first contradiction, which it names: the game's methods do not fit together,
+            or its rules have changed.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.mancala import Mancala
+        >>> gamedp.EndgameTables.build(Mancala(pits=2, stones=2), 4).verify(100) >= 100
+        True
+        """
+        return verify(self, samples, generator or np.random.default_rng(0))
+
+    def refuse(self, state: Hashable) -> NoReturn:
+        """Raise the error of a position that is, or leads to one that is, in no place of a table.
+
+        For searchers whose loop has met one.
+        """
+        rules = Rules(self.game)
+        after = [pair[0] for choice in expand(rules, state).choices for pair in choice.outcomes]
+        for each in (state, *after):
+            if not self.game.is_terminal(each) and self.game.material(each) <= self.material:
+                numbered(self.game, each, self.sizes)
+        disagree(f"at the endgame tables, after {state!r}", None)
+
+    def stratum(self, material: int) -> NDArray[np.int8]:
+        """Return the values of the positions with just so much material, by their numbers.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the tables do not go so far.
+        DamagedFileError
+            If a file is damaged.
+        """
+        if not 0 <= material <= self.material:
+            message = f"there is no material {material!r} in the tables, but 0 to {self.material}."
+            raise UnsupportedProblemError(message)
+        first, size = int(self.offsets[material]), int(self.sizes[material])
+        blocks = slice(first // BLOCK, -(-(first + size) // BLOCK))
+        for block in np.flatnonzero(~self.present[blocks]):
+            self.read(blocks.start + int(block))
+        return self.values[first : first + size]
+
+
+def _stop(tables: EndgameTables, stratum: int, max_seconds: float, folder: Any) -> NoReturn:
+    """Raise the error of a limit, with the tables of less material."""
+    covered = EndgameTables(
+        tables.game,
+        stratum - 1,
+        tables.values,
+        tables.offsets[:stratum],
+        tables.sizes[:stratum],
+        tables.present,
+        tables.files[:stratum],
+    )
+    way_out = (
+        "Raise it, or take the smaller tables: they are the .solution of this error."
+        if folder is None
+        else f"Call again: building goes on with what is in {folder}. The smaller tables are the "
+        ".solution of this error."
+    )
+    message = (
+        f"EndgameTables stopped at its limit of {max_seconds:g} seconds in material {stratum} of "
+        f"{tables.material}; {stratum} of {tables.material + 1} strata are complete. {way_out}"
+    )
+    raise NotSolvedError(message, covered)
 
 
 def _sizes(rules: Rules, material: int) -> list[int]:
@@ -228,136 +352,37 @@ def _sizes(rules: Rules, material: int) -> list[int]:
     if rules.num_players != 2 or rules.constant_sum != 0:
         message = f"endgame tables are for two players whose payoffs add up to 0; not so {name}."
         raise UnsupportedProblemError(message)
-    if material < 0 or material != int(material):
+    try:
+        last = operator.index(material)
+    except TypeError:
+        last = -1
+    if last < 0:
         message = f"material is {material!r}; it must be a whole number, 0 or more."
         raise InvalidParameterError(message)
-    sizes = [int(game.num_endings(stratum)) for stratum in range(int(material) + 1)]
-    if 0 in sizes[1:]:
-        stratum = sizes.index(0, 1)
-        message = (
-            f"{game!r} has no endgame table for material {stratum}"
-            f"{f': the largest is {stratum - 1}.' if stratum > 1 else ' or any other.'}"
-        )
-        raise UnsupportedProblemError(message)
+    sizes: list[int] = []
+    for stratum in range(last + 1):
+        size = operator.index(game.num_endings(stratum))
+        if size < 0:
+            message = f"num_endings({stratum}) is {size}; it must be 0 or more."
+            raise InvalidModelError(message)
+        if size == 0 and stratum > 0:
+            message = (
+                f"{game!r} has no endgame table for material {stratum}"
+                f"{f': the largest is {stratum - 1}.' if stratum > 1 else ' or any other.'}"
+            )
+            raise UnsupportedProblemError(message)
+        sizes.append(size)
+        if sum(sizes) > MOST_POSITIONS:
+            _check_room(sum(sizes))
     return sizes
 
 
-class _Home:
-    """The folder that the strata of one game are kept in."""
-
-    def __init__(self, folder: Path, rules: Rules) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
-        self._content = {"game": encode_object(rules.game), "rules": rules_digest(rules.game)}
-        self._name = repr(rules.game)
-
-    def _path(self, stratum: int) -> Path:
-        return self._folder / f"endings-{stratum:03d}.blocks"
-
-    def open(self, stratum: int, size: int) -> BlockFile | None:
-        """Return the file of a stratum, or None if it has not been completed yet."""
-        try:
-            file = BlockFile.open(self._path(stratum))
-        except FileNotFoundError:
-            return None
-        if file.content != {**self._content, "material": stratum} or file.num_bytes != size:
-            message = (
-                f"{file.path} is not of {self._name} with the rules that it has now. Remove the "
-                "file, or choose another folder."
-            )
-            raise DamagedFileError(message)
-        return file
-
-    def write(self, stratum: int, values: NDArray[np.int8]) -> None:
-        """Keep a stratum that is complete."""
-        write_blocks(self._path(stratum), {**self._content, "material": stratum}, values)
-
-
-class _Builder:
-    """Fills strata, one after the other."""
-
-    def __init__(
-        self,
-        rules: Rules,
-        tables: EndgameTables,
-        compile: Literal["auto", "always", "never"],
-        max_seconds: float,
-        progress: ProgressCallback | None,
-    ) -> None:
-        self._tables = tables
-        self._stack = np.zeros(1 << 10, np.int64)
-        self._counters = np.zeros(loop.COUNTERS, np.int64)
-        self._fields = np.zeros((1, 1), np.int64)
-        self._rules = search_rules(
-            rules,
-            rules.game.ending_state(0, 0),
-            loop.fill_stratum,
-            lambda search: self._work(search, 0, 0),
-            compile=compile,
-            more=METHODS,
+def _check_room(positions: int) -> None:
+    """Raise unless memory has room for so many positions."""
+    room = min(available_bytes(), MOST_POSITIONS)
+    if positions > room:
+        message = (
+            f"the tables have {positions:,} positions or more, and take a byte of memory for each "
+            f"while they are built; there is room for {room:,}. Build them up to less material."
         )
-        self._watch = Watch(
-            max_seconds, float("inf"), progress, lambda: int(self._counters[loop.EXPANDED])
-        )
-
-    def _work(self, search: SearchRules, stratum: int, size: int) -> Any:
-        return search.work(
-            values=self._tables.values,
-            offsets=self._tables.offsets,
-            stack=self._stack,
-            counters=self._counters,
-            material=stratum,
-            size=size,
-            has_rewards=hasattr(search.rules.game, "reward"),
-        )
-
-    def fill(self, stratum: int, size: int) -> bool:
-        """Give all positions of a stratum their values; return false if time ran out."""
-        first = int(self._tables.offsets[stratum])
-        self._tables.values[first : first + size] = loop.UNKNOWN
-        self._counters[[loop.HEIGHT, loop.NEXT]] = 0
-        self._watch.detail = f"material {stratum}, "
-        work = self._work(self._rules, stratum, size)
-        while True:
-            status = self._rules.run(work, self._watch.budget(), self._fields[:0])
-            if status == loop.DONE:
-                self._tables.present[first // BLOCK : -(-(first + size) // BLOCK)] = True
-                return True
-            if status == loop.PAUSED:
-                try:
-                    self._watch.look()
-                except OutOfTime:
-                    return False
-            elif status == loop.GROW_STACK:
-                self._stack = np.concatenate((self._stack, np.zeros_like(self._stack)))
-                work = self._work(self._rules, stratum, size)
-            else:
-                self._complain(status, stratum)
-
-    def _complain(self, status: int, stratum: int) -> None:
-        """Raise the error of the position on top of the stack."""
-        game = self._rules.rules.game
-        index = int(self._stack[int(self._counters[loop.HEIGHT]) - 1])
-        state = game.ending_state(stratum, index)
-        action = int(self._counters[loop.ACTION])
-        if status == loop.CHANCE:
-            refuse_chance(state, action, "EndgameTables")
-        if status == loop.LOOPS:
-            message = (
-                f"{state!r} can come again without losing material; endgame tables are for games "
-                "in which no position comes again. Use Retrograde."
-            )
-            raise UnsupportedProblemError(message)
-        if status == loop.RISES:
-            message = (
-                f"action {action} in {state!r}, of material {stratum}, leads to more of it; "
-                "material() must never rise."
-            )
-            raise InvalidModelError(message)
-        if status == loop.TOO_LARGE:
-            message = (
-                f"the value of {state!r} is no whole number between -{loop.MOST} and {loop.MOST}, "
-                "which is what endgame tables hold."
-            )
-            raise UnsupportedProblemError(message)
-        self._rules.explain(self._rules.stack_of(state))
+        raise LimitExceededError(message, states=positions, choices=0, transitions=0)

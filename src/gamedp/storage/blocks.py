@@ -1,14 +1,18 @@
 """Bytes on disk in compressed blocks, of which any one can be read alone.
 
 A file begins with a line of JSON that says what it holds, and with a checksum of that line; then
-come the blocks, each with its own checksum. It is written beside and renamed when it is complete.
+come the blocks, each with its own checksum. It is written beside, under a name that no other
+process takes, and renamed when it is complete and on the disk.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import mmap
+import secrets
+import time
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -23,18 +27,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "BlockFile", "write_blocks"]
+__all__ = ["BLOCK", "BlockFile", "remove_leftovers", "write_blocks"]
 
 BLOCK = 1 << 16
 """Bytes of a block before they are compressed."""
 
 VERSION = 1
+CHECKSUM_BYTES = 65
 LEVEL = 1
 """Of compression: more costs far more time than it saves room."""
 
 
+STALE = 3600.0
+"""Seconds after which a file that is not complete is left over from a process that was killed."""
+
+
 def write_blocks(path: Path, content: dict[str, Any], data: NDArray[np.int8]) -> None:
-    """Write bytes to a file.
+    """Write bytes to a file: all of them, or none.
 
     Parameters
     ----------
@@ -42,6 +51,11 @@ def write_blocks(path: Path, content: dict[str, Any], data: NDArray[np.int8]) ->
     content : dict
         What they are, in what JSON has.
     data : (N,) int8
+
+    Raises
+    ------
+    OSError
+        If that is not possible; then what was there before still is.
     """
     blocks = [
         zlib.compress(data[first : first + BLOCK].tobytes(), LEVEL)
@@ -64,9 +78,31 @@ def write_blocks(path: Path, content: dict[str, Any], data: NDArray[np.int8]) ->
         for block in blocks:
             file.write(block)
 
-    beside, _ = write_beside(path.parent, path.name, write)
-    beside.replace(path)
-    sync(path.parent)
+    name = f"{path.name}.{secrets.token_hex(8)}"
+    try:
+        beside, _ = write_beside(path.parent, name, write)
+        try:
+            beside.replace(path)
+        except PermissionError:
+            # Some systems do not replace a file that is mapped: another process was faster.
+            if not path.exists():
+                raise
+        sync(path.parent)
+    except OSError as error:
+        if error.filename is None:  # as if a disk is full
+            error.filename = str(path)
+        raise
+    finally:
+        for left in path.parent.glob(f"{name}.*"):
+            left.unlink()
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed processes have left in a folder, as far as that is allowed."""
+    for left in folder.glob("*.blocks.*.gamedp-tmp"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > STALE:
+                left.unlink()
 
 
 @attrs.define
@@ -101,7 +137,7 @@ class BlockFile:
         """
         with path.open("rb") as file:
             header = file.readline()
-            checksum = file.readline()
+            checksum = file.readline(CHECKSUM_BYTES)
             start = file.tell()
             end = file.seek(0, 2)
             if hashlib.sha256(header[:-1]).hexdigest().encode() + b"\n" != checksum:

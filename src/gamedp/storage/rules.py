@@ -32,10 +32,16 @@ def encode_game(game: Any) -> dict[str, Any]:
     return {**encode_object(game), "name": repr(game), "rules": rules_digest(game)}
 
 
-def rules_digest(game: Any) -> str | None:
+def rules_digest(game: Any, more: tuple[str, ...] = ()) -> str | None:
     """Return a digest of what the rules say, or None if that cannot be followed to the end.
 
     That of a staged game covers its stage.
+
+    Parameters
+    ----------
+    game
+    more : tuple of str
+        Methods to cover besides those of all games, as far as the game has them.
     """
     stage: list[Any] = []
     try:
@@ -46,7 +52,8 @@ def rules_digest(game: Any) -> str | None:
             if stage[1] is None:
                 return None
         else:
-            anatomy = dissect(game)
+            has = tuple(name for name in more if hasattr(type(game), name))
+            anatomy = dissect(game, (*ENTRY_METHODS, *has))
         if not _is_followed(game, anatomy.methods):
             return None
         values = [[name, encode(getattr(game, name))] for name in anatomy.fields]

@@ -21,12 +21,22 @@ from gamedp.games.mancala.board import (
     render,
     unpack,
 )
-from gamedp.games.mancala.endings import binomials, rank_rows, unrank_rows, winning_range
+from gamedp.games.mancala.endings import (
+    boards_before,
+    following_rows,
+    num_boards,
+    rank_rows,
+    unrank_rows,
+    winning_range,
+)
 
 __all__ = ["Mancala"]
 
 BITS = 63
 """What a side may take of a compiled integer, which also has a sign."""
+
+MOST_STONES = 255
+"""In a table of endings."""
 
 (
     SKIP_SOURCE,
@@ -465,16 +475,29 @@ class Mancala:
         return (1 << self._home) - 1
 
     @functools.cached_property
-    def _binomials(self) -> NDArray[np.int64]:
-        return binomials(2 * self.pits, self._total)
-
-    @functools.cached_property
     def _largest_ending(self) -> int:
         """As many stones in play as tables are for."""
         if self.players > 2:
             return -1
-        numbered = int(np.count_nonzero(self._binomials[-1] > 0))
-        return min(self._half if self.majority_stop else self._total, numbered - 1)
+        most = min(self._half if self.majority_stop else self._total, MOST_STONES)
+        while num_boards(self.pits, most) >= 2**63:
+            most -= 1
+        return most
+
+    @functools.cached_property
+    def _ending_sums(self) -> int:
+        """How many sums of stones there can be in a table."""
+        return self._largest_ending + 1
+
+    @functools.cached_property
+    def _ending_counts(self) -> NDArray[np.int64]:
+        """How many boards there are with so many stones."""
+        counts = [num_boards(self.pits, stones) for stones in range(self._ending_sums)]
+        return np.array(counts, np.int64)
+
+    @functools.cached_property
+    def _boards_before(self) -> NDArray[np.int64]:
+        return boards_before(self.pits, self._largest_ending)
 
     def settled(self, state: MancalaState, player: int) -> float:
         """Return what no move can change any more: the difference of the kalahs for `player`.
@@ -497,8 +520,8 @@ class Mancala:
         """Return how many boards have just so many stones in play; 0 where tables are not for.
 
         Tables are for two players; where the game stops at the majority, for no more stones than
-        half of all, since the values with empty kalahs must not know of the stop; and for as many
-        boards as 64 bits can number.
+        half of all, since the values with empty kalahs must not know of the stop; and for no more
+        than 255 stones, and boards than 64 bits can number.
 
         Examples
         --------
@@ -506,17 +529,24 @@ class Mancala:
         1352078
         """
         if 0 <= material <= self._largest_ending:
-            return int(self._binomials[-1, material + 1])
+            return int(self._ending_counts[material])
         return 0
 
     def ending_index(self, state: MancalaState) -> int:
         """Return the number of the board among those with as many stones in play, from 0 on.
 
-        The board is seen by the mover, and kalahs do not count. The numbers are those of
-        :func:`gamedp.rank_distribution` for the mover's pits and then the opponent's.
+        The board is seen by the mover, and kalahs do not count. A move that keeps all stones in
+        play leads to a board with a smaller number.
         """
-        own, opponent = state.sides[0], state.sides[1]
-        return rank_rows(own, opponent, self._width, self._home, self._binomials)
+        return rank_rows(
+            state.sides[0],
+            state.sides[1],
+            self._width,
+            self._home,
+            self._ones,
+            self._boards_before,
+            self._ending_sums,
+        )
 
     def ending_state(self, material: int, index: int) -> MancalaState:
         """Return the board with that number: empty kalahs, player 0 to move.
@@ -530,12 +560,27 @@ class Mancala:
         --------
         >>> game = Mancala(pits=3, stones=2)
         >>> game.board(game.ending_state(material=4, index=100))
-        Board(rows=((2, 0, 0), (2, 0, 0)), kalahs=(0, 0), player=0)
+        Board(rows=((1, 0, 0), (0, 3, 0)), kalahs=(0, 0), player=0)
         """
         if not 0 <= index < self.num_endings(material):
             raise ValueError("ending_state: no board has this number")  # noqa: EM101, TRY003
-        rows = unrank_rows(index, material, self._width, self._home, self._binomials)
+        rows = unrank_rows(
+            index, material, self._width, self._home, self._boards_before, self._ending_sums
+        )
         return MancalaState(0, rows)
+
+    def next_ending(self, state: MancalaState) -> MancalaState:
+        """Return the board with the next number, faster than by `ending_state`.
+
+        Examples
+        --------
+        >>> game = Mancala(pits=3, stones=2)
+        >>> game.ending_index(game.next_ending(game.ending_state(material=4, index=100)))
+        101
+        """
+        return MancalaState(
+            0, following_rows(state.sides[0], state.sides[1], self._width, self._home)
+        )
 
     def ending_range(self, state: MancalaState, value: float) -> tuple[float, float]:
         """Return between what the mover ends, from what a table says.

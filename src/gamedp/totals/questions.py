@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, UnknownStateError

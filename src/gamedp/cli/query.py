@@ -13,9 +13,9 @@ import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import is_saved, look_in, make_game
 from gamedp.cli.options import METHOD, OUTPUT, Fresh, GameSettings, Method, OutputOptions
+from gamedp.cli.positions import picture_of, position_of, starts_of
 from gamedp.cli.solve import solved
-from gamedp.cli.texts import assignments, kind_of, read_as
-from gamedp.errors import InvalidParameterError, UnknownNameError, UnknownStateError
+from gamedp.errors import InvalidParameterError, UnknownStateError
 from gamedp.solution import opposite_bounds
 from gamedp.staged_game import is_staged
 
@@ -129,61 +129,14 @@ def _place(
     inside: Sequence[str] | None,
 ) -> _Place:
     """Return the place that the options name."""
-    position = _position(_starts(origin), state, "--state")
+    position = position_of(starts_of(origin), state, "--state")
     if inside is None:
         return _Place(position)
     if not isinstance(origin, gamedp.StagedRules):
         message = "--inside is for staged games; the positions of this one are given by --state."
         raise InvalidParameterError(message)
     stage = gamedp.Rules(origin.game.stage())
-    return _Place(position, _position(_starts(stage), inside, "--inside"))
-
-
-def _position(starts: Sequence[Any], texts: Sequence[str], option: str) -> Any:
-    """Return the state that is asked for; what is not said is as in all states of the start.
-
-    Raises
-    ------
-    UnknownNameError
-        For a field that states do not have.
-    InvalidParameterError
-        For a value that is not of the field's type, and if something must be said and is not.
-    """
-    example = starts[0]
-    fields = getattr(example, "_fields", None)
-    if fields is None:
-        if len(texts) > 1 or (not texts and len(starts) > 1):
-            message = f"give one {option}, such as the start, {example!r}."
-            raise InvalidParameterError(message)
-        return read_as(option, texts[0], kind_of(example)) if texts else example
-    values = {
-        field: column[0]
-        for field, column in zip(fields, zip(*starts, strict=True), strict=True)
-        if len(set(column)) == 1
-    }
-    for field, text in assignments(texts, option=option).items():
-        if field not in fields:
-            kind = f"field of {option.replace('--state', 'the state')} called"
-            raise UnknownNameError.nearest(kind, field, fields)
-        values[field] = read_as(field, text, kind_of(getattr(example, field)))
-    missing = [field for field in fields if field not in values]
-    if missing:
-        message = f"{option} must say {', '.join(missing)}: the game starts at random."
-        raise InvalidParameterError(message)
-    return type(example)(**values)
-
-
-def _starts(origin: gamedp.Rules | gamedp.StagedRules | Model) -> list[Any]:
-    """Return the states in which play can begin."""
-    if not isinstance(origin, (gamedp.Rules, gamedp.StagedRules)):
-        return [origin.state(int(index)) for index in origin.initial_states]
-    try:
-        starts = [state for _, state in origin.initial()]
-        starts[0]
-    except (IndexError, TypeError, ValueError):
-        gamedp.compile(origin.game, compile="never")  # says what is wrong with the rules
-        raise
-    return starts
+    return _Place(position, position_of(starts_of(stage), inside, "--inside"))
 
 
 def _answer(solution: Solution, place: _Place) -> _Answer:
@@ -200,14 +153,14 @@ def _answer(solution: Solution, place: _Place) -> _Answer:
         actions,
         _best(solution, position) if actions else [],
         mover,
-        [("state", _picture(model.rules, position))],
+        [("state", picture_of(model.rules, position))],
     )
 
 
 def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
     """Return what is known of a context, or of a state of the stage inside it."""
     context, state, rules = place.state, place.inside, solution.model.rules
-    pictures = [("state", _picture(rules, context))]
+    pictures = [("state", picture_of(rules, context))]
     _, swapped = _index(solution.model, context)
     if state is None:
         mover = OVER if rules.call("is_terminal", context) else ""
@@ -224,7 +177,7 @@ def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
     if actions:
         player = int(part.model.players[index]) ^ swapped
         mover = "" if rules.num_players == 1 else _wish(solution, player)
-    pictures.append(("inside", _picture(part.model.rules, state)))
+    pictures.append(("inside", picture_of(part.model.rules, state)))
     return _Answer(*numbers, actions, _best(part, state) if actions else [], mover, pictures)
 
 
@@ -255,14 +208,6 @@ def _best(solution: Solution, position: Any) -> list[int]:
     except gamedp.UnsupportedProblemError:
         action = solution.best_action(position)
         return [] if action is None else [action]
-
-
-def _picture(rules: gamedp.Rules | gamedp.StagedRules | None, position: Any) -> str:
-    """Return a position as Python writes it, and as the game draws it."""
-    shown = repr(position)
-    if rules is not None and rules.render(position) not in {shown, str(position)}:
-        shown += "\n" + rules.render(position)
-    return shown
 
 
 def _words(
@@ -315,5 +260,4 @@ def _mover(solution: Solution, position: Any, index: int) -> str:
 def _wish(solution: Solution | StagedSolution, player: int) -> str:
     """Say who one of two players is, and what they want of the value shown."""
     wants_most = (player == 0) == (solution.objective.optimum == "max")
-    goal = "as high" if wants_most else "as low"
-    return f"{report.player_name(player)}, who wants the value {goal} as possible"
+    return report.wish(player, wants_most=wants_most)

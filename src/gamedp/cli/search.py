@@ -206,7 +206,7 @@ def _endings(
 
 def _suitable_material(game: Any, position: Any) -> int:
     """Return up to how much material tables are made in seconds; 0 if the game has none."""
-    from gamedp.searchers.endings import METHODS  # noqa: PLC0415 - seldom needed
+    from gamedp.searchers.endings_builder import METHODS  # noqa: PLC0415 - seldom needed
 
     rules = gamedp.Rules(game)
     if rules.num_players != 2 or rules.constant_sum != 0:

@@ -107,6 +107,13 @@ def test_positions_that_are_their_own_mirror_image():
     assert (report.states, report.positions) == (9, 16)
 
 
+def test_the_same_may_be_done_in_more_ways_than_one():
+    """How often it can be done does not matter: one action of the representative is enough."""
+    solution = gamedp.solve(Twice(), compile="never")
+    assert len(solution.actions(Spot(1, 5))) == 3
+    assert check_game(Twice(), compile=False).complete
+
+
 def test_arrays_in_games_are_fine():
     assert check_game(TableWithoutHash(), compile=False).complete
 
@@ -248,6 +255,16 @@ class Distant(Good):
         return state, False
 
 
+class Twice(Good):
+    """Player 1 may take two with either hand."""
+
+    def actions(self, state):
+        return [1] if state.left == 1 else [1, 2, 3][: 2 + state.player]
+
+    def outcomes(self, state, action):
+        yield 1.0, Spot(1 - state.player, state.left - min(action, 2))
+
+
 class Summed(Good):
     num_players = 1
 
@@ -343,8 +360,11 @@ class Raising(Good):
         (Endless(), "0) is nan"),
         (Rewarding(), "reward(Spot(player=0, left=6), 1, player) are 1.0 and 1.0"),
         (Restless(), "must represent itself"),
-        (Lopsided(), "they do not correspond"),
-        (Careless(), "they do not correspond"),
+        (Lopsided(), "they do not correspond: their payoffs are (1.0, 0.0) and (0.0, 1.0)"),
+        (
+            Careless(),
+            "but they do not correspond: action 1 in Spot(player=1, left=5) earns (0.0, 0.0) and",
+        ),
         (Alone(), "swaps players, but there are not two"),
         (Stranger(), "is 7 of 2 players"),
         (Circular(), "claims to be acyclic, but play can go"),
@@ -352,8 +372,8 @@ class Raising(Good):
         (Nameless(), "action_name(Spot(player=0, left=6), 1) is not text"),
         (Unsure(), "heuristic(Spot(player=0, left=6), 0) is inf"),
         (Denying(), "left=3), which is_state() denies"),
-        (Shared(), "they do not correspond"),
-        (Distant(), "they do not correspond"),
+        (Shared(), "they do not correspond: player 1 chooses in the one, player 0 in the other"),
+        (Distant(), "they do not correspond: only in Spot(player=1, left=0) the game is over"),
         (Summed(), "constant_sum is for two players"),
         (Loose(), "left can be changed; use attrs.frozen"),
         (Doubling(), "given its own parameters, makes Doubling(left=6, more=4) of it"),

@@ -28,14 +28,14 @@ relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[Health
         (gamedp.ValueIteration(), 15),
         (gamedp.ValueIteration(sweep="jacobi"), 15),
         (gamedp.PolicyIteration(), 15),
-        (gamedp.Retrograde(), 2),
+        (gamedp.Retrograde(), 4),
     ],
     ids=repr,
 )
 def test_our_solvers_pass(solver, count):
     report = check_solver(solver)
     assert len(report.solved) == count
-    assert len(report.solved) + len(report.unfinished) + len(report.refused) == 20
+    assert len(report.solved) + len(report.unfinished) + len(report.refused) == 22
     assert all(reason in str(report) for _, reason in report.refused)
 
 
@@ -46,7 +46,14 @@ def test_what_is_left_unfinished_is_told():
     assert "stopped at its limit of sweeps" in reasons["rarely ends"]
     assert "one sure step" in report.solved
     endless = check_solver(gamedp.TopologicalValueIteration())
-    assert endless.unfinished == (("may go on for ever", gamedp.Guarantee.NONE.value),)
+    assert endless.unfinished == tuple(
+        (name, gamedp.Guarantee.NONE.value)
+        for name in (
+            "may go on for ever",
+            "two opponents, for ever",
+            "places change, for ever",
+        )
+    )
 
 
 def test_own_problems():
@@ -193,6 +200,31 @@ class Pretending(Outside):
         raise gamedp.NotSolvedError(message, solution)
 
 
+@attrs.frozen
+class Patient(Outside):
+    """Finds the values of what may go on for ever, and takes the first choice that has them."""
+
+    inner: gamedp.Retrograde = attrs.field(factory=gamedp.Retrograde)
+
+    def spoil(self, solution):
+        model, policy = solution.model, solution.policy.copy()
+        for state in np.flatnonzero(policy >= 0):
+            choices = slice(*model.choice_offsets[state : state + 2])
+            after = solution.values[model.successors[choices]]
+            after = np.where(model.probabilities[choices] < 0, model.constant_sum - after, after)
+            policy[state] = choices.start + np.flatnonzero(after == solution.values[state])[0]
+        return changed(solution, policy=policy)
+
+
+@attrs.frozen
+class Hopeful(Patient):
+    """Calls a draw won."""
+
+    def spoil(self, solution):
+        values = np.where(solution.distances < 0, 1.0, solution.values)
+        return changed(solution, values=values, lower=values.copy(), upper=values.copy())
+
+
 @attrs.define(unsafe_hash=True)
 class Loose:
     tolerance: float = 1.0
@@ -226,6 +258,11 @@ def test_anothers_solver_passes():
         (Crashing(), "solve raises ZeroDivisionError"),
         (Numeric(), "it is 0.5, not a gamedp.Solution"),
         (Pretending(), "it is SOLVED, but NotSolvedError was raised"),
+        (
+            Patient(),
+            "the policy: from state 0, it brings player 0 only as far as 0.0; the value is 1.0",
+        ),
+        (Hopeful(), "for ever: the bounds: the value of state 0 is 0.0, not between 1.0 and 1.0"),
         (Loose(), "tolerance can be changed; use attrs.frozen"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
@@ -244,6 +281,45 @@ def test_the_best_choice_is_worth_what_its_state_is(model):
         choices = worth[model.choice_offsets[state] : model.choice_offsets[state + 1]]
         if choices:
             assert values[state] == (min if player else max)(choices)
+
+
+def test_another_worth_of_a_draw():
+    names = ("may go on for ever", "two opponents, for ever", "places change, for ever")
+    problems = {name: small_problems()[name] for name in names}
+    report = check_solver(gamedp.Retrograde(draw=0.5), problems, draw=0.5)
+    assert report.solved == names[:2]
+    with pytest.raises(ConformanceError, match=r"state 0 is 0\.0, not between 0\.5 and 0\.5"):
+        check_solver(gamedp.Retrograde(draw=0.5), problems)
+    with pytest.raises(gamedp.UnsupportedProblemError, match=r"a draw is worth 0\.0 to both"):
+        exact_values(problems[names[2]].model, draw=0.5)
+
+
+def test_where_no_exact_value_is_known():
+    endless = gamedp.Model.from_arrays(
+        [0, 2, 2], [0, 1, 3], [0, 0, 1], [1.0, 0.5, 0.5], terminals=[1], payoffs=[1.0]
+    )
+    with pytest.raises(gamedp.UnsupportedProblemError, match="sure and earns nothing"):
+        exact_values(endless)
+    with pytest.raises(gamedp.UnsupportedProblemError, match="finite horizon"):
+        exact_values(endless, gamedp.FiniteHorizon(2), policy=[0, -1])
+
+
+@relaxed
+@given(models())
+def test_an_optimal_policy_gets_the_value_and_another_one_no_more(model):
+    values, worth = exact_values(model), exact_choice_values(model)
+    first, end = model.choice_offsets[:-1].tolist(), model.choice_offsets[1:].tolist()
+    for player in range(model.num_players):
+        sign = 1 - 2 * player
+        best = [-1] * model.num_states
+        for state, mover in enumerate(model.players.tolist()):
+            if first[state] < end[state]:
+                key = [(1 - 2 * mover) * number for number in worth[first[state] : end[state]]]
+                best[state] = first[state] + key.index(max(key))
+        assert exact_values(model, policy=best, player=player) == values
+        last = [stop - 1 for stop in end]
+        for got, value in zip(exact_values(model, policy=last, player=player), values, strict=True):
+            assert sign * got <= sign * value
 
 
 @relaxed

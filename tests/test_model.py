@@ -1,7 +1,8 @@
 """`Model`: made of arrays and matrices, what it refuses and in which words, and as a value."""
 
+import functools
 import pickle
-import time
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -607,20 +608,41 @@ def test_a_checked_model_passes_its_own_check_unchanged(arrays):
     assert again.digest() == model.digest()
 
 
-def test_ten_million_transitions_are_checked_in_seconds():
-    num_states, num_choices, outcomes = 10**6, 2 * 10**6, 5
+def counted_calls(function):
+    """Return what a function returns, and how many functions were called meanwhile."""
+    count = 0
+
+    def profile(_frame, event, _argument):
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        result = function()
+    finally:
+        sys.setprofile(before)
+    return result, count
+
+
+def test_a_million_transitions_are_checked_as_whole_arrays():
+    """Whatever the size, as many functions are called: nothing is done one by one."""
+    outcomes = 5
     rng = np.random.default_rng(7)
-    successors = rng.integers(0, num_states, num_choices * outcomes)
-    begin = time.perf_counter()
-    model = Model.from_arrays(
-        np.arange(num_states + 1) * 2,
-        np.arange(num_choices + 1) * outcomes,
-        successors,
-        np.full(num_choices * outcomes, 1 / outcomes),
-    )
-    assert time.perf_counter() - begin < 15  # about one, but for a busy machine
-    # A choice has two equal outcomes of five with probability 10 / S.
-    assert 0 < 10**7 - model.num_transitions < 100
+    counts = []
+    for num_states in (10**3, 10**3, 10**5):  # the first time, something may be loaded
+        num_choices = 2 * num_states
+        arrays = (
+            np.arange(num_states + 1) * 2,
+            np.arange(num_choices + 1) * outcomes,
+            rng.integers(0, num_states, num_choices * outcomes),
+            np.full(num_choices * outcomes, 1 / outcomes),
+        )
+        model, count = counted_calls(functools.partial(Model.from_arrays, *arrays))
+        counts.append(count)
+        # A choice has two equal outcomes of five with probability 10 / S.
+        assert 0 < num_choices * outcomes - model.num_transitions < 100
+    assert counts[1] == counts[2] < 1000
 
 
 def test_it_is_locked_also_after_pickling():

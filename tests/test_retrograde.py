@@ -16,7 +16,7 @@ import gamedp
 from gamedp.cli import main
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.kernels import retrograde
-from gamedp.testing import check_game, check_solver
+from gamedp.testing import check_game, check_solver, exact_values
 from gamedp.testing.strategies import games, models
 
 COMPILED = not numba.config.DISABLE_JIT
@@ -129,6 +129,9 @@ def assert_right(solution, draw=None):
         if distances[state, 0] > 0:
             assert distances[following] == distances[state, 0] - 1
     assert_policy_attains(graph, solution, values, draw)
+    if model.num_states <= 200:  # what the conformance kit holds solvers against
+        truth = exact_values(model, solution.objective, draw=draw)
+        assert truth == [values[state, 0] for state in range(model.num_states)]
     return solution
 
 

@@ -12,6 +12,7 @@ from staged_games import Date, Debts, Journey, Roll, Scores, StagedWubbel, Walk,
 import gamedp
 from gamedp.compiler import unroll
 from gamedp.compiler.digest import fields_read
+from gamedp.games.kniffel import Kniffel
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.solvers.stage_induction import program_of
 from gamedp.testing import check_game, exact_values
@@ -152,6 +153,25 @@ def test_straight_code_finds_what_the_sweep_finds(optimum):
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no machine code")
+def test_straight_code_finds_the_same_numbers():
+    """Rows are used again here, and many states choose among the same ends."""
+    model = gamedp.compile(Kniffel(dice=2, faces=3))
+    straight, looped = (
+        gamedp.solve(model, solver=gamedp.StageInduction(unrolls=unrolls)).values
+        for unrolls in (True, False)
+    )
+    np.testing.assert_array_equal(straight, looped)
+
+
+@pytest.mark.parametrize("rules", ["article", "yahtzee"])
+def test_tiers_agree_where_contexts_of_one_block_allow_different_ends(rules):
+    game = Kniffel(rules, dice=2, faces=2, throws=1, threshold=2)
+    values = [gamedp.solve(game, compile=tier).values for tier in TIERS]
+    assert np.isfinite(values[0]).sum() > 512
+    np.testing.assert_array_equal(*values)
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no machine code")
 def test_straight_code_is_kept_and_only_for_those_who_agree():
     solver = gamedp.StageInduction(unrolls=True)
     two = gamedp.solve(Journey(days=3, again=False), solver=solver)  # two movers: as always
@@ -159,6 +179,12 @@ def test_straight_code_is_kept_and_only_for_those_who_agree():
     program = program_of(gamedp.compile(Debts()).stage)
     gamedp.solve(Debts(), solver=solver)
     assert unroll.is_unrolled(program)
+    unroll._code.cache_clear()  # as in a new process
+    straight, code = unroll.unrolled(program)
+    assert code.cache_hits == 1
+    sweeper = gamedp.compile(Debts()).sweeper
+    assert sweeper.straighten(program, 1, unrolls=None).address == straight.address
+    assert sweeper.straighten(program, 1, unrolls=False) is program
     assert not unroll.is_unrolled(program._replace(rewards=program.rewards + 1))
 
 

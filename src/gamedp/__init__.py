@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gamedp.searchers.endings import EndgameTables
     from gamedp.searchers.minimax import Minimax
     from gamedp.searchers.perft import Perft, perft
+    from gamedp.searchers.proof_number import ProofNumberSearch
     from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
     from gamedp.solvers import explain, solve
     from gamedp.solvers.backward_induction import BackwardInduction
@@ -92,6 +93,7 @@ _HOMES = {
     "Position": "staged_game",
     "Problem": "solvers.base",
     "Progress": "progress",
+    "ProofNumberSearch": "searchers.proof_number",
     "Retrograde": "solvers.retrograde",
     "Rules": "game",
     "SearchResult": "search_result",
@@ -168,6 +170,7 @@ __all__ = [
     "Position",
     "Problem",
     "Progress",
+    "ProofNumberSearch",
     "Retrograde",
     "Rules",
     "SearchResult",

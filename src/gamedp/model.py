@@ -215,6 +215,13 @@ class Model:
         UnknownStateError
             If the model has no such state.
         """
+        return self.represented(state)[1:]
+
+    def represented(self, state: Hashable) -> tuple[Any, int, bool]:
+        """Return a state's representative, its index, and whether the players are swapped.
+
+        Parameters and errors are those of :meth:`index`.
+        """
         if self.states is None or self.rules is None:
             # Without a game, a state is an index.
             number = operator.index(state) if isinstance(state, SupportsIndex) else -1
@@ -224,7 +231,7 @@ class Model:
                     f"numbers 0 to {self.num_states - 1}."
                 )
                 raise UnknownStateError(message)
-            return number, False
+            return state, number, False
         layout = getattr(self.states, "layout", None)
         if layout is not None:
             try:
@@ -232,7 +239,7 @@ class Model:
             except InvalidModelError as error:
                 raise UnknownStateError(str(error)) from None
         representative, swapped = self.rules.canonical(state)
-        return self.states.index(representative), swapped
+        return representative, self.states.index(representative), swapped
 
     def digest(self) -> str:
         """Return the SHA-256 of all arrays: equal for equal models."""

@@ -1,4 +1,4 @@
-"""Games and solvers by name, through entry points: the project's own and anyone's."""
+"""Games, solvers and searchers by name, through entry points: the project's own and anyone's."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 from gamedp.errors import UnknownNameError
 
-__all__ = ["GAMES", "SOLVERS", "find", "registered"]
+__all__ = ["GAMES", "SEARCHERS", "SOLVERS", "find", "registered"]
 
 GAMES = "gamedp.games"
+SEARCHERS = "gamedp.searchers"
 SOLVERS = "gamedp.solvers"
 
 logger = logging.getLogger("gamedp")
@@ -22,7 +23,7 @@ def registered(group: str) -> dict[str, EntryPoint]:
     Parameters
     ----------
     group : str
-        ``"gamedp.games"`` or ``"gamedp.solvers"``.
+        ``"gamedp.games"``, ``"gamedp.searchers"`` or ``"gamedp.solvers"``.
     """
     found: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=group), key=lambda point: (point.name, point.value)):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 import functools
 import html
+import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from gamedp.model import Model
     from gamedp.objectives import Objective
     from gamedp.staged_solution import StagedSolution
+    from gamedp.symmetry import Counterparts
 
 __all__ = [
     "ActionValue",
@@ -136,6 +139,26 @@ def html_table(solution: Solution | StagedSolution, counted: str) -> str:
     return f"<table>{cells}</table>"
 
 
+def opposite_bounds(constant_sum: float, low: float, high: float) -> tuple[float, float]:
+    """Return bounds of what one of two players gets, from bounds of what the other one gets."""
+    return _less(constant_sum, high, -math.inf), _less(constant_sum, low, math.inf)
+
+
+def _less(minuend: float, subtrahend: float, outward: float) -> float:
+    """Return a difference, rounded outward if it is no 64-bit number."""
+    difference = minuend - subtrahend
+    if not math.isfinite(difference):
+        return difference
+    if Fraction(minuend) - Fraction(subtrahend) == Fraction(difference):
+        return difference
+    return math.nextafter(difference, outward)
+
+
+def _is_same(state: Hashable, representative: Any) -> bool:
+    """Say whether a state represents itself."""
+    return representative is state or bool(representative == state)
+
+
 @attrs.frozen(eq=False, kw_only=True, repr=False)
 class Solution:
     """The value of every state, between proven bounds, and a policy.
@@ -145,7 +168,8 @@ class Solution:
     number. Rewards and payoffs count as they are stored.
 
     S states, N players. Values are player 0's; with three players and more there is one column for
-    each. In the methods, a state is one of the game's own, or an index for a model without a game.
+    each. In the methods, a state is one of the game's own, or an index for a model without a game;
+    its actions are those that the rules give it, whatever state represents it.
 
     Attributes
     ----------
@@ -236,8 +260,10 @@ class Solution:
             low = self._initial(self.lower, self.upper, player)
             high = self._initial(self.upper, self.lower, player)
         else:
-            low = self._seen(*self._at(self.lower, state, player))
-            high = self._seen(*self._at(self.upper, state, player))
+            low, other_side = self._at(self.lower, state, player)
+            high, _ = self._at(self.upper, state, player)
+            if other_side:
+                low, high = opposite_bounds(self.model.constant_sum, low, high)
         return min(low, high), max(low, high)
 
     def _initial(
@@ -269,38 +295,116 @@ class Solution:
             A state with choices.
         tolerance : float
             Actions that are worse by at most this much count as best, too.
+
+        Raises
+        ------
+        InvalidModelError
+            If the state is not symmetric to its representative, as `canonical` says it is.
         """
         if self.values.ndim > 1 or self.step_policies is not None:
             chosen = self.best_action(state)
             return [] if chosen is None else [chosen]
-        index, swapped = self.model.index(state)
-        actions = self.action_values(state)
-        if not actions:
+        index, swapped, pairs = self._choices(state)
+        if not pairs:
             return []
+        actions = self._action_values(state, swapped, pairs)
         player = int(self.model.players[index])
         wants_most = (player == 0) == (self.objective.optimum == "max")
         sign = 1.0 if wants_most ^ swapped else -1.0
         most = max(sign * action.value for action in actions)
-        best = [entry.action for entry in actions if sign * entry.value >= most - tolerance]
-        if self.distances is None or tolerance > 0 or self.distances[index] < 0:
-            return best
-        nearer = self._actions_nearer_the_end(index, self.distances)
-        # Rounding may set equal values apart; then those that seem best are all that is known.
-        return [action for action in best if action in nearer] or best
+        best = [
+            (action, choice)
+            for (action, choice), entry in zip(pairs, actions, strict=True)
+            if sign * entry.value >= most - tolerance
+        ]
+        if self.distances is not None and tolerance <= 0 and self.distances[index] >= 0:
+            # Rounding may set equal values apart; then those that seem best are all that is known.
+            best = [pair for pair in best if self._is_nearer_the_end(index, pair[1])] or best
+        return [action for action, _ in best]
 
-    def _actions_nearer_the_end(self, index: int, distances: NDArray[np.int64]) -> set[int]:
-        """Return the actions whose one successor is one step nearer to the end."""
+    def _is_nearer_the_end(self, index: int, choice: int) -> bool:
+        """Say whether the one successor of a state's choice is one step nearer to the end."""
+        assert self.distances is not None  # noqa: S101 - for the type checker
+        successor = self.model.successors[self.model.transition_offsets[choice]]
+        return bool(self.distances[successor] == self.distances[index] - 1)
+
+    def actions(self, state: Hashable) -> list[int]:
+        """Return the actions in `state`, in the game's order; none where the game is over.
+
+        Raises
+        ------
+        InvalidModelError
+            If the state is not symmetric to its representative, as `canonical` says it is.
+        UnknownStateError
+            If the model has no such state.
+        """
+        return [action for action, _ in self._choices(state)[2]]
+
+    def _choices(self, state: Hashable) -> tuple[int, bool, list[tuple[int, int]]]:
+        """Return what the model has of a state.
+
+        Returns
+        -------
+        index : int
+        swapped : bool
+            As in :meth:`gamedp.Model.index`.
+        pairs : list of (int, int)
+            The actions in this very state, in the game's order, each with a choice of the
+            representative that does the same.
+        """
         model = self.model
-        choices = slice(*model.choice_offsets[index : index + 2].tolist())
-        successors = model.successors[model.transition_offsets[choices]]
-        nearer = distances[successors] == distances[index] - 1
-        return set(model.action_labels[choices][nearer].tolist())
+        representative, index, swapped = model.represented(state)
+        first, end = model.choice_offsets[index : index + 2].tolist()
+        labels = model.action_labels[first:end].tolist()
+        pairs = list(zip(labels, range(first, end), strict=True))
+        if _is_same(state, representative):
+            return index, swapped, pairs
+        numbers = dict(pairs)
+        same = self._counterparts(state, representative, swapped).of_state
+        # A model may know fewer choices than the rules: the part of a stage that a context allows.
+        return index, swapped, [(own, numbers[its]) for own, its in same.items() if its in numbers]
+
+    def _counterparts(self, state: Hashable, representative: Any, swapped: bool) -> Counterparts:
+        from gamedp.symmetry import counterparts  # noqa: PLC0415 - brings the compiler along
+
+        assert self.model.rules is not None  # noqa: S101 - without, states are indices
+        return counterparts(self.model.rules, state, representative, swapped)
 
     def best_action(self, state: Hashable) -> int | None:
-        """Return the action that the policy takes in `state`, or None where the game is over."""
-        index, _ = self.model.index(state)
+        """Return the action that the policy takes in `state`, or None where the game is over.
+
+        In a state that is not its own representative, that is the action which does the same as
+        the one the policy takes there. For a finite horizon: with all steps to go.
+
+        Raises
+        ------
+        InvalidModelError
+            If the state is not symmetric to its representative, as `canonical` says it is.
+        UnknownStateError
+            If the model has no such state.
+        """
+        return self._action_after(0, state)
+
+    def _action_after(self, steps: int, state: Hashable) -> int | None:
+        """Return the action that the policy takes after so many steps, or None for the end."""
+        representative, index, swapped = self.model.represented(state)
+        choice = self._choice_after(steps, index)
+        if choice < 0:
+            return None
+        action = int(self.model.action_labels[choice])
+        if _is_same(state, representative):
+            return action
+        return self._counterparts(state, representative, swapped).of_representative[action]
+
+    def _choice_after(self, steps: int, index: int) -> int:
+        """Return the policy's choice after so many steps, or -1 for the end."""
         choice = int(self.policy[index])
-        return None if choice < 0 else int(self.model.action_labels[choice])
+        if choice < 0 or self.step_policies is None or steps == 0:
+            return choice
+        left = len(self.step_policies) - steps
+        if left <= 0:
+            return -1
+        return int(self.model.choice_offsets[index]) + int(self.step_policies[left - 1, index])
 
     def distance(self, state: Hashable | None = None) -> int | None:
         """Return how many steps are left from `state`, or from the start, if both play well.
@@ -336,7 +440,14 @@ class Solution:
     def action_values(self, state: Hashable) -> list[ActionValue]:
         """Return for each action in `state` what player 0 can expect after it.
 
-        For a finite horizon: with all steps to go.
+        Raises
+        ------
+        UnsupportedProblemError
+            With more than two players, and for a finite horizon: such values are not kept.
+        InvalidModelError
+            If the state is not symmetric to its representative, as `canonical` says it is.
+        UnknownStateError
+            If the model has no such state.
         """
         if self.values.ndim > 1:
             message = "action values are for one and two players; with more, see best_action()."
@@ -344,11 +455,17 @@ class Solution:
         if self.step_policies is not None:
             message = "action values of a finite horizon are not kept; see best_action()."
             raise UnsupportedProblemError(message)
+        _, swapped, pairs = self._choices(state)
+        return self._action_values(state, swapped, pairs)
+
+    def _action_values(
+        self, state: Hashable, swapped: bool, pairs: list[tuple[int, int]]
+    ) -> list[ActionValue]:
+        """Return what actions are worth, each given with the choice that does the same."""
         model = self.model
-        index, swapped = model.index(state)
         discount = getattr(self.objective, "discount", 1.0)
         entries = []
-        for choice in range(int(model.choice_offsets[index]), int(model.choice_offsets[index + 1])):
+        for action, choice in pairs:
             row = slice(
                 int(model.transition_offsets[choice]), int(model.transition_offsets[choice + 1])
             )
@@ -362,12 +479,11 @@ class Solution:
             slack = 0.0 if exact else (len(targets) + 8) * 2.0**-53 * size
             numbers = [constant + float(weights @ self.values[targets])]
             for one, other, sign in ((self.lower, self.upper, -1), (self.upper, self.lower, 1)):
-                ends = np.where(weights < 0, other[targets], one[targets])
-                numbers.append(constant + float(weights @ ends) + sign * slack)
+                worst = np.where(weights < 0, other[targets], one[targets])
+                numbers.append(constant + float(weights @ worst) + sign * slack)
             if swapped:
-                value, high, low = (model.constant_sum - number for number in numbers)
-                numbers = [value, low, high]
-            action = int(model.action_labels[choice])
+                ends = opposite_bounds(model.constant_sum, *numbers[1:])
+                numbers = [model.constant_sum - numbers[0], *ends]
             name = str(action) if model.rules is None else model.rules.action_name(state, action)
             entries.append(ActionValue(action, name, *numbers))
         return entries
@@ -376,6 +492,7 @@ class Solution:
         """Return the states of a game from `state` in which both follow the policy.
 
         Goes on while the outcome of the best action is certain: with chance there is no one line.
+        For a finite horizon, it has as many steps as the horizon at most.
 
         Parameters
         ----------
@@ -391,10 +508,7 @@ class Solution:
             state = self.initial_state()
         line = [state]
         while len(line) < length:
-            action = self.best_action(state)
-            if action is None:
-                break
-            following = self._sure_successor(state, action)
+            following = self._sure_successor(len(line) - 1, state)
             if following is None:
                 break
             state = following
@@ -407,16 +521,20 @@ class Solution:
             return int(self.model.initial_states[0])
         return self.model.rules.initial()[0][1]
 
-    def _sure_successor(self, state: Any, action: int) -> Any:
+    def _sure_successor(self, steps: int, state: Any) -> Any:
+        """Return what follows for sure if the policy goes on after so many steps, else None."""
         model = self.model
         if model.rules is not None:
+            action = self._action_after(steps, state)
+            if action is None:
+                return None
             outcomes = [pair for pair in model.rules.game.outcomes(state, action) if pair[0] > 0]
             states = {outcome for _, outcome in outcomes}
             return states.pop() if len(states) == 1 else None
-        choice = int(self.policy[state])
-        row = slice(
-            int(model.transition_offsets[choice]), int(model.transition_offsets[choice + 1])
-        )
+        choice = self._choice_after(steps, state)
+        if choice < 0:
+            return None
+        row = slice(*model.transition_offsets[choice : choice + 2].tolist())
         targets = model.successors[row]
         return int(targets[0]) if len(targets) == 1 else None
 

@@ -148,7 +148,8 @@ class Flattened:
     """A staged game as an ordinary one, whose states are positions: for games that are small.
 
     What the staged game says in one step, from the last state of the stage to the next context, is
-    one action here, so that an end of the stage is a position with one action.
+    one action here, so that an end of the stage is a position with one action. Contexts with the
+    same representative must correspond end by end, for so do the positions inside them then.
 
     Parameters
     ----------

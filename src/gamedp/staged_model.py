@@ -180,14 +180,21 @@ class StagedModel:
         UnknownStateError
             If it is not in the box, or not real.
         """
-        self._code(context)
+        self.code(context)
         representative, swapped = self.rules.canonical(context)
         if not self.rules.call("is_state", representative):
             message = f"{context!r} is not a context of this game: is_state() denies it."
             raise UnknownStateError(message)
-        return self._code(representative), swapped
+        return self.code(representative), swapped
 
-    def _code(self, context: Hashable) -> int:
+    def code(self, context: Hashable) -> int:
+        """Return the code of a context itself, whatever represents it.
+
+        Raises
+        ------
+        UnknownStateError
+            If it is not in the box.
+        """
         try:
             fields = self.layout.flatten(context)
         except InvalidModelError as error:

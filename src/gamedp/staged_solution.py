@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import UnknownStateError
+from gamedp.errors import InvalidModelError, UnknownStateError
 from gamedp.model import Model
 from gamedp.solution import (
     ActionValue,
@@ -20,6 +20,7 @@ from gamedp.solution import (
     check_player,
     html_table,
     in_short,
+    opposite_bounds,
 )
 from gamedp.states import PackedTable
 
@@ -144,27 +145,70 @@ class StagedSolution:
         """Return the solution of the stage in one context: each state's value in the whole game.
 
         It is an ordinary solution, of the states from which the stage can be played to an end that
-        this context allows. Where players have changed places, it is that of the representative.
+        this context allows. Its players are the stage's: where `canonical` says that the players
+        have changed places, player 0 of the stage is player 1 of the game.
 
         Raises
         ------
+        InvalidModelError
+            If the context is not worth what its representative is, as `canonical` says.
         UnknownStateError
             If there is no such context, or the game is over there.
         """
-        code, _ = self.model.index(context)
-        if code not in self._inside:
+        code, swapped = self.model.index(context)
+        if self.model.code(context) == code:
+            context = self.model.state(code)
+        if context not in self._inside:
             if len(self._inside) >= 64:
                 self._inside.clear()
-            self._inside[code] = _solve_inside(self, code)
-        return self._inside[code]
+            part = _solve_inside(self, context, swapped)
+            self._check_symmetry(context, swapped, part)
+            self._inside[context] = part
+        return self._inside[context]
+
+    def _check_symmetry(self, context: Any, swapped: bool, part: Solution) -> None:
+        """Raise if a context and its representative are not worth the same."""
+        if self.guarantee is not Guarantee.TWO_SIDED:
+            return
+        low, high = self.bounds(context, player=int(swapped))
+        least, most = part.bounds()
+        if least > high or low > most:
+            representative, _ = self.model.rules.canonical(context)
+            if representative != context:
+                message = (
+                    f"{context!r} is worth {least!r} to {most!r}, and {representative!r}, which "
+                    f"canonical() says is the same{', with the players swapped,' * swapped} "
+                    f"{low!r} to {high!r}. Mend canonical()."
+                )
+                raise InvalidModelError(message)
 
     def best_actions(self, context: Hashable, state: Hashable) -> list[int]:
         """Return the best actions in a state of the stage, played in `context`."""
         return self.inside(context).best_actions(state)
 
     def action_values(self, context: Hashable, state: Hashable) -> list[ActionValue]:
-        """Return what each action in a state of the stage is worth, played in `context`."""
-        return self.inside(context).action_values(state)
+        """Return what player 0 can expect after each action in a state of the stage.
+
+        Parameters
+        ----------
+        context
+            In which the stage is played.
+        state
+            Of the stage.
+        """
+        entries = self.inside(context).action_values(state)
+        if not self.model.index(context)[1]:
+            return entries
+        total = self.model.constant_sum
+        return [
+            ActionValue(
+                entry.action,
+                entry.name,
+                total - entry.value,
+                *opposite_bounds(total, entry.lower, entry.upper),
+            )
+            for entry in entries
+        ]
 
     def save(self, path: str | Path) -> None:
         """Save the solution and its model as a folder that :func:`gamedp.load` reads.
@@ -187,17 +231,16 @@ class StagedSolution:
         save_solution(self, path)
 
 
-def _solve_inside(solution: StagedSolution, code: int) -> Solution:
+def _solve_inside(solution: StagedSolution, context: Any, swapped: bool) -> Solution:
     """Solve the stage in one context, whose following contexts have their values."""
     from gamedp.kernels import bellman, stages  # noqa: PLC0415 - numba takes long to load
 
     begin = time.perf_counter()
     model = solution.model
-    context = model.state(code)
     if model.rules.call("is_terminal", context):
         message = f"the game is over in {context!r}: there is nothing to play inside."
         raise UnknownStateError(message)
-    part, errors_of_ends = _restricted(solution, context)
+    part, errors_of_ends = _restricted(solution, context, int(swapped))
     values, errors = np.zeros(part.num_states), np.zeros(part.num_states)
     values[part.terminals], errors[part.terminals] = part.payoffs, errors_of_ends
     policy = np.full(part.num_states, -1)
@@ -229,8 +272,17 @@ def _solve_inside(solution: StagedSolution, code: int) -> Solution:
     )
 
 
-def _restricted(solution: StagedSolution, context: Any) -> tuple[Model, NDArray[np.float64]]:
+def _restricted(
+    solution: StagedSolution, context: Any, player: int
+) -> tuple[Model, NDArray[np.float64]]:
     """Return the stage with the ends that a context allows, and what they are worth there.
+
+    Parameters
+    ----------
+    solution : StagedSolution
+    context
+    player : int
+        The player who is the stage's player 0: the other one where places are changed.
 
     Returns
     -------
@@ -246,8 +298,9 @@ def _restricted(solution: StagedSolution, context: Any) -> tuple[Model, NDArray[
     for index, end in solution.model.ends:
         if rules.call("allows", context, end):
             possible[index] = True
-            value, error = solution._expected(rules.call("following", context, end), 0)  # noqa: SLF001
-            worth[index] = value + rules.call("reward", context, end, 0)
+            following = rules.call("following", context, end)
+            value, error = solution._expected(following, player)  # noqa: SLF001 - of this module
+            worth[index] = value + rules.call("reward", context, end, player)
             errors[index] = error + 2.0**-52 * abs(worth[index])
     kept, reached = np.zeros(stage.num_choices, np.bool_), np.zeros(stage.num_states, np.bool_)
     stages.restrict_jit(

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from gamedp.kernels.lanes import LANES, Program, settle_plainly
 from gamedp.kernels.stages import sweep_stage_jit
 
+SCRATCH = np.zeros((1, LANES))
+
 
 def random_program(seed, num_ends, num_inner, *, rewards):
     """Return a stage of random choices, each to earlier states, and the values of its ends."""
@@ -48,7 +50,7 @@ def test_registers_and_plain_python_agree(seed, num_ends, num_inner, rewards):
     for state in range(num_inner):
         row = program.own_rows[state]
         plain_alive[row] = settle_plainly(program, state, plain_alive, plain_block)
-    sweep_stage_jit(program, alive, block[None])
+    sweep_stage_jit(program, alive, block[None], SCRATCH)
     np.testing.assert_array_equal(alive, plain_alive)
     np.testing.assert_allclose(block[alive], plain_block[alive], rtol=1e-14, atol=1e-14)
 
@@ -72,11 +74,11 @@ def test_a_choice_with_a_forbidden_outcome_is_not_taken(maximise):
     block[2, 6] = np.nan
     block[:3, 7] = np.nan
     alive = np.array([True, True, True, False])
-    sweep_stage_jit(program, alive, block[None])
+    sweep_stage_jit(program, alive, block[None], SCRATCH)
     expected = np.full(LANES, worth)
     expected[5], expected[7] = 1.0, np.nan
     np.testing.assert_array_equal(block[3], expected)
     assert alive[3]
     alive[:] = [True, False, False, True]
-    sweep_stage_jit(program, alive, block[None])
+    sweep_stage_jit(program, alive, block[None], SCRATCH)
     assert not alive[3]

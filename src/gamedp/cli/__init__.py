@@ -38,6 +38,8 @@ gamedp query wubbel --state own=0,opponent=24,turn=17
 
 gamedp solve nim --set heaps=3,5,7 --set misere=true --json
 
+gamedp search mancala --set stones=4 --depth 12
+
 gamedp kniffel - 8 - 16 15 - 15 9 25 30 40 - - 3 13345
 
 gamedp kniffel - 8 - 16 15 - 15 9 25 30 40 - - 3 13345 --target 250
@@ -47,8 +49,11 @@ COMMANDS = {
     "solve": "gamedp.cli.solve:solve",
     "query": "gamedp.cli.query:query",
     "explain": "gamedp.cli.explain:explain",
+    "search": "gamedp.cli.search:search",
+    "perft": "gamedp.cli.perft:perft",
     "games": "gamedp.cli.lists:games",
     "solvers": "gamedp.cli.lists:solvers",
+    "searchers": "gamedp.cli.lists:searchers",
     "kniffel": "gamedp.cli.kniffel:kniffel",
     "grundy": "gamedp.cli.grundy:grundy",
 }

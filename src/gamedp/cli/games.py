@@ -12,12 +12,17 @@ from types import ModuleType
 from typing import Any
 
 from gamedp.cli.parameters import make
-from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError
+from gamedp.errors import (
+    GamedpError,
+    InvalidParameterError,
+    UnknownNameError,
+    UnsupportedProblemError,
+)
 from gamedp.game import REQUIRED
 from gamedp.registry import GAMES, find, registered
 from gamedp.staged_game import STAGED_REQUIRED, is_staged
 
-__all__ = ["is_saved", "look_in", "make_game"]
+__all__ = ["is_saved", "look_in", "make_game", "make_ordinary_game"]
 
 
 def make_game(name: str, texts: Iterable[str]) -> Any:
@@ -46,6 +51,24 @@ def make_game(name: str, texts: Iterable[str]) -> Any:
         )
         raise InvalidParameterError(message)
     return make(kind, texts, name=name, option="--set", word="parameter")
+
+
+def make_ordinary_game(name: str, texts: Iterable[str], *, command: str) -> Any:
+    """Make a game as `make_game` does; refuse staged ones, which `command` cannot do.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the game is staged.
+    """
+    game = make_game(name, texts)
+    if is_staged(game):
+        message = (
+            f"{name} is a staged game, which `gamedp {command}` cannot do; `gamedp solve` and "
+            "`gamedp query` can."
+        )
+        raise UnsupportedProblemError(message)
+    return game
 
 
 def is_saved(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""``gamedp games`` and ``gamedp solvers``: what there is, with its parameters."""
+"""``gamedp games``, ``solvers`` and ``searchers``: what there is, with its parameters."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from cyclopts import Parameter
 from gamedp.cli.parameters import REQUIRED, settings_of, values_of
 from gamedp.cli.report import print_json
 from gamedp.cli.texts import notation, written
-from gamedp.registry import GAMES, SOLVERS, registered
+from gamedp.registry import GAMES, SEARCHERS, SOLVERS, registered
 
-__all__ = ["games", "solvers"]
+__all__ = ["games", "searchers", "solvers"]
 
 AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", help="Print a JSON list.")]
 
@@ -27,6 +27,11 @@ def games(*, as_json: AsJson = False) -> None:
 def solvers(*, as_json: AsJson = False) -> None:
     """List the solvers and their options."""
     _show(SOLVERS, as_json=as_json, option="--option")
+
+
+def searchers(*, as_json: AsJson = False) -> None:
+    """List the searchers and their options."""
+    _show(SEARCHERS, as_json=as_json, option="--option")
 
 
 def _show(group: str, *, as_json: bool, option: str) -> None:

@@ -17,6 +17,7 @@ __all__ = [
     "METHOD",
     "OBJECTIVE",
     "OUTPUT",
+    "Compile",
     "ExploreOptions",
     "Fresh",
     "GameName",
@@ -25,6 +26,7 @@ __all__ = [
     "ObjectiveOptions",
     "OutputOptions",
     "SolverOptions",
+    "StateTexts",
 ]
 
 Flag: TypeAlias = Annotated[bool, Parameter(show_default=False)]
@@ -40,6 +42,23 @@ GameName: TypeAlias = Annotated[
 GameSettings: TypeAlias = Annotated[
     list[str] | None,
     Parameter(name="--set", help="A parameter of the game, name=value; as often as needed."),
+]
+
+StateTexts: TypeAlias = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--state",
+        help="The position, as in `player=1,left=6`; the start if not given. Fields that are not "
+        "named are as at the start.",
+    ),
+]
+
+Compile: TypeAlias = Annotated[
+    Literal["auto", "always", "never"],
+    Parameter(
+        help="Whether the rules are compiled by numba; auto runs them as plain Python if that "
+        "fails."
+    ),
 ]
 
 Fresh: TypeAlias = Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -73,7 +73,15 @@ def _hints(holder: Any) -> dict[str, Any]:
         return {}
 
 
-def make(kind: type, texts: Iterable[str], *, name: str, option: str, word: str) -> Any:
+def make(
+    kind: type,
+    texts: Iterable[str],
+    *,
+    name: str,
+    option: str,
+    word: str,
+    given: Mapping[str, Any] | None = None,
+) -> Any:
     """Make an instance from ``name=value`` texts.
 
     Parameters
@@ -88,6 +96,8 @@ def make(kind: type, texts: Iterable[str], *, name: str, option: str, word: str)
         ``"--set"`` or ``"--option"``.
     word : str
         ``"parameter"`` or ``"option"``.
+    given : mapping, optional
+        Values that have been given in another way.
 
     Raises
     ------
@@ -97,11 +107,14 @@ def make(kind: type, texts: Iterable[str], *, name: str, option: str, word: str)
         For a value that is not of its type, or that the class refuses.
     """
     settings = settings_of(kind)
-    values = {}
+    values = dict(given or {})
     for key, text in assignments(texts, option=option).items():
         if key not in settings:
             what = f"{word} of {name} called"
             raise UnknownNameError.nearest(what, key, settings)
+        if key in values:
+            message = f"{option} {key}={text} says again what another option has said."
+            raise InvalidParameterError(message)
         values[key] = read_as(key, text, settings[key].kind)
     missing = [
         key for key, each in settings.items() if each.default is REQUIRED and key not in values

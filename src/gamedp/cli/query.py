@@ -13,9 +13,10 @@ import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import is_saved, look_in, make_game
 from gamedp.cli.options import METHOD, OUTPUT, Fresh, GameSettings, Method, OutputOptions
+from gamedp.cli.positions import picture_of, position_of, starts_of
 from gamedp.cli.solve import solved
-from gamedp.cli.texts import assignments, kind_of, read_as
-from gamedp.errors import InvalidParameterError, UnknownNameError, UnknownStateError
+from gamedp.errors import InvalidParameterError, UnknownStateError
+from gamedp.solution import opposite_bounds
 from gamedp.staged_game import is_staged
 
 if TYPE_CHECKING:
@@ -128,68 +129,21 @@ def _place(
     inside: Sequence[str] | None,
 ) -> _Place:
     """Return the place that the options name."""
-    position = _position(_starts(origin), state, "--state")
+    position = position_of(starts_of(origin), state, "--state")
     if inside is None:
         return _Place(position)
     if not isinstance(origin, gamedp.StagedRules):
         message = "--inside is for staged games; the positions of this one are given by --state."
         raise InvalidParameterError(message)
     stage = gamedp.Rules(origin.game.stage())
-    return _Place(position, _position(_starts(stage), inside, "--inside"))
-
-
-def _position(starts: Sequence[Any], texts: Sequence[str], option: str) -> Any:
-    """Return the state that is asked for; what is not said is as in all states of the start.
-
-    Raises
-    ------
-    UnknownNameError
-        For a field that states do not have.
-    InvalidParameterError
-        For a value that is not of the field's type, and if something must be said and is not.
-    """
-    example = starts[0]
-    fields = getattr(example, "_fields", None)
-    if fields is None:
-        if len(texts) > 1 or (not texts and len(starts) > 1):
-            message = f"give one {option}, such as the start, {example!r}."
-            raise InvalidParameterError(message)
-        return read_as(option, texts[0], kind_of(example)) if texts else example
-    values = {
-        field: column[0]
-        for field, column in zip(fields, zip(*starts, strict=True), strict=True)
-        if len(set(column)) == 1
-    }
-    for field, text in assignments(texts, option=option).items():
-        if field not in fields:
-            kind = f"field of {option.replace('--state', 'the state')} called"
-            raise UnknownNameError.nearest(kind, field, fields)
-        values[field] = read_as(field, text, kind_of(getattr(example, field)))
-    missing = [field for field in fields if field not in values]
-    if missing:
-        message = f"{option} must say {', '.join(missing)}: the game starts at random."
-        raise InvalidParameterError(message)
-    return type(example)(**values)
-
-
-def _starts(origin: gamedp.Rules | gamedp.StagedRules | Model) -> list[Any]:
-    """Return the states in which play can begin."""
-    if not isinstance(origin, (gamedp.Rules, gamedp.StagedRules)):
-        return [origin.state(int(index)) for index in origin.initial_states]
-    try:
-        starts = [state for _, state in origin.initial()]
-        starts[0]
-    except (IndexError, TypeError, ValueError):
-        gamedp.compile(origin.game, compile="never")  # says what is wrong with the rules
-        raise
-    return starts
+    return _Place(position, position_of(starts_of(stage), inside, "--inside"))
 
 
 def _answer(solution: Solution, place: _Place) -> _Answer:
     """Return what is known of a state."""
     position, model = place.state, solution.model
     index, _ = _index(model, position)
-    actions = _actions(solution, position, index)
+    actions = _actions(solution, position)
     mover = OVER
     if actions:
         mover = "" if model.num_players == 1 else _mover(solution, position, index)
@@ -199,14 +153,14 @@ def _answer(solution: Solution, place: _Place) -> _Answer:
         actions,
         _best(solution, position) if actions else [],
         mover,
-        [("state", _picture(model.rules, position))],
+        [("state", picture_of(model.rules, position))],
     )
 
 
 def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
     """Return what is known of a context, or of a state of the stage inside it."""
     context, state, rules = place.state, place.inside, solution.model.rules
-    pictures = [("state", _picture(rules, context))]
+    pictures = [("state", picture_of(rules, context))]
     _, swapped = _index(solution.model, context)
     if state is None:
         mover = OVER if rules.call("is_terminal", context) else ""
@@ -214,23 +168,17 @@ def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
         return _Answer(*numbers, [], [], mover, pictures)
     part = solution.inside(context)
     index, _ = _index(part.model, state)
-    actions = _actions(part, state, index)
+    actions = [attrs.asdict(entry) for entry in solution.action_values(context, state)]
     numbers = (part.value(state), *part.bounds(state))
-    if swapped:  # the stage is solved for the representative, in which the players change places
-        actions = [_from_the_other_side(action, rules.constant_sum) for action in actions]
-        value, lower, upper = (rules.constant_sum - number for number in numbers)
-        numbers = (value, upper, lower)
+    if swapped:  # the stage's player 0 is the game's player 1
+        total = rules.constant_sum
+        numbers = (total - numbers[0], *opposite_bounds(total, *numbers[1:]))
     mover = END_OF_STAGE
     if actions:
         player = int(part.model.players[index]) ^ swapped
         mover = "" if rules.num_players == 1 else _wish(solution, player)
-    pictures.append(("inside", _picture(part.model.rules, state)))
+    pictures.append(("inside", picture_of(part.model.rules, state)))
     return _Answer(*numbers, actions, _best(part, state) if actions else [], mover, pictures)
-
-
-def _from_the_other_side(action: dict[str, Any], constant_sum: float) -> dict[str, Any]:
-    lower, upper = constant_sum - action["upper"], constant_sum - action["lower"]
-    return action | {"value": constant_sum - action["value"], "lower": lower, "upper": upper}
 
 
 def _index(model: Model | StagedModel, position: Hashable) -> tuple[int, bool]:
@@ -242,16 +190,14 @@ def _index(model: Model | StagedModel, position: Hashable) -> tuple[int, bool]:
         raise UnknownStateError(message) from None
 
 
-def _actions(solution: Solution, position: Any, index: int) -> list[dict[str, Any]]:
+def _actions(solution: Solution, position: Any) -> list[dict[str, Any]]:
     """Return the actions in a position; without values where a solution does not keep them."""
     try:
         return [attrs.asdict(entry) for entry in solution.action_values(position)]
     except gamedp.UnsupportedProblemError:
-        model = solution.model
-        first, end = model.choice_offsets[index : index + 2].tolist()
-        labels = model.action_labels[first:end].tolist()
-        rules = model.rules
+        rules = solution.model.rules
         name = str if rules is None else functools.partial(rules.action_name, position)
+        labels = solution.actions(position)
         return [{"action": label, "name": name(label), "value": None} for label in labels]
 
 
@@ -262,14 +208,6 @@ def _best(solution: Solution, position: Any) -> list[int]:
     except gamedp.UnsupportedProblemError:
         action = solution.best_action(position)
         return [] if action is None else [action]
-
-
-def _picture(rules: gamedp.Rules | gamedp.StagedRules | None, position: Any) -> str:
-    """Return a position as Python writes it, and as the game draws it."""
-    shown = repr(position)
-    if rules is not None and rules.render(position) not in {shown, str(position)}:
-        shown += "\n" + rules.render(position)
-    return shown
 
 
 def _words(
@@ -322,5 +260,4 @@ def _mover(solution: Solution, position: Any, index: int) -> str:
 def _wish(solution: Solution | StagedSolution, player: int) -> str:
     """Say who one of two players is, and what they want of the value shown."""
     wants_most = (player == 0) == (solution.objective.optimum == "max")
-    goal = "as high" if wants_most else "as low"
-    return f"{report.player_name(player)}, who wants the value {goal} as possible"
+    return report.wish(player, wants_most=wants_most)

@@ -27,7 +27,10 @@ __all__ = [
     "measures",
     "player_name",
     "print_json",
+    "registered_name",
     "value_lines",
+    "wish",
+    "with_options",
 ]
 
 OBJECTIVES = {TotalReward: "total", Discounted: "discounted", FiniteHorizon: "horizon"}
@@ -58,7 +61,7 @@ def facts(
             "name": OBJECTIVES.get(type(solution.objective), type(solution.objective).__name__),
             **attrs.asdict(solution.objective),
         },
-        "solver": {"name": _solver_name(solution.solver), **values_of(solution.solver)},
+        "solver": {"name": registered_name(SOLVERS, solution.solver), **values_of(solution.solver)},
         "status": solution.status.name,
         "guarantee": solution.guarantee.name,
         "value": solution.value(state),
@@ -85,11 +88,11 @@ def game_words(game: Any) -> str:
     return f"{type(game).__name__}({parameters})"
 
 
-def _solver_name(solver: Any) -> str:
-    """Return the name by which a solver is registered, or else that of its class."""
-    home = f"{type(solver).__module__}:{type(solver).__qualname__}"
-    names = (name for name, point in registered(SOLVERS).items() if point.value == home)
-    return next(names, type(solver).__qualname__)
+def registered_name(group: str, tool: Any) -> str:
+    """Return the name by which a solver or a searcher is registered, or else that of its class."""
+    home = f"{type(tool).__module__}:{type(tool).__qualname__}"
+    names = (name for name, point in registered(group).items() if point.value == home)
+    return next(names, type(tool).__qualname__)
 
 
 def _in_json(value: Any) -> Any:
@@ -164,6 +167,12 @@ def player_name(player: int) -> str:
     return PLAYERS[player] if player < len(PLAYERS) else f"player {player}, counted from 0"
 
 
+def wish(player: int, *, wants_most: bool) -> str:
+    """Return who one of two players is, and what they want of the value shown."""
+    goal = "as high" if wants_most else "as low"
+    return f"{player_name(player)}, who wants the value {goal} as possible"
+
+
 def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
     """Return what a solution rests on, and what it took, in words."""
     statistics = solution.statistics
@@ -179,7 +188,7 @@ def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
         ("guarantee", solution.guarantee.value),
         ("status", solution.status.value),
         ("objective", repr(solution.objective)),
-        ("solver", _solver_words(solution.solver)),
+        ("solver", with_options(solution.solver)),
         ("size", counts),
         ("work", f"{statistics.sweeps:,} sweep{'' if statistics.sweeps == 1 else 's'}"),
         ("time", ", ".join(f"{phase} {number:.3f} s" for phase, number in seconds.items())),
@@ -188,15 +197,18 @@ def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
     ]
 
 
-def _solver_words(solver: Any) -> str:
-    """Return a solver with those of its options that are not at their defaults."""
-    settings = settings_of(type(solver))
+def with_options(tool: Any, *, without: str = "") -> str:
+    """Return a solver or a searcher with those of its options that are not at their defaults.
+
+    The option `without` is left out.
+    """
+    settings = settings_of(type(tool))
     options = ", ".join(
         f"{name}={value!r}"
-        for name, value in values_of(solver).items()
-        if value != settings[name].default
+        for name, value in values_of(tool).items()
+        if name != without and value != settings[name].default
     )
-    return f"{type(solver).__name__}({options})"
+    return f"{type(tool).__name__}({options})"
 
 
 def _amount(count: float) -> str:

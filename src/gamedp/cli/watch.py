@@ -18,7 +18,7 @@ __all__ = ["watch"]
 PATIENCE = 1.0
 """Seconds before anything is shown."""
 
-PHASES = {"explore": "looking for states", "solve": "solving"}
+PHASES = {"explore": "looking for states", "solve": "solving", "search": "searching"}
 
 
 @contextlib.contextmanager

@@ -27,6 +27,7 @@ from gamedp.compiler.digest import dissect
 from gamedp.compiler.expand import canonical_state, expand, is_state
 from gamedp.compiler.memory import fitted, roomier
 from gamedp.errors import InvalidModelError, LimitExceededError
+from gamedp.kernels.lanes import LANES
 from gamedp.states import WORD_LIMIT, Codec, PackedTable
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any
     """Write the functions between a state and its fields, in the words of the state's class.
 
     They are ``gamedp_decode`` (from fields), ``gamedp_decode_column`` (from a column of a table
-    with a row for each field), ``gamedp_flatten`` and ``gamedp_encode``, with `of` behind.
+    with a row of `LANES` for each field), ``gamedp_flatten`` and ``gamedp_encode`` (-1 if outside),
+    with `of` behind. ``gamedp_ranges`` makes tuples of the arrays that ``gamedp_encode`` needs.
     """
     names: dict[Any, str] = {}  # of the classes of named tuples
     parts: list[str] = []
@@ -92,7 +94,9 @@ def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any
         return f"{name}({''.join(f'{item}, ' for item in items)})"
 
     state = build(layout, "state")
-    in_column = re.sub(r"fields\[(\d+)\]", r"columns[\1, column]", state)
+    in_column = re.sub(
+        r"fields\[(\d+)\]", lambda found: f"columns[{int(found[1]) * LANES} + column]", state
+    )
     numbers = range(len(leaves))
     lines = [
         f"def gamedp_decode{of}(self, fields):",
@@ -108,13 +112,19 @@ def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any
         *(f"    field_{k} = {leaf}" for k, leaf in enumerate(leaves)),
         *(f"    if not low[{k}] <= field_{k} < high[{k}]:\n        return -1" for k in numbers),
         "    return 0" + "".join(f" + (field_{k} - low[{k}]) * stride[{k}]" for k in numbers),
+        f"def gamedp_ranges{of}(self, low, high, stride):",
+        *(
+            f"    {name}s = ({''.join(f'{name}[{k}], ' for k in numbers)})"
+            for name in ("low", "high", "stride")
+        ),
+        "    return lows, highs, strides",
     ]
     namespace: dict[str, Any] = {name: kind for kind, name in names.items()}
     namespace |= {"as_field": as_field, "as_flag": as_flag, "as_tuple": as_tuple}
     exec("\n".join(lines), namespace)  # noqa: S102 - our own text, the names apart are numbers
     return {
         f"gamedp_{what}{of}": namespace[f"gamedp_{what}{of}"]
-        for what in ("decode", "decode_column", "flatten", "encode")
+        for what in ("decode", "decode_column", "flatten", "ranges", "encode")
     }
 
 

@@ -19,11 +19,22 @@ COUNTERS = 9
 FIRST, COUNT, CURRENT, IS_OWN, MOST_PROOF, MOST_DISPROOF, BEGAN = range(7)
 INTS = 7
 
+MOST_LEAD = 1 << 10
+"""Of an estimate beyond the goal, no more than this counts."""
+
 SOLVED = 1 << 30
 """A proof number of a position that is disproven, and a disproof number of one that is proven."""
 
 BLOCK = 1 << 16
 """Positions in a block of an endgame table."""
+
+
+def meets(value, needed, exceeds):
+    """Say whether a value is as much as is needed, or more than that where it must exceed it."""
+    return value > needed or (value == needed and not exceeds)
+
+
+meets_jit = inlined(meets)
 
 
 def keep_numbers(keys, infos, efforts, fields, proof, disproof, effort):
@@ -55,16 +66,17 @@ keep_numbers_jit = inlined(keep_numbers)
 
 
 def prove(game, work, budget):
-    """Answer the question at ply 0: does the prover get at least so much?
+    """Find out whether the prover gets what is wanted in the position at ply 0.
 
     Parameters
     ----------
     game
         The game, bound for compiled loops.
     work
-        ``fields`` (P, K + 1) is the stack, with the prover's number as the last field; ``ints``
-        stands beside it; ``child_fields``, ``proofs`` and ``disproofs`` are those of the positions
-        after it. ``goal`` is what the prover wants.
+        ``fields`` (P, K + 2) is the stack, with what the prover has settled so far and the prover's
+        number as the last fields; ``ints`` stands beside it; ``child_fields``, ``proofs`` and
+        ``disproofs`` are those of the positions after it. ``goal`` is what the prover wants to
+        get, or to exceed where ``exceeds`` says so.
     budget : int
         Positions after which to pause.
 
@@ -78,9 +90,10 @@ def prove(game, work, budget):
     fields, ints, counters = work.fields, work.ints, work.counters
     child_fields, proofs, disproofs = work.child_fields, work.proofs, work.disproofs
     keys, infos, efforts = work.keys, work.infos, work.efforts
-    strips, most_material = work.strips, work.most_material
+    goal, exceeds, strips = work.goal, work.exceeds, work.strips
+    most_material = work.most_material
     total, last_field = work.constant_sum, fields.shape[1] - 1
-    goal_field = last_field - 1
+    settled_field = last_field - 1
     ply, phase = counters[PLY], counters[PHASE]
     proof, disproof = counters[PROOF], counters[DISPROOF]
     last_node = counters[NODES] + budget
@@ -94,7 +107,6 @@ def prove(game, work, budget):
             counters[PHASE] = ENTER
             state = game.gamedp_decode(fields[ply])
             prover = fields[ply, last_field]
-            goal = fields[ply, goal_field]
             mover = game.player(state)
             if mover < 0 or mover > 1:
                 return BAD
@@ -116,19 +128,23 @@ def prove(game, work, budget):
                         found = 2
                     after, swapped = game.canonical(successor)
                     side = prover ^ 1 if swapped else prover
-                    needed = goal
+                    earned = fields[ply, settled_field]
                     proof = 1
                     disproof = 1
                     if game.is_terminal(after):
-                        if game.payoff(after, side) >= goal:
+                        if meets_jit(game.payoff(after, side), goal - earned, exceeds):
                             proof = 0
                         else:
                             disproof = 0
                     else:
                         if strips:
-                            earned = game.settled(after, side)
+                            before = game.settled(after, side)
                             after = game.remainder(after)
-                            needed -= int(earned - game.settled(after, side))
+                            gained = before - game.settled(after, side)
+                            if gained != round(gained):
+                                return UNORDERED
+                            earned += int(gained)
+                        needed = goal - earned
                         low, high = game.value_range(after, side)
                         if most_material >= 0:
                             material = game.material(after)
@@ -155,19 +171,23 @@ def prove(game, work, budget):
                                     high = other
                         if not low <= high:
                             return UNORDERED
-                        if low >= needed:
+                        if meets_jit(low, needed, exceeds):
                             proof = 0
-                        elif high < needed:
+                        elif not meets_jit(high, needed, exceeds):
                             disproof = 0
                         game.gamedp_flatten(after, child_fields[child])
                         child_fields[child, last_field] = side
-                        child_fields[child, goal_field] = needed
-                        excess = work.weight * max(0, game.material(after) - most_material)
-                        lead = int(game.heuristic(after, side)) - needed
+                        child_fields[child, settled_field] = earned
+                        # What lies farther from an endgame table, or from the goal by the game's
+                        # own estimate, is likely to cost more.
+                        effort = 1
+                        if most_material >= 0:
+                            effort += max(0, game.material(after) - most_material)
+                        lead = int(float(game.heuristic(after, side)) - needed)
                         if proof:
-                            proof = 1 + excess + work.lean * max(0, -lead)
+                            proof = effort + min(max(0, -lead), MOST_LEAD)
                         if disproof:
-                            disproof = 1 + excess + work.lean * max(0, lead + 1)
+                            disproof = effort + min(max(0, lead), MOST_LEAD)
                         if proof != 0 and disproof != 0:
                             hashed = hash_fields_jit(child_fields[child])
                             entry = find_entry_jit(keys, infos, child_fields[child], hashed)

@@ -4,8 +4,10 @@ Depth first, on a stack of its own: a game may be as long as memory allows, and 
 any node and go on later. Scores are from the mover's side and zero-sum: half of the constant sum is
 taken off. The positions on the stack are representatives of their symmetry.
 
-What a node returns bounds what a plain minimax search of the same depth would return; beside it go
-two bits that say whether it bounds the true value, too, because nothing below it was estimated.
+What a node returns bounds what a plain minimax search of the same depth would return: its kind says
+from which sides. Two more bits say from which it bounds the true value, too, because nothing below
+was estimated. A window may have ends infinitely near to a number: a test whether a score is more
+than a number, or as much, has both ends there. No reward that is taken off can make them meet.
 """
 
 from __future__ import annotations
@@ -33,23 +35,25 @@ DONE, PAUSED, GROW_PLIES, GROW_MOVES, BAD, CHANCE, UNORDERED, READ, OUTSIDE = ra
 ENTER, NEXT, RETURN = range(3)
 
 # Places in `counters`.
-(PLY, PHASE, NODES, PROVEN, HITS, CUTOFFS, INEXACT, DEEPEST, PROBES, YEAR, MOST_PLIES, WANTED) = (
-    range(12)
-)
-COUNTERS = 12
+(PLY, PHASE, NODES, KIND, PROVEN, HITS, CUTOFFS, INEXACT, DEEPEST, PROBES, YEAR, MOST_PLIES,
+ WANTED) = range(13)  # fmt: skip
+COUNTERS = 13
 
 # Places in `results`.
 SCORE, LARGEST = range(2)
 
 # Columns of `ints`: of each ply, the position there and where its search stands.
-(FIRST, COUNT, CURRENT, MOVER, REST, BEST_PLACE, BEST_PROOF, ALL_PROOF, SWAPPED, OPPOSED, TESTED,
- HASH) = range(12)  # fmt: skip
-INTS = 12
+(FIRST, COUNT, CURRENT, MOVER, REST, ENDS, ORIGINAL_ENDS, CHILD_ENDS, RAISED, BEST_PLACE,
+ BEST_PROOF, ALL_PROOF, SWAPPED, OPPOSED, TESTED, HASH) = range(16)  # fmt: skip
+INTS = 16
 
 # Columns of `floats`: the window, the best score, bounds that are certain, the reward of the
 # current action, and the window of the position after it before the reward is taken off.
 ALPHA, BETA, ORIGINAL, BEST, LOW, HIGH, REWARD, CHILD_ALPHA, CHILD_BETA = range(9)
 FLOATS = 9
+
+CUT = 2
+"""What has been raised so far that nobody will come here."""
 
 BLOCK = 1 << 16
 """Positions in a block of an endgame table."""
@@ -61,16 +65,24 @@ FROM_TABLE, KILLER, MOST_HISTORY = 1 << 42, 1 << 40, 1 << 38
 """Priorities: the best action of an earlier search, what cut off elsewhere at this ply, and the
 most that an action can earn by cutting off anywhere."""
 
-MARGIN = 2.0**-51
+JUST_BELOW, JUST_ABOVE = 1, 2
+"""Ends of a window: alpha lies just below the number that it is given as, beta just above."""
 
 
-def above(number: float) -> float:
-    """Return a number that is a little greater: no two scores of interest are nearer."""
-    size = abs(number)
-    return number + (max(1e-290, size)) * MARGIN
+def fails_low(score, alpha, ends):
+    """Say whether a score does not exceed alpha."""
+    return score < alpha or (score == alpha and not ends & JUST_BELOW)
 
 
-above_jit = inlined(above)
+fails_low_jit = inlined(fails_low)
+
+
+def fails_high(score, beta, ends):
+    """Say whether a score is beta or more."""
+    return score > beta or (score == beta and not ends & JUST_ABOVE)
+
+
+fails_high_jit = inlined(fails_high)
 
 
 def usable(info, depth, strict):
@@ -137,7 +149,7 @@ def alpha_beta(game, work, budget):
     earns = has_rewards or strips
     year, most_plies = counters[YEAR] & AGES, counters[MOST_PLIES]
     ply, phase = counters[PLY], counters[PHASE]
-    score, proof = results[SCORE], counters[PROVEN]
+    score, kind, proof = results[SCORE], counters[KIND], counters[PROVEN]
     last_node = counters[NODES] + budget
     while True:
         if phase == ENTER:
@@ -155,16 +167,16 @@ def alpha_beta(game, work, budget):
             if ply > 0:
                 alpha = floats[ply - 1, CHILD_ALPHA]
                 beta = floats[ply - 1, CHILD_BETA]
+                ends = ints[ply - 1, CHILD_ENDS]
                 if earns:
                     reward = floats[ply - 1, REWARD]
                     alpha -= reward
                     beta -= reward
-                    if beta <= alpha:
-                        beta = above_jit(alpha)
                 opposed = (mover ^ ints[ply, SWAPPED]) != ints[ply - 1, MOVER]
                 depth = ints[ply - 1, REST] - 1
                 if opposed:
                     alpha, beta = -beta, -alpha
+                    ends = (ends >> 1) | ((ends & JUST_BELOW) << 1)
                 elif extends and ply < most_plies:
                     depth += 1
                 ints[ply, OPPOSED] = opposed
@@ -172,6 +184,7 @@ def alpha_beta(game, work, budget):
             else:
                 alpha = floats[0, ALPHA]
                 beta = floats[0, BETA]
+                ends = ints[0, ENDS]
                 depth = ints[0, REST]
             counters[NODES] += 1
             if is_terminal:
@@ -182,6 +195,7 @@ def alpha_beta(game, work, budget):
                     return BAD
                 if score + half != payoff:
                     counters[INEXACT] = 1
+                kind = EXACT
                 proof = EXACT
                 phase = RETURN
                 continue
@@ -214,18 +228,22 @@ def alpha_beta(game, work, budget):
             phase = RETURN
             if low == high:
                 score = low
+                kind = EXACT
                 proof = EXACT
                 continue
-            if low >= beta:
+            if fails_high_jit(low, beta, ends):
                 score = low
+                kind = LOWER
                 proof = LOWER
                 continue
-            if high <= alpha:
+            if fails_low_jit(high, alpha, ends):
                 score = high
+                kind = UPPER
                 proof = UPPER
                 continue
             if depth <= 0:
                 score = float(game.heuristic(state, mover)) - half
+                kind = EXACT
                 proof = 0
                 if not abs(score) < float("inf"):
                     counters[PLY] = ply
@@ -250,19 +268,22 @@ def alpha_beta(game, work, budget):
                         proof = proven
                         continue
                     if kind & LOWER:
-                        if score >= beta:
+                        if fails_high_jit(score, beta, ends):
+                            kind = LOWER
                             proof = proven & LOWER
                             continue
                         if proven & LOWER and score > low:
                             low = score
                     if kind & UPPER:
-                        if score <= alpha:
+                        if fails_low_jit(score, alpha, ends):
+                            kind = UPPER
                             proof = proven & UPPER
                             continue
                         if proven & UPPER and score < high:
                             high = score
                     if low >= high:
                         score = low
+                        kind = EXACT
                         proof = EXACT
                         continue
                     suggested = ((infos[entry] >> MOVE) & MOVES) - 1
@@ -311,12 +332,13 @@ def alpha_beta(game, work, budget):
                         rest = depth - 1
                         if extends and not opposed and ply + 1 < most_plies:
                             rest = depth
-                        kind, proven = usable_jit(infos[entry], rest, strict)
+                        known, proven = usable_jit(infos[entry], rest, strict)
                         found = reward - scores[entry] if opposed else reward + scores[entry]
                         wanted = UPPER if opposed else LOWER
-                        if kind & wanted and found >= beta:
+                        if known & wanted and fails_high_jit(found, beta, ends):
                             cut = True
                             score = found
+                            kind = LOWER
                             proof = LOWER if proven & wanted else 0
                 if cut:
                     break
@@ -339,9 +361,18 @@ def alpha_beta(game, work, budget):
             ints[ply, BEST_PROOF] = 0
             ints[ply, ALL_PROOF] = UPPER
             ints[ply, HASH] = mixed
+            ints[ply, RAISED] = 0
+            ints[ply, ORIGINAL_ENDS] = ends
             floats[ply, ORIGINAL] = alpha
-            floats[ply, ALPHA] = max(alpha, low)
-            floats[ply, BETA] = min(beta, high)
+            if low > alpha:
+                alpha = low
+                ends &= JUST_ABOVE
+            if high < beta:
+                beta = high
+                ends &= JUST_BELOW
+            ints[ply, ENDS] = ends
+            floats[ply, ALPHA] = alpha
+            floats[ply, BETA] = beta
             floats[ply, BEST] = -float("inf")
             floats[ply, LOW] = low
             floats[ply, HIGH] = high
@@ -351,7 +382,8 @@ def alpha_beta(game, work, budget):
         elif phase == NEXT:
             first, count, current = ints[ply, FIRST], ints[ply, COUNT], ints[ply, CURRENT]
             best = floats[ply, BEST]
-            if current < count and best < floats[ply, BETA]:
+            cut = ints[ply, RAISED] == CUT
+            if current < count and not cut:
                 chosen = next_place_jit(order, first, count, current)
                 action, priority = moves[chosen], order[chosen]
                 moves[chosen], order[chosen] = moves[first + current], order[first + current]
@@ -379,12 +411,15 @@ def alpha_beta(game, work, budget):
                     reward += float(game.reward(state, action, ints[ply, MOVER]))
                 floats[ply, REWARD] = reward
                 alpha, beta = floats[ply, ALPHA], floats[ply, BETA]
-                is_test = current > 0 and above_jit(alpha) < beta
+                ends = ints[ply, ENDS]
+                is_test = current > 0 and alpha < beta
+                if is_test:
+                    beta = alpha
+                    ends = JUST_BELOW if ends & JUST_BELOW else JUST_ABOVE
                 ints[ply, TESTED] = is_test
+                ints[ply, CHILD_ENDS] = ends
                 floats[ply, CHILD_ALPHA] = alpha
                 floats[ply, CHILD_BETA] = beta
-                if is_test:
-                    floats[ply, CHILD_BETA] = above_jit(alpha)
                 ints[ply, CURRENT] = current + 1
                 ply += 1
                 phase = ENTER
@@ -396,17 +431,21 @@ def alpha_beta(game, work, budget):
                 score = high
                 kind = EXACT
                 proof |= UPPER
-            elif best >= floats[ply, BETA]:
+            elif cut:
                 kind = LOWER
             else:
                 proof |= ints[ply, ALL_PROOF]
+                kind = EXACT if ints[ply, RAISED] else UPPER
                 if best <= low:
                     score = low
                     kind = EXACT
                     proof |= LOWER
-                else:
-                    kind = UPPER if best <= floats[ply, ORIGINAL] else EXACT
-            if best >= floats[ply, BETA]:
+                elif not ints[ply, RAISED] and not fails_low_jit(
+                    best, floats[ply, ORIGINAL], ints[ply, ORIGINAL_ENDS]
+                ):
+                    # Rounding alone has lifted a bound from above over alpha.
+                    score = floats[ply, ORIGINAL]
+            if cut:
                 counters[CUTOFFS] += 1
                 action = moves[first + current - 1]
                 if action != killers[ply, 0]:
@@ -427,11 +466,13 @@ def alpha_beta(game, work, budget):
                 results[LARGEST] = size
             if ply == 0:
                 counters[PLY] = 0
+                counters[KIND] = kind
                 counters[PROVEN] = proof
                 results[SCORE] = score
                 return DONE
             if ints[ply, OPPOSED]:
                 score = -score
+                kind = (kind >> 1) | ((kind & LOWER) << 1)
                 proof = (proof >> 1) | ((proof & LOWER) << 1)
             ply -= 1
             if earns:
@@ -441,8 +482,16 @@ def alpha_beta(game, work, budget):
                 if (reward - (total - part)) + (score - part) != 0.0:
                     counters[INEXACT] = 1
                 score = total
-            if ints[ply, TESTED] and floats[ply, ALPHA] < score < floats[ply, BETA]:
+            ends = ints[ply, ENDS]
+            exceeds = kind != UPPER and not fails_low_jit(score, floats[ply, ALPHA], ends)
+            cuts = kind != UPPER and fails_high_jit(score, floats[ply, BETA], ends)
+            if kind == LOWER:
+                # What the child has found lies beyond its window, whatever rounding says.
+                exceeds = True
+                cuts = cuts or not ints[ply, TESTED]
+            if ints[ply, TESTED] and exceeds and not cuts:
                 ints[ply, TESTED] = 0
+                ints[ply, CHILD_ENDS] = ends
                 floats[ply, CHILD_BETA] = floats[ply, BETA]
                 ply += 1
                 phase = ENTER
@@ -455,6 +504,9 @@ def alpha_beta(game, work, budget):
                 ints[ply, BEST_PLACE] = PLACES - (order[place] & PLACES)
             elif score == floats[ply, BEST]:
                 ints[ply, BEST_PROOF] |= proof & LOWER
-            if score > floats[ply, ALPHA]:
-                floats[ply, ALPHA] = score
+            if exceeds:
+                ints[ply, RAISED] = CUT if cuts else 1
+                if score > floats[ply, ALPHA]:
+                    floats[ply, ALPHA] = score
+                ints[ply, ENDS] = ends & JUST_ABOVE
             phase = NEXT

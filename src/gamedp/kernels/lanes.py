@@ -54,6 +54,8 @@ class Program(NamedTuple):
         What stands where an end is not allowed.
     address : int
         Of straight code for `lanes` columns; 0 for the sweep that reads this program.
+    num_scratch : int
+        Rows that straight code needs besides, the same for all columns.
     """
 
     choice_offsets: Integers
@@ -67,6 +69,7 @@ class Program(NamedTuple):
     lanes: int = LANES
     never: float = np.nan
     address: int = 0
+    num_scratch: int = 1
 
 
 ARRAYS = Program._fields[: Program._fields.index("num_rows")]
@@ -219,16 +222,19 @@ class _Writer:
 
 
 @intrinsic
-def run_straight_code(typing_context, address, block):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201, ARG001
+def run_straight_code(typing_context, address, block, scratch):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201, ARG001
     """Call the machine code at an address with the rows of one register of columns."""
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array = context.make_array(signature.args[1])(context, builder, arguments[1])
-        kind = ir.FunctionType(ir.VoidType(), [array.data.type])
-        builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), [array.data])
+        rows = [
+            context.make_array(kind)(context, builder, array).data
+            for kind, array in zip(signature.args[1:], arguments[1:], strict=True)
+        ]
+        kind = ir.FunctionType(ir.VoidType(), [data.type for data in rows])
+        builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), rows)
         return context.get_dummy_value()
 
-    return types.void(types.int64, block), write
+    return types.void(types.int64, block, scratch), write
 
 
 settle_row = settle_plainly if config.DISABLE_JIT else settle_in_registers

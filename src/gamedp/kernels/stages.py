@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["bound_rounding_jit", "evaluate_jit", "restrict_jit", "sweep_stage_jit"]
 
 
-def sweep_stage(program: Program, alive: Flags, block: Floats) -> None:
+def sweep_stage(program: Program, alive: Flags, block: Floats, scratch: Floats) -> None:
     """Fill the rows of all inner states, successors first.
 
     Parameters
@@ -35,10 +35,12 @@ def sweep_stage(program: Program, alive: Flags, block: Floats) -> None:
     block : (LANES / lanes, R, lanes) float64
         Values by row and context; given for the ends, filled for the others. The last state's row
         is the value of the stage.
+    scratch : (R, lanes) float64
+        What straight code needs besides.
     """
     if program.address != 0:
         for register in range(block.shape[0]):
-            run_straight_code(program.address, block[register])
+            run_straight_code(program.address, block[register], scratch)
     else:
         for state in range(len(program.own_rows)):
             alive[program.own_rows[state]] = settle_row(program, state, alive, block[0])

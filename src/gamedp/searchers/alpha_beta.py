@@ -283,8 +283,8 @@ class _Search:
         """Return the first action that keeps a score, or None if the search can no longer tell."""
         for choice in root.choices:
             entry = _Found(choice, choice.outcomes[0].sign(root.player))
-            found, _ = self._try(entry, depth, -loop.above(-score), score, root)
-            if (entry.low if is_proven else found) >= score:
+            _, kind = self._try(entry, depth, score, score, loop.JUST_BELOW, root)
+            if entry.low >= score if is_proven else kind & LOWER:
                 return choice
         return None
 
@@ -347,31 +347,39 @@ class _Search:
         """Search the action that promises most, in a window about what was found before."""
         past = self.history_of_values
         if len(past) < 2:
-            return self._try(entry, depth, -INFINITY, INFINITY)
+            return self._try(entry, depth, -INFINITY, INFINITY, 0)
         # Values often swing between odd and even depths.
         center, room = past[-2], abs(past[-1] - past[-2])
-        alpha, beta = -loop.above(-(center - room)), loop.above(center + room)
-        score, kind = self._try(entry, depth, alpha, beta)
+        alpha, beta = center - room, center + room
+        score, kind = self._try(entry, depth, alpha, beta, loop.JUST_BELOW | loop.JUST_ABOVE)
         if kind == UPPER:
-            score, kind = self._try(entry, depth, -INFINITY, loop.above(score))
+            score, kind = self._try(entry, depth, -INFINITY, score, loop.JUST_ABOVE)
         elif kind == LOWER:
-            score, kind = self._try(entry, depth, -loop.above(-score), INFINITY)
+            score, kind = self._try(entry, depth, score, INFINITY, loop.JUST_BELOW)
+        if kind != LOWER | UPPER:
+            # Only rounding can bring it back to where it was.
+            score, kind = self._try(entry, depth, -INFINITY, INFINITY, 0)
         return score, kind
 
     def _other(self, entry: _Found, depth: int, best: float) -> tuple[float, int]:
         """Search another action no further than it takes to compare it with the best so far."""
-        below = -loop.above(-best)
         if self.options.all_best:
-            score, kind = self._try(entry, depth, below, best)
-            if score < best:
+            score, kind = self._try(entry, depth, best, best, loop.JUST_BELOW)
+            if kind == UPPER:
                 return score, kind
-        score, kind = self._try(entry, depth, best, loop.above(best))
-        if score > best:
-            return self._try(entry, depth, best, INFINITY)
+        score, kind = self._try(entry, depth, best, best, loop.JUST_ABOVE)
+        if kind & LOWER and score > best:
+            return self._try(entry, depth, best, INFINITY, 0)
         return score, LOWER | UPPER if self.options.all_best else kind
 
     def _try(
-        self, entry: _Found, depth: int, alpha: float, beta: float, root: Root | None = None
+        self,
+        entry: _Found,
+        depth: int,
+        alpha: float,
+        beta: float,
+        ends: int,
+        root: Root | None = None,
     ) -> tuple[float, int]:
         """Search one action within a window; return what was found and what that bounds."""
         player = (root or self.root).player
@@ -387,10 +395,10 @@ class _Search:
         rest = depth - 1
         if entry.sign < 0:
             alpha, beta = -beta, -alpha
+            ends = (ends >> 1) | ((ends & loop.JUST_BELOW) << 1)
         elif self.options.extends and not child.is_terminal:
             rest = depth
-        score, proof = self._search(state, rest, alpha, beta)
-        kind = UPPER if score <= alpha else LOWER if score >= beta else LOWER | UPPER
+        score, kind, proof = self._search(state, rest, alpha, beta, ends)
         low = score if proof & LOWER else -INFINITY
         high = score if proof & UPPER else INFINITY
         if entry.sign < 0:
@@ -399,19 +407,26 @@ class _Search:
         self._narrow(entry, low + reward - entry.choice.reward, high + reward - entry.choice.reward)
         return score + reward, kind
 
-    def _search(self, state: Any, rest: int, alpha: float, beta: float) -> tuple[float, int]:
+    def _search(
+        self, state: Any, rest: int, alpha: float, beta: float, ends: int
+    ) -> tuple[float, int, int]:
         """Run the loop on a position until it is done; from the side of whoever moves there."""
         rules = self.search_rules
         self.counters[loop.PLY] = 0
         self.counters[loop.PHASE] = loop.ENTER
         self.fields[0] = rules.flatten(state)
         self.ints[0, loop.REST] = rest
+        self.ints[0, loop.ENDS] = ends
         self.floats[0, loop.ALPHA], self.floats[0, loop.BETA] = alpha, beta
         while True:
             stack = self.fields[: int(self.counters[loop.PLY]) + 1]
             status = rules.run(self.work, self.watch.budget(), stack)
             if status == loop.DONE:
-                return float(self.results[loop.SCORE]), int(self.counters[loop.PROVEN])
+                return (
+                    float(self.results[loop.SCORE]),
+                    int(self.counters[loop.KIND]),
+                    int(self.counters[loop.PROVEN]),
+                )
             if status == loop.PAUSED:
                 self.watch.look()
                 continue

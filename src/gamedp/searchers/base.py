@@ -267,8 +267,17 @@ class Watch:
         return self._reporter.seconds
 
     def budget(self) -> int:
-        """Return after how many nodes to look again: about every twentieth of a second."""
-        return int(min(self._slice, max(1, self._max_nodes - self._count())))
+        """Return after how many nodes to look again: about every twentieth of a second.
+
+        Raises
+        ------
+        OutOfTime
+            If there is none left.
+        """
+        left = self._max_nodes - self._count()
+        if left <= 0:
+            raise OutOfTime
+        return int(min(self._slice, max(1, left)))
 
     def look(self) -> None:
         """Report, and raise OutOfTime at a limit."""

@@ -78,7 +78,7 @@ def perft(
     --------
     >>> from gamedp.games.matches import Matches
     >>> perft(Matches(matches=5), 4, compile="never").positions
-    (1, 3, 9, 17, 14)
+    (1, 3, 8, 10, 5)
     """
     if depth < 0 or depth != int(depth):
         message = f"depth is {depth!r}; it must be a whole number, 0 or more."

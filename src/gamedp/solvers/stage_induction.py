@@ -66,8 +66,9 @@ class StageInduction:
         depend on it.
     unrolls : bool, optional
         Whether the stage is compiled into straight machine code, for sweeps that are two or three
-        times as fast. That takes some seconds, once, for the code is kept on disk; and 200 MiB. If
-        not given, where it saves more time than it takes.
+        times as fast and find the same. That takes some seconds, once, for the code is kept on
+        disk; and 240 MiB. If not given, where the code is on disk, and where compiling it saves
+        more time than it takes.
     max_sweeps : int
         Sweeps over one rank at most.
     max_seconds : float

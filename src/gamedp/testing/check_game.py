@@ -6,7 +6,7 @@ import collections
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
@@ -135,6 +135,59 @@ def _check_players(rules: gamedp.Rules, complaints: Complaints) -> None:
         complaints.add("players", f"num_players is {rules.num_players}")
     if rules.constant_sum and rules.num_players != 2:
         complaints.add("players", "constant_sum is for two players; leave it out")
+
+
+_Row: TypeAlias = tuple[tuple[float, ...], frozenset[tuple[tuple[Any, bool], float]]]
+"""What an action earns, and the ((representative, swapped), probability) of its outcomes."""
+
+
+@attrs.frozen
+class _Picture:
+    """What counts of a position, as its representative's players see it.
+
+    Attributes
+    ----------
+    payoffs : tuple of float or None
+        None if the game is not over.
+    side : int or None
+        Who chooses; None if there is nothing to choose.
+    actions : dict
+        What can be done, each with one action that does it.
+    """
+
+    payoffs: tuple[float, ...] | None
+    side: int | None
+    actions: dict[_Row, Any]
+
+    def corresponds(self, other: _Picture) -> bool:
+        """Say whether two positions are the same in all that counts."""
+        return (self.payoffs, self.side, self.actions.keys()) == (
+            other.payoffs,
+            other.side,
+            other.actions.keys(),
+        )
+
+    def difference(self, other: _Picture, state: Any, representative: Any) -> str:
+        """Say what does not correspond, with the state and the action."""
+        pictures = ((state, self), (representative, other))
+        if self.payoffs is not None and other.payoffs is not None:
+            return f"their payoffs are {self.payoffs} and {other.payoffs}"
+        for place, picture in pictures:
+            if picture.payoffs is not None:
+                return f"only in {place!r} the game is over"
+        for (place, picture), (_, opposite) in (pictures, pictures[::-1]):
+            for row, action in picture.actions.items():
+                if row not in opposite.actions:
+                    rewards, outcomes = row
+                    leads = ", ".join(
+                        f"{following!r}{' (swapped)' * swapped} with probability {chance!r}"
+                        for (following, swapped), chance in sorted(outcomes, key=repr)
+                    )
+                    return (
+                        f"action {action!r} in {place!r} earns {rewards} and leads to {leads}, as "
+                        "the representative's players see it, and no action in the other one does"
+                    )
+        return f"player {self.side} chooses in the one, player {other.side} in the other"
 
 
 class _Checker:
@@ -319,20 +372,21 @@ class _Checker:
         """Compare a state with its representative: everything must correspond."""
         try:
             one, other = self._picture(state, swapped), self._picture(representative, False)
-            if one != other:
+            if not one.corresponds(other):
                 one = self._picture(state, swapped, lenient=True)
                 other = self._picture(representative, False, lenient=True)
         except Exception as error:  # noqa: BLE001 - whatever the rules may raise
             self._add("an error", f"the rules in {state!r} raise {type(error).__name__}: {error}")
             return
-        if one != other:
+        if not one.corresponds(other):
             self._add(
                 "canonical",
                 f"{state!r} is represented by {representative!r}"
-                f"{', swapped,' if swapped else ''} but they do not correspond: {one} and {other}",
+                f"{', swapped,' if swapped else ''} but they do not correspond: "
+                + one.difference(other, state, representative),
             )
 
-    def _picture(self, state: Any, swapped: bool, *, lenient: bool = False) -> Any:
+    def _picture(self, state: Any, swapped: bool, *, lenient: bool = False) -> _Picture:
         """Return what counts of a position, as the representative's players see it.
 
         If `lenient`, it does not matter whether players change places on the way to a position that
@@ -341,26 +395,27 @@ class _Checker:
         rules = self.rules
         sides = [1, 0] if swapped else range(rules.num_players)
         if rules.game.is_terminal(state):
-            return "payoffs", tuple(round(float(rules.game.payoff(state, p)), 9) for p in sides)
+            payoffs = tuple(round(float(rules.game.payoff(state, p)), 9) for p in sides)
+            return _Picture(payoffs, None, {})
         mover = rules.player(state)
-        choices = []
+        actions: dict[_Row, Any] = {}
         for action in rules.game.actions(state):
             chances: collections.Counter[Any] = collections.Counter()
             for chance, successor in rules.game.outcomes(state, action):
                 representative, changed = rules.canonical(successor)
                 if chance:
                     other_side = bool(changed) ^ swapped
-                    if lenient and self._picture(representative, False) == self._picture(
-                        representative, True
+                    if lenient and self._picture(representative, False).corresponds(
+                        self._picture(representative, True)
                     ):
                         other_side = False
                     chances[representative, other_side] += chance
             rewards = tuple(round(rules.reward(state, action, p), 9) for p in sides)
-            outcomes = {key: round(chance, 9) for key, chance in chances.items()}
-            choices.append((rewards, sorted(outcomes.items(), key=repr)))
-        # With one action, it does not matter whose it is.
-        side = None if len(choices) == 1 else 1 - mover if swapped else mover
-        return side, sorted(choices, key=repr)
+            outcomes = frozenset((key, round(chance, 9)) for key, chance in chances.items())
+            actions.setdefault((rewards, outcomes), action)
+        # With nothing to choose, it does not matter whose choice it is.
+        side = None if len(actions) == 1 else 1 - mover if swapped else mover
+        return _Picture(None, side, actions)
 
 
 def _is_nan(value: Any) -> bool:

@@ -48,14 +48,19 @@ class SolverReport:
 
 
 def check_solver(
-    solver: Any, problems: Mapping[str, gamedp.Problem] | None = None, *, tolerance: float = 1e-6
+    solver: Any,
+    problems: Mapping[str, gamedp.Problem] | None = None,
+    *,
+    tolerance: float = 1e-6,
+    draw: float | None = None,
 ) -> SolverReport:
     """Verify that a solver keeps what its solutions promise.
 
     Checks that the solver is a value: hashed, pickled, frozen; that `supports` gives a reason for
     what it refuses, and `solve` raises UnsupportedProblemError then; that proven bounds contain the
     exact value and are as close as was asked; that the policy's choices are optimal as far as the
-    bounds can tell; that the model is left as it was; and that it says the same again.
+    bounds can tell, and where play may go on for ever, that the policy gets what it is said to;
+    that the model is left as it was; and that it says the same again.
 
     Parameters
     ----------
@@ -64,10 +69,13 @@ def check_solver(
         ``solve(problem, *, tolerance, progress=None)``.
     problems : mapping of name to Problem, optional
         Small ones, for they are solved in rational numbers too; :func:`small_problems` if not
-        given. Where play may go on for ever, and for three players and more, no exact values are
-        known here: then only the form of the solution is looked at.
+        given. No exact values are known here for three players and more, and where play may go on
+        for ever with chance or rewards: then only the form of the solution is looked at.
     tolerance : float
         What is asked of the solver.
+    draw : float, optional
+        What play without end is worth to player 0 where every step is sure, if the solver takes it
+        for something else than half the constant sum.
 
     Returns
     -------
@@ -91,7 +99,7 @@ def check_solver(
     solved, unfinished, refused = [], [], []
     for name, problem in (small_problems() if problems is None else problems).items():
         before = problem.model.digest()
-        trial = _Trial(solver, name, problem, tolerance, complaints)
+        trial = _Trial(solver, name, problem, tolerance, draw, complaints)
         reason = trial.refusal()
         if reason is None:
             stopped = trial.run()
@@ -117,6 +125,7 @@ class _Trial:
     name: str
     problem: gamedp.Problem
     tolerance: float
+    draw: float | None
     complaints: Complaints
 
     def _add(self, kind: str, text: str) -> None:
@@ -226,7 +235,7 @@ class _Trial:
         """Hold the bounds, and the policy, against the exact values."""
         model, objective = self.problem.model, self.problem.objective
         try:
-            truth = exact_values(model, objective)
+            truth = exact_values(model, objective, draw=self.draw)
         except gamedp.UnsupportedProblemError:
             return
         lower, upper = solution.lower.tolist(), solution.upper.tolist()
@@ -239,7 +248,7 @@ class _Trial:
                 )
         if getattr(objective, "horizon", 1) == 0:
             return
-        worth = exact_choice_values(model, objective)
+        worth = exact_choice_values(model, objective, draw=self.draw)
         # What is best by values that are off by a width is off by two of them at most.
         slack = 2 * Fraction(float(np.max(solution.upper - solution.lower, initial=0.0)))
         slack += Fraction(1, 10**12) * max(map(abs, worth), default=Fraction(0))
@@ -250,6 +259,23 @@ class _Trial:
                     f"in {self._state(state)} it takes choice {choice}, which is worth "
                     f"{float(worth[choice])!r}; the best is worth {float(truth[state])!r}",
                 )
+        if isinstance(objective, gamedp.TotalReward) and not model.structure.always_ends:
+            self._check_progress(solution.policy.tolist(), truth, slack)
+
+    def _check_progress(self, policy: list[int], truth: list[Fraction], slack: Fraction) -> None:
+        """Check that who keeps to the policy gets the value: to wait for ever is no way to win."""
+        model, objective = self.problem.model, self.problem.objective
+        for player in range(model.num_players):
+            wants_most = (player == 0) == (objective.optimum == "max")
+            sign = 1 if wants_most else -1
+            got = exact_values(model, objective, draw=self.draw, policy=policy, player=player)
+            for state, value in enumerate(truth):
+                if sign * (value - got[state]) > slack:
+                    self._add(
+                        "the policy",
+                        f"from {self._state(state)}, it brings player {player} only as far as "
+                        f"{float(got[state])!r}; the value is {float(value)!r}",
+                    )
 
     def _state(self, state: int) -> str:
         return f"state {self.problem.model.state(state)!r}"
@@ -319,6 +345,26 @@ def small_problems() -> dict[str, gamedp.Problem]:
             num_players=2,
         ),
         "may go on for ever": _model([(0.0, [(1.0, 0)]), (0.0, [(1.0, 1)])], 1.0),
+        "two opponents, for ever": _model(
+            [(0.0, [(1.0, 1)]), (0.0, [(1.0, 2)])],
+            [(0.0, [(1.0, 0)]), (0.0, [(1.0, 4)])],
+            [(0.0, [(1.0, 2)]), (0.0, [(1.0, 3)]), (0.0, [(1.0, 1)])],
+            [(0.0, [(1.0, 5)]), (0.0, [(1.0, 2)])],
+            1.0,
+            [(0.0, [(1.0, 6)]), (0.0, [(1.0, 5)]), (0.0, [(1.0, 7)])],
+            -1.0,
+            [(0.0, [(1.0, 7)]), (0.0, [(1.0, 6)])],
+            players=[0, 1, 0, 1, 0, 1, 0, 0],
+        ),
+        "places change, for ever": _model(
+            [(0.0, [(-1.0, 1)]), (0.0, [(-1.0, 0)])],
+            [(0.0, [(-1.0, 2)]), (0.0, [(-1.0, 0)])],
+            [(0.0, [(-1.0, 1)]), (0.0, [(-1.0, 3)])],
+            -1.0,
+            [(0.0, [(-1.0, 4)]), (0.0, [(-1.0, 5)])],
+            [(0.0, [(-1.0, 4)]), (0.0, [(1.0, 2)])],
+            num_players=2,
+        ),
         "three players": _model(
             [([0.0, 1.0, 0.0], [(1.0, 1)]), ([0.0, 0.0, 0.0], [(0.5, 1), (0.5, 2)])],
             [([0.0, 0.0, 1.0], [(1.0, 2)])],

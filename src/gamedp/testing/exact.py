@@ -6,6 +6,7 @@ linear algebra. Good for some dozens of states.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +25,14 @@ class _Row:
     outcomes: tuple[tuple[int, Fraction], ...]
 
 
-def exact_values(model: gamedp.Model, objective: Any = None) -> list[Fraction]:
+def exact_values(
+    model: gamedp.Model,
+    objective: Any = None,
+    *,
+    draw: float | None = None,
+    policy: Sequence[int] | None = None,
+    player: int = 0,
+) -> list[Fraction]:
     """Return the exact value of every state of a model.
 
     Rewards and payoffs are taken as they are stored, probabilities after they were scaled to sum to
@@ -33,9 +41,18 @@ def exact_values(model: gamedp.Model, objective: Any = None) -> list[Fraction]:
     Parameters
     ----------
     model : Model
-        Of one or two players. For total reward, play must end almost surely whatever they do.
+        Of one or two players. For total reward, play must end almost surely whatever they do; or
+        every step is sure and earns nothing, and play without end is a draw.
     objective : TotalReward, Discounted or FiniteHorizon, optional
         The total reward if not given.
+    draw : float, optional
+        What play without end is worth to player 0; half the constant sum if not given, for one
+        player 0. Where players change places it can be nothing else.
+    policy : (S,) sequence of int, optional
+        Choices that `player` keeps to, while the other one does what is best against them: then
+        these are the values of the policy. Not for finite horizons.
+    player : int
+        Who keeps to it.
 
     Returns
     -------
@@ -45,7 +62,8 @@ def exact_values(model: gamedp.Model, objective: Any = None) -> list[Fraction]:
     Raises
     ------
     UnsupportedProblemError
-        If there is no such number: more players, or play that may go on for ever.
+        If there is no such number: more players, or play that may go on for ever with chance or
+        rewards.
 
     Examples
     --------
@@ -55,6 +73,14 @@ def exact_values(model: gamedp.Model, objective: Any = None) -> list[Fraction]:
     ... )
     >>> exact_values(model)
     [Fraction(9, 2), Fraction(1, 2)]
+
+    Whoever may stay where they are for ever need not go to an end that is worse than a draw:
+
+    >>> model = gamedp.Model.from_arrays(
+    ...     [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], terminals=[1], payoffs=[-1.0]
+    ... )
+    >>> exact_values(model), exact_values(model, policy=[1, -1])
+    ([Fraction(0, 1), Fraction(-1, 1)], [Fraction(-1, 1), Fraction(-1, 1)])
     """
     objective = gamedp.TotalReward() if objective is None else objective
     if model.num_players > 2:
@@ -63,14 +89,27 @@ def exact_values(model: gamedp.Model, objective: Any = None) -> list[Fraction]:
     discount = Fraction(getattr(objective, "discount", 1))
     rows, maximise, known = _unfolded(model, objective, discount)
     if isinstance(objective, gamedp.FiniteHorizon):
+        if policy is not None:
+            message = "a policy that does not count the steps has no values for a finite horizon."
+            raise gamedp.UnsupportedProblemError(message)
         return _after_steps(rows, maximise, known, objective.horizon)[: model.num_states]
-    if discount == 1 and not model.structure.always_ends:
-        message = "play may go on for ever; exact total rewards are for models where it ends."
+    if policy is not None:
+        _keep_to(rows, model, policy, player)
+    if discount < 1 or model.structure.always_ends:
+        return _best_policies(rows, maximise, known)[: model.num_states]
+    if not model.is_deterministic or model.rewards.any():
+        message = (
+            "play may go on for ever; exact total rewards are for models where it ends, or where "
+            "every step is sure and earns nothing."
+        )
         raise gamedp.UnsupportedProblemError(message)
-    return _best_policies(rows, maximise, known)[: model.num_states]
+    worth = _worth_of_a_draw(model, draw)
+    return _with_draws(rows, maximise, known, worth)[: model.num_states]
 
 
-def exact_choice_values(model: gamedp.Model, objective: Any = None) -> list[Fraction]:
+def exact_choice_values(
+    model: gamedp.Model, objective: Any = None, *, draw: float | None = None
+) -> list[Fraction]:
     """Return what every choice of a model is worth, exactly, if play is at its best afterwards.
 
     Parameters and errors are those of :func:`exact_values`; a finite horizon is at least 1.
@@ -93,7 +132,7 @@ def exact_choice_values(model: gamedp.Model, objective: Any = None) -> list[Frac
     following = objective
     if isinstance(objective, gamedp.FiniteHorizon):
         following = attrs.evolve(objective, horizon=objective.horizon - 1)
-    values = exact_values(model, following)
+    values = exact_values(model, following, draw=draw)
     values += [Fraction(model.constant_sum) - value for value in values]
     rows, _, _ = _unfolded(model, objective, Fraction(getattr(objective, "discount", 1)))
     return [_result(row, values) for choices in rows[: model.num_states] for row in choices]
@@ -128,6 +167,77 @@ def _unfolded(
                 reward = Fraction(float(model.rewards[choice]))
                 rows[state + side * num_states].append(_Row(-reward if side else reward, outcomes))
     return rows, maximise, known
+
+
+def _keep_to(
+    rows: list[list[_Row]], model: gamedp.Model, policy: Sequence[int], player: int
+) -> None:
+    """Leave a player the choices of a policy alone."""
+    for side in (0, 1):
+        for state, mover in enumerate(model.players.tolist()):
+            if mover ^ side == player and rows[state + side * model.num_states]:
+                place = int(policy[state]) - int(model.choice_offsets[state])
+                rows[state + side * model.num_states] = [
+                    rows[state + side * model.num_states][place]
+                ]
+
+
+def _worth_of_a_draw(model: gamedp.Model, draw: float | None) -> Fraction:
+    fair = Fraction(model.constant_sum) / 2 if model.num_players == 2 else Fraction(0)
+    if draw is None:
+        return fair
+    if model.has_swaps and Fraction(draw) != fair:
+        message = f"where players change places, a draw is worth {float(fair)!r} to both."
+        raise gamedp.UnsupportedProblemError(message)
+    return Fraction(draw)
+
+
+def _with_draws(
+    rows: list[list[_Row]], maximise: list[bool], known: list[Fraction | None], draw: Fraction
+) -> list[Fraction]:
+    """Return what each player can force where every step is sure, and play without end a draw.
+
+    What is better than a draw, one player must reach; all else, that player can only avoid what is
+    worse. These games are determined, so what neither can force is a draw.
+    """
+    values = [draw] * len(rows)
+    ends = {payoff for payoff in known if payoff is not None}
+    for most in (True, False):
+        # The better the end, the later it is written.
+        for worth in sorted(ends, reverse=not most):
+            if worth > draw if most else worth < draw:
+                for state in _forced(rows, maximise, known, worth, most):
+                    values[state] = worth
+    for state, payoff in enumerate(known):
+        if payoff is not None:
+            values[state] = payoff
+    return values
+
+
+def _forced(
+    rows: list[list[_Row]],
+    maximise: list[bool],
+    known: list[Fraction | None],
+    worth: Fraction,
+    most: bool,
+) -> set[int]:
+    """Return the states from which a player can force an end worth `worth`, or better."""
+    forced = {
+        state
+        for state, payoff in enumerate(known)
+        if payoff is not None and (payoff >= worth if most else payoff <= worth)
+    }
+    grows = True
+    while grows:
+        grows = False
+        for state, choices in enumerate(rows):
+            if state in forced or not choices:
+                continue
+            enough = any if maximise[state] == most else all
+            if enough(row.outcomes[0][0] in forced for row in choices):
+                forced.add(state)
+                grows = True
+    return forced
 
 
 def _result(row: _Row, values: list[Fraction]) -> Fraction:

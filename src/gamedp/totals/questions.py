@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, UnknownStateError
@@ -103,8 +104,8 @@ def end_probabilities(
 ) -> dict[Any, float]:
     """Return how probable each end of the stage is when it is played in `context`.
 
-    Parameters and errors are those of :func:`distribution`. Where players have changed places, it
-    is the stage of the representative. Ends of probability zero are left out.
+    Parameters and errors are those of :func:`distribution`, but a policy is called with `context`
+    itself. Ends of probability zero are left out.
 
     Examples
     --------
@@ -117,9 +118,11 @@ def end_probabilities(
     [(0, 0.5), (1, 0.5)]
     """
     walker = Walker(solution, policy, None)
-    code, _ = walker.model.index(context)
-    codes = np.array([code])
+    _, swapped = walker.model.index(context)
+    codes = np.array([walker.model.code(context)])
     onward = walker.model.sweeper.follow(codes)
+    if swapped:  # as the stage's players see it
+        onward = attrs.evolve(onward, swaps=~onward.swaps, rewards=-onward.rewards)
     if onward.payoffs[0] == onward.payoffs[0]:
         message = f"the game is over in {context!r}: there is nothing to play inside."
         raise UnknownStateError(message)

@@ -1,0 +1,65 @@
+"""``gamedp perft``: how many positions a game leads to, ply by ply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import gamedp
+from gamedp.cli import report
+from gamedp.cli.games import make_ordinary_game
+from gamedp.cli.options import OUTPUT, Compile, GameName, GameSettings, OutputOptions, StateTexts
+from gamedp.cli.parameters import values_of
+from gamedp.cli.positions import position_of, starts_of
+from gamedp.cli.watch import watch
+
+__all__ = ["perft"]
+
+
+def perft(
+    game: GameName,
+    /,
+    *,
+    depth: int,
+    state: StateTexts = None,
+    settings: GameSettings = None,
+    compile: Compile = "auto",
+    max_seconds: float = float("inf"),
+    output: OutputOptions = OUTPUT,
+) -> None:
+    """Count the lines of play, ply by ply; programs that agree on them have the same rules.
+
+    Parameters
+    ----------
+    depth
+        Plies.
+    max_seconds
+        Stop with an error after so many seconds.
+    """
+    made = make_ordinary_game(game, settings or (), command="perft")
+    position = position_of(starts_of(gamedp.Rules(made)), state or (), "--state")
+    with watch(quiet=output.quiet) as progress:
+        found = gamedp.perft(
+            made, depth, position, compile=compile, max_seconds=max_seconds, progress=progress
+        )
+    total = sum(found.positions)
+    a_second = total / found.seconds if found.seconds > 0 else 0.0
+    if output.json:
+        counts = {name: getattr(found, name) for name in ("positions", "ended", "seconds")}
+        where = {"game": game, "parameters": values_of(made), "state": position}
+        report.print_json({**where, "depth": depth, **counts, "positions_per_second": a_second})
+        return
+    rows = [("ply", "positions", "ended")]
+    rows += [
+        (str(ply), f"{positions:,}", f"{ended:,}")
+        for ply, (positions, ended) in enumerate(zip(found.positions, found.ended, strict=True))
+    ]
+    table = "\n".join("  ".join(column) for column in _aligned(rows))
+    pairs = [("game", report.game_words(made)), ("lines", table)]
+    time = f"{found.seconds:.3f} s, {a_second:,.0f} positions a second"
+    print(report.lines([*pairs, ("in all", f"{total:,}"), ("time", time)]))
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
+    """Return the rows with all texts of a column as wide as the widest, to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [[text.rjust(width) for text, width in zip(row, widths, strict=True)] for row in rows]

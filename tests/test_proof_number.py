@@ -1,0 +1,115 @@
+"""Proof-number search answers as the sparse core does."""
+
+import math
+
+import attrs
+import pytest
+from search_games import Bounded, Earning, MadeUp, Mirrored
+
+import gamedp
+from gamedp.games.mancala import Mancala
+from gamedp.games.matches import Matches, Nim
+from gamedp.games.wubbel import Wubbel
+
+
+@attrs.frozen
+class Forward(MadeUp):
+    acyclic = True
+
+
+@attrs.frozen
+class ForwardMirrored(Mirrored):
+    acyclic = True
+
+
+@attrs.frozen
+class ForwardBounded(Bounded):
+    acyclic = True
+
+
+def ask(game, tier="auto", **options):
+    result = gamedp.ProofNumberSearch(**options).search(game, compile=tier)
+    assert result.status is gamedp.Status.SOLVED
+    return result
+
+
+@pytest.mark.parametrize("kind", [Forward, ForwardMirrored, ForwardBounded])
+@pytest.mark.parametrize("table_bytes", [0, 2**20])
+def test_win_draw_and_loss(kind, table_bytes):
+    for seed in range(25):
+        game = kind(seed=seed, layers=6)
+        truth = gamedp.solve(game)
+        result = ask(game, table_bytes=table_bytes)
+        value = truth.value()
+        assert result.lower <= value <= result.upper
+        assert (result.lower > 0) == (value > 0)
+        assert (result.upper < 0) == (value < 0)
+        if value == 0:
+            assert result.value == 0
+        if result.best_actions:
+            start = game.initial_state()
+            for entry in truth.action_values(start):
+                assert (entry.action in result.best_actions) == (
+                    (entry.value > 0) == (value > 0) and (entry.value < 0) == (value < 0)
+                )
+
+
+@pytest.mark.parametrize("at_least", [-3.0, -1.0, 0.0, 0.5, 2.0])
+def test_any_question(at_least):
+    for seed in range(25):
+        game = Forward(seed=seed, layers=6)
+        result = ask(game, at_least=at_least)
+        assert (result.lower >= at_least) == (gamedp.solve(game).value() >= at_least)
+        assert result.lower >= at_least or result.upper < at_least
+
+
+def test_both_tiers_do_the_same_work():
+    for seed in range(4):
+        game = ForwardMirrored(seed=seed, layers=6)
+        compiled, plain = ask(game), ask(game, "never")
+        assert compiled.statistics.nodes == plain.statistics.nodes
+        assert (compiled.lower, compiled.upper) == (plain.lower, plain.upper)
+
+
+@pytest.mark.parametrize("game", [Matches(matches=18), Matches(matches=17), Nim((3, 4, 5))])
+def test_matches(game):
+    assert (ask(game).lower > 0) == (gamedp.solve(game).value() > 0)
+
+
+@pytest.mark.parametrize("majority_stop", [False, True])
+def test_mancala(majority_stop):
+    for pits, stones in ((2, 3), (3, 2), (3, 3), (4, 1)):
+        game = Mancala(pits=pits, stones=stones, majority_stop=majority_stop)
+        value = gamedp.solve(game).value()
+        result = ask(game)
+        assert (result.lower > 0) == (value > 0)
+        assert (result.upper < 0) == (value < 0)
+
+
+def test_endgame_tables_shorten_the_way():
+    game = Mancala(pits=4, stones=2)
+    tables = gamedp.EndgameTables.build(game, 8)
+    with_tables, without = ask(game, endings=tables), ask(game)
+    assert with_tables.value == without.value == 0
+    assert with_tables.statistics.nodes < without.statistics.nodes
+    assert with_tables.statistics.ending_probes > 0
+
+
+def test_limits_leave_what_is_known():
+    result = gamedp.ProofNumberSearch(max_nodes=50).search(Mancala(stones=3))
+    assert result.status is gamedp.Status.NODE_LIMIT
+    assert math.isnan(result.value)
+    assert (result.lower, result.upper) == (-36.0, 36.0)
+
+
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        (Wubbel(goal=10, grace=True), "more than one outcome"),
+        (MadeUp(), "acyclic"),
+        (attrs.make_class("Paid", [], bases=(Earning,), class_body={"acyclic": True})(), "rewards"),
+    ],
+)
+def test_what_it_cannot_do_is_refused(game, words):
+    with pytest.raises(gamedp.UnsupportedProblemError, match=words):
+        gamedp.ProofNumberSearch().search(game)

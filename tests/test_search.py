@@ -1,0 +1,304 @@
+"""Search: every method gives what plain minimax gives, and bounds that hold the truth."""
+
+import math
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from search_games import Bounded, Earning, MadeUp, Mirrored, Node
+
+import gamedp
+from gamedp.games.mancala import Mancala
+from gamedp.games.matches import Matches, Nim
+from gamedp.games.wubbel import Wubbel
+
+KINDS = (MadeUp, Earning, Mirrored, Bounded)
+TABLES = (0, 4000, 2**20)
+
+
+def agree(game, depth, table_bytes, tier):
+    plain = gamedp.Minimax(depth=depth).search(game, compile=tier)
+    quick = gamedp.AlphaBeta(depth=depth, table_bytes=table_bytes).search(game, compile=tier)
+    truth = gamedp.solve(game, compile=tier)
+    assert quick.value == pytest.approx(plain.value, abs=1e-12)
+    for result in (plain, quick):
+        assert result.lower <= truth.value() <= result.upper
+        for entry in result.actions:
+            exact = {value.action: value.value for value in truth.action_values(result.state)}
+            assert entry.lower - 1e-12 <= exact[entry.action] <= entry.upper + 1e-12
+    assert quick.best_actions
+    if not game.fine:
+        assert set(quick.best_actions) <= set(plain.best_actions)
+        if not quick.is_proven:
+            assert quick.best_actions == plain.best_actions
+    if depth is None:
+        assert quick.status is gamedp.Status.SOLVED
+        assert quick.upper - quick.lower <= 1e-12
+        if not game.fine:
+            assert list(quick.best_actions) == truth.best_actions(game.initial_state())
+    return quick
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 10**6),
+    fine=st.booleans(),
+    layers=st.integers(2, 8),
+    depth=st.one_of(st.none(), st.integers(1, 6)),
+    table_bytes=st.sampled_from(TABLES),
+)
+def test_alpha_beta_is_minimax(kind, seed, fine, layers, depth, table_bytes):
+    game = kind(seed=seed, fine=fine, layers=layers)
+    agree(game, depth, table_bytes, "auto")
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("depth", [2, None])
+def test_both_tiers_do_the_same_work(kind, depth):
+    for seed in range(3):
+        game = kind(seed=seed, layers=5)
+        results = [
+            gamedp.AlphaBeta(depth=depth).search(game, compile=tier) for tier in ("auto", "never")
+        ]
+        assert results[0].statistics.nodes == results[1].statistics.nodes
+        assert results[0].actions == results[1].actions
+        assert results[0].principal_variation == results[1].principal_variation
+
+
+def test_states_that_are_any_objects_are_searched_too():
+    @attrs.frozen
+    class Words:
+        num_players = 2
+
+        def initial_state(self):
+            return ""
+
+        def is_terminal(self, state):
+            return len(state) == 4
+
+        def player(self, state):
+            return len(state) % 2
+
+        def actions(self, state):
+            yield from (0, 1)
+
+        def outcomes(self, state, action):
+            yield 1.0, state + "ab"[action]
+
+        def payoff(self, state, player):
+            worth = float(state.count("ab") - state.count("ba"))
+            return worth if player == 0 else -worth
+
+    result = gamedp.AlphaBeta().search(Words(), compile="never")
+    assert result.value == gamedp.solve(Words(), compile="never").value()
+    assert result.is_proven
+    assert len(result.principal_variation) == 4
+    assert gamedp.perft(Words(), 4, compile="never").positions == (1, 2, 4, 8, 16)
+
+
+@pytest.mark.parametrize("game", [Matches(matches=21), Nim((3, 4, 5)), Nim((1, 2, 3), misere=True)])
+def test_the_article_games_are_proven(game):
+    truth = gamedp.solve(game)
+    result = gamedp.AlphaBeta().search(game)
+    assert (result.lower, result.upper) == (truth.value(), truth.value())
+
+
+class TestLines:
+    def test_best_play_reaches_the_value(self):
+        game = Mancala(pits=3, stones=2)
+        result = gamedp.AlphaBeta().search(game)
+        state = game.initial_state()
+        for action, following in result.principal_variation:
+            assert (1.0, following) in list(game.outcomes(state, action))
+            state = following
+        assert game.is_terminal(state)
+        assert game.payoff(state, 0) == result.value
+
+    @pytest.mark.parametrize("depth", [1, 4, 7])
+    def test_it_is_as_long_as_the_search_was_deep(self, depth):
+        result = gamedp.AlphaBeta(depth=depth).search(Mancala(pits=4, stones=4))
+        assert len(result.principal_variation) == depth
+
+    def test_the_same_player_may_move_again_without_costing_depth(self):
+        game = Mancala.kalah(pits=4, stones=3)
+        plain = gamedp.AlphaBeta(depth=4).search(game)
+        extended = gamedp.AlphaBeta(depth=4, extends=True).search(game)
+        assert len(extended.principal_variation) > len(plain.principal_variation)
+        assert extended.statistics.nodes > plain.statistics.nodes
+
+
+class TestLimits:
+    def test_nodes(self):
+        result = gamedp.AlphaBeta(max_nodes=5000).search(Mancala(stones=4))
+        assert result.status is gamedp.Status.NODE_LIMIT
+        assert result.statistics.nodes < 2 * 5000
+        assert result.lower < result.upper
+        assert result.best_actions
+
+    def test_time(self):
+        result = gamedp.AlphaBeta(max_seconds=0.3).search(Mancala(stones=4))
+        assert result.status is gamedp.Status.TIME_LIMIT
+        assert result.best_actions
+
+    def test_a_stop_before_anything_is_known_claims_nothing(self):
+        result = gamedp.AlphaBeta(max_nodes=1).search(Mancala(stones=4))
+        assert math.isnan(result.value)
+        assert result.best_actions == ()
+        assert result.lower < 0 < result.upper
+
+    def test_minimax_claims_nothing_either(self):
+        result = gamedp.Minimax(depth=9, max_nodes=100).search(Mancala(stones=4))
+        assert result.status is gamedp.Status.NODE_LIMIT
+        assert math.isnan(result.value)
+
+    def test_perft_says_how_far_it_got(self):
+        with pytest.raises(gamedp.LimitExceededError, match="positions"):
+            gamedp.perft(Mancala(), 12, max_seconds=0.05)
+
+    def test_progress_is_reported(self):
+        seen = []
+        gamedp.AlphaBeta(max_seconds=0.5).search(Mancala(stones=4), progress=seen.append)
+        assert seen
+        assert "depth" in seen[-1].detail
+
+    @pytest.mark.parametrize("options", [{"depth": 0}, {"max_nodes": 0}, {"max_seconds": -1.0}])
+    def test_options_are_checked(self, options):
+        with pytest.raises(gamedp.InvalidParameterError):
+            gamedp.AlphaBeta(**options)
+
+
+class TestRefusals:
+    def test_chance(self):
+        with pytest.raises(gamedp.UnsupportedProblemError, match="more than one outcome"):
+            gamedp.AlphaBeta(depth=3).search(Wubbel(goal=10))
+
+    def test_chance_further_on(self):
+        @attrs.frozen
+        class Late(MadeUp):
+            def outcomes(self, state, action):
+                if state.layer < 2:
+                    yield 1.0, Node(1 - state.player, state.layer + 1, action)
+                else:
+                    yield 0.5, Node(0, state.layer + 1, 0)
+                    yield 0.5, Node(1, state.layer + 1, 1)
+
+            def is_terminal(self, state):
+                return state.layer >= self.layers
+
+        with pytest.raises(gamedp.UnsupportedProblemError, match=r"layer=2"):
+            gamedp.AlphaBeta(depth=5).search(Late(layers=5), compile="never")
+
+    def test_three_players(self):
+        with pytest.raises(gamedp.UnsupportedProblemError, match="MaxN"):
+            gamedp.AlphaBeta(depth=3).search(Mancala(players=3))
+
+    @pytest.mark.parametrize("tier", ["auto", "never"])
+    def test_a_range_without_a_number_in_it(self, tier):
+        @attrs.frozen
+        class Wrong(MadeUp):
+            def value_range(self, state, player):
+                return (1.0, -1.0) if state.layer == 2 else (-9.0, 9.0)
+
+        with pytest.raises(gamedp.InvalidModelError, match="value_range"):
+            gamedp.AlphaBeta(depth=6).search(Wrong(seed=3), compile=tier)
+
+    @pytest.mark.parametrize("searcher", [gamedp.AlphaBeta(depth=6), gamedp.Minimax(depth=6)])
+    def test_rules_that_lead_nowhere(self, searcher):
+        @attrs.frozen
+        class Stuck(MadeUp):
+            def actions(self, state):
+                for action in range(2 if state.layer < 3 else 0):  # noqa: UP028 - numba has none
+                    yield action
+
+            def is_terminal(self, state):
+                return state.layer >= self.layers
+
+        with pytest.raises(gamedp.InvalidModelError, match="no actions"):
+            searcher.search(Stuck(seed=1), compile="auto")
+
+
+def test_a_game_that_is_over_is_worth_its_payoff():
+    game = Matches(matches=3)
+    over = next(state for _, state in game.outcomes(game.initial_state(), 3))
+    result = gamedp.AlphaBeta().search(game, over)
+    assert result.is_proven
+    assert result.value == game.payoff(over, 0)
+    assert result.actions == ()
+
+
+@attrs.frozen
+class LongWay:
+    """One step after the other; the payoff says how many there were."""
+
+    steps: int = 12_000
+    num_players = 2
+
+    def initial_state(self):
+        return Node(0, 0, 0)
+
+    def is_terminal(self, state):
+        return state.layer == self.steps
+
+    def player(self, state):
+        return state.player
+
+    def actions(self, state):
+        yield 0
+        if state.layer % 1000 == 0 and state.place == 0:
+            yield 1
+
+    def outcomes(self, state, action):
+        yield 1.0, Node(1 - state.player, state.layer + 1, max(state.place, action))
+
+    def payoff(self, state, player):
+        return float(state.layer if player == 0 else -state.layer)
+
+
+def test_a_game_of_many_thousand_plies_needs_no_stack_of_pythons():
+    game = LongWay()
+    assert gamedp.Minimax().search(game).value == 12_000
+    far = gamedp.AlphaBeta(depth=11_000, max_seconds=20.0)
+    assert far.search(game, Node(0, 11_990, 0)).value == 12_000
+
+
+def test_work_is_saved():
+    game = Mancala(stones=4)
+    plain = gamedp.Minimax(depth=7).search(game).statistics.nodes
+    pruned = gamedp.AlphaBeta(depth=7, table_bytes=0).search(game).statistics.nodes
+    tabled = gamedp.AlphaBeta(depth=7).search(game).statistics.nodes
+    assert pruned < plain / 8
+    assert tabled < pruned
+    deep = Mancala(stones=4)
+    assert (
+        gamedp.AlphaBeta(depth=8).search(deep).statistics.nodes
+        < gamedp.Minimax(depth=8).search(deep).statistics.nodes / 10
+    )
+
+
+def test_settled_scores_are_shared_between_positions():
+    with_stop = gamedp.AlphaBeta().search(Mancala(pits=4, stones=2))
+    without = gamedp.AlphaBeta().search(Mancala(pits=4, stones=2, majority_stop=False))
+    assert with_stop.value == without.value == 0.0
+    assert without.statistics.nodes < with_stop.statistics.nodes
+
+
+class TestPerft:
+    def test_the_rules_lead_where_they_should(self):
+        found = gamedp.perft(Mancala(stones=3), 6)
+        assert found.positions == (1, 6, 36, 183, 939, 4422, 21121)
+        assert not any(found.ended)
+
+    def test_chance_counts_every_outcome(self):
+        found = gamedp.perft(Wubbel(goal=12), 4)
+        assert found.positions == (1, 6, 41, 276, 1721)
+        assert found == attrs.evolve(gamedp.perft(Wubbel(goal=12), 4, compile="never"),
+                                     seconds=found.seconds)  # fmt: skip
+
+    def test_depth_nothing(self):
+        assert gamedp.perft(Mancala(), 0).positions == (1,)
+
+    def test_depth_is_checked(self):
+        with pytest.raises(gamedp.InvalidParameterError, match="depth"):
+            gamedp.perft(Mancala(), -1)

@@ -1,0 +1,318 @@
+"""``gamedp search`` and ``gamedp perft``: what they print, and what they refuse."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from importlib.metadata import entry_points
+
+import attrs
+import pytest
+from figures import BY_NAME
+
+import gamedp
+from gamedp.cli import main
+from gamedp.games.mancala import Mancala
+from gamedp.games.matches import Matches, MatchesState, Nim
+
+SMALL = ("mancala", "--set", "pits=3,stones=2")
+PLAIN = ("--compile", "never")
+COMMAND = (sys.executable, "-c", "import sys, gamedp.cli; sys.exit(gamedp.cli.main())")
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command in this process; return its exit code and what it wrote."""
+
+    def runner(*arguments):
+        code = main([str(each) for each in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return runner
+
+
+@pytest.fixture
+def run_json(run):
+    """Run a command in this process that succeeds; return its JSON."""
+
+    def runner(*arguments):
+        code, out, err = run(*arguments, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out, parse_constant=pytest.fail)
+
+    return runner
+
+
+def words_of(out):
+    """Return what stands behind each label."""
+    words, label = {}, ""
+    for line in out.splitlines():
+        label = line[:10].strip() or label
+        words.setdefault(label, []).append(line[12:])
+    return words
+
+
+class TestSearch:
+    def test_words(self, run):
+        code, out, err = run("search", *SMALL, "--depth", 4, *PLAIN)
+        assert (code, err) == (0, "")
+        words = words_of(out)
+        assert list(words) == [
+            "game", "state", "to move", "value", "bounds", "actions", "best", "line", "its end",
+            "guarantee", "status", "searcher", "depth", "nodes", "table", "time",
+        ]  # fmt: skip
+        game = Mancala(pits=3, stones=2)
+        result = gamedp.AlphaBeta(depth=4).search(game, compile="never")
+        assert words["to move"] == ["the first player, who wants the value as high as possible"]
+        assert words["value"] == [f"{result.value!r}   for the first player"]
+        assert words["bounds"][0].startswith(f"{result.lower!r} to {result.upper!r}   (")
+        assert words["status"] == [result.status.value]
+        assert words["guarantee"] == [result.guarantee.value]
+        assert words["searcher"] == ["AlphaBeta(depth=4)"]
+        assert words["depth"] == ["4 plies"]
+        assert words["nodes"][0].startswith(f"{result.statistics.nodes:,}, ")
+        assert len(words["actions"]) == 3
+        for entry, row in zip(result.actions, words["actions"], strict=True):
+            assert (row[0] == "*") == (entry.action in result.best_actions)
+            assert row[2:].split() == [*entry.name.split(), repr(entry.value), *entry.bound.split()]
+        names = [f"pit {action}" for action in result.best_actions]
+        assert words["best"] == [", ".join(names)]
+        line = [f"pit {action}" for action, _ in result.principal_variation]
+        assert words["line"] == [", ".join(line)]
+        end = game.render(result.principal_variation[-1][1])
+        assert [row.rstrip() for row in words["its end"][1:]] == end.splitlines()
+
+    def test_json(self, run_json):
+        facts = run_json("search", *SMALL, "--depth", 5, *PLAIN)
+        result = gamedp.AlphaBeta(depth=5).search(Mancala(pits=3, stones=2), compile="never")
+        assert facts["searcher"]["name"] == "alpha-beta"
+        assert facts["searcher"]["depth"] == 5
+        assert facts["parameters"]["pits"] == 3
+        assert (facts["status"], facts["guarantee"]) == ("DEPTH_LIMIT", "TWO_SIDED")
+        for name in ("value", "lower", "upper"):
+            assert facts[name] == getattr(result, name)
+        assert facts["actions"] == [attrs.asdict(entry) for entry in result.actions]
+        assert facts["best"] == list(result.best_actions)
+        assert [step["action"] for step in facts["line"]] == [
+            action for action, _ in result.principal_variation
+        ]
+        end = result.principal_variation[-1][1]
+        assert facts["end"] == {"player": end.player, "sides": list(end.sides)}
+        assert facts["nodes"] == result.statistics.nodes
+
+    def test_exact_is_what_the_solver_finds(self, run, run_json):
+        game = Mancala(pits=3, stones=2)
+        solution = gamedp.solve(game, compile="never")
+        facts = run_json("search", *SMALL, "--exact", *PLAIN)
+        assert facts["proven"]
+        assert facts["value"] == facts["lower"] == facts["upper"] == solution.value()
+        assert facts["best"] == solution.best_actions(game.initial_state())
+        # Beyond half of the stones the majority stop counts, which tables do not know.
+        assert facts["searcher"]["endings"]["material"] == 6
+        words = words_of(run("search", *SMALL, "--exact", *PLAIN)[1])
+        assert words["endings"][0].startswith("material up to 6, 924 positions, read ")
+        assert words["searcher"] == ["AlphaBeta()"]
+
+    @pytest.mark.parametrize(("endings", "material"), [(0, None), (3, 3)])
+    def test_endings_as_asked(self, run_json, endings, material):
+        facts = run_json("search", *SMALL, "--exact", "--endings", endings, *PLAIN)
+        tables = facts["searcher"]["endings"]
+        assert (tables and tables["material"]) == material
+        assert facts["value"] == gamedp.solve(Mancala(pits=3, stones=2), compile="never").value()
+
+    def test_default_tables_take_seconds(self, monkeypatch):
+        from gamedp.cli import search
+
+        start = Mancala().initial_state()
+        assert search._suitable_material(Mancala(), start) == 12
+        assert search._suitable_material(Mancala(pits=2, stones=1), start) == 2
+        assert search._suitable_material(Mancala(players=3), start) == 0
+        assert search._suitable_material(Matches(), MatchesState(0, 9)) == 0
+        few = Mancala(majority_stop=False)
+        assert search._suitable_material(few, few.position([1] * 6, [0, 1, 0, 0, 0, 0])) == 7
+
+    def test_endings_are_kept(self, run_json, tmp_path):
+        command = ("search", *SMALL, "--exact", "--endings-folder", tmp_path / "tables", *PLAIN)
+        first, again = run_json(*command), run_json(*command)
+        assert (tmp_path / "tables").is_dir()
+        assert first["value"] == again["value"]
+
+    def test_a_position(self, run_json):
+        facts = run_json("search", "matches", "--state", "player=1,left=6", "--exact", *PLAIN)
+        assert facts["state"] == {"player": 1, "left": 6}
+        assert (facts["value"], facts["best"]) == (-1.0, [1])
+
+    def test_where_the_game_is_over(self, run, run_json):
+        facts = run_json("search", "matches", "--state", "left=0", "--depth", 3, *PLAIN)
+        assert (facts["value"], facts["actions"], facts["line"]) == (1.0, [], [])
+        assert facts["end"] == facts["state"]
+        words = words_of(run("search", "matches", "--state", "left=0", "--depth", 3, *PLAIN)[1])
+        assert words["to move"] == ["nobody: the game is over, and the value is the payoff"]
+        assert "actions" not in words
+
+    def test_another_searcher(self, run_json):
+        command = ("search", "nim", "--set", "heaps=1,2,2", "--searcher", "minimax", *PLAIN)
+        facts = run_json(*command, "--option", "depth=3")
+        assert facts["searcher"]["name"] == "minimax"
+        assert facts["depth"] == 3
+        value = gamedp.Minimax().search(Nim(heaps=(1, 2, 2)), compile="never").value
+        assert run_json(*command, "--exact")["value"] == value == 1.0
+
+    def test_chance_with_minimax(self, run_json):
+        command = ("search", "wubbel", "--set", "goal=2,faces=2,busts=2,grace=true")
+        facts = run_json(*command, "--searcher=minimax", "--exact", *PLAIN)
+        assert facts["value"] == 0.8125
+        assert facts["lower"] <= 0.8125 <= facts["upper"]
+
+    def test_a_limit_prints_what_is_known_and_fails(self, run):
+        command = ("search", *SMALL, "--exact", "--max-nodes", 20, "--endings", 0, *PLAIN)
+        code, out, err = run(*command, "--json")
+        facts = json.loads(out)
+        assert code == 1
+        assert facts["status"] == "NODE_LIMIT"
+        assert facts["lower"] < facts["upper"]
+        assert err.startswith("gamedp: AlphaBeta stopped at a limit after depth ")
+        code, out, _ = run(*command)
+        assert code == 1
+        assert words_of(out)["status"] == [gamedp.Status.NODE_LIMIT.value]
+
+    def test_no_value_at_a_limit(self, run):
+        command = ("search", *SMALL, "--searcher=minimax", "--max-nodes=5", *PLAIN)
+        code, out, _ = run(*command)
+        assert code == 1
+        words = words_of(out)
+        assert words["value"] == ["none was found before the limit"]
+        assert "best" not in words
+
+    def test_one_player(self, run, tmp_path, monkeypatch):
+        (tmp_path / "climb.py").write_text(
+            "class Climb:\n"
+            "    def initial_state(self):\n        return 0\n\n"
+            "    def is_terminal(self, state):\n        return state >= 7\n\n"
+            "    def actions(self, state):\n        return [1, 2, 3]\n\n"
+            "    def outcomes(self, state, action):\n        return [(1.0, state + action)]\n\n"
+            "    def payoff(self, state, player):\n        return float(state)\n"
+        )
+        monkeypatch.setattr(sys, "path", sys.path.copy())
+        monkeypatch.chdir(tmp_path)
+        words = words_of(run("search", "climb.py:Climb", "--exact", *PLAIN)[1])
+        assert "to move" not in words
+        assert words["value"] == ["9.0"]
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "message"),
+        [
+            ((*SMALL,), 2, "say how far to look: --depth 10"),
+            ((*SMALL, "--depth=3", "--exact"), 2, "--depth does not go with it"),
+            ((*SMALL, "--depth=0"), 2, "depth is 0"),
+            ((*SMALL, "--depth=3", "--searcher=alphabeta"), 2, "did you mean 'alpha-beta'?"),
+            ((*SMALL, "--depth=3", "--option=deep=1"), 2, "option of alpha-beta called 'deep'"),
+            ((*SMALL, "--depth=3", "--option=depth=4"), 2, "says again"),
+            ((*SMALL, "--depth=3", "--endings=7"), 1, "the largest is 6"),
+            ((*SMALL, "--depth=3", "--endings=-1"), 2, "material is -1"),
+            ((*SMALL, "--depth=3", "--endings-folder=x"), 2, "--endings-folder needs --endings"),
+            ((*SMALL, "--depth=3", "--searcher=minimax", "--endings=3"), 2, "has no --endings"),
+            ((*SMALL, "--depth=3", "--searcher=minimax", "--table-mib=1"), 2, "has no --table-mib"),
+            (("matches", "--depth=3", "--endings=3"), 1, "Matches has no endgame tables"),
+            (("matches", "--depth=3", "--state=lef=3"), 2, "did you mean 'left'?"),
+            (("wubbel", "--depth=3"), 1, "AlphaBeta is for games without chance"),
+            (("kniffel", "--depth=3"), 1, "kniffel is a staged game"),
+        ],
+    )
+    def test_refusals(self, run, arguments, code, message):
+        found, out, err = run("search", *arguments, *PLAIN)
+        assert (found, out) == (code, "")
+        assert message in err
+        assert err.startswith("gamedp: ")
+        assert err.count("\n") == 1
+
+    def test_ctrl_c(self, tmp_path):
+        (tmp_path / "slow.py").write_text(
+            "class Slow:\n"
+            "    num_players = 2\n\n"
+            "    def initial_state(self):\n        return 0\n\n"
+            "    def is_terminal(self, state):\n        return False\n\n"
+            "    def actions(self, state):\n        return [0, 1]\n\n"
+            "    def player(self, state):\n        return 0\n\n"
+            "    def outcomes(self, state, action):\n"
+            "        if state > 3000:\n            open('started', 'w').close()\n"
+            "        return [(1.0, 2 * state + action + 1)]\n\n"
+            "    def payoff(self, state, player):\n        return 0.0\n"
+        )
+        process = subprocess.Popen(
+            [*COMMAND, "search", "slow.py:Slow", "--exact", *PLAIN],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        patience = threading.Event()
+        for _ in range(600):
+            if (tmp_path / "started").exists():
+                break
+            patience.wait(0.1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out, err) == (130, "", "gamedp: interrupted.\n")
+
+
+class TestSearchers:
+    def test_list(self, run, run_json):
+        assert "--option table_bytes=67108864" in run("searchers")[1]
+        names = [entry["name"] for entry in run_json("searchers")]
+        assert names == sorted(point.name for point in entry_points(group="gamedp.searchers"))
+        assert {"alpha-beta", "minimax"} <= set(names)
+
+    @pytest.mark.parametrize("point", entry_points(group="gamedp.searchers"), ids=lambda p: p.name)
+    def test_each_can_search(self, point):
+        assert callable(point.load().search)
+
+
+class TestPerft:
+    def test_words(self, run):
+        code, out, err = run("perft", "matches", "--set", "matches=5", "--depth=4", *PLAIN)
+        assert (code, err) == (0, "")
+        words = words_of(out)
+        assert words["lines"] == [
+            "ply  positions  ended",
+            "  0          1      0",
+            "  1          3      0",
+            "  2          8      2",
+            "  3         10      6",
+            "  4          5      4",
+        ]
+        assert words["in all"] == ["27"]
+        assert words["time"][0].endswith(" positions a second")
+
+    def test_the_lines_of_mancala(self, run_json):
+        facts = run_json("perft", "mancala", "--set", "stones=3", "--depth", 4)
+        assert facts["positions"] == [1, *BY_NAME["mancala.perft"].value[3][:4]]
+        assert facts["ended"] == [0] * 5
+        assert facts["parameters"]["stones"] == 3
+        assert facts["positions_per_second"] > 0
+
+    def test_from_a_position(self, run_json):
+        facts = run_json("perft", "matches", "--state", "left=2", "--depth", 2, *PLAIN)
+        assert (facts["positions"], facts["ended"]) == ([1, 2, 1], [0, 1, 1])
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "message"),
+        [
+            (("matches",), 2, "--depth"),
+            (("matches", "--depth=-1"), 2, "depth is -1"),
+            (("kniffel", "--depth=1"), 1, "kniffel is a staged game"),
+            (
+                ("mancala", "--depth=30", "--max-seconds=0.2"),
+                1,
+                "counting stopped at max_seconds=0.2",
+            ),
+        ],
+    )
+    def test_refusals(self, run, arguments, code, message):
+        found, out, err = run("perft", *arguments, *PLAIN)
+        assert (found, out) == (code, "")
+        assert message in err

@@ -51,6 +51,7 @@ COMMANDS = {
     "explain": "gamedp.cli.explain:explain",
     "search": "gamedp.cli.search:search",
     "perft": "gamedp.cli.perft:perft",
+    "endings": "gamedp.cli.endings:endings",
     "games": "gamedp.cli.lists:games",
     "solvers": "gamedp.cli.lists:solvers",
     "searchers": "gamedp.cli.lists:searchers",

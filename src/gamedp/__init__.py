@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
     from gamedp.searchers.alpha_beta import AlphaBeta
     from gamedp.searchers.endings import EndgameTables
+    from gamedp.searchers.expectiminimax import Expectiminimax
     from gamedp.searchers.minimax import Minimax
     from gamedp.searchers.perft import Perft, perft
     from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
@@ -71,6 +72,7 @@ _HOMES = {
     "Discounted": "objectives",
     "Distribution": "totals",
     "EndgameTables": "searchers.endings",
+    "Expectiminimax": "searchers.expectiminimax",
     "FiniteHorizon": "objectives",
     "Flattened": "staged_game",
     "Game": "game",
@@ -147,6 +149,7 @@ __all__ = [
     "Discounted",
     "Distribution",
     "EndgameTables",
+    "Expectiminimax",
     "FiniteHorizon",
     "Flattened",
     "Game",

@@ -210,10 +210,10 @@ def checked_range(rules: Rules, state: Any, player: int) -> tuple[float, float]:
     Raises
     ------
     InvalidModelError
-        If its ends are in the wrong order.
+        If its ends are in the wrong order, or both infinite and the same.
     """
     low, high = map(float, method(rules.game, "value_range")(rules.game, state, player))
-    if not low <= high:
+    if not low <= high or low == math.inf or high == -math.inf:
         message = (
             f"value_range({state!r}, {player}) is ({low!r}, {high!r}), which holds no number; "
             "the first must not be greater than the second."

@@ -279,3 +279,45 @@ class Race:
         if player == 1:
             worth = -worth
         return worth - left, worth + left
+
+
+@attrs.frozen
+class Crowd(MadeUp):
+    """Three players and more, each with payoffs of their own; the dice are fair coins, so that all
+    sums are exact and equally good actions are exactly equal."""
+
+    num_players: int = 3
+    dicey: bool = True
+
+    def outcomes(self, state, action):
+        sides = 1
+        if self.dicey:
+            sides = 1 << self.mix(state.layer, state.place, 10 + action) % 3
+        for side in range(sides):
+            throw = self.mix(state.layer, state.place, 100 + 10 * action + side)
+            mover = (state.player + 1 + throw % 2) % self.num_players
+            following = Node(mover, state.layer + 1 + throw // 3 % 2, throw // 7 % self.width)
+            yield 1.0 / sides, following
+
+    def payoff(self, state, player):
+        return self.worth(self.mix(state.layer, state.place, 50 + 7 * player))
+
+    def heuristic(self, state, player):
+        return self.worth(self.mix(state.layer, state.place, 90 + 7 * player))
+
+
+@attrs.frozen
+class CrowdEarning(Crowd):
+    """The same with rewards for everybody."""
+
+    def reward(self, state, action, player):
+        return self.worth(self.mix(state.layer, state.place, 40 + 11 * player + action))
+
+
+@attrs.frozen
+class CrowdBounded(Crowd):
+    """The same, and it knows bounds of every value."""
+
+    def value_range(self, state, player):
+        most = float(self.values // 2)
+        return -most, most

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gamedp.searchers.alpha_beta import AlphaBeta
     from gamedp.searchers.endings import EndgameTables
     from gamedp.searchers.expectiminimax import Expectiminimax
+    from gamedp.searchers.max_n import MaxN, MaxNAction, MaxNResult
     from gamedp.searchers.minimax import Minimax
     from gamedp.searchers.perft import Perft, perft
     from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
@@ -83,6 +84,9 @@ _HOMES = {
     "InvalidParameterError": "errors",
     "KeptSolutionWarning": "errors",
     "LimitExceededError": "errors",
+    "MaxN": "searchers.max_n",
+    "MaxNAction": "searchers.max_n",
+    "MaxNResult": "searchers.max_n",
     "Minimax": "searchers.minimax",
     "Model": "model",
     "NotSolvedError": "errors",
@@ -160,6 +164,9 @@ __all__ = [
     "InvalidParameterError",
     "KeptSolutionWarning",
     "LimitExceededError",
+    "MaxN",
+    "MaxNAction",
+    "MaxNResult",
     "Minimax",
     "Model",
     "NotSolvedError",

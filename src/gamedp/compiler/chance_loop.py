@@ -141,7 +141,7 @@ def expectiminimax(game, work, budget):
             if ply + 2 > ints.shape[0]:
                 return GROW_PLIES
             place = ints[ply - 1, OUT_FIRST] + ints[ply - 1, OUT_CURRENT]
-            mover, opposed = out_ints[place, OUT_MOVER], out_ints[place, OUT_OPPOSED]
+            mover, opposed = as_action(out_ints[place, OUT_MOVER]), out_ints[place, OUT_OPPOSED]
             low, high = out_floats[place, OUT_LOW], out_floats[place, OUT_HIGH]
             alpha, beta = floats[ply - 1, CHILD_ALPHA], floats[ply - 1, CHILD_BETA]
             if opposed:
@@ -244,14 +244,14 @@ def expectiminimax(game, work, budget):
             is_cut = best >= floats[ply, BETA]
             if current < count and not is_cut and not (ints[ply, PROBED] and current == 1):
                 chosen = next_place_jit(order, first, count, current)
-                action, priority = moves[chosen], order[chosen]
+                action, priority = as_action(moves[chosen]), order[chosen]
                 moves[chosen], order[chosen] = moves[first + current], order[first + current]
                 moves[first + current], order[first + current] = action, priority
                 base = 0
                 if ply > 0:
                     base = ints[ply - 1, OUT_FIRST] + ints[ply - 1, OUT_COUNT]
                 state = game.gamedp_decode(fields[ply])
-                mover, ends = ints[ply, MOVER], fields[ply, horizon] % KINDS
+                mover, ends = as_action(ints[ply, MOVER]), fields[ply, horizon] % KINDS
                 rest = ints[ply, REST]
                 if rest < ENDLESS:
                     rest -= 1

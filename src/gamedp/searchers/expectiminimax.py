@@ -12,11 +12,17 @@ from gamedp.compiler import chance_loop as loop
 from gamedp.compiler.memory import untouched
 from gamedp.compiler.search import SearchRules, search_rules, table_entries
 from gamedp.compiler.search_loop import above
-from gamedp.errors import InvalidModelError, UnsupportedProblemError
-from gamedp.game import method
 from gamedp.kernels.transposition import EXACT, LOWER, UPPER
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
-from gamedp.searchers.base import OutOfTime, Watch, checked_range, ended, root_of
+from gamedp.searchers.base import (
+    OutOfTime,
+    Watch,
+    check_estimate,
+    checked_range,
+    ended,
+    refuse_cycles,
+    root_of,
+)
 from gamedp.solution import Guarantee, Status
 from gamedp.solvers.options import one_of, positive, whole_and_positive
 
@@ -343,7 +349,7 @@ class _Search:
         names: tuple[str, ...] = ("moves", "order")
         if status == loop.GROW_PLIES:
             if self.options.depth is None:
-                self._refuse_cycles()
+                refuse_cycles(self.search_rules, self._stack())
             names = ("fields", "ints", "floats")
         elif status == loop.GROW_OUTCOMES:
             names = ("out_fields", "out_ints", "out_floats")
@@ -353,21 +359,6 @@ class _Search:
             array = getattr(self, name)
             setattr(self, name, np.concatenate((array, np.zeros_like(array))))
         self.work = self._work(self.search_rules)
-
-    def _refuse_cycles(self) -> None:
-        """Raise the error of a game without an end, if the line of play has come round."""
-        rules = self.search_rules
-        seen = set()
-        for row in self._stack():
-            key = row.tobytes()
-            if key in seen:
-                message = (
-                    f"{rules.build(row)!r} can come again, so that the game may go on for ever, "
-                    "and a search with depth=None looks for its end. Give a depth, or use "
-                    "gamedp.solve."
-                )
-                raise UnsupportedProblemError(message)
-            seen.add(key)
 
     def _complain(self, status: int) -> NoReturn:
         """Raise the error of the rules that the loop has met."""
@@ -380,13 +371,7 @@ class _Search:
         if not game.is_terminal(state):
             player = rules.rules.player(state)
             if status == loop.BAD_ESTIMATE:
-                estimate = method(game, "heuristic")(game, state, player)
-                if not math.isfinite(estimate):
-                    message = (
-                        f"heuristic({state!r}, {player}) is {estimate!r}; it must be one finite "
-                        "number."
-                    )
-                    raise InvalidModelError(message)
+                check_estimate(rules.rules, state, player)
             if 0 <= player < rules.rules.num_players:
                 checked_range(rules.rules, state, player)
         rules.explain(stack)

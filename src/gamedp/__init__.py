@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
     from gamedp.searchers.alpha_beta import AlphaBeta
     from gamedp.searchers.endings import EndgameTables
+    from gamedp.searchers.expectiminimax import Expectiminimax
+    from gamedp.searchers.max_n import MaxN, MaxNAction, MaxNResult
     from gamedp.searchers.minimax import Minimax
     from gamedp.searchers.perft import Perft, perft
     from gamedp.searchers.proof_number import ProofNumberSearch
@@ -72,6 +74,7 @@ _HOMES = {
     "Discounted": "objectives",
     "Distribution": "totals",
     "EndgameTables": "searchers.endings",
+    "Expectiminimax": "searchers.expectiminimax",
     "FiniteHorizon": "objectives",
     "Flattened": "staged_game",
     "Game": "game",
@@ -82,6 +85,9 @@ _HOMES = {
     "InvalidParameterError": "errors",
     "KeptSolutionWarning": "errors",
     "LimitExceededError": "errors",
+    "MaxN": "searchers.max_n",
+    "MaxNAction": "searchers.max_n",
+    "MaxNResult": "searchers.max_n",
     "Minimax": "searchers.minimax",
     "Model": "model",
     "NotSolvedError": "errors",
@@ -149,6 +155,7 @@ __all__ = [
     "Discounted",
     "Distribution",
     "EndgameTables",
+    "Expectiminimax",
     "FiniteHorizon",
     "Flattened",
     "Game",
@@ -159,6 +166,9 @@ __all__ = [
     "InvalidParameterError",
     "KeptSolutionWarning",
     "LimitExceededError",
+    "MaxN",
+    "MaxNAction",
+    "MaxNResult",
     "Minimax",
     "Model",
     "NotSolvedError",

@@ -241,6 +241,14 @@ class TestPlayGame:
         with pytest.raises(gamedp.InvalidParameterError, match="max_plies is"):
             gamedp.play_game(SMALL, players, 0, max_plies=max_plies)
 
+    @pytest.mark.parametrize("seed", [-1, 2.5, "one"])
+    def test_refuses_a_senseless_seed(self, seed):
+        players = [gamedp.RandomPlayer(SMALL)] * 2
+        with pytest.raises(gamedp.InvalidParameterError, match="seed is"):
+            gamedp.play_game(SMALL, players, seed)
+        with pytest.raises(gamedp.InvalidParameterError, match="seed is"):
+            gamedp.tournament(SMALL, *players, seed=seed)
+
     def test_staged_games_are_refused(self):
         with pytest.raises(TypeError, match="is not a game"):
             gamedp.play_game(Kniffel(), [], 0)

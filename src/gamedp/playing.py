@@ -38,6 +38,7 @@ __all__ = [
     "RandomPlayer",
     "Seat",
     "check_plies",
+    "checked_seed",
     "drawn",
     "load_games",
     "play_game",
@@ -295,7 +296,7 @@ def play_game(
         )
         raise InvalidParameterError(message)
     check_plies(max_plies)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(checked_seed(seed))
     seats = [seated(rules, player, compile) for player in players]
     with bind_once():
         return Line.begin(rules, start, rng).play(seats, rng, max_plies)
@@ -306,6 +307,18 @@ def check_plies(max_plies: float) -> None:
     if max_plies < 1 or max_plies != int(max_plies):
         message = f"max_plies is {max_plies!r}; it must be a whole number, at least 1."
         raise InvalidParameterError(message)
+
+
+def checked_seed(seed: Any) -> Any:
+    """Return what numpy makes generators of; raise InvalidParameterError if it cannot."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    try:
+        np.random.SeedSequence(getattr(seed, "entropy", seed))
+    except (TypeError, ValueError):
+        message = f"seed is {seed!r}; it must be a whole number, 0 or more."
+        raise InvalidParameterError(message) from None
+    return seed
 
 
 def seated(rules: Rules, player: Any, compile: Compile) -> Seat:

@@ -15,7 +15,16 @@ from scipy.special import stdtrit
 from gamedp.compiler.search import bind_once
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.game import Rules
-from gamedp.playing import MOST_PLIES, Compile, GameRecord, Line, RandomPlayer, check_plies, seated
+from gamedp.playing import (
+    MOST_PLIES,
+    Compile,
+    GameRecord,
+    Line,
+    RandomPlayer,
+    check_plies,
+    checked_seed,
+    seated,
+)
 from gamedp.progress import Reporter
 
 if TYPE_CHECKING:
@@ -202,11 +211,12 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
         message = f"opening is {opening!r}; it must be a whole number from 0 to below max_plies."
         raise InvalidParameterError(message)
     seats = seated(rules, one, compile), seated(rules, other, compile)
+    pairs = np.random.SeedSequence(checked_seed(seed))
     reporter = Reporter(progress, "play")
     began = time.perf_counter()
     records = []
     with bind_once():
-        for pair in np.random.SeedSequence(seed).spawn(games // 2):
+        for pair in pairs.spawn(games // 2):
             for record in _pair(rules, seats, pair, opening, max_plies):
                 records.append(record)
                 reporter.report(len(records), games, f"{len(records):,} of {games:,} games")

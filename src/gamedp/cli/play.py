@@ -66,7 +66,7 @@ def play(
     """
     import numpy as np  # noqa: PLC0415 - not needed for --help
 
-    from gamedp.playing import LevelPlayer, Line  # noqa: PLC0415 - likewise
+    from gamedp.playing import LevelPlayer, Line, checked_seed  # noqa: PLC0415 - likewise
 
     made = make_ordinary_game(game, settings or (), command="play")
     rules = gamedp.Rules(made)
@@ -75,7 +75,7 @@ def play(
         raise UnsupportedProblemError(message)
     computer = LevelPlayer(level)
     seed = secrets.randbits(32) if seed is None else seed
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(checked_seed(seed))
     start = position_of(starts_of(rules), state, "--state") if state else None
     line = Line.begin(rules, start, rng)
     begins = ("human", "computer")[int(rng.integers(2))] if first == "random" else first

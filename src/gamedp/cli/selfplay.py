@@ -16,6 +16,7 @@ from gamedp.cli.games import make_ordinary_game
 from gamedp.cli.options import OUTPUT, Compile, GameName, GameSettings, OutputOptions
 from gamedp.cli.parameters import values_of
 from gamedp.cli.watch import watch
+from gamedp.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from gamedp.tournaments import Tournament
@@ -69,6 +70,9 @@ def selfplay(
     made = make_ordinary_game(game, settings or (), command="selfplay")
     one, other = gamedp.LevelPlayer(how.level), gamedp.LevelPlayer(how.against)
     seed = secrets.randbits(32) if how.seed is None else how.seed
+    if how.save is not None and not how.save.parent.is_dir():  # before hours of playing
+        message = f"there is no folder {how.save.parent} to keep the games in."
+        raise InvalidParameterError(message)
     with watch(quiet=output.quiet) as progress:
         result = gamedp.tournament(
             made,

@@ -169,6 +169,13 @@ class TestSearch:
         assert facts["value"] == 0.8125
         assert facts["lower"] <= 0.8125 <= facts["upper"]
 
+    def test_a_long_line_breaks_between_actions(self, run):
+        rows = words_of(run("search", "matches", "--set=takes=1", "--exact", *PLAIN)[1])["line"]
+        assert len(rows) == 2
+        assert max(map(len, rows)) <= 80
+        assert " ".join(rows) == ", ".join(["take 1"] * 18)
+        assert all(row.startswith("take 1,") for row in rows)
+
     def test_a_limit_prints_what_is_known_and_fails(self, run):
         command = ("search", *SMALL, "--exact", "--max-nodes", 20, "--endings", 0, *PLAIN)
         code, out, err = run(*command, "--json")

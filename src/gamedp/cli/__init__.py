@@ -51,6 +51,8 @@ COMMANDS = {
     "explain": "gamedp.cli.explain:explain",
     "search": "gamedp.cli.search:search",
     "perft": "gamedp.cli.perft:perft",
+    "play": "gamedp.cli.play:play",
+    "selfplay": "gamedp.cli.selfplay:selfplay",
     "games": "gamedp.cli.lists:games",
     "solvers": "gamedp.cli.lists:solvers",
     "searchers": "gamedp.cli.lists:searchers",

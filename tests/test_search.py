@@ -1,6 +1,7 @@
 """Search: every method gives what plain minimax gives, and bounds that hold the truth."""
 
 import math
+from typing import NamedTuple
 
 import attrs
 import pytest
@@ -261,6 +262,44 @@ def test_a_game_of_many_thousand_plies_needs_no_stack_of_pythons():
     assert gamedp.Minimax().search(game).value == 12_000
     far = gamedp.AlphaBeta(depth=11_000, max_seconds=20.0)
     assert far.search(game, Node(0, 11_990, 0)).value == 12_000
+
+
+class Digits(NamedTuple):
+    player: int
+    number: int
+
+
+@attrs.frozen
+class LargeNumbers:
+    """Two players make a number grow to 25 digits; a remainder of it is the payoff."""
+
+    num_players = 2
+
+    def initial_state(self):
+        return Digits(0, 10**21)
+
+    def is_terminal(self, state):
+        return state.number >= 10**24
+
+    def player(self, state):
+        return state.player
+
+    def actions(self, state):
+        return range(1, 8, 3)
+
+    def outcomes(self, state, action):
+        yield 1.0, Digits(1 - state.player, action * state.number * 10 % 10**25 + action)
+
+    def payoff(self, state, player):
+        remainder = float(state.number % 17)
+        return remainder if player == 0 else -remainder
+
+
+@pytest.mark.parametrize("searcher", [gamedp.Minimax(), gamedp.AlphaBeta()])
+def test_plain_python_computes_beyond_64_bits(searcher):
+    truth = gamedp.solve(LargeNumbers(), compile="never").value()
+    result = searcher.search(LargeNumbers(), compile="never")
+    assert result.lower == result.value == result.upper == truth
 
 
 def test_work_is_saved():

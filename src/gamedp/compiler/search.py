@@ -274,13 +274,28 @@ def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> Sea
         return positions[int(fields[0])]
 
     methods = {
-        name: functools.partial(method(rules.game, name), rules.game)
+        name: _with_plain_numbers(method(rules.game, name), rules.game)
         for name in (*ENTRY_METHODS, *SEARCH_DEFAULTS, *more)
     }
     game = python_types.SimpleNamespace(
         **methods, gamedp_decode=gamedp_decode, gamedp_flatten=gamedp_flatten
     )
     return SearchRules(rules, 1, game, _uncompiled(loop), False, flatten, build)
+
+
+def _with_plain_numbers(function: Callable[..., Any], game: Any) -> Callable[..., Any]:
+    """Return a method of a game, to which a loop passes actions and players out of its arrays.
+
+    Python's own integers do not overflow; one of numpy's would make all overflow that is computed
+    with it.
+    """
+
+    def call(*arguments: Any) -> Any:
+        return function(
+            game, *(value.item() if isinstance(value, np.generic) else value for value in arguments)
+        )
+
+    return call
 
 
 def _uncompiled(loop: Callable[..., int]) -> Callable[..., int]:

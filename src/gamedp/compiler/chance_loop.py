@@ -16,7 +16,7 @@ to move sees it, or the upper one. From the two others' results follow bounds of
 from __future__ import annotations
 
 from gamedp.compiler.bridge import as_action
-from gamedp.compiler.search_loop import MOST_HISTORY, PLACES, above_jit, next_place_jit, usable_jit
+from gamedp.compiler.search_loop import MOST_HISTORY, PLACES, next_place_jit, usable_jit
 from gamedp.kernels.jit import inlined
 from gamedp.kernels.transposition import (
     AGES,
@@ -95,6 +95,15 @@ def divided(number, probability):
 
 
 divided_jit = inlined(divided)
+
+
+def above(number: float) -> float:
+    """Return a number that is a little greater: no two scores of interest are nearer."""
+    size = abs(number)
+    return number + max(size, 1e-290) * 2.0**-51
+
+
+above_jit = inlined(above)
 
 
 def expectiminimax(game, work, budget):

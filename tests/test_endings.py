@@ -1,9 +1,8 @@
-"""Endgame tables: right in both tiers, and nothing wrong with rules, files or limits goes unnoticed."""
+"""Endgame tables: right in both tiers; what is wrong with rules, files or limits is noticed."""
 
 import errno
 import math
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -290,8 +289,9 @@ class _Plain:
 GAME = Mancala(pits=2, stones=4, majority_stop=False)
 MATERIAL = 12
 
-# Builds what GAME and MATERIAL say in the folder that is named on its command line, in plain Python:
-# slowly enough to be killed on the way. `KILL` names the call of fsync at which it kills itself.
+# Builds what GAME and MATERIAL say in the folder that is named on its command line, in plain
+# Python: slowly enough to be killed on the way. `KILL` names the call of fsync at which it kills
+# itself.
 CHILD = """
 import os, signal, sys
 from gamedp import EndgameTables
@@ -363,7 +363,7 @@ class TestFiles:
             while game.is_terminal(state):
                 state = state._replace(place=state.place - 1)
             tables.value(state)
-        assert read == [3, 5] or read == [3, 4]
+        assert read in ([3, 5], [3, 4])
         assert tables.num_bytes == 2 * BLOCK
         start = Heap(0, 1, 2 * BLOCK + 9, 0)
         while game.is_terminal(start):
@@ -399,7 +399,7 @@ class TestFiles:
 
     @pytest.mark.skipif(not IS_POSIX, reason="there is no SIGKILL")
     def test_a_process_that_is_killed_at_some_moment(self, tmp_path, expected):
-        draw = random.Random(5)
+        draw = np.random.default_rng(5)
         for _ in range(2):
             process = child(tmp_path)
             process.stdout.readline()

@@ -53,6 +53,7 @@ COMMANDS = {
     "perft": "gamedp.cli.perft:perft",
     "play": "gamedp.cli.play:play",
     "selfplay": "gamedp.cli.selfplay:selfplay",
+    "endings": "gamedp.cli.endings:endings",
     "games": "gamedp.cli.lists:games",
     "solvers": "gamedp.cli.lists:solvers",
     "searchers": "gamedp.cli.lists:searchers",

@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 
 from gamedp.compiler import chance_loop as loop
+from gamedp.compiler.chance_loop import above
 from gamedp.compiler.memory import untouched
 from gamedp.compiler.search import SearchRules, search_rules, table_entries
-from gamedp.compiler.chance_loop import above
 from gamedp.kernels.transposition import EXACT, LOWER, UPPER
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.searchers.base import (

@@ -8,9 +8,10 @@ import measure
 from exploration import exploration
 from graph import graph
 from kniffel import kniffel
+from mancala import mancala
 from memory import memory
 from start import start
 from wubbel import wubbel
 
 if __name__ == "__main__":
-    sys.exit(measure.main(exploration, wubbel, kniffel, start, memory, graph))
+    sys.exit(measure.main(exploration, wubbel, kniffel, mancala, start, memory, graph))

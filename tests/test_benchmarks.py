@@ -24,6 +24,7 @@ EXPECTED = {
     "exploration": (6, 2, 0),
     "wubbel": (2, 2, 0),
     "kniffel": (5, 3 + RUST, 2 + RUST),
+    "mancala": (3, 2, 0),
     "start": (4, 1, 1),
     "memory": (2, 0, 0),
     "graph": (2, 2, 2),

@@ -117,9 +117,10 @@ def test_whole_games_of_mancala(mancala, pits, stones):
     assert mancala("alphabeta", pits, stones, longest)["value"] == value
 
 
+@pytest.mark.parametrize("mode", ["endings", "endings-plain"])
 @pytest.mark.parametrize(("pits", "stones"), [(1, 9), (2, 12), (3, 8), (4, 5), (6, 4)])
-def test_endings_of_mancala(mancala, pits, stones, tmp_path):
-    printed = mancala("endings", pits, stones, tmp_path / "table")
+def test_endings_of_mancala(mancala, mode, pits, stones, tmp_path):
+    printed = mancala(mode, pits, stones, tmp_path / "table")
     table = np.fromfile(tmp_path / "table", np.int8)
     game = Mancala(pits=pits, stones=-(-stones // (2 * pits)), majority_stop=False)
     value = mancala_reference.value_function(game)
@@ -148,6 +149,7 @@ def test_endings_of_mancala(mancala, pits, stones, tmp_path):
         ["alphabeta", "6", "43", "3"],
         ["endings", "0", "3"],
         ["endings", "6", "128"],
+        ["endings-plain", "6", "128"],
         ["solve", "6", "6", "3"],
     ],
 )

@@ -279,9 +279,8 @@ def _words(result: SearchResult) -> list[tuple[str, str]]:
         names = [entry.name for entry in result.actions if entry.action in result.best_actions]
         pairs.append(("best", ", ".join(names)))
     if result.principal_variation:
-        line = textwrap.fill(", ".join(_line(result)), LINE_WIDTH, break_long_words=False)
         end = result.principal_variation[-1][1]
-        pairs += [("line", line), ("its end", picture_of(rules, end))]
+        pairs += [("line", _wrapped(_line(result))), ("its end", picture_of(rules, end))]
     pairs += [
         ("guarantee", result.guarantee.value),
         ("status", result.status.value),
@@ -317,3 +316,11 @@ def _line(result: SearchResult) -> list[str]:
         result.rules.action_name(state, action)
         for state, (action, _) in zip(states, result.principal_variation, strict=False)
     ]
+
+
+def _wrapped(names: Sequence[str]) -> str:
+    """Return names as lines of text that break between them, not within."""
+    glue = "\0"
+    text = ", ".join(name.replace(" ", glue) for name in names)
+    lines = textwrap.fill(text, LINE_WIDTH, break_long_words=False, break_on_hyphens=False)
+    return lines.replace(glue, " ")

@@ -107,6 +107,7 @@ class Builder:
             total=int(tables.sizes[missing].sum()),
             unit="positions",
         )
+        self._is_late = False
         self._steps = callable(getattr(rules.game, STEP, None))
         self._rules = search_rules(
             rules,
@@ -130,7 +131,7 @@ class Builder:
         )
 
     def fill(self, stratum: int) -> bool:
-        """Give all positions of a stratum their values; return false if time ran out."""
+        """Give all positions of a stratum their values; return false if time has run out."""
         first, size = int(self._tables.offsets[stratum]), int(self._tables.sizes[stratum])
         for below in range(stratum):
             self._tables.stratum(below)  # has all of it read
@@ -138,24 +139,29 @@ class Builder:
         self._counters[[loop.HEIGHT, loop.NEXT]] = 0
         self._watch.detail = f"material {stratum}, "
         work = self._work(self._rules, stratum)
-        while True:
+        while not self._is_late:
             try:
                 status = int(self._rules.loop(self._rules.game, work, self._watch.budget()))
             except Exception as error:  # noqa: BLE001 - whatever the rules may raise
                 self._explain(stratum, error)
-            if status == loop.DONE:
-                self._tables.present[first // BLOCK : -(-(first + size) // BLOCK)] = True
-                return True
-            if status == loop.PAUSED:
-                try:
-                    self._watch.look()
-                except OutOfTime:
-                    return False
-            elif status == loop.GROW_STACK:
+            if status == loop.GROW_STACK:
                 self._stack = np.concatenate((self._stack, np.zeros_like(self._stack)))
                 work = self._work(self._rules, stratum)
+            elif status in {loop.DONE, loop.PAUSED}:
+                self._look()
+                if status == loop.DONE:
+                    self._tables.present[first // BLOCK : -(-(first + size) // BLOCK)] = True
+                    return True
             else:
                 self._complain(status, stratum)
+        return False
+
+    def _look(self) -> None:
+        """Report, and note if time has run out."""
+        try:
+            self._watch.look()
+        except OutOfTime:
+            self._is_late = True
 
     def _index(self) -> int:
         """Return the number of the position that the loop has stopped at."""

@@ -85,6 +85,16 @@ class _Check:
                 f"and ending_index {found[1]}."
             )
             raise InvalidModelError(message)
+        if self._game.is_terminal(state):
+            self.checked += 1
+            payoff = float(self._game.payoff(state, 0))
+            value = int(self._tables.stratum(material)[index])
+            if payoff != value:
+                message = (
+                    f"the endgame tables contradict the rules: {state!r} is worth {value} by the "
+                    f"tables, but the payoff there is {payoff:g}."
+                )
+                raise InvalidModelError(message)
         return state
 
     def played(self) -> Any:

@@ -290,7 +290,9 @@ class _Search:
         for choice in choices:
             if len(choice.outcomes) > 1:
                 refuse_chance(state, choice.action, "ProofNumberSearch")
-        if status in {loop.UNORDERED, loop.OUTSIDE}:
+        if status == loop.OUTSIDE:
+            self.options.endings.refuse(state)
+        if status == loop.UNORDERED:
             message = (
                 f"what the game says of values, of what is settled or of endings after {state!r} "
                 "contradicts itself; gamedp.testing.check_game and EndgameTables.verify tell more."

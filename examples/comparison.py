@@ -41,6 +41,11 @@ class Comparison:
         """Print a remark on the row above."""
         print(textwrap.indent(textwrap.fill(text, 90), "    | "))
 
+    @staticmethod
+    def picture(text):
+        """Print a drawing that belongs to the row above."""
+        print(textwrap.indent(text, "    | "))
+
     def finish(self):
         """Say whether all came out as it must, and end the script."""
         if self.wrong:

@@ -109,3 +109,215 @@ class Bounded(MadeUp):
         if self.mix(state.layer, state.place, 6) % 3 == 0:
             return -most, most
         return -most - 1.0, most + 2.0
+
+
+@attrs.frozen
+class Dicey(MadeUp):
+    """The same with dice: every action has up to four outcomes, now and then one that cannot be."""
+
+    def outcomes(self, state, action):
+        number = self.mix(state.layer, state.place, 10 + action)
+        sides = 1 + number % 4
+        left = 1.0
+        for side in range(sides):
+            throw = self.mix(state.layer, state.place, 100 + 10 * action + side)
+            mover = 1 - state.player
+            if self.keeps and throw % 3 == 0:
+                mover = state.player
+            following = Node(mover, state.layer + 1 + throw // 3 % 2, throw // 7 % self.width)
+            probability = left
+            if side < sides - 1:
+                probability = left * (throw % 8) * 0.1
+            left -= probability
+            yield probability, following
+
+
+@attrs.frozen
+class DiceyEarning(Earning, Dicey):
+    """Dice and rewards."""
+
+
+@attrs.frozen
+class DiceyMirrored(Mirrored, Dicey):
+    """Dice, and the players in the position exchanged wherever the second one is to move."""
+
+
+@attrs.frozen
+class DiceyBounded(Bounded, Dicey):
+    """Dice and bounds of every value."""
+
+
+@attrs.frozen
+class DiceyPartly(Dicey):
+    """Dice, and bounds of some values only, or on one side only."""
+
+    def value_range(self, state, player):
+        most = float(self.values // 2)
+        number = self.mix(state.layer, state.place, 8 + state.player) % 4
+        low, high = -most, most
+        if number == 0 or number == 3:  # noqa: PLR1714 - numba takes it apart
+            low = -float("inf")
+        if number == 1 or number == 3:  # noqa: PLR1714
+            high = float("inf")
+        if player == 0:
+            return low, high
+        return -high, -low
+
+
+@attrs.frozen
+class DiceyMirroredBounded(Mirrored, Bounded, Dicey):
+    """Dice, exchanged players, and bounds of every value."""
+
+
+@attrs.frozen
+class DiceyClamped(DiceyEarning):
+    """Dice, rewards, and ranges at random, which overrule what is found below: some are a single
+    number, some have no end."""
+
+    def value_range(self, state, player):
+        number = self.mix(state.layer, state.place, 7 + state.player)
+        low = float(number % 9 - 5)
+        high = low + float(number // 9 % 5)
+        if number // 45 % 5 == 0:
+            low = -float("inf")
+        if number // 225 % 5 == 0:
+            high = float("inf")
+        if player == 0:
+            return low, high
+        return -high, -low
+
+
+@attrs.frozen
+class DiceySum(DiceyMirrored):
+    """Dice, exchanged players, and payoffs that add up to one."""
+
+    constant_sum = 1.0
+
+    def payoff(self, state, player):
+        worth = self.mix(state.layer, state.place, 3) % 5 * 0.25
+        return worth if player == state.player else 1.0 - worth
+
+    def heuristic(self, state, player):
+        worth = self.mix(state.layer, state.place, 5) % 7 * 0.2
+        return worth if player == state.player else 1.0 - worth
+
+    def value_range(self, state, player):
+        return 0.0, 1.0
+
+
+@attrs.frozen
+class DiceyAlone(Dicey):
+    """Dice for one player."""
+
+    num_players = 1
+
+    def player(self, state):
+        return 0
+
+    def payoff(self, state, player):
+        return self.worth(self.mix(state.layer, state.place, 3))
+
+    def heuristic(self, state, player):
+        return self.worth(self.mix(state.layer, state.place, 5))
+
+    def reward(self, state, action, player):
+        return self.worth(self.mix(state.layer, state.place, 40 + action)) * 0.5
+
+
+class Racer(NamedTuple):
+    player: int
+    turn: int
+    one: int
+    other: int
+    die: int
+
+
+@attrs.frozen
+class Race:
+    """Two players in turn choose what to make of a throw; the better standing at the end counts."""
+
+    turns: int = 6
+    moves: int = 5
+    faces: int = 4
+    num_players = 2
+
+    def initial_state(self):
+        return Racer(0, 0, 0, 0, 1)
+
+    def is_terminal(self, state):
+        return state.turn >= self.turns
+
+    def player(self, state):
+        return state.player
+
+    def actions(self, state):
+        for action in range(self.moves):  # noqa: UP028 - numba has none
+            yield action
+
+    def outcomes(self, state, action):
+        gain = (state.die * (action + 1) * (state.one + 2 * state.other + 3)) % 7
+        loss = (state.die + action * 3 + state.one + state.other) % 5
+        one, other = state.one, state.other
+        if state.player == 0:
+            one, other = one + gain, other - loss
+        else:
+            one, other = one - loss, other + gain
+        for face in range(1, self.faces + 1):
+            yield 1.0 / self.faces, Racer(1 - state.player, state.turn + 1, one, other, face)
+
+    def payoff(self, state, player):
+        worth = float(state.one - state.other)
+        return worth if player == 0 else -worth
+
+    def heuristic(self, state, player):
+        worth = float(state.one - state.other)
+        return worth if player == 0 else -worth
+
+    def value_range(self, state, player):
+        left = 11.0 * (self.turns - state.turn)
+        worth = float(state.one - state.other)
+        if player == 1:
+            worth = -worth
+        return worth - left, worth + left
+
+
+@attrs.frozen
+class Crowd(MadeUp):
+    """Three players and more, each with payoffs of their own; the dice are fair coins, so that all
+    sums are exact and equally good actions are exactly equal."""
+
+    num_players: int = 3
+    dicey: bool = True
+
+    def outcomes(self, state, action):
+        sides = 1
+        if self.dicey:
+            sides = 1 << self.mix(state.layer, state.place, 10 + action) % 3
+        for side in range(sides):
+            throw = self.mix(state.layer, state.place, 100 + 10 * action + side)
+            mover = (state.player + 1 + throw % 2) % self.num_players
+            following = Node(mover, state.layer + 1 + throw // 3 % 2, throw // 7 % self.width)
+            yield 1.0 / sides, following
+
+    def payoff(self, state, player):
+        return self.worth(self.mix(state.layer, state.place, 50 + 7 * player))
+
+    def heuristic(self, state, player):
+        return self.worth(self.mix(state.layer, state.place, 90 + 7 * player))
+
+
+@attrs.frozen
+class CrowdEarning(Crowd):
+    """The same with rewards for everybody."""
+
+    def reward(self, state, action, player):
+        return self.worth(self.mix(state.layer, state.place, 40 + 11 * player + action))
+
+
+@attrs.frozen
+class CrowdBounded(Crowd):
+    """The same, and it knows bounds of every value."""
+
+    def value_range(self, state, player):
+        most = float(self.values // 2)
+        return -most, most

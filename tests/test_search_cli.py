@@ -1,7 +1,9 @@
 """``gamedp search`` and ``gamedp perft``: what they print, and what they refuse."""
 
+import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -167,6 +169,13 @@ class TestSearch:
         assert facts["value"] == 0.8125
         assert facts["lower"] <= 0.8125 <= facts["upper"]
 
+    def test_a_long_line_breaks_between_actions(self, run):
+        rows = words_of(run("search", "matches", "--set=takes=1", "--exact", *PLAIN)[1])["line"]
+        assert len(rows) == 2
+        assert max(map(len, rows)) <= 80
+        assert " ".join(rows) == ", ".join(["take 1"] * 18)
+        assert all(row.startswith("take 1,") for row in rows)
+
     def test_a_limit_prints_what_is_known_and_fails(self, run):
         command = ("search", *SMALL, "--exact", "--max-nodes", 20, "--endings", 0, *PLAIN)
         code, out, err = run(*command, "--json")
@@ -186,6 +195,27 @@ class TestSearch:
         words = words_of(out)
         assert words["value"] == ["none was found before the limit"]
         assert "best" not in words
+
+    def test_three_players(self, run, run_json):
+        command = ("search", "mancala", "--set=players=3,pits=2,stones=1", "--exact")
+        command += ("--searcher=max-n", *PLAIN)
+        game = Mancala(players=3, pits=2, stones=1)
+        result = gamedp.MaxN().search(game, compile="never")
+        facts = run_json(*command)
+        assert facts["values"] == list(result.values)
+        assert facts["bounds"] == [list(pair) for pair in result.bounds]
+        words = words_of(run(*command)[1])
+        assert words["to move"] == ["the first player"]
+        assert [row.split()[0] for row in words["value"]] == [repr(v) for v in result.values]
+        assert len(words["bounds"]) == 3
+        for entry, row in zip(result.actions, words["actions"], strict=True):
+            assert repr(entry.values) in row
+
+    def test_chance(self, run_json):
+        command = ("search", "wubbel", "--set", "goal=2,faces=2,busts=2,grace=true")
+        facts = run_json(*command, "--searcher=expectiminimax", "--exact", *PLAIN)
+        assert facts["lower"] <= 0.8125 <= facts["upper"]
+        assert facts["value"] == pytest.approx(0.8125)
 
     def test_one_player(self, run, tmp_path, monkeypatch):
         (tmp_path / "climb.py").write_text(
@@ -265,7 +295,7 @@ class TestSearchers:
         assert "--option table_bytes=67108864" in run("searchers")[1]
         names = [entry["name"] for entry in run_json("searchers")]
         assert names == sorted(point.name for point in entry_points(group="gamedp.searchers"))
-        assert {"alpha-beta", "minimax"} <= set(names)
+        assert {"alpha-beta", "expectiminimax", "max-n", "minimax"} <= set(names)
 
     @pytest.mark.parametrize("point", entry_points(group="gamedp.searchers"), ids=lambda p: p.name)
     def test_each_can_search(self, point):
@@ -316,3 +346,219 @@ class TestPerft:
         found, out, err = run("perft", *arguments, *PLAIN)
         assert (found, out) == (code, "")
         assert message in err
+
+
+def typed(monkeypatch, *lines):
+    """Let these lines come from the person at the terminal, and then no more."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+
+
+MATCHES = ("matches", "--set", "matches=6", "--seed", 1, *PLAIN)
+
+
+class TestPlay:
+    def test_a_whole_game(self, run, monkeypatch):
+        # With six matches the first player wins by taking one, and then what leaves one.
+        typed(monkeypatch, "1")
+        out = run("play", *MATCHES)[1]
+        taken = int(re.search(r"The computer plays take (\d)\.", out)[1])
+        typed(monkeypatch, "1", f"TAKE {4 - taken}")
+        code, out, err = run("play", *MATCHES)
+        assert (code, err) == (0, "")
+        assert out.startswith("You are the first player, the computer the second player; seed 1.")
+        assert "first player to move: 6 left" in out
+        assert "  1  take 1\n  2  take 2\n  3  take 3\n" in out
+        assert "second player to move: 5 left\n\nThe computer plays take " in out
+        assert out.endswith("You have won: 1 for you, -1 for the computer.\n")
+
+    def test_the_computer_wins_where_it_can(self, run, monkeypatch):
+        typed(monkeypatch, "1", "1", "1")
+        code, out, _ = run("play", *MATCHES, "--first", "computer", "--level", 6)
+        assert code == 0
+        assert out.startswith("You are the second player, the computer the first player")
+        assert "The computer plays take 1." in out  # the one way to win
+        assert out.endswith("The computer has won: -1 for you, 1 for the computer.\n")
+
+    def test_the_seed_decides_who_begins(self, run, monkeypatch):
+        begun = set()
+        for seed in range(8):
+            outs = []
+            for _ in range(2):
+                typed(monkeypatch, "quit")
+                command = ("play", "matches", *PLAIN, "--first=random", "--seed", seed)
+                outs.append(run(*command)[1])
+            assert outs[0] == outs[1]
+            begun.add(outs[0].split(",")[0])
+        assert begun == {"You are the first player", "You are the second player"}
+
+    @pytest.mark.parametrize("lines", [("quit",), (), ("help", "QUIT")])
+    def test_leaving(self, run, monkeypatch, lines):
+        typed(monkeypatch, *lines)
+        code, out, err = run("play", *MATCHES)
+        assert (code, err) == (0, "")
+        assert out.endswith("The game is left unfinished.\n")
+        assert ("undo   take back" in out) == ("help" in lines)
+
+    def test_what_is_no_action(self, run, monkeypatch):
+        typed(monkeypatch, "4", "take 2x", "", "undo", "quit")
+        out = run("play", *MATCHES)[1]
+        assert "There is no action '4' here; `help` lists what there is." in out
+        assert "There is no action 'take 2x' here; did you mean 'take 2'?" in out
+        assert "There is no action '' here" in out
+        assert "There is nothing to take back." in out
+
+    @pytest.mark.parametrize(
+        ("first", "left", "rows"),
+        [
+            ("human", 6, ["* take 1  1", "  take 2  -1", "  take 3  at most -1"]),
+            ("computer", 5, ["* take 1  -1", "* take 2  -1", "* take 3  -1"]),
+        ],
+    )
+    def test_hint(self, run, monkeypatch, first, left, rows):
+        typed(monkeypatch, "hint")
+        out = run("play", *MATCHES, "--first", first, "--level", 9)[1]
+        assert f"to move: {left} left" in out
+        shown = out[out.index("> ") + 2 :].splitlines()
+        assert [row.removeprefix("> ") for row in shown[: len(rows)]] == rows
+        assert shown[len(rows)] == "to you, proven; the best ones have a star"
+
+    def test_undo_takes_chance_back_as_well(self, run, monkeypatch):
+        typed(monkeypatch, "roll", "undo", "roll", "quit")
+        command = ("play", "wubbel", "--set", "goal=40", "--level", 1, "--seed", 3, *PLAIN)
+        out = run(*command)[1]
+        assert "Chance decides, with probability 0.1667:" in out
+        # A person who may save has a turn with points in it; the same ones after the undo.
+        scenes = out.split("> ")
+        assert len(scenes) == 5
+        assert scenes[1] == scenes[3]
+        assert scenes[0].splitlines()[2:] == scenes[2].splitlines()[1:]
+
+    def test_from_a_position(self, run, monkeypatch):
+        typed(monkeypatch, "1")
+        out = run("play", "matches", "--state", "player=1,left=2", "--seed=1", *PLAIN)[1]
+        assert out.startswith("You are the second player")
+        assert out.endswith("You have won: 1 for you, -1 for the computer.\n")
+
+    def test_where_the_game_is_over(self, run, monkeypatch):
+        typed(monkeypatch)
+        out = run("play", "matches", "--state", "left=0", "--seed=1", *PLAIN)[1]
+        assert out.endswith("You have won: 1 for you, -1 for the computer.\n")
+
+    def test_a_draw(self, run, monkeypatch):
+        typed(monkeypatch, *["1", "2", "3"] * 30)
+        out = run("play", "mancala", "--set", "pits=1,stones=1", "--seed=1", *PLAIN)[1]
+        assert "for the computer." in out
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "message"),
+        [
+            (("matches", "--level=0"), 2, "depth is 0"),
+            (("matches", "--first=me"), 2, "Invalid value"),
+            (("matches", "--seed=-1"), 2, "seed is -1"),
+            (("mancala", "--set=players=3"), 1, "mancala has 3 players"),
+            (("kniffel",), 1, "kniffel is a staged game"),
+        ],
+    )
+    def test_refusals(self, run, monkeypatch, arguments, code, message):
+        typed(monkeypatch, "quit")
+        found, out, err = run("play", *arguments, *PLAIN)
+        assert (found, out) == (code, "")
+        assert message in err
+
+
+LEVELS = ("selfplay", *SMALL, "--level", 4, "--against", 1, "--games", 40, "--seed", 1)
+
+
+class TestSelfplay:
+    def test_words(self, run):
+        code, out, err = run(*LEVELS, "--random-opening", 1, *PLAIN)
+        assert (code, err) == (0, "")
+        words = words_of(out)
+        result = gamedp.tournament(
+            Mancala(pits=3, stones=2),
+            gamedp.LevelPlayer(4),
+            gamedp.LevelPlayer(1),
+            games=40,
+            seed=1,
+            opening=1,
+            compile="never",
+        )
+        assert words["players"] == ["level 4 against level 1"]
+        assert words["seed"] == ["1"]
+        assert words["level 4"] == [
+            f"wins {result.wins}, draws {result.draws}, loses {result.losses}"
+        ]
+        low, high = result.interval
+        mean, error = result.mean_difference, result.standard_error
+        assert words["payoff"] == [
+            f"{mean:+.3f} on average for level 4 over level 1, standard error {error:.3f}",
+            f"between {low:+.3f} and {high:+.3f} with 95% confidence: level 4 plays better",
+        ]
+        assert words["length"] == [f"{result.mean_plies:.1f} plies on average"]
+        assert words["games"] == [f"40, {result.distinct} of them different"]
+
+    def test_json_is_the_same_for_the_same_seed(self, run_json):
+        first, again = run_json(*LEVELS, *PLAIN), run_json(*LEVELS, *PLAIN)
+        for facts in (first, again):
+            assert facts.pop("seconds") > 0
+        assert first == again
+        assert first["wins"] + first["draws"] + first["losses"] == 40
+        assert (first["unfinished"], first["seed"]) == (0, 1)
+
+    def test_a_seed_that_is_drawn_is_told(self, run_json):
+        command = ("selfplay", *MATCHES[:3], "--level=1", "--against=1", "--games=20", *PLAIN)
+        facts = run_json(*command)
+        again = run_json(*command, "--seed", facts["seed"])
+        assert {**facts, "seconds": 0} == {**again, "seconds": 0}
+
+    def test_the_games_are_kept(self, run, tmp_path):
+        path = tmp_path / "games.jsonl"
+        code, out, _ = run(*LEVELS, "--save", path, *PLAIN)
+        assert code == 0
+        assert words_of(out)["saved in"] == [str(path)]
+        game, records = gamedp.load_games(path)
+        assert game == Mancala(pits=3, stones=2)
+        assert f"wins {gamedp.Tournament(records).wins}, " in out
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (("--against=6", "--level=1", "--random-opening=1"), "level 6 plays better"),
+            (("--against=2", "--level=2", "--random-opening=1"), "not tell which one plays better"),
+            (("--against=1", "--level=3", "--games=2"), "play more --games"),
+            (("--against=1", "--level=1", "--max-plies=1"), "unknown: no pair of games was"),
+        ],
+    )
+    def test_verdicts(self, run, arguments, words):
+        command = ("selfplay", "mancala", "--set=pits=4,stones=2", "--seed=2", *PLAIN)
+        code, out, _ = run(*command, *arguments)
+        assert code == 0
+        assert words in out
+        if "--max-plies=1" in arguments:
+            assert "draws 0, loses 0, 100 unfinished after 1 plies" in out
+
+    def test_games_that_are_all_the_same_tell_nothing(self, run):
+        # One match at a time: there is nothing to choose.
+        command = ("selfplay", "matches", "--set=takes=1", "--seed=2", "--level=1", "--against=1")
+        out = run(*command, *PLAIN)[1]
+        assert "100, 1 of them different" in out
+        assert "the same in all pairs of games" in out
+        assert "--random-opening makes games differ" in out
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "message"),
+        [
+            (("matches", "--level=2"), 2, "--against"),
+            (("matches", "--level=2", "--against=0"), 2, "depth is 0"),
+            (("matches", "--level=2", "--against=1", "--games=3"), 2, "games is 3"),
+            (("mancala", "--set=players=3", "--level=2", "--against=1"), 1, "Mancala has 3"),
+            (("kniffel", "--level=2", "--against=1"), 1, "kniffel is a staged game"),
+            (("matches", "--level=2", "--against=1", "--seed=-1"), 2, "seed is -1"),
+            (("matches", "--level=2", "--against=1", "--save=no/such"), 2, "no folder no to"),
+        ],
+    )
+    def test_refusals(self, run, arguments, code, message):
+        found, out, err = run("selfplay", *arguments, *PLAIN)
+        assert (found, out) == (code, "")
+        assert message in err
+        assert err.count("\n") == 1

@@ -28,11 +28,21 @@ if TYPE_CHECKING:
     from gamedp.game import Game, Rules, helper, with_item
     from gamedp.model import Model
     from gamedp.objectives import Discounted, FiniteHorizon, TotalReward
+    from gamedp.playing import (
+        GameRecord,
+        LevelPlayer,
+        RandomPlayer,
+        load_games,
+        play_game,
+        save_games,
+    )
     from gamedp.progress import Progress
     from gamedp.ranking import binomial, rank_distribution, unrank_distribution
     from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
     from gamedp.searchers.alpha_beta import AlphaBeta
     from gamedp.searchers.endings import EndgameTables
+    from gamedp.searchers.expectiminimax import Expectiminimax
+    from gamedp.searchers.max_n import MaxN, MaxNAction, MaxNResult
     from gamedp.searchers.minimax import Minimax
     from gamedp.searchers.perft import Perft, perft
     from gamedp.searchers.proof_number import ProofNumberSearch
@@ -61,6 +71,7 @@ if TYPE_CHECKING:
     )
     from gamedp.sums.octal import OctalGame, OctalPosition, Periodicity
     from gamedp.totals import Distribution, distribution, end_probabilities
+    from gamedp.tournaments import Tournament, tournament
 
 _HOMES = {
     "ActionValue": "solution",
@@ -72,16 +83,22 @@ _HOMES = {
     "Discounted": "objectives",
     "Distribution": "totals",
     "EndgameTables": "searchers.endings",
+    "Expectiminimax": "searchers.expectiminimax",
     "FiniteHorizon": "objectives",
     "Flattened": "staged_game",
     "Game": "game",
+    "GameRecord": "playing",
     "GamedpError": "errors",
     "GrundyValues": "sums.grundy",
     "Guarantee": "solution",
     "InvalidModelError": "errors",
     "InvalidParameterError": "errors",
     "KeptSolutionWarning": "errors",
+    "LevelPlayer": "playing",
     "LimitExceededError": "errors",
+    "MaxN": "searchers.max_n",
+    "MaxNAction": "searchers.max_n",
+    "MaxNResult": "searchers.max_n",
     "Minimax": "searchers.minimax",
     "Model": "model",
     "NotSolvedError": "errors",
@@ -94,6 +111,7 @@ _HOMES = {
     "Problem": "solvers.base",
     "Progress": "progress",
     "ProofNumberSearch": "searchers.proof_number",
+    "RandomPlayer": "playing",
     "Retrograde": "solvers.retrograde",
     "Rules": "game",
     "SearchResult": "search_result",
@@ -115,6 +133,7 @@ _HOMES = {
     "Support": "solvers.base",
     "TopologicalValueIteration": "solvers.topological_value_iteration",
     "TotalReward": "objectives",
+    "Tournament": "tournaments",
     "UnknownNameError": "errors",
     "UnknownStateError": "errors",
     "UnsupportedProblemError": "errors",
@@ -128,11 +147,15 @@ _HOMES = {
     "grundy_values": "sums.grundy",
     "helper": "game",
     "load": "storage",
+    "load_games": "playing",
     "mex": "sums.grundy",
     "nim_sum": "sums.grundy",
     "perft": "searchers.perft",
+    "play_game": "playing",
     "rank_distribution": "ranking",
+    "save_games": "playing",
     "solve": "solvers",
+    "tournament": "tournaments",
     "unrank_distribution": "ranking",
     "with_item": "game",
 }
@@ -149,16 +172,22 @@ __all__ = [
     "Discounted",
     "Distribution",
     "EndgameTables",
+    "Expectiminimax",
     "FiniteHorizon",
     "Flattened",
     "Game",
+    "GameRecord",
     "GamedpError",
     "GrundyValues",
     "Guarantee",
     "InvalidModelError",
     "InvalidParameterError",
     "KeptSolutionWarning",
+    "LevelPlayer",
     "LimitExceededError",
+    "MaxN",
+    "MaxNAction",
+    "MaxNResult",
     "Minimax",
     "Model",
     "NotSolvedError",
@@ -171,6 +200,7 @@ __all__ = [
     "Problem",
     "Progress",
     "ProofNumberSearch",
+    "RandomPlayer",
     "Retrograde",
     "Rules",
     "SearchResult",
@@ -192,6 +222,7 @@ __all__ = [
     "Support",
     "TopologicalValueIteration",
     "TotalReward",
+    "Tournament",
     "UnknownNameError",
     "UnknownStateError",
     "UnsupportedProblemError",
@@ -205,11 +236,15 @@ __all__ = [
     "grundy_values",
     "helper",
     "load",
+    "load_games",
     "mex",
     "nim_sum",
     "perft",
+    "play_game",
     "rank_distribution",
+    "save_games",
     "solve",
+    "tournament",
     "unrank_distribution",
     "with_item",
 ]

@@ -18,9 +18,9 @@ class Progress:
     Attributes
     ----------
     phase : str
-        ``"explore"`` or ``"solve"``.
+        ``"explore"``, ``"solve"``, ``"search"`` or ``"play"``.
     done : int
-        States explored or solved so far, or sweeps done.
+        States explored or solved so far, or sweeps, positions or games done.
     total : int or None
         Out of how many, where that is known.
     seconds : float

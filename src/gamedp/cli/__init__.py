@@ -51,6 +51,8 @@ COMMANDS = {
     "explain": "gamedp.cli.explain:explain",
     "search": "gamedp.cli.search:search",
     "perft": "gamedp.cli.perft:perft",
+    "play": "gamedp.cli.play:play",
+    "selfplay": "gamedp.cli.selfplay:selfplay",
     "endings": "gamedp.cli.endings:endings",
     "games": "gamedp.cli.lists:games",
     "solvers": "gamedp.cli.lists:solvers",

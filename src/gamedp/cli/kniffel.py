@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,7 +15,7 @@ from gamedp.cli.kniffel_goals import GOAL, GoalOptions, goal_facts, outlook_of
 from gamedp.cli.options import OUTPUT, Flag, GameSettings, OutputOptions
 from gamedp.cli.parameters import values_of
 from gamedp.cli.report import print_json
-from gamedp.cli.watch import watch
+from gamedp.cli.watch import be_lenient, watch
 from gamedp.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -252,7 +251,7 @@ def _play(
         if play.auto:
             record = play_perfectly(record, adviser, say, save, language)
         else:
-            _be_lenient()
+            be_lenient()
             Dialogue(record, adviser, ask=input, say=say, save=save, language=language).run()
     finally:
         if save is not None:
@@ -315,10 +314,3 @@ class _File:
 
 def _say_nothing(_text: str) -> None:
     """Keep the output free for JSON."""
-
-
-def _be_lenient() -> None:
-    """Let what is no text in the terminal's encoding come in as a wrong answer, not as an error."""
-    reconfigure = getattr(sys.stdin, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(errors="replace")

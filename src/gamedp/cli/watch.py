@@ -1,4 +1,4 @@
-"""Progress on the terminal, for whatever takes longer than a second."""
+"""The terminal: progress of whatever takes longer than a second, and answers in any encoding."""
 
 from __future__ import annotations
 
@@ -13,12 +13,17 @@ if TYPE_CHECKING:
 
     from gamedp.progress import Progress, ProgressCallback
 
-__all__ = ["watch"]
+__all__ = ["be_lenient", "watch"]
 
 PATIENCE = 1.0
 """Seconds before anything is shown."""
 
-PHASES = {"explore": "looking for states", "solve": "solving", "search": "searching"}
+PHASES = {
+    "explore": "looking for states",
+    "solve": "solving",
+    "search": "searching",
+    "play": "playing",
+}
 
 
 @contextlib.contextmanager
@@ -38,6 +43,13 @@ def watch(*, quiet: bool) -> Iterator[ProgressCallback | None]:
         yield display.report
     finally:
         display.close()
+
+
+def be_lenient() -> None:
+    """Let what is no text in the terminal's encoding come in as a wrong answer, not as an error."""
+    reconfigure = getattr(sys.stdin, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")
 
 
 class Display:

@@ -138,9 +138,10 @@ class Fingerprint:
     def _visit_function(self, function: types.FunctionType) -> None:
         if not self._is_new(function):
             return
-        if getattr(function, HELPER_MARK, False):
+        is_helper = bool(getattr(function, HELPER_MARK, False))
+        if is_helper:
             self.helpers.append(function)
-        if _is_library(function.__module__ or ""):
+        if _is_library(function.__module__ or "") and not is_helper:
             self._add(*_origin(function))
         else:
             self._waiting.append(function)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import types as python_types
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -22,14 +24,19 @@ from gamedp.game import SEARCH_DEFAULTS, method
 from gamedp.states import Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Literal, NoReturn
 
     from numpy.typing import NDArray
 
     from gamedp.game import Rules
 
-__all__ = ["SearchRules", "search_rules"]
+__all__ = ["SearchRules", "bind_once", "search_rules"]
+
+_bound: ContextVar[dict[Any, tuple[Any, SearchRules | None]] | None] = ContextVar(
+    "bound", default=None
+)
+"""Within `bind_once`: the games met so far, each with its compiled rules, None if they are not."""
 
 
 @attrs.frozen(eq=False)
@@ -135,21 +142,59 @@ def search_rules(
     more : tuple of str
         Methods that the loop calls besides those of all games.
     """
-    layout = Layout.of(state)
-    if compile != "never":
-        if layout is None or layout.is_leaf:
-            reason = f"its states ({state!r}) are not NamedTuples of ints and tuples of ints"
-            fall_back(rules.game, reason, must=compile == "always")
-        else:
-            try:
-                compiled = _compiled(rules, state, layout, loop, more)
-                compiled.loop(compiled.game, example(compiled), 0)
-            except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
-                expand(rules, state)  # rules that do not compile are often just wrong
-                fall_back(rules.game, first_reason(error), must=compile == "always")
-            else:
-                return compiled
-    return _plain(rules, loop, more)
+    if compile == "never":
+        return _plain(rules, loop, more)
+    layout, bound = Layout.of(state), _bound.get()
+    key = (id(rules.game), repr(layout), loop, more, compile)
+    if bound is not None and key in bound:
+        _, found = bound[key]
+    else:
+        found = _tested(rules, state, layout, loop, example, must=compile == "always", more=more)
+        if bound is not None:
+            bound[key] = rules.game, found  # the game too, for no other may get its id
+    return _plain(rules, loop, more) if found is None else found
+
+
+@contextlib.contextmanager
+def bind_once() -> Iterator[None]:
+    """Bind every game that is searched only once while this lasts.
+
+    For many short searches in a row, each of which would else look through the text of the rules
+    for changes.
+    """
+    if _bound.get() is not None:
+        yield
+        return
+    token = _bound.set({})
+    try:
+        yield
+    finally:
+        _bound.reset(token)
+
+
+def _tested(
+    rules: Rules,
+    state: Any,
+    layout: Layout | None,
+    loop: Callable[..., int],
+    example: Callable[[SearchRules], Any],
+    *,
+    must: bool,
+    more: tuple[str, ...],
+) -> SearchRules | None:
+    """Return the rules compiled, after a first call; None, after a warning, if that fails."""
+    if layout is None or layout.is_leaf:
+        reason = f"its states ({state!r}) are not NamedTuples of ints and tuples of ints"
+        fall_back(rules.game, reason, must=must)
+        return None
+    try:
+        compiled = _compiled(rules, state, layout, loop, more)
+        compiled.loop(compiled.game, example(compiled), 0)
+    except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
+        expand(rules, state)  # rules that do not compile are often just wrong
+        fall_back(rules.game, first_reason(error), must=must)
+        return None
+    return compiled
 
 
 def _compiled(
@@ -229,13 +274,28 @@ def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> Sea
         return positions[int(fields[0])]
 
     methods = {
-        name: functools.partial(method(rules.game, name), rules.game)
+        name: _with_plain_numbers(method(rules.game, name), rules.game)
         for name in (*ENTRY_METHODS, *SEARCH_DEFAULTS, *more)
     }
     game = python_types.SimpleNamespace(
         **methods, gamedp_decode=gamedp_decode, gamedp_flatten=gamedp_flatten
     )
     return SearchRules(rules, 1, game, _uncompiled(loop), False, flatten, build)
+
+
+def _with_plain_numbers(function: Callable[..., Any], game: Any) -> Callable[..., Any]:
+    """Return a method of a game, to which a loop passes actions and players out of its arrays.
+
+    Python's own integers do not overflow; one of numpy's would make all overflow that is computed
+    with it.
+    """
+
+    def call(*arguments: Any) -> Any:
+        return function(
+            game, *(value.item() if isinstance(value, np.generic) else value for value in arguments)
+        )
+
+    return call
 
 
 def _uncompiled(loop: Callable[..., int]) -> Callable[..., int]:

@@ -170,6 +170,17 @@ class Wubbel:
         """Let player 0 be to move: who is whom does not matter, only who has what."""
         return State(0, state.own, state.opponent, state.turn), state.player == 1
 
+    def heuristic(self, state: State, player: int) -> float:
+        """Estimate who wins: by what the points, those of the turn among them, lack of the goal."""
+        lacking = self.goal - state.own - state.turn
+        other = self.goal - state.opponent
+        chance = other / (lacking + other)
+        return chance if player == state.player else 1.0 - chance
+
+    def value_range(self, state: State, player: int) -> tuple[float, float]:
+        """Return 0 and 1: somebody wins."""
+        return 0.0, 1.0
+
     def action_name(self, state: State, action: int) -> str:
         """Return ROLL or SAVE."""
         return ACTION_NAMES[action]

@@ -18,6 +18,10 @@ from gamedp.solution import Guarantee, Status
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gamedp.compiler.search import SearchRules
     from gamedp.progress import ProgressCallback
 
 __all__ = [
@@ -26,9 +30,11 @@ __all__ = [
     "Outcome",
     "Root",
     "Watch",
+    "check_estimate",
     "checked_range",
     "ended",
     "refuse_chance",
+    "refuse_cycles",
     "root_of",
     "single_start",
 ]
@@ -210,16 +216,56 @@ def checked_range(rules: Rules, state: Any, player: int) -> tuple[float, float]:
     Raises
     ------
     InvalidModelError
-        If its ends are in the wrong order.
+        If its ends are in the wrong order, or both infinite and the same.
     """
     low, high = map(float, method(rules.game, "value_range")(rules.game, state, player))
-    if not low <= high:
+    if not low <= high or low == math.inf or high == -math.inf:
         message = (
             f"value_range({state!r}, {player}) is ({low!r}, {high!r}), which holds no number; "
             "the first must not be greater than the second."
         )
         raise InvalidModelError(message)
     return low, high
+
+
+def check_estimate(rules: Rules, state: Any, player: int) -> None:
+    """Look at the game's `heuristic`, which must be one finite number.
+
+    Raises
+    ------
+    InvalidModelError
+        If it is not.
+    """
+    estimate = method(rules.game, "heuristic")(rules.game, state, player)
+    if not math.isfinite(estimate):
+        message = f"heuristic({state!r}, {player}) is {estimate!r}; it must be one finite number."
+        raise InvalidModelError(message)
+
+
+def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:
+    """Look whether a line of play that is to be followed to the end of the game has come round.
+
+    Parameters
+    ----------
+    rules : SearchRules
+    stack : (P, K) int64
+        The positions on the line, each with all that tells it from others.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If it has.
+    """
+    seen = set()
+    for row in stack:
+        key = row.tobytes()
+        if key in seen:
+            message = (
+                f"{rules.build(row)!r} can come again, so that the game may go on for ever, and a "
+                "search with depth=None looks for its end. Give a depth, or use gamedp.solve."
+            )
+            raise UnsupportedProblemError(message)
+        seen.add(key)
 
 
 class OutOfTime(Exception):  # noqa: N818 - not an error: a search ends early by it

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, get_args
 
 from gamedp.errors import InvalidParameterError
 
-__all__ = ["positive", "whole_and_positive"]
+__all__ = ["one_of", "positive", "whole_and_positive"]
+
+
+def one_of(choices: Any) -> Callable[[Any, Any, Any], None]:
+    """Return a validator that refuses what is not among the words of a Literal."""
+
+    def check(_instance: object, attribute: Any, value: Any) -> None:
+        words = get_args(choices)
+        if value not in words:
+            message = (
+                f"{attribute.name} is {value!r}; it must be one of {', '.join(map(repr, words))}."
+            )
+            raise InvalidParameterError(message)
+
+    return check
 
 
 def positive(_instance: object, attribute: Any, value: float) -> None:

@@ -1,0 +1,442 @@
+"""Expectiminimax: search of games with chance, which leaves out what cannot matter."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+
+import attrs
+import numpy as np
+
+from gamedp.compiler import chance_loop as loop
+from gamedp.compiler.chance_loop import above
+from gamedp.compiler.memory import untouched
+from gamedp.compiler.search import SearchRules, search_rules, table_entries
+from gamedp.kernels.transposition import EXACT, LOWER, UPPER
+from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
+from gamedp.searchers.base import (
+    OutOfTime,
+    Watch,
+    check_estimate,
+    checked_range,
+    ended,
+    refuse_cycles,
+    root_of,
+)
+from gamedp.solution import Guarantee, Status
+from gamedp.solvers.options import one_of, positive, whole_and_positive
+
+if TYPE_CHECKING:
+    from gamedp.progress import ProgressCallback
+    from gamedp.searchers.base import Choice, Root
+
+__all__ = ["Expectiminimax"]
+
+INFINITY = math.inf
+ACTIONS_KEPT = 1 << 12
+"""Actions, by their last bits, whose success is remembered."""
+
+Pruning: TypeAlias = Literal["star2", "star1", "none"]
+
+PRUNINGS = {"none": loop.NONE, "star1": loop.STAR1, "star2": loop.STAR2}
+
+
+@attrs.frozen(kw_only=True)
+class Expectiminimax:
+    """Search one position of a game with or without chance, for one player or two.
+
+    Depth-first search with iterative deepening and a transposition table, in which positions are
+    compared whole. An action whose outcomes are left to chance is worth their mean; it is left as
+    soon as bounds of that mean show that it cannot matter: *Star1* takes them from the outcomes
+    that have been searched and from the game's ``value_range`` of the others; *Star2* first
+    searches one action of each outcome, which bounds it, too [1]_ [2]_.
+
+    The value at a depth is that of plain :class:`gamedp.Minimax`, whatever the pruning and the size
+    of the table: both only save work. A ply is an action with its outcome. Sums over chance are
+    rounded, and the order of searching decides how; the difference stays within the bounds that the
+    result gives for rounding.
+
+    Parameters
+    ----------
+    depth : int or None
+        Plies to look ahead. None looks to the end of the game, which must come on every line.
+    pruning : {"star2", "star1", "none"}
+        How to leave out what cannot matter; ``"none"`` looks at everything.
+    bounds : bool
+        Whether to prove bounds of the true value as well: two more searches to each depth, with the
+        lower and with the upper end of ``value_range`` in place of the heuristic. Without, and for
+        games that give no ranges, nothing but the ends of the game proves something.
+    table_bytes : float
+        What the transposition table may take; 0 for none.
+    max_seconds, max_nodes : float
+        Limits after which the result of the last depth that was finished is returned, with a status
+        that says so; its value is NaN if there is none.
+
+    Notes
+    -----
+    ``best_actions`` holds all actions whose values come within the bound for rounding of the best:
+    nothing that was computed tells them apart.
+
+    References
+    ----------
+    .. [1] B. W. Ballard, "The *-minimax search procedure for trees containing chance nodes",
+       Artificial Intelligence 21 (1983).
+    .. [2] T. Hauk, M. Buro, J. Schaeffer, "Rediscovering *-minimax search", Computers and Games
+       2004.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.wubbel import Wubbel
+    >>> game = Wubbel(goal=2, faces=2, busts=(2,), grace=True)
+    >>> gamedp.Expectiminimax().search(game, compile="never").value
+    0.8125
+    """
+
+    depth: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(whole_and_positive)
+    )
+    pruning: Pruning = attrs.field(default="star2", validator=one_of(Pruning))
+    bounds: bool = True
+    table_bytes: float = 2**26
+    max_seconds: float = attrs.field(default=INFINITY, validator=positive)
+    max_nodes: float = attrs.field(default=INFINITY, validator=positive)
+
+    def search(
+        self,
+        game: Any,
+        state: Any = None,
+        *,
+        compile: Literal["auto", "always", "never"] = "auto",
+        progress: ProgressCallback | None = None,
+    ) -> SearchResult:
+        """Search a position.
+
+        Parameters
+        ----------
+        game
+            For one or two players.
+        state
+            The position; the start of the game if not given.
+        compile : {"auto", "always", "never"}
+            As for :func:`gamedp.compile`.
+        progress : callable, optional
+            Is called with a :class:`gamedp.Progress` now and then.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If there are more players, or the game can go on for ever and no depth is given.
+        InvalidModelError
+            If the rules are wrong somewhere; names the state and the action.
+        """
+        root = root_of(game, state, "Expectiminimax", with_chance=True)
+        if not root.choices:
+            return ended(root, self)
+        return _Search(self, root, compile, progress).run()
+
+
+@attrs.define
+class _Found:
+    """What is known of one action at the root, from the mover's side, half the constant sum off.
+
+    Attributes
+    ----------
+    score, kind, is_true
+        What the last search found, what that bounds there, and whether of the truth, too.
+    low, high
+        Between these lies the truth.
+    """
+
+    choice: Choice
+    score: float = 0.0
+    kind: int = 0
+    is_true: bool = False
+    low: float = -INFINITY
+    high: float = INFINITY
+
+
+class _Search:
+    """A search under way: its arrays, and what is known at the root."""
+
+    def __init__(
+        self,
+        options: Expectiminimax,
+        root: Root,
+        compile: Literal["auto", "always", "never"],
+        progress: ProgressCallback | None,
+    ) -> None:
+        self.options = options
+        self.root = root
+        self.half = root.half
+        self.counters = np.zeros(loop.COUNTERS, np.int64)
+        self.results = np.zeros(2)
+        self.history = np.zeros((2, ACTIONS_KEPT), np.int64)
+        self.ints = np.zeros((64, loop.INTS), np.int64)
+        self.floats = np.zeros((64, loop.FLOATS))
+        self.moves = np.zeros(1024, np.int64)
+        self.order = np.zeros(1024, np.int64)
+        self.out_ints = np.zeros((1024, loop.OUT_INTS), np.int64)
+        self.out_floats = np.zeros((1024, loop.OUT_FLOATS))
+        self.entries = 0
+        self.depth = 0
+        self._lay_out(1)
+        self.search_rules = search_rules(
+            root.rules, root.state, loop.expectiminimax, self._example, compile=compile
+        )
+        num_fields = self.search_rules.num_fields + 1
+        self.entries = table_entries(options.table_bytes, num_fields)
+        self._lay_out(num_fields)
+        self.work = self._work(self.search_rules)
+        self.found = [_Found(choice) for choice in root.choices]
+        self.watch = Watch(
+            options.max_seconds,
+            options.max_nodes,
+            progress,
+            lambda: int(self.counters[loop.NODES]),
+        )
+
+    def _lay_out(self, num_fields: int) -> None:
+        """Make the arrays whose shape depends on the fields of a position.
+
+        One more field than those of the position says what stands at the horizon.
+        """
+        self.fields = np.zeros((len(self.ints), num_fields), np.int64)
+        self.out_fields = np.zeros((len(self.out_ints), num_fields), np.int64)
+        self.keys = untouched((self.entries, num_fields), np.int64)
+        self.scores = untouched((self.entries,), np.float64)
+        self.infos = untouched((self.entries,), np.int64)
+
+    def _example(self, rules: SearchRules) -> Any:
+        """Return the record for a call that only compiles."""
+        self._lay_out(rules.num_fields + 1)
+        return self._work(rules)
+
+    def _work(self, rules: SearchRules) -> Any:
+        names = ("fields", "ints", "floats", "moves", "order", "history",
+                 "out_fields", "out_ints", "out_floats",
+                 "keys", "scores", "infos", "counters", "results", "half")  # fmt: skip
+        return rules.work(
+            **{name: getattr(self, name) for name in names},
+            pruning=PRUNINGS[self.options.pruning],
+            has_rewards=hasattr(rules.rules.game, "reward"),
+            num_players=rules.rules.num_players,
+        )
+
+    def run(self) -> SearchResult:
+        """Search deeper and deeper; stop at a proof, at the depth that was asked, or at a limit."""
+        low, high = checked_range(self.root.rules, self.root.state, self.root.player)
+        self.low, self.high = low - self.half, high - self.half
+        status = Status.SOLVED
+        try:
+            while not self._is_decided():
+                if self.depth == self.options.depth:
+                    status = Status.DEPTH_LIMIT
+                    break
+                self._deepen()
+        except OutOfTime:
+            is_late = self.watch.seconds > self.options.max_seconds
+            status = Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
+        return self._result(status)
+
+    def _is_decided(self) -> bool:
+        """Whether no estimate has been needed, or the proven bounds meet."""
+        if all(entry.is_true for entry in self.found):
+            return True
+        low, high = self._bounds()
+        return low == high and all(entry.low >= low or entry.high < low for entry in self.found)
+
+    def _bounds(self) -> tuple[float, float]:
+        """Return what is proven of the root, from the mover's side."""
+        low = max(entry.low for entry in self.found)
+        high = max(entry.high for entry in self.found)
+        return min(max(low, self.low), self.high), max(min(high, self.high), self.low)
+
+    def _deepen(self) -> None:
+        """Search all actions one ply deeper, or to the end of the game, and prove bounds."""
+        is_endless = self.options.depth is None
+        rest = loop.ENDLESS if is_endless else self.depth + 1
+        self.counters[loop.YEAR] += 1
+        order = sorted(self.found, key=lambda entry: -entry.score)
+        self._estimate(order, rest)
+        self.depth = int(self.counters[loop.DEEPEST]) + 1 if is_endless else rest
+        has_ranges = hasattr(self.root.rules.game, "value_range")
+        if self.options.bounds and has_ranges and not self._is_decided():
+            self._prove(order, rest)
+
+    def _estimate(self, order: list[_Found], rest: int) -> None:
+        """Search with the heuristic at the horizon until all actions that may be best are told."""
+        results: dict[int, tuple[float, int, bool]] = {}
+        best = -INFINITY
+        waiting = order
+        while waiting:
+            for entry in waiting:
+                self._say(entry, f"depth {rest}" if rest < loop.ENDLESS else "to the end")
+                alpha = -INFINITY
+                if self.options.pruning != "none":
+                    # What rounding may have put as far below the best as this is wanted, too.
+                    alpha = _below(best - 2 * self._slack())
+                action = entry.choice.action
+                results[action] = self._search(action, rest, loop.ESTIMATE, alpha)
+                best = max(best, results[action][0])
+            # As larger numbers are met, the bound for rounding grows.
+            least = best - self._slack()
+            waiting = [
+                entry
+                for entry in order
+                if results[entry.choice.action][0] >= least
+                and results[entry.choice.action][1] != EXACT
+            ]
+        for entry in order:
+            entry.score, entry.kind, entry.is_true = results[entry.choice.action]
+            if entry.is_true:
+                self._narrow(entry, entry.score, entry.kind)
+
+    def _prove(self, order: list[_Found], rest: int) -> None:
+        """Search with certain bounds at the horizon."""
+        for ends, wanted in ((loop.LOW_END, LOWER), (loop.HIGH_END, UPPER)):
+            best = -INFINITY
+            for entry in order:
+                self._say(entry, f"depth {rest}, {'lower' if wanted == LOWER else 'upper'} bounds")
+                alpha = -INFINITY if self.options.pruning == "none" else _below(best)
+                score, kind, _ = self._search(entry.choice.action, rest, ends, alpha)
+                best = max(best, score)
+                self._narrow(entry, score, kind & wanted)
+
+    @staticmethod
+    def _narrow(entry: _Found, score: float, kind: int) -> None:
+        """Note what is true of an action."""
+        if kind & LOWER:
+            entry.low = max(entry.low, score)
+        if kind & UPPER:
+            entry.high = min(entry.high, score)
+
+    def _say(self, entry: _Found, what: str) -> None:
+        number = self.found.index(entry) + 1
+        self.watch.detail = f"{what}, action {number} of {len(self.found)}, "
+
+    def _search(self, action: int, rest: int, ends: int, alpha: float) -> tuple[float, int, bool]:
+        """Run the loop on one action at the root until it is done; from the mover's side."""
+        rules = self.search_rules
+        self.fields[0] = [*rules.flatten(self.root.state), ends + loop.KINDS * rest]
+        self.moves[0] = action
+        self.ints[0] = 0
+        self.ints[0, loop.COUNT] = self.ints[0, loop.ALL_TRUE] = 1
+        self.ints[0, loop.MOVER], self.ints[0, loop.REST] = self.root.player, rest
+        self.floats[0] = 0.0
+        self.floats[0, loop.ALPHA], self.floats[0, loop.BETA] = alpha, INFINITY
+        self.floats[0, loop.BEST] = -INFINITY
+        self.counters[loop.PLY], self.counters[loop.PHASE] = 0, loop.NEXT
+        while True:
+            try:
+                status = int(rules.loop(rules.game, self.work, self.watch.budget()))
+            except Exception as error:  # noqa: BLE001 - whatever the rules may raise
+                rules.explain(self._stack(), error)
+            if status == loop.DONE:
+                kind, is_true = self.counters[[loop.KIND, loop.TRUE]].tolist()
+                return float(self.results[loop.SCORE]), kind, bool(is_true)
+            if status == loop.PAUSED:
+                self.watch.look()
+            else:
+                self._mend(status)
+
+    def _stack(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return the positions from the root to where the loop stands."""
+        return self.fields[: int(self.counters[loop.PLY]) + 1]
+
+    def _mend(self, status: int) -> None:
+        """Make room, or say what is wrong."""
+        names: tuple[str, ...] = ("moves", "order")
+        if status == loop.GROW_PLIES:
+            if self.options.depth is None:
+                refuse_cycles(self.search_rules, self._stack())
+            names = ("fields", "ints", "floats")
+        elif status == loop.GROW_OUTCOMES:
+            names = ("out_fields", "out_ints", "out_floats")
+        elif status != loop.GROW_MOVES:
+            self._complain(status)
+        for name in names:
+            array = getattr(self, name)
+            setattr(self, name, np.concatenate((array, np.zeros_like(array))))
+        self.work = self._work(self.search_rules)
+
+    def _complain(self, status: int) -> NoReturn:
+        """Raise the error of the rules that the loop has met."""
+        rules, stack = self.search_rules, self._stack()
+        game = rules.rules.game
+        if status == loop.BAD_OUTCOME:
+            place = int(self.counters[loop.WANTED])
+            stack = np.concatenate((stack, self.out_fields[place : place + 1]))
+        state = rules.build(stack[-1])
+        if not game.is_terminal(state):
+            player = rules.rules.player(state)
+            if status == loop.BAD_ESTIMATE:
+                check_estimate(rules.rules, state, player)
+            if 0 <= player < rules.rules.num_players:
+                checked_range(rules.rules, state, player)
+        rules.explain(stack)
+
+    def _slack(self) -> float:
+        """Return how far rounding may have taken a score from what it stands for."""
+        if not self.counters[loop.INEXACT]:
+            return 0.0
+        # Every ply adds the outcomes of an action, each with a few roundings: of the mean, of its
+        # bounds, and of the windows.
+        steps = (int(self.counters[loop.DEEPEST]) + 4) * (int(self.counters[loop.MOST]) + 8)
+        return 4 * steps * 2.0**-52 * (float(self.results[loop.LARGEST]) + abs(self.half))
+
+    def _result(self, status: Status) -> SearchResult:
+        """Put into the game's words what was found."""
+        root, rules = self.root, self.root.rules
+        slack = self._slack()
+        low, high = self._bounds()
+        if status is Status.SOLVED:
+            for entry in self.found:  # what is proven takes the place of what was estimated
+                entry.kind, entry.score = UPPER, entry.high
+                if entry.low >= low:
+                    entry.kind, entry.score = EXACT, entry.low
+        best = max(entry.score for entry in self.found) if self.depth else math.nan
+        actions = tuple(self._action(entry, slack) for entry in self.found)
+        lower, upper = root.values(low, high, slack)
+        return SearchResult(
+            rules=rules,
+            state=root.state,
+            searcher=self.options,
+            value=root.value(min(max(best, self.low), self.high) if self.depth else math.nan),
+            lower=lower,
+            upper=upper,
+            best_actions=tuple(
+                entry.choice.action for entry in self.found if entry.score >= best - slack
+            ),
+            actions=actions if self.depth else (),
+            principal_variation=(),
+            status=status,
+            guarantee=Guarantee.TWO_SIDED,
+            statistics=SearchStatistics(
+                nodes=int(self.counters[loop.NODES]) + 1,
+                depth=self.depth,
+                table_hits=int(self.counters[loop.HITS]),
+                table_entries=self.entries,
+                cutoffs=int(self.counters[loop.CUTOFFS]),
+                seconds=self.watch.seconds,
+            ),
+        )
+
+    def _action(self, entry: _Found, slack: float) -> SearchedAction:
+        """Return what was found of one action."""
+        root, action = self.root, entry.choice.action
+        bound: Literal["exact", "at least", "at most"] = "exact"
+        if entry.kind != EXACT:
+            bound = "at least" if (entry.kind == LOWER) == (root.player == 0) else "at most"
+        return SearchedAction(
+            action,
+            root.rules.action_name(root.state, action),
+            root.value(entry.score),
+            bound,
+            *root.values(entry.low, entry.high, slack),
+        )
+
+
+def _below(score: float) -> float:
+    """Return a number that is a little less, or minus infinity."""
+    return -above(-score) if math.isfinite(score) else -INFINITY

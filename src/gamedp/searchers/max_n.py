@@ -1,0 +1,355 @@
+"""Max-n: search of games of several players, each of whom takes what is best for itself."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import attrs
+import numpy as np
+
+from gamedp.compiler import max_n_loop as loop
+from gamedp.compiler.expand import expand
+from gamedp.compiler.search import SearchRules, search_rules
+from gamedp.game import Rules
+from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
+from gamedp.searchers.base import (
+    OutOfTime,
+    Watch,
+    check_estimate,
+    checked_range,
+    refuse_cycles,
+    single_start,
+)
+from gamedp.solution import Guarantee, Status
+from gamedp.solvers.options import positive, whole_and_positive
+
+if TYPE_CHECKING:
+    from gamedp.compiler.expand import Expansion
+    from gamedp.progress import ProgressCallback
+
+__all__ = ["MaxN", "MaxNAction", "MaxNResult"]
+
+INFINITY = math.inf
+ENDLESS = -1
+"""Plies left where the search goes on to the end of the game: counted down, they never reach 0."""
+
+
+@attrs.frozen
+class MaxNAction(SearchedAction):
+    """One action at the root, with what each player gets after it.
+
+    Attributes
+    ----------
+    values : tuple of float
+        One for each player; `value` is the first.
+    """
+
+    values: tuple[float, ...]
+
+
+@attrs.frozen(eq=False, kw_only=True, repr=False)
+class MaxNResult(SearchResult):
+    """What each player gets from one position on, and the action that its mover takes.
+
+    Besides what every :class:`SearchResult` has. `value`, `lower` and `upper` are player 0's;
+    `best_actions` holds the one action that is taken, the first of those that are best for the
+    mover: what the others get depends on the choice.
+
+    Attributes
+    ----------
+    values : tuple of float
+        One for each player; `value` is the first.
+    bounds : tuple of (lower, upper)
+        One pair for each player; `guarantee` says what they bound.
+    """
+
+    values: tuple[float, ...]
+    bounds: tuple[tuple[float, float], ...]
+
+    def __repr__(self) -> str:
+        """Give the values, their bounds and how far the search went."""
+        return (
+            f"<MaxNResult values={list(self.values)} bounds={list(self.bounds)} "
+            f"best_actions={list(self.best_actions)} depth={self.statistics.depth} "
+            f"status={self.status.name}>"
+        )
+
+
+@attrs.frozen(kw_only=True)
+class MaxN:
+    """Search one position of a game of any number of players, with chance or without.
+
+    The max-n algorithm [1]_: whoever moves takes what is best for itself, the first of equally good
+    actions, as :class:`gamedp.BackwardInduction` does, so that both find the same policy where the
+    search sees the end of the game. Sums over chance are rounded; where nothing but that tells two
+    actions apart, the two may choose differently.
+
+    Chance is averaged. At the horizon stands the game's ``heuristic``, each player's own, kept
+    within their ``value_range``. A position is left when its mover has found the most that
+    ``value_range`` allows: with more than two players, bounds of the others' values alone cut off
+    nothing.
+
+    With three players and more, the result of a search to the end of the game is an equilibrium:
+    nobody gains by doing otherwise alone. There may be others, with other values. A search that
+    needed estimates returns the game's own ``value_range`` as bounds.
+
+    Parameters
+    ----------
+    depth : int or None
+        Plies to look ahead; None looks to the end of the game, which must come on every line.
+    max_seconds, max_nodes : float
+        Limits; a search that is stopped by one returns bounds without values.
+
+    References
+    ----------
+    .. [1] C. Luckhardt, K. Irani, "An algorithmic solution of N-person games", AAAI 1986.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.mancala import Mancala
+    >>> game = Mancala(players=3, pits=2, stones=1)
+    >>> gamedp.MaxN().search(game, compile="never").values
+    (2.0, 2.0, 2.0)
+    """
+
+    depth: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(whole_and_positive)
+    )
+    max_seconds: float = attrs.field(default=INFINITY, validator=positive)
+    max_nodes: float = attrs.field(default=INFINITY, validator=positive)
+
+    def search(
+        self,
+        game: Any,
+        state: Any = None,
+        *,
+        compile: Literal["auto", "always", "never"] = "auto",
+        progress: ProgressCallback | None = None,
+    ) -> MaxNResult:
+        """Search a position.
+
+        Parameters
+        ----------
+        game
+            For any number of players.
+        state
+            The position; the start of the game if not given.
+        compile : {"auto", "always", "never"}
+            As for :func:`gamedp.compile`.
+        progress : callable, optional
+            Is called with a :class:`gamedp.Progress` now and then.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the game can go on for ever and no depth is given.
+        InvalidModelError
+            If the rules are wrong somewhere; names the state and the action.
+        """
+        rules = Rules(game)
+        state = single_start(rules) if state is None else state
+        expansion = expand(rules, state)
+        if expansion.payoffs is not None:
+            return _ended(self, rules, state)
+        return _Search(self, rules, state, expansion, compile, progress).run()
+
+
+def _ended(searcher: MaxN, rules: Rules, state: Any) -> MaxNResult:
+    """Return the result of a game that is over."""
+    players = range(rules.num_players)
+    values = tuple(float(rules.game.payoff(state, player)) for player in players)
+    return MaxNResult(
+        rules=rules,
+        state=state,
+        searcher=searcher,
+        value=values[0],
+        lower=values[0],
+        upper=values[0],
+        values=values,
+        bounds=tuple(zip(values, values, strict=True)),
+        best_actions=(),
+        actions=(),
+        principal_variation=(),
+        status=Status.SOLVED,
+        guarantee=Guarantee.TWO_SIDED,
+        statistics=SearchStatistics(nodes=1, depth=0),
+    )
+
+
+@attrs.frozen
+class _Found:
+    """What each player gets after one action, the errors of that, and whether it is no estimate."""
+
+    action: int
+    values: tuple[float, ...]
+    errors: tuple[float, ...]
+    is_proven: bool
+
+    def bounds(self) -> tuple[tuple[float, float], ...]:
+        """Return what rounding leaves open."""
+        return tuple((v - e, v + e) for v, e in zip(self.values, self.errors, strict=True))
+
+
+class _Search:
+    """A search under way."""
+
+    def __init__(
+        self,
+        options: MaxN,
+        rules: Rules,
+        state: Any,
+        expansion: Expansion,
+        compile: Literal["auto", "always", "never"],
+        progress: ProgressCallback | None,
+    ) -> None:
+        self.options = options
+        self.rules = rules
+        self.state = state
+        self.expansion = expansion
+        self.counters = np.zeros(loop.COUNTERS, np.int64)
+        self.ints = np.zeros((64, loop.INTS), np.int64)
+        self.floats = np.zeros((64, loop.FLOATS))
+        self.rows = np.zeros((64, loop.ROWS, rules.num_players))
+        self.moves = np.zeros(1024, np.int64)
+        self.search_rules = search_rules(rules, state, loop.max_n, self._example, compile=compile)
+        self.fields = np.zeros((len(self.ints), self.search_rules.num_fields), np.int64)
+        self.work = self._work(self.search_rules)
+        self.watch = Watch(
+            options.max_seconds,
+            options.max_nodes,
+            progress,
+            lambda: int(self.counters[loop.NODES]),
+        )
+
+    def _example(self, rules: SearchRules) -> Any:
+        """Return the record for a call that only compiles."""
+        self.fields = np.zeros((len(self.ints), rules.num_fields), np.int64)
+        return self._work(rules)
+
+    def _work(self, rules: SearchRules) -> Any:
+        names = ("fields", "ints", "floats", "rows", "moves", "counters")
+        return rules.work(
+            **{name: getattr(self, name) for name in names},
+            has_rewards=hasattr(rules.rules.game, "reward"),
+            num_players=rules.rules.num_players,
+        )
+
+    def run(self) -> MaxNResult:
+        """Search all actions; a limit leaves what the rules alone say of the values."""
+        players = range(self.rules.num_players)
+        ranges = tuple(checked_range(self.rules, self.state, player) for player in players)
+        nothing = tuple(math.nan for _ in players)
+        found: list[_Found] = []
+        try:
+            for number, choice in enumerate(self.expansion.choices):
+                self.watch.detail = f"action {number + 1} of {len(self.expansion.choices)}, "
+                found.append(self._search(choice.action))
+        except OutOfTime:
+            is_late = self.watch.seconds > self.options.max_seconds
+            status = Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
+            return self._result(nothing, ranges, (), [], status)
+        best = max(found, key=lambda entry: entry.values[self.expansion.player])  # the first such
+        bounds, status = ranges, Status.DEPTH_LIMIT
+        if all(entry.is_proven for entry in found):
+            bounds, status = best.bounds(), Status.SOLVED
+        return self._result(best.values, bounds, (best.action,), found, status)
+
+    def _search(self, action: int) -> _Found:
+        """Run the loop on one action at the root until it is done."""
+        rules = self.search_rules
+        self.fields[0] = rules.flatten(self.state)
+        self.moves[0] = action
+        self.ints[0] = 0
+        self.ints[0, loop.COUNT] = self.ints[0, loop.ALL_PROVEN] = 1
+        self.ints[0, loop.MOVER] = self.expansion.player
+        self.ints[0, loop.REST] = ENDLESS if self.options.depth is None else self.options.depth
+        self.floats[0, loop.HIGH] = INFINITY
+        self.rows[0, loop.BEST] = -INFINITY
+        self.counters[loop.PLY], self.counters[loop.PHASE] = 0, loop.NEXT
+        while True:
+            try:
+                status = int(rules.loop(rules.game, self.work, self.watch.budget()))
+            except Exception as error:  # noqa: BLE001 - whatever the rules may raise
+                rules.explain(self.fields[: int(self.counters[loop.PLY]) + 1], error)
+            if status == loop.DONE:
+                return _Found(
+                    action,
+                    tuple(self.rows[0, loop.BEST].tolist()),
+                    tuple(self.rows[0, loop.BEST_ERROR].tolist()),
+                    bool(self.counters[loop.PROVEN]),
+                )
+            if status == loop.PAUSED:
+                self.watch.look()
+            else:
+                self._mend(status)
+
+    def _mend(self, status: int) -> None:
+        """Make room, or say what is wrong."""
+        names: tuple[str, ...] = ("moves",)
+        if status == loop.GROW_PLIES:
+            if self.options.depth is None:
+                stack = self.fields[: int(self.counters[loop.PLY]) + 1]
+                refuse_cycles(self.search_rules, stack)
+            names = ("fields", "ints", "floats", "rows")
+        elif status != loop.GROW_MOVES:
+            self._complain(status)
+        for name in names:
+            array = getattr(self, name)
+            setattr(self, name, np.concatenate((array, np.zeros_like(array))))
+        self.work = self._work(self.search_rules)
+
+    def _complain(self, status: int) -> NoReturn:
+        """Raise the error of the rules that the loop has met."""
+        rules, stack = self.search_rules, self.fields[: int(self.counters[loop.PLY]) + 1]
+        state = rules.build(stack[-1])
+        if not self.rules.game.is_terminal(state):
+            for player in range(self.rules.num_players):
+                checked_range(self.rules, state, player)
+                if status == loop.BAD_ESTIMATE:
+                    check_estimate(self.rules, state, player)
+        rules.explain(stack)
+
+    def _result(
+        self,
+        values: tuple[float, ...],
+        bounds: tuple[tuple[float, float], ...],
+        best_actions: tuple[int, ...],
+        found: list[_Found],
+        status: Status,
+    ) -> MaxNResult:
+        """Put into the game's words what was found."""
+        is_policy = status is Status.SOLVED and self.rules.num_players > 2
+        actions = tuple(
+            MaxNAction(
+                entry.action,
+                self.rules.action_name(self.state, entry.action),
+                entry.values[0],
+                "exact",
+                *(entry.bounds()[0] if entry.is_proven else (-INFINITY, INFINITY)),
+                entry.values,
+            )
+            for entry in found
+        )
+        return MaxNResult(
+            rules=self.rules,
+            state=self.state,
+            searcher=self.options,
+            value=values[0],
+            lower=bounds[0][0],
+            upper=bounds[0][1],
+            values=values,
+            bounds=bounds,
+            best_actions=best_actions,
+            actions=actions,
+            principal_variation=(),
+            status=status,
+            guarantee=Guarantee.EQUILIBRIUM if is_policy else Guarantee.TWO_SIDED,
+            statistics=SearchStatistics(
+                nodes=int(self.counters[loop.NODES]) + 1,
+                depth=self.options.depth or int(self.counters[loop.DEEPEST]) + 1,
+                cutoffs=int(self.counters[loop.CUTOFFS]),
+                seconds=self.watch.seconds,
+            ),
+        )

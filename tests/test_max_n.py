@@ -1,0 +1,257 @@
+"""Search of games of several players: it finds the policy that backward induction finds."""
+
+import math
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from search_games import (
+    Crowd,
+    CrowdBounded,
+    CrowdEarning,
+    DiceyAlone,
+    DiceyClamped,
+    DiceyEarning,
+    DiceyMirrored,
+    DiceySum,
+    Node,
+)
+
+import gamedp
+from gamedp.games.mancala import Mancala
+from gamedp.games.wubbel import Wubbel
+
+CROWDS = (Crowd, CrowdBounded, CrowdEarning)
+
+
+def agrees(game, compile):
+    """Compare a search to the end with backward induction, in the first positions."""
+    solver = gamedp.BackwardInduction()
+    solution = gamedp.solve(game, solver=solver, compile=compile)
+    start = game.initial_state()
+    states = [start]
+    for action in game.actions(start):
+        states += [state for _, state in game.outcomes(start, action)]
+    for state in states:
+        result = gamedp.MaxN().search(game, state, compile=compile)
+        players = range(game.num_players)
+        assert result.values == tuple(solution.value(state, player) for player in players)
+        assert result.value == result.values[0]
+        assert result.status is gamedp.Status.SOLVED
+        for player in players:
+            low, high = solution.bounds(state, player)
+            assert result.bounds[player][0] <= high
+            assert low <= result.bounds[player][1]
+            assert result.bounds[player][0] <= result.values[player] <= result.bounds[player][1]
+        if not game.is_terminal(state):
+            assert list(result.best_actions) == solution.best_actions(state)
+            assert result.guarantee is gamedp.Guarantee.EQUILIBRIUM
+            taken = result.action_value(result.best_actions[0])
+            assert taken.values == result.values
+
+
+@pytest.mark.parametrize("compile", ["auto", "never"])
+@pytest.mark.parametrize("stones", [1, 2])
+def test_triancala(stones, compile):
+    game = Mancala(players=3, pits=2, stones=stones)
+    agrees(game, compile)
+    result = gamedp.MaxN().search(game, compile=compile)
+    assert result.values == {1: (2, 2, 2), 2: (5, 6, 1)}[stones]
+    assert result.bounds == tuple((value, value) for value in result.values)
+    assert result.is_proven
+
+
+@pytest.mark.parametrize("num_players", [3, 4])
+@pytest.mark.parametrize("kind", CROWDS, ids=lambda kind: kind.__name__)
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 10**6), dicey=st.booleans())
+def test_it_finds_what_backward_induction_finds(kind, num_players, seed, dicey):
+    game = kind(seed=seed, layers=4, width=3, num_players=num_players, dicey=dicey)
+    agrees(game, "never")
+
+
+@pytest.mark.parametrize("kind", CROWDS, ids=lambda kind: kind.__name__)
+def test_compiled_it_finds_the_same(kind):
+    for seed in range(4):
+        for num_players in (3, 4):
+            agrees(kind(seed=seed, num_players=num_players), "auto")
+
+
+@attrs.frozen
+class Plain:
+    """Max-n by recursion: what it is, and nothing else."""
+
+    game: object
+
+    def values(self, state, depth):
+        game = self.game
+        players = range(game.num_players)
+        if game.is_terminal(state):
+            return tuple(game.payoff(state, player) for player in players)
+        if depth == 0:
+            return tuple(game.heuristic(state, player) for player in players)
+        best = None
+        for action in game.actions(state):
+            total = [0.0 for _ in players]
+            for probability, successor in game.outcomes(state, action):
+                for player, value in enumerate(self.values(successor, depth - 1)):
+                    total[player] += probability * value
+            if hasattr(game, "reward"):
+                total = [game.reward(state, action, p) + total[p] for p in players]
+            if best is None or total[state.player] > best[state.player]:
+                best = total
+        return tuple(best)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 5])
+@pytest.mark.parametrize("kind", CROWDS, ids=lambda kind: kind.__name__)
+def test_at_the_horizon_stands_the_heuristic(kind, depth):
+    for seed in range(5):
+        for num_players in (3, 4):
+            game = kind(seed=seed, num_players=num_players)
+            result = gamedp.MaxN(depth=depth).search(game, compile="never")
+            assert result.values == Plain(game).values(game.initial_state(), depth)
+            if result.status is gamedp.Status.DEPTH_LIMIT:
+                most = 3 if kind is CrowdBounded else math.inf
+                assert result.bounds == ((-most, most),) * num_players
+                assert result.guarantee is gamedp.Guarantee.TWO_SIDED
+
+
+@pytest.mark.parametrize(
+    "kind", [DiceyAlone, DiceyEarning, DiceyMirrored, DiceySum], ids=lambda kind: kind.__name__
+)
+@pytest.mark.parametrize("depth", [2, 4, None])
+def test_with_one_player_or_two_it_is_minimax(kind, depth):
+    for seed in range(8):
+        game = kind(seed=seed)
+        result = gamedp.MaxN(depth=depth).search(game, compile="never")
+        plain = gamedp.Minimax(depth=depth).search(game, compile="never")
+        assert result.value == pytest.approx(plain.value, rel=0, abs=1e-12)
+        assert result.guarantee is gamedp.Guarantee.TWO_SIDED
+        if kind is DiceySum:
+            assert sum(result.values) == pytest.approx(1)
+
+
+def test_a_range_leaves_out_what_is_no_better():
+    nodes, cutoffs = {}, {}
+    for kind in (Crowd, CrowdBounded):
+        results = [gamedp.MaxN().search(kind(seed=seed), compile="never") for seed in range(10)]
+        nodes[kind] = sum(result.statistics.nodes for result in results)
+        cutoffs[kind] = sum(result.statistics.cutoffs for result in results)
+    assert nodes[CrowdBounded] < nodes[Crowd]
+    assert cutoffs[CrowdBounded] > cutoffs[Crowd] == 0
+
+
+def test_estimates_are_kept_within_the_range():
+    game = DiceyClamped(seed=1)
+    result = gamedp.MaxN(depth=1).search(game, compile="never")
+    for action in game.actions(game.initial_state()):
+        low = high = game.reward(game.initial_state(), action, 0)
+        for probability, state in game.outcomes(game.initial_state(), action):
+            ends = game.value_range(state, 0)
+            if game.is_terminal(state):
+                ends = (game.payoff(state, 0),) * 2
+            low, high = low + probability * ends[0], high + probability * ends[1]
+        assert low - 1e-12 <= result.action_value(action).value <= high + 1e-12
+
+
+def test_limits_leave_the_range():
+    game = CrowdBounded(seed=3, layers=8)
+    result = gamedp.MaxN(max_nodes=20).search(game, compile="never")
+    assert result.status is gamedp.Status.NODE_LIMIT
+    assert all(math.isnan(value) for value in result.values)
+    assert result.bounds == ((-3, 3),) * 3
+    assert result.best_actions == result.actions == ()
+
+
+def test_time_is_a_limit_and_progress_is_told():
+    seen = []
+    game = Crowd(seed=3, layers=14, width=9)
+    result = gamedp.MaxN(max_seconds=1).search(game, compile="never", progress=seen.append)
+    assert result.status is gamedp.Status.TIME_LIMIT
+    assert seen
+    assert all("action 1 of" in progress.detail for progress in seen)
+
+
+def test_a_game_that_is_over_has_its_payoffs():
+    game = Crowd()
+    state = Node(1, game.layers, 2)
+    result = gamedp.MaxN().search(game, state, compile="never")
+    assert result.values == tuple(game.payoff(state, player) for player in range(3))
+    assert result.is_proven
+
+
+def test_a_game_without_an_end_asks_for_a_depth():
+    with pytest.raises(gamedp.UnsupportedProblemError, match=r"can come again.* depth"):
+        gamedp.MaxN().search(Wubbel(goal=10), compile="never")
+    assert gamedp.MaxN(depth=2).search(Wubbel(goal=10), compile="never").status is (
+        gamedp.Status.DEPTH_LIMIT
+    )
+
+
+@attrs.frozen
+class Deep(Crowd):
+    """Longer than the stack at first, and with many actions in one place."""
+
+    def is_terminal(self, state):
+        return state.layer >= 200
+
+    def actions(self, state):
+        for action in range(1500 if state.layer == 190 else 1):  # noqa: UP028 - numba has none
+            yield action
+
+    def outcomes(self, state, action):
+        yield 1.0, Node((state.player + 1) % 3, state.layer + 1, action % 7)
+
+
+@pytest.mark.parametrize("compile", ["auto", "never"])
+def test_the_stacks_grow(compile):
+    game = Deep()
+    result = gamedp.MaxN().search(game, compile=compile)
+    assert result.statistics.depth == 200
+    assert result.values == tuple(game.payoff(Node(0, 200, 0), player) for player in range(3))
+
+
+@attrs.frozen
+class Improbable(Crowd):
+    def outcomes(self, state, action):
+        yield 1.0 if state.layer < 2 else 0.9, Node(0, state.layer + 1, 0)
+
+
+@attrs.frozen
+class Guessless(Crowd):
+    def heuristic(self, state, player):
+        return math.inf if player == 2 else 0.0
+
+
+@attrs.frozen
+class Turned(Crowd):
+    def value_range(self, state, player):
+        return (1.0, 0.0) if state.layer == 2 else (0.0, 1.0)
+
+
+@attrs.frozen
+class Swapping(Crowd):
+    def canonical(self, state):
+        return state._replace(player=0), state.player > 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Improbable, r"action 0 in Node\(player=0, layer=2, place=0\) .* 0\.9"),
+        (Guessless, r"heuristic\(Node\(.*\), 2\) is inf"),
+        (Turned, r"value_range\(Node\(.*layer=2.*\) is \(1\.0, 0\.0\)"),
+        (Swapping, r"swaps the players"),
+    ],
+)
+def test_wrong_rules_are_named(kind, words):
+    with pytest.raises(gamedp.InvalidModelError, match=words):
+        gamedp.MaxN(depth=4).search(kind(seed=2), compile="never")
+
+
+def test_the_result_shows_all_values():
+    result = gamedp.MaxN().search(Mancala(players=3, pits=2, stones=1), compile="never")
+    assert "values=[2.0, 2.0, 2.0]" in repr(result)
+    assert isinstance(result, gamedp.SearchResult)

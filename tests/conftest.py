@@ -1,6 +1,17 @@
 """What all tests share."""
 
+import signal
+
 import pytest
+
+
+def pytest_configure():
+    """Let Ctrl-C be sent to processes that tests start.
+
+    A shell starts what runs in its background deaf to it, and children inherit that.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")

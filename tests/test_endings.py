@@ -36,6 +36,7 @@ MANCALAS = [
     (Mancala(pits=2, stones=3, majority_stop=False, leftover="nobody", skip_source=True), 9),
     (Mancala(pits=3, stones=2, captures="opposite-empty", move_again=True, ends="either"), 6),
     (Mancala.kalah(pits=3, stones=2), 7),
+    (Mancala(), 3),
 ]
 
 

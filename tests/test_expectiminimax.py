@@ -459,3 +459,45 @@ def test_more_players_are_refused():
 def test_options_are_checked(options):
     with pytest.raises(gamedp.InvalidParameterError):
         gamedp.Expectiminimax(**options)
+
+
+@attrs.frozen
+class Typed(Race):
+    """Rules that take whole numbers as Python has them, which do not overflow."""
+
+    def check(self, state, *numbers):
+        assert all(type(number) is int for number in (*state, *numbers))
+
+    def outcomes(self, state, action):
+        self.check(state, action)
+        return super().outcomes(state, action)
+
+    def reward(self, state, action, player):
+        self.check(state, action, player)
+        return 0.0
+
+    def heuristic(self, state, player):
+        self.check(state, player)
+        return super().heuristic(state, player)
+
+    def value_range(self, state, player):
+        self.check(state, player)
+        return super().value_range(state, player)
+
+
+@pytest.mark.parametrize("searcher", [gamedp.Expectiminimax(depth=3), gamedp.MaxN(depth=3)])
+def test_plain_rules_meet_plain_integers(searcher):
+    assert searcher.search(Typed(moves=2), compile="never").statistics.nodes > 10
+
+
+def test_wubbels_estimate_is_a_chance_to_win():
+    game = Wubbel(goal=8)
+    for own in range(8):
+        for opponent in range(8):
+            for turn in range(8 - own):
+                state = State(1, own, opponent, turn)
+                low, high = game.value_range(state, 1)
+                estimates = [game.heuristic(state, player) for player in (0, 1)]
+                assert low < min(estimates) <= max(estimates) < high
+                assert sum(estimates) == pytest.approx(1)
+                assert game.heuristic(state._replace(player=0), 0) == estimates[1]

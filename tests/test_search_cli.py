@@ -196,6 +196,27 @@ class TestSearch:
         assert words["value"] == ["none was found before the limit"]
         assert "best" not in words
 
+    def test_three_players(self, run, run_json):
+        command = ("search", "mancala", "--set=players=3,pits=2,stones=1", "--exact")
+        command += ("--searcher=max-n", *PLAIN)
+        game = Mancala(players=3, pits=2, stones=1)
+        result = gamedp.MaxN().search(game, compile="never")
+        facts = run_json(*command)
+        assert facts["values"] == list(result.values)
+        assert facts["bounds"] == [list(pair) for pair in result.bounds]
+        words = words_of(run(*command)[1])
+        assert words["to move"] == ["the first player"]
+        assert [row.split()[0] for row in words["value"]] == [repr(v) for v in result.values]
+        assert len(words["bounds"]) == 3
+        for entry, row in zip(result.actions, words["actions"], strict=True):
+            assert repr(entry.values) in row
+
+    def test_chance(self, run_json):
+        command = ("search", "wubbel", "--set", "goal=2,faces=2,busts=2,grace=true")
+        facts = run_json(*command, "--searcher=expectiminimax", "--exact", *PLAIN)
+        assert facts["lower"] <= 0.8125 <= facts["upper"]
+        assert facts["value"] == pytest.approx(0.8125)
+
     def test_one_player(self, run, tmp_path, monkeypatch):
         (tmp_path / "climb.py").write_text(
             "class Climb:\n"
@@ -274,7 +295,7 @@ class TestSearchers:
         assert "--option table_bytes=67108864" in run("searchers")[1]
         names = [entry["name"] for entry in run_json("searchers")]
         assert names == sorted(point.name for point in entry_points(group="gamedp.searchers"))
-        assert {"alpha-beta", "minimax"} <= set(names)
+        assert {"alpha-beta", "expectiminimax", "max-n", "minimax"} <= set(names)
 
     @pytest.mark.parametrize("point", entry_points(group="gamedp.searchers"), ids=lambda p: p.name)
     def test_each_can_search(self, point):

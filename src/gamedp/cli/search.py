@@ -246,6 +246,7 @@ def _facts(name: str, result: SearchResult) -> dict[str, Any]:
         "guarantee": result.guarantee.name,
         "proven": result.is_proven,
         **{name: getattr(result, name) for name in ("value", "lower", "upper")},
+        **{name: getattr(result, name) for name in ("values", "bounds") if hasattr(result, name)},
         "actions": [attrs.asdict(entry) for entry in result.actions],
         "best": result.best_actions,
         "line": line,
@@ -267,12 +268,10 @@ def _words(result: SearchResult) -> list[tuple[str, str]]:
         pairs.append(("to move", "nobody: the game is over, and the value is the payoff"))
     elif several:
         mover = rules.player(result.state)
-        pairs.append(("to move", report.wish(mover, wants_most=mover == 0)))
-    numbers = (result.value, result.lower, result.upper)
-    value, bounds = report.bounded(*numbers, player=0 if several else None)
-    if math.isnan(result.value):
-        value = ("value", "none was found before the limit")
-    pairs += [value, bounds]
+        two = rules.num_players == 2
+        who = report.wish(mover, wants_most=mover == 0) if two else report.player_name(mover)
+        pairs.append(("to move", who))
+    pairs += _value_lines(result)
     if result.actions:
         pairs.append(("actions", "\n".join(_rows(result))))
     if result.best_actions:
@@ -297,10 +296,33 @@ def _words(result: SearchResult) -> list[tuple[str, str]]:
     return [*pairs, ("time", f"{work.seconds:.3f} s")]
 
 
+def _value_lines(result: SearchResult) -> list[tuple[str, str]]:
+    """Return the value and its bounds in words, for each player that has values of its own."""
+    count = result.rules.num_players
+    pairs = []
+    for player, (value, (lower, upper)) in enumerate(_values(result)):
+        whose = None if count == 1 else player
+        words, bounds = report.bounded(value, lower, upper, player=whose)
+        if math.isnan(value):
+            words = ("value", "none was found before the limit")
+        pairs += [words, bounds]
+    return pairs
+
+
+def _values(result: SearchResult) -> list[tuple[float, tuple[float, float]]]:
+    """Return value and bounds for each player of more than two; else those of the first."""
+    if result.rules.num_players > 2 and hasattr(result, "values"):
+        return list(zip(result.values, result.bounds, strict=True))  # type: ignore[attr-defined] # MaxN's
+    return [(result.value, (result.lower, result.upper))]
+
+
 def _rows(result: SearchResult) -> Sequence[str]:
     """Return a line for each action, with a star before the best ones."""
     names = max(len(entry.name) for entry in result.actions)
-    values = [repr(entry.value) for entry in result.actions]
+    values = [
+        repr(getattr(entry, "values", entry.value) if result.rules.num_players > 2 else entry.value)
+        for entry in result.actions
+    ]
     width = max(map(len, values))
     return [
         f"{'*' if entry.action in result.best_actions else ' '} {entry.name:<{names}}  "

@@ -49,7 +49,8 @@ def fill_stratum(game, work, budget):
     stack, counters = work.stack, work.counters
     material, has_rewards, steps = work.material, work.has_rewards, work.steps
     start, size = offsets[material], sizes[material]
-    height, upcoming = counters[HEIGHT], counters[NEXT]
+    # As plain Python, rules are promised integers that do not wrap.
+    height, upcoming = int(counters[HEIGHT]), int(counters[NEXT])
     last = counters[EXPANDED] + budget
     made = -1
     cursor = game.ending_state(material, 0)
@@ -83,7 +84,7 @@ def fill_stratum(game, work, budget):
             counters[HEIGHT] = height
             if height == stack.size:
                 return GROW_STACK
-            index = stack[height - 1]
+            index = int(stack[height - 1])
             state = game.ending_state(material, index)
         counters[EXPANDED] += 1
         waits = False

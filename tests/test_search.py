@@ -1,6 +1,7 @@
 """Search: every method gives what plain minimax gives, and bounds that hold the truth."""
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 import attrs
@@ -305,6 +306,69 @@ def test_plain_python_computes_beyond_64_bits(searcher):
     truth = gamedp.solve(LargeNumbers(), compile="never").value()
     result = searcher.search(LargeNumbers(), compile="never")
     assert result.lower == result.value == result.upper == truth
+
+
+class Step(NamedTuple):
+    place: int
+
+
+@attrs.frozen
+class Path:
+    """One way, on which player 0 alone moves: what that earns is added up."""
+
+    rewards: tuple = (0.0, 0.0, 0.0)
+    last: float = 0.0
+    constant_sum: float = 0.0
+    num_players = 2
+
+    def initial_state(self):
+        return Step(0)
+
+    def is_terminal(self, state):
+        return state.place == len(self.rewards)
+
+    def actions(self, state):
+        yield 0
+
+    def outcomes(self, state, action):
+        yield 1.0, Step(state.place + 1)
+
+    def reward(self, state, action, player):
+        reward = self.rewards[state.place]
+        return reward if player == 0 else -reward
+
+    def payoff(self, state, player):
+        return self.last if player == 0 else self.constant_sum - self.last
+
+
+SUMS = [
+    ((0.1, 0.2, 0.0), 0.0, 0.0),
+    ((0.1, 0.0, 0.0), 0.2, 0.0),
+    ((0.3, 0.1, 0.2), 0.0, 0.0),
+    ((1.0, 1e17, 0.0), 0.0, 0.0),
+    ((0.0, 1.0, 0.0), 1e17, 0.0),
+    ((0.0, 0.0, 1.0), 1e17, 0.0),
+    ((0.0, 0.0, 0.0), 0.1, 1.0),
+    ((0.0, 0.0, 0.0), 8.1, 0.6),
+    ((0.0, 0.2, 0.0), 0.1, 0.3),
+    ((3.0, 0.0, 1.0), 2.0, 0.0),
+    ((3.0, -0.25, 1.0), 2.0, 1.0),
+]
+EXACT = SUMS[-2:]
+
+
+@pytest.mark.parametrize("tier", ["always", "never"])
+@pytest.mark.parametrize("searcher", [gamedp.Minimax(), gamedp.AlphaBeta()])
+def test_bounds_hold_what_rounding_loses(searcher, tier):
+    for rewards, last, constant_sum in SUMS:
+        game = Path(rewards, last, constant_sum)
+        result = searcher.search(game, compile=tier)
+        truth = sum(map(Fraction, rewards)) + Fraction(last)
+        assert Fraction(result.lower) <= truth <= Fraction(result.upper), game
+        (action,) = result.actions
+        assert Fraction(action.lower) <= truth <= Fraction(action.upper), game
+        assert result.upper - result.lower <= 1e-13 * max(1, abs(truth))
+        assert result.is_proven or (rewards, last, constant_sum) not in EXACT
 
 
 @large

@@ -58,8 +58,7 @@ class Game(Protocol):
         An estimate, taken where the depth of a search ends; 0.
     ``value_range(state, player) -> (low, high)``
         What is certain of the value without looking ahead; infinitely wide.
-    ``material(state)``, ``settled(state, player)``, ``num_endings(material)``,
-    ``ending_index(state)``, ``ending_state(material, index)``, ``ending_range(state, value)``
+    ``material(state)`` and others
         What :class:`gamedp.EndgameTables` needs; explained there.
     """
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from gamedp.compiler.bridge import as_action
 from gamedp.kernels.jit import inlined
+from gamedp.kernels.rounding import rounds_jit
 from gamedp.kernels.transposition import (
     AGES,
     DEPTH,
@@ -83,6 +84,14 @@ def fails_high(score, beta, ends):
 
 
 fails_high_jit = inlined(fails_high)
+
+
+def shift_rounds(bound, half):
+    """Say whether a finite bound is rounded when half of the constant sum is taken off."""
+    return abs(bound) < float("inf") and rounds_jit(bound, -half, bound - half)
+
+
+shift_rounds_jit = inlined(shift_rounds)
 
 
 def usable(info, depth, strict):
@@ -193,15 +202,18 @@ def alpha_beta(game, work, budget):
                 if not abs(payoff) < float("inf"):
                     counters[PLY] = ply
                     return BAD
-                if score + half != payoff:
+                if rounds_jit(payoff, -half, score):
                     counters[INEXACT] = 1
                 kind = EXACT
                 proof = EXACT
                 phase = RETURN
                 continue
             low, high = game.value_range(state, mover)
-            low -= half
-            high -= half
+            if half != 0.0:
+                if shift_rounds_jit(low, half) or shift_rounds_jit(high, half):
+                    counters[INEXACT] = 1
+                low -= half
+                high -= half
             if most_material >= 0:
                 material = game.material(state)
                 if material <= most_material:
@@ -396,9 +408,12 @@ def alpha_beta(game, work, budget):
                         following, swapped = game.canonical(successor)
                         if strips and not game.is_terminal(following):
                             side = ints[ply, MOVER] ^ swapped
-                            reward = float(game.settled(following, side))
+                            whole = float(game.settled(following, side))
                             following = game.remainder(following)
-                            reward -= float(game.settled(following, side))
+                            rest = float(game.settled(following, side))
+                            reward = whole - rest
+                            if rounds_jit(whole, -rest, reward):
+                                counters[INEXACT] = 1
                         game.gamedp_flatten(following, fields[ply + 1])
                         ints[ply + 1, SWAPPED] = swapped
                         found += 1
@@ -408,7 +423,11 @@ def alpha_beta(game, work, budget):
                     counters[PLY] = ply
                     return CHANCE if found else BAD
                 if has_rewards:
-                    reward += float(game.reward(state, action, ints[ply, MOVER]))
+                    settled = reward
+                    earned = float(game.reward(state, action, ints[ply, MOVER]))
+                    reward += earned
+                    if rounds_jit(settled, earned, reward):
+                        counters[INEXACT] = 1
                 floats[ply, REWARD] = reward
                 alpha, beta = floats[ply, ALPHA], floats[ply, BETA]
                 ends = ints[ply, ENDS]
@@ -478,8 +497,7 @@ def alpha_beta(game, work, budget):
             if earns:
                 reward = floats[ply, REWARD]
                 total = reward + score
-                part = total - reward
-                if (reward - (total - part)) + (score - part) != 0.0:
+                if rounds_jit(reward, score, total):
                     counters[INEXACT] = 1
                 score = total
             ends = ints[ply, ENDS]

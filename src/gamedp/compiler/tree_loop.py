@@ -6,6 +6,7 @@ On stacks of their own, so that a game may be long and the loops can pause anywh
 from __future__ import annotations
 
 from gamedp.compiler.bridge import as_action
+from gamedp.kernels.rounding import rounds_jit
 
 # What a call returns.
 DONE, PAUSED, GROW_PLIES, GROW_MOVES, BAD = range(5)
@@ -140,7 +141,7 @@ def minimax(game, work, budget):
                     counters[PLY] = ply
                     return BAD
                 score = payoff - work.half
-                if score + work.half != payoff:
+                if rounds_jit(payoff, -work.half, score):
                     counters[INEXACT] = 1
                 proven = 1
                 continue
@@ -226,7 +227,7 @@ def minimax(game, work, budget):
             if work.has_rewards:
                 reward = float(game.reward(state, action, ints[ply, MOVER]))
                 total += reward
-                if reward != 0.0 and (total - reward != floats[ply, SUM] or total == reward):
+                if rounds_jit(reward, floats[ply, SUM], total):
                     counters[INEXACT] = 1
             if number > 1:
                 counters[INEXACT] = 1

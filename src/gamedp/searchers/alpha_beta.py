@@ -16,6 +16,7 @@ from gamedp.kernels.transposition import LOWER, UPPER
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.searchers.base import (
     OutOfTime,
+    Sums,
     Watch,
     checked_range,
     ended,
@@ -165,6 +166,7 @@ class _Search:
         self.options = options
         self.root = root
         self.half = root.half
+        self.sums = Sums()
         self.strips = hasattr(root.rules.game, "remainder")
         self.counters = np.zeros(loop.COUNTERS, np.int64)
         self.results = np.zeros(2)
@@ -292,23 +294,24 @@ class _Search:
         """Note what the rules say of the root and of each action without looking ahead."""
         rules, root = self.root.rules, self.root
         low, high = checked_range(rules, root.state, root.player)
-        self.low, self.high = low - self.half, high - self.half
+        self.low, self.high = (self.sums.add(end, -self.half) for end in (low, high))
         self.history_of_values: list[float] = []
         for entry in self.found:
             child = entry.choice.outcomes[0]
             if child.is_terminal:
-                payoff = float(rules.game.payoff(child.state, 0)) - self.half
-                ends = (payoff, payoff)
+                ends = (float(rules.game.payoff(child.state, 0)),) * 2
             else:
-                first, last = checked_range(rules, child.state, child.player)
-                ends = (first - self.half, last - self.half)
-            self._narrow(entry, *(ends if entry.sign > 0 else (-ends[1], -ends[0])))
+                ends = checked_range(rules, child.state, child.player)
+            low, high = (self.sums.add(end, -self.half) for end in ends)
+            if entry.sign < 0:
+                low, high = -high, -low
+            self._narrow(entry, low, high, entry.choice.reward)
             entry.score = entry.low if math.isfinite(entry.low) else -INFINITY
 
-    def _narrow(self, entry: _Found, low: float, high: float) -> None:
-        """Note bounds of the position after an action, from the mover's side."""
-        entry.low = max(entry.low, entry.choice.reward + low)
-        entry.high = min(entry.high, entry.choice.reward + high)
+    def _narrow(self, entry: _Found, low: float, high: float, reward: float) -> None:
+        """Note bounds of the position after an action, from the mover's side, less the reward."""
+        entry.low = max(entry.low, self.sums.add(reward, low))
+        entry.high = min(entry.high, self.sums.add(reward, high))
 
     def _bounds(self) -> tuple[float, float]:
         """Return what is proven of the root, from the mover's side."""
@@ -388,9 +391,9 @@ class _Search:
         if self.strips and not child.is_terminal:
             game = self.root.rules.game
             side = player ^ child.swapped
-            reward += float(game.settled(state, side))
+            reward = self.sums.add(reward, float(game.settled(state, side)))
             state = game.remainder(state)
-            reward -= float(game.settled(state, side))
+            reward = self.sums.add(reward, -float(game.settled(state, side)))
         alpha, beta = alpha - reward, beta - reward
         rest = depth - 1
         if entry.sign < 0:
@@ -404,7 +407,7 @@ class _Search:
         if entry.sign < 0:
             score, low, high = -score, -high, -low
             kind = (kind >> 1) | ((kind & LOWER) << 1)
-        self._narrow(entry, low + reward - entry.choice.reward, high + reward - entry.choice.reward)
+        self._narrow(entry, low, high, reward)
         return score + reward, kind
 
     def _search(
@@ -467,14 +470,21 @@ class _Search:
             raise InvalidModelError(message)
         rules.explain(stack)
 
+    def _slack(self, low: float, high: float) -> float:
+        """Return how far rounding may have taken a bound from what it stands for."""
+        ends = [end for entry in self.found for end in (entry.low, entry.high)]
+        self.sums.put_back(self.root, [low, high, *ends])
+        if self.sums.are_exact and not self.counters[loop.INEXACT]:
+            return 0.0
+        plies = int(self.counters[loop.DEEPEST]) + 4
+        largest = max(float(self.results[loop.LARGEST]), self.sums.largest)
+        return plies * 2.0**-52 * (largest + abs(self.half))
+
     def _result(self, status: Status) -> SearchResult:
         """Put into the game's words what was found."""
         root, rules = self.root, self.root.rules
-        slack = 0.0
-        if self.counters[loop.INEXACT]:
-            plies = int(self.counters[loop.DEEPEST]) + 4
-            slack = plies * 2.0**-52 * (float(self.results[loop.LARGEST]) + abs(self.half))
         low, high = self._bounds()
+        slack = self._slack(low, high)
         is_proven = low == high
         best = low if is_proven else max(entry.score for entry in self.found)
         if self.depth == 0 and not is_proven:

@@ -11,12 +11,13 @@ import attrs
 from gamedp.compiler.expand import expand
 from gamedp.errors import InvalidModelError, UnsupportedProblemError
 from gamedp.game import Rules, method
+from gamedp.kernels.rounding import rounds
 from gamedp.progress import Reporter
 from gamedp.search_result import SearchResult, SearchStatistics
 from gamedp.solution import Guarantee, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import numpy as np
     from numpy.typing import NDArray
@@ -29,6 +30,7 @@ __all__ = [
     "OutOfTime",
     "Outcome",
     "Root",
+    "Sums",
     "Watch",
     "check_estimate",
     "checked_range",
@@ -120,6 +122,35 @@ class Root:
         """Return player 0's bounds, from those of the mover."""
         ends = sorted((self.value(low), self.value(high)))
         return ends[0] - slack, ends[1] + slack
+
+
+@attrs.define
+class Sums:
+    """Adds numbers at the root as the loops add them below.
+
+    Attributes
+    ----------
+    are_exact : bool
+        Whether no sum so far was rounded.
+    largest : float
+        Size of the largest finite number.
+    """
+
+    are_exact: bool = True
+    largest: float = 0.0
+
+    def add(self, first: float, second: float) -> float:
+        """Return the sum of two numbers, of which one may be infinite."""
+        total = first + second
+        if math.isfinite(total):
+            self.largest = max(self.largest, abs(first), abs(second), abs(total))
+            self.are_exact = self.are_exact and not rounds(first, second, total)
+        return total
+
+    def put_back(self, root: Root, scores: Iterable[float]) -> None:
+        """Note how exactly scores of the mover's at the root become values of player 0."""
+        for score in scores:
+            self.add(score if root.player == 0 else -score, root.half)
 
 
 def refuse_chance(state: Any, action: int, searcher: str) -> NoReturn:

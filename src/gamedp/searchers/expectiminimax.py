@@ -79,9 +79,9 @@ class Expectiminimax:
 
     References
     ----------
-    .. [1] B. W. Ballard, "The *-minimax search procedure for trees containing chance nodes",
+    .. [1] B. W. Ballard, "The ``*``-minimax search procedure for trees containing chance nodes",
        Artificial Intelligence 21 (1983).
-    .. [2] T. Hauk, M. Buro, J. Schaeffer, "Rediscovering *-minimax search", Computers and Games
+    .. [2] T. Hauk, M. Buro, J. Schaeffer, "Rediscovering ``*``-minimax search", Computers and Games
        2004.
 
     Examples

@@ -11,7 +11,7 @@ import numpy as np
 from gamedp.compiler import tree_loop as loop
 from gamedp.compiler.search import SearchRules, search_rules
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
-from gamedp.searchers.base import OutOfTime, Watch, checked_range, ended, root_of
+from gamedp.searchers.base import OutOfTime, Sums, Watch, checked_range, ended, root_of
 from gamedp.solution import Guarantee, Status
 from gamedp.solvers.options import positive, whole_and_positive
 
@@ -85,6 +85,7 @@ class _Search:
     ) -> None:
         self.options = options
         self.root = root
+        self.sums = Sums()
         self.counters = np.zeros(loop.COUNTERS, np.int64)
         self.results = np.zeros(2)
         self.ints = np.zeros((64, loop.INTS), np.int64)
@@ -117,7 +118,10 @@ class _Search:
     def run(self) -> SearchResult:
         """Search all actions; a limit leaves what the rules alone say of the value."""
         root = self.root
-        low, high = (end - root.half for end in checked_range(root.rules, root.state, root.player))
+        low, high = (
+            self.sums.add(end, -root.half)
+            for end in checked_range(root.rules, root.state, root.player)
+        )
         scores: list[tuple[float, bool]] = []
         status = Status.SOLVED if self.options.depth is None else Status.DEPTH_LIMIT
         try:
@@ -125,7 +129,9 @@ class _Search:
                 total, is_proven = choice.reward, True
                 for outcome in choice.outcomes:
                     score, proven = self._search(outcome)
-                    total += outcome.probability * outcome.sign(root.player) * score
+                    total = self.sums.add(
+                        total, outcome.probability * outcome.sign(root.player) * score
+                    )
                     is_proven &= proven
                 scores.append((total, is_proven))
         except OutOfTime:
@@ -175,10 +181,13 @@ class _Search:
     ) -> SearchResult:
         root = self.root
         slack = 0.0
-        if self.counters[loop.INEXACT] or any(len(c.outcomes) > 1 for c in root.choices):
+        self.sums.put_back(root, [low, high, *(score for score, _ in scores)])
+        is_exact = self.sums.are_exact and not self.counters[loop.INEXACT]
+        if not is_exact or any(len(choice.outcomes) > 1 for choice in root.choices):
             # Every ply adds the outcomes of an action, each with a rounding or two.
             steps = (int(self.counters[loop.DEEPEST]) + 4) * (int(self.counters[loop.MOST]) + 8)
-            slack = steps * 2.0**-52 * (float(self.results[loop.LARGEST]) + abs(root.half))
+            largest = max(float(self.results[loop.LARGEST]), self.sums.largest)
+            slack = steps * 2.0**-52 * (largest + abs(root.half))
         actions = []
         for choice, (score, proven) in zip(root.choices, scores, strict=False):
             bounds = (score, score) if proven else (-INFINITY, INFINITY)

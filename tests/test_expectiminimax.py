@@ -60,8 +60,7 @@ def agrees(game, depth, pruning, table_bytes, compile):
         assert entry.bound != "at most" or entry.value >= other.value - ROUNDING
         assert entry.bound != "exact" or abs(entry.value - other.value) <= ROUNDING
     sign = 1 if game.player(game.initial_state()) == 0 else -1
-    # What the range at the root cuts off makes no difference between actions.
-    best = min(sign * plain.value, max(sign * entry.value for entry in plain.actions))
+    best = max(sign * entry.value for entry in plain.actions)
     expected = {entry.action for entry in plain.actions if sign * entry.value >= best - ROUNDING}
     assert expected <= set(found.best_actions)
     for entry in found.actions:  # another one only where no more is known than that

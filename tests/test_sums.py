@@ -480,6 +480,7 @@ def test_too_few_heaps_prove_nothing(code):
     """One value less than the theorem needs, and nothing is claimed."""
     game = gamedp.OctalGame(code)
     if not COMPILED and code in ("0.127", "0.16"):
+        # The kernel is compared uncompiled with the two games of short periods.
         pytest.skip("takes minutes in plain Python")
     needed = game.periodicity(up_to=10**6).known_up_to
     assert game.periodicity(up_to=needed).known_up_to == needed

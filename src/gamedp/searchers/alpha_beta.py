@@ -248,14 +248,16 @@ class _Search:
     def _line(self, best: float, action: int, *, is_proven: bool) -> list[tuple[int, Any]]:
         """Follow best play, as far as no more work is needed than the search itself took.
 
+        Of a limit of time or nodes, a tenth more is all that the line may take.
+
         At every position the first action is taken that keeps the score, by the same search with as
         many plies less as have been played.
         """
         game = self.root.rules.game
         nodes = int(self.counters[loop.NODES])
         self.watch = Watch(
-            max(1.0, self.watch.seconds),
-            2 * nodes + 10_000,
+            min(max(1.0, self.watch.seconds), self.options.max_seconds / 10),
+            nodes + min(nodes + 10_000, self.options.max_nodes / 10),
             None,
             lambda: int(self.counters[loop.NODES]),
         )

@@ -91,7 +91,7 @@ class LastRounds(RestOfCard):
 
     def he_is_full(self, context: Any) -> bool:
         """Say whether all his boxes are filled."""
-        raise NotImplementedError
+        raise NotImplementedError  # a base: each kind of opponent has boxes of its own
 
     def has_mover(self, context: Any) -> bool:
         """Say whether who is to move has a free box; I am to move when both have none."""

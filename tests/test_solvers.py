@@ -6,7 +6,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import gamedp
@@ -305,8 +305,21 @@ def exact_max_n(model, policy):
     return values, choices
 
 
+BARELY = gamedp.Model.from_arrays(
+    [0, 1, 1],
+    [0, 4],
+    [1, 1, 1, 1],
+    [0.25, 0.25, 0.25, 0.25],
+    terminals=[1],
+    payoffs=[[0.0, 0.0, 3 * 2.0**-1074]],
+    num_players=3,
+)
+"""Of a payoff so small that its products are rounded to multiples of the smallest number."""
+
+
 @relaxed
 @given(models(players=[3, 4], acyclic=True), st.sampled_from(["max", "min"]))
+@example(BARELY, "max")
 def test_several_players_each_do_what_is_best_for_them(model, optimum):
     solution = solve_anyhow(model, gamedp.TotalReward(optimum), None, 1e-6)
     assert solution.guarantee is gamedp.Guarantee.EQUILIBRIUM

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.kernels.jit import compiled
+from gamedp.kernels.proofs import TINY, UNIT, UPWARD
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
-
-UNIT = 2.0**-53
-UPWARD = 1.0 + 2.0**-46
 
 
 def solve(
@@ -68,7 +66,8 @@ def solve(
             exact = last - first == 1 and probabilities[first] == 1.0 and reward == 0.0
             if not exact:
                 slack += (last - first + 8) * UNIT * (size + abs(reward) + slack)
-            errors[state, player] = slack * UPWARD
+                slack = slack * UPWARD + TINY
+            errors[state, player] = slack
 
 
 solve_jit = compiled(solve)

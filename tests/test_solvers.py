@@ -311,7 +311,7 @@ BARELY = gamedp.Model.from_arrays(
     [1, 1, 1, 1],
     [0.25, 0.25, 0.25, 0.25],
     terminals=[1],
-    payoffs=[[0.0, 0.0, 3 * 2.0**-1074]],
+    payoffs=[[0.0, 0.0, 6 * 2.0**-1074]],
     num_players=3,
 )
 """Of a payoff so small that its products are rounded to multiples of the smallest number."""

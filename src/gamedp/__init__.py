@@ -27,7 +27,13 @@ if TYPE_CHECKING:
     )
     from gamedp.game import Game, Rules, helper, with_item
     from gamedp.model import Model
-    from gamedp.objectives import Discounted, FiniteHorizon, TotalReward
+    from gamedp.objectives import (
+        AverageReward,
+        Discounted,
+        FiniteHorizon,
+        Reachability,
+        TotalReward,
+    )
     from gamedp.playing import (
         GameRecord,
         LevelPlayer,
@@ -76,6 +82,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "ActionValue": "solution",
     "AlphaBeta": "searchers.alpha_beta",
+    "AverageReward": "objectives",
     "BackwardInduction": "solvers.backward_induction",
     "CompilationError": "errors",
     "CompilationWarning": "errors",
@@ -112,6 +119,7 @@ _HOMES = {
     "Progress": "progress",
     "ProofNumberSearch": "searchers.proof_number",
     "RandomPlayer": "playing",
+    "Reachability": "objectives",
     "Retrograde": "solvers.retrograde",
     "Rules": "game",
     "SearchResult": "search_result",
@@ -165,6 +173,7 @@ _HOMES = {
 __all__ = [
     "ActionValue",
     "AlphaBeta",
+    "AverageReward",
     "BackwardInduction",
     "CompilationError",
     "CompilationWarning",
@@ -201,6 +210,7 @@ __all__ = [
     "Progress",
     "ProofNumberSearch",
     "RandomPlayer",
+    "Reachability",
     "Retrograde",
     "Rules",
     "SearchResult",

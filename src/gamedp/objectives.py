@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
+import numpy as np
 
-from gamedp.errors import InvalidParameterError
+from gamedp.errors import InvalidModelError, InvalidParameterError
 
-__all__ = ["Discounted", "FiniteHorizon", "Objective", "Optimum", "TotalReward"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "AverageReward",
+    "Discounted",
+    "FiniteHorizon",
+    "Objective",
+    "Optimum",
+    "Reachability",
+    "StateSet",
+    "TotalReward",
+    "resolved",
+]
+
+StateSet: TypeAlias = "Callable[[Any], bool] | Iterable[Any] | NDArray[np.bool_]"
+"""A set of states: a mask (S,) of bool, some of the states, or a function that says which."""
 
 Optimum: TypeAlias = Literal["max", "min"]
 
@@ -33,6 +51,26 @@ def _is_horizon(_instance: object, _attribute: object, value: int) -> None:
         raise InvalidParameterError(message)
 
 
+def _states(given: Any) -> Any:
+    """Return a set of states as a locked mask, a function, or a tuple of states."""
+    if given is None or callable(given):
+        return given
+    if isinstance(given, np.ndarray) and given.dtype == np.bool_:
+        mask = given.copy()
+        mask.flags.writeable = False
+        return mask
+    return tuple(given.tolist() if isinstance(given, np.ndarray) else given)
+
+
+def _same(first: Any, second: Any) -> bool:
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        return np.array_equal(first, second)
+    return bool(first == second)
+
+
+_by_content = attrs.cmp_using(eq=_same)
+
+
 @attrs.frozen
 class TotalReward:
     """The expected sum of all rewards and the payoff at the end; a winning probability is one.
@@ -42,10 +80,54 @@ class TotalReward:
     to say: :class:`gamedp.Retrograde` then shares the constant equally, or counts such play as its
     option `draw` says. Other solvers prove nothing where play may go on for ever.
 
+    With `until`, rewards count until the first of these states is reached, payoffs of terminal
+    states among them included; where that happens with a probability below one, the total is
+    infinite (``+inf``): so a minimum is one over the policies that reach them almost surely.
+
     Parameters
     ----------
     optimum : {"max", "min"}
         What player 0 wants. A second player wants the opposite.
+    until : StateSet, optional
+        The states at which the sum ends. If not given, it ends in the terminal states, if at all.
+    """
+
+    optimum: Optimum = attrs.field(default="max", validator=_is_optimum)
+    until: Any = attrs.field(
+        default=None, converter=_states, eq=_by_content, hash=False, kw_only=True
+    )
+
+
+@attrs.frozen
+class Reachability:
+    """The probability that one of the target states is reached; rewards and payoffs do not count.
+
+    Parameters
+    ----------
+    target : StateSet
+        A mask (S,) of bool, a list of states (the game's own, or indices for a model without a
+        game), or a function that says of a state whether it belongs to them.
+    allowed : StateSet, optional
+        The states that may be passed through before: "`allowed` until `target`". All, if not given.
+    optimum : {"max", "min"}
+        What player 0 wants. A second player wants the opposite.
+    """
+
+    target: Any = attrs.field(converter=_states, eq=_by_content, hash=False)
+    allowed: Any = attrs.field(default=None, converter=_states, eq=_by_content, hash=False)
+    optimum: Optimum = attrs.field(default="max", validator=_is_optimum)
+
+
+@attrs.frozen
+class AverageReward:
+    """The expected reward per step in the long run; payoffs do not count.
+
+    From the end of play on, in terminal states, the reward of every step is zero.
+
+    Parameters
+    ----------
+    optimum : {"max", "min"}
+        What player 0 wants.
     """
 
     optimum: Optimum = attrs.field(default="max", validator=_is_optimum)
@@ -85,4 +167,49 @@ class FiniteHorizon:
     optimum: Optimum = attrs.field(default="max", validator=_is_optimum)
 
 
-Objective: TypeAlias = TotalReward | Discounted | FiniteHorizon
+Objective: TypeAlias = TotalReward | Reachability | Discounted | FiniteHorizon | AverageReward
+
+
+def resolved(objective: Objective, model: Any) -> Objective:
+    """Return the objective with its sets of states as masks over the states of a model.
+
+    Raises
+    ------
+    InvalidModelError
+        If a mask has not one entry for each state.
+    UnknownStateError
+        If the model has not one of the states.
+    """
+    if not isinstance(objective, (TotalReward, Reachability)):
+        return objective
+    sets: dict[str, Any] = {
+        name: _mask(getattr(objective, name), name, model)
+        for name in ("until", "target", "allowed")
+        if getattr(objective, name, None) is not None
+    }
+    return attrs.evolve(objective, **sets) if sets else objective
+
+
+def _mask(states: Any, name: str, model: Any) -> NDArray[np.bool_]:
+    if isinstance(states, np.ndarray):
+        if states.shape != (model.num_states,):
+            message = (
+                f"{name} has shape {states.shape}; a mask has one entry for each state of the "
+                f"model: ({model.num_states},)."
+            )
+            raise InvalidModelError(message)
+        return states
+    if callable(states):
+        every = (model.state(index) for index in range(model.num_states))
+        return np.fromiter((bool(states(state)) for state in every), np.bool_, model.num_states)
+    mask = np.zeros(model.num_states, np.bool_)
+    for state in states:
+        index, swapped = model.index(state)
+        if swapped:
+            message = (
+                f"{name} has the state {state!r}, which is represented by "
+                f"{model.state(index)!r} with the players' places changed; give representatives."
+            )
+            raise InvalidModelError(message)
+        mask[index] = True
+    return mask

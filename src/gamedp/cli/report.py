@@ -10,9 +10,17 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 
 from gamedp.cli.parameters import settings_of, values_of
-from gamedp.objectives import Discounted, FiniteHorizon, TotalReward
+from gamedp.objectives import (
+    AverageReward,
+    Discounted,
+    FiniteHorizon,
+    Objective,
+    Reachability,
+    TotalReward,
+)
 from gamedp.registry import SOLVERS, registered
 
 if TYPE_CHECKING:
@@ -33,10 +41,25 @@ __all__ = [
     "with_options",
 ]
 
-OBJECTIVES = {TotalReward: "total", Discounted: "discounted", FiniteHorizon: "horizon"}
+OBJECTIVES = {
+    AverageReward: "average",
+    Discounted: "discounted",
+    FiniteHorizon: "horizon",
+    Reachability: "reach",
+    TotalReward: "total",
+}
 PLAYERS = ("the first player", "the second player")
 PHASES, LOAD = ("compile", "explore", "solve"), "load"
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+def _words(objective: Objective) -> dict[str, Any]:
+    """Return the options of an objective, sets of states as lists of their numbers."""
+    return {
+        name: np.flatnonzero(value).tolist() if isinstance(value, np.ndarray) else value
+        for name, value in attrs.asdict(objective).items()
+        if value is not None
+    }
 
 
 def facts(
@@ -59,7 +82,7 @@ def facts(
         "parameters": {} if rules is None else values_of(rules.game),
         "objective": {
             "name": OBJECTIVES.get(type(solution.objective), type(solution.objective).__name__),
-            **attrs.asdict(solution.objective),
+            **_words(solution.objective),
         },
         "solver": {"name": registered_name(SOLVERS, solution.solver), **values_of(solution.solver)},
         "status": solution.status.name,

@@ -12,7 +12,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError, NotSolvedError, UnsupportedProblemError
 from gamedp.kernels import bellman, proofs
 from gamedp.model import Model, check_finite
-from gamedp.objectives import Discounted, FiniteHorizon, Objective, TotalReward
+from gamedp.objectives import Discounted, FiniteHorizon, Objective, TotalReward, resolved
 from gamedp.progress import ProgressCallback, Reporter
 from gamedp.solution import Guarantee, Solution, Statistics, Status
 
@@ -82,8 +82,9 @@ class Problem:
     objective: Objective = attrs.field(factory=TotalReward)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse numbers that no solver could work with."""
+        """Refuse numbers that no solver could work with; make sets of states masks."""
         check_finite(self.model)
+        object.__setattr__(self, "objective", resolved(self.objective, self.model))
         if (
             self.model.constant_sum != 0
             and self.model.has_swaps

@@ -197,6 +197,9 @@ class Solution:
     step_policies : (H, S) unsigned integers or None
         For a finite horizon of H steps: the best action's place among those of its state, with row
         h for h + 1 steps to go.
+    exact : tuple of S Fraction or float, or None
+        The values themselves, where the solver finds them (:class:`gamedp.ExactPolicyIteration`);
+        a float if infinite. The bounds are then the doubles next to them.
     distances : (S,) int64 or None
         Where the solver counts them (:class:`gamedp.Retrograde`): the steps that are left to the
         end with best play, the winner going the shortest way and the loser the longest; -1 where
@@ -215,6 +218,7 @@ class Solution:
     statistics: Statistics
     step_policies: NDArray[np.unsignedinteger[Any]] | None = None
     distances: NDArray[np.int64] | None = None
+    exact: tuple[Fraction | float, ...] | None = None
 
     def __attrs_post_init__(self) -> None:
         """Lock the arrays."""
@@ -287,6 +291,44 @@ class Solution:
             number = float(column if np.ndim(column) == 0 else column[player])
             total += abs(probability) * self._seen(number, swapped)
         return self._seen(total, player == 1 and array.ndim == 1)
+
+    def exact_value(self, state: Hashable | None = None, player: int = 0) -> Fraction | float:
+        """Return what `player` can expect in `state`, or from the start, as a rational number.
+
+        The payoffs of two players add up to the constant sum as it is stored, and the probabilities
+        of several initial states count as stored, scaled to sum to one.
+
+        Returns
+        -------
+        Fraction or float
+            A float if it is infinite.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the solver does not find exact values.
+        UnknownStateError
+            If the model has no such state.
+        """
+        if self.exact is None:
+            message = (
+                f"{type(self.solver).__name__} does not find exact values; ExactPolicyIteration "
+                "does."
+            )
+            raise UnsupportedProblemError(message)
+        check_player(self.model.num_players, player)
+        total = Fraction(self.model.constant_sum)
+        if state is not None:
+            index, swapped = self.model.index(state)
+            number = self.exact[index]
+            return total - number if swapped ^ (player == 1) else number
+        chances = [Fraction(chance) for chance in self.model.initial_probabilities.tolist()]
+        numbers = [self.exact[index] for index in self.model.initial_states.tolist()]
+        mean = sum(
+            abs(chance) * (total - number if chance < 0 else number)
+            for chance, number in zip(chances, numbers, strict=True)
+        ) / sum(map(abs, chances))
+        return total - mean if player == 1 else mean
 
     def best_actions(self, state: Hashable, tolerance: float = 0.0) -> list[int]:
         """Return the actions in `state` that are best, as far as the values tell.

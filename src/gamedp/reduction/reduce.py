@@ -33,7 +33,7 @@ from gamedp.reduction.sets import (
     leads_into,
     positive,
 )
-from gamedp.reduction.unfolding import unfold
+from gamedp.reduction.unfolding import rounding_of, unfold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -166,10 +166,7 @@ class _Case:
         self.problem = problem
         self.error = 0.0
         if model.has_swaps:
-            ends = model.constant_sum - model.payoffs
-            back = ends - model.constant_sum
-            lost = (model.constant_sum - (ends - back)) - (model.payoffs + back)
-            self.error = 2.0**-53 * float(np.abs(ends[lost != 0]).max(initial=0.0))
+            self.error = rounding_of(model)
             model = unfold(model)
         self.model = model
         self.structure: Structure = model.structure

@@ -11,7 +11,7 @@ from gamedp.model import Model
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["unfold"]
+__all__ = ["rounding_of", "unfold"]
 
 
 def unfold(model: Model) -> Model:
@@ -48,6 +48,14 @@ def unfold(model: Model) -> Model:
         num_players=2,
         constant_sum=model.constant_sum,
     )
+
+
+def rounding_of(model: Model) -> float:
+    """Return how far off a payoff of the unfolded model may be: the constant sum less a payoff."""
+    ends = model.constant_sum - model.payoffs
+    back = ends - model.constant_sum
+    lost = (model.constant_sum - (ends - back)) - (model.payoffs + back)
+    return 2.0**-53 * float(np.abs(ends[lost != 0]).max(initial=0.0))
 
 
 def _twice(offsets: NDArray[np.int64]) -> NDArray[np.int64]:

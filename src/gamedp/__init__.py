@@ -57,9 +57,11 @@ if TYPE_CHECKING:
     from gamedp.solvers import explain, solve
     from gamedp.solvers.backward_induction import BackwardInduction
     from gamedp.solvers.base import Support
+    from gamedp.solvers.exact_policy_iteration import ExactPolicyIteration
     from gamedp.solvers.policy_iteration import PolicyIteration
     from gamedp.solvers.retrograde import Retrograde
     from gamedp.solvers.stage_induction import StageInduction
+    from gamedp.solvers.strategy_iteration import StrategyIteration
     from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
     from gamedp.solvers.value_iteration import ValueIteration
     from gamedp.staged_game import Flattened, Position, StagedGame, StagedRules
@@ -91,6 +93,7 @@ _HOMES = {
     "Discounted": "objectives",
     "Distribution": "totals",
     "EndgameTables": "searchers.endings",
+    "ExactPolicyIteration": "solvers.exact_policy_iteration",
     "Expectiminimax": "searchers.expectiminimax",
     "FiniteHorizon": "objectives",
     "Flattened": "staged_game",
@@ -135,6 +138,7 @@ _HOMES = {
     "StagedSolution": "staged_solution",
     "Statistics": "solution",
     "Status": "solution",
+    "StrategyIteration": "solvers.strategy_iteration",
     "Structure": "structure",
     "Sum": "sums.composition",
     "SumPosition": "sums.composition",
@@ -182,6 +186,7 @@ __all__ = [
     "Discounted",
     "Distribution",
     "EndgameTables",
+    "ExactPolicyIteration",
     "Expectiminimax",
     "FiniteHorizon",
     "Flattened",
@@ -226,6 +231,7 @@ __all__ = [
     "StagedSolution",
     "Statistics",
     "Status",
+    "StrategyIteration",
     "Structure",
     "Sum",
     "SumPosition",

@@ -33,7 +33,7 @@ from gamedp.reduction.sets import (
     leads_into,
     positive,
 )
-from gamedp.reduction.unfolding import rounding_of, unfold
+from gamedp.reduction.unfolding import rounding_of, unfold, widened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,11 +91,7 @@ class Reduction:
 
     def lift_bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         """Return bounds for each state of the original problem."""
-        lower, upper = self.lift(lower), self.lift(upper)
-        if self.error:
-            lower = np.nextafter(lower - self.error, -np.inf)
-            upper = np.nextafter(upper + self.error, np.inf)
-        return lower, upper
+        return widened(self.lift(lower), self.lift(upper), self.error)
 
     def lift_policy(self, policy: Integers) -> NDArray[np.int64]:
         """Return the choice in each state of the original problem that attains the same.

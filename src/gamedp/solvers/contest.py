@@ -99,6 +99,11 @@ class Contest:
         return (self.improver & ~self.over)[self.model.structure.owners]
 
     @property
+    def earns(self) -> bool:
+        """Whether rewards and payoffs count."""
+        return not isinstance(self.problem.objective, Reachability)
+
+    @property
     def model(self) -> Model:
         """The unfolded model."""
         return self.problem.model
@@ -142,6 +147,7 @@ class Contest:
             the others of `below`, the one by which it gets out. -1 elsewhere.
         """
         structure = self.model.structure
+        below = below & (np.diff(self.model.choice_offsets) > 0)
         if not self.may_wait or not below.any():
             return np.zeros_like(below), np.full(len(below), -1, np.int64)
         active = best & below[structure.owners]

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import GamedpError, InvalidModelError, UnsupportedProblemError
-from gamedp.objectives import AverageReward, FiniteHorizon, Reachability
+from gamedp.objectives import AverageReward, FiniteHorizon
 from gamedp.progress import Reporter
 from gamedp.reduction.sets import positive as attracted
 from gamedp.solution import Guarantee, Status, width_of
@@ -216,9 +216,7 @@ class _Work:
         if self._rough is None:
             finite = isinstance(self.problem.objective, FiniteHorizon)
             seconds = self.seconds_left()
-            solver: Any = (
-                BackwardInduction() if finite else StrategyIteration(max_seconds=seconds)
-            )
+            solver: Any = BackwardInduction() if finite else StrategyIteration(max_seconds=seconds)
             self._rough = solved_anyhow(solver, self.problem, self.tolerance)
         return self._rough
 
@@ -238,11 +236,11 @@ class _Work:
         game = _Game(self, contest)
         states = self.problem.model.num_states
         policy = np.where(contest.improver, self._guess(contest), contest.start)
-        while True:
+        values, answer = game.best_answer(policy)
+        if contest.improver.any() and game.is_improper(values):
+            policy = contest.start  # rounding has led the guess astray
             values, answer = game.best_answer(policy)
-            if game.is_improper(values):
-                policy = contest.start  # rounding has led the guess astray
-                continue
+        while True:
             better = game.improved(policy, values)
             if (better == policy).all():
                 below = np.array([game.is_below(value, 0) for value in values])
@@ -253,6 +251,7 @@ class _Work:
                     reply = contest.answer(answer, via)
                     return values[:states], np.where(contest.improver, policy, reply)[:states]
             policy = better
+            values, answer = game.best_answer(policy)
 
     def _guess(self, contest: Contest) -> Integers:
         """Return the policy found in doubles; the unfolded model has it twice."""
@@ -313,7 +312,6 @@ class _Game:
         self.work = work
         self.contest = contest
         self.numbers = work.numbers
-        self.earns = not isinstance(contest.problem.objective, Reachability)
         self.discount = rational(contest.problem.discount)
         model = contest.model
         self.offsets = model.transition_offsets.tolist()
@@ -328,7 +326,7 @@ class _Game:
 
     def reward(self, choice: int) -> Rational:
         """Return what a choice earns, if the objective counts it."""
-        return self.numbers.reward(choice) if self.earns else rational(0)
+        return self.numbers.reward(choice) if self.contest.earns else rational(0)
 
     def result(self, choice: int, values: list[Value]) -> Value:
         """Return what a choice is worth; only one of the two infinities is among the values."""
@@ -391,7 +389,9 @@ class _Game:
             class_of, known = reduction.quotient.class_of, reduction.known
         fixed = [self._known(state, known[state]) for state in range(len(known))]
         terms = [
-            _Terms(rational(0), {}) if choice < 0 else self._terms(int(rows[choice]), class_of, fixed)
+            _Terms(rational(0), {})
+            if choice < 0
+            else self._terms(int(rows[choice]), class_of, fixed)
             for choice in choice_of.tolist()
         ]
         solved, chosen = _Process(self.work, small, terms).solve()
@@ -408,7 +408,7 @@ class _Game:
             return float(value)
         if np.isnan(value):
             return rational(0)
-        payoff = self.numbers.payoff(state) if self.earns else None
+        payoff = self.numbers.payoff(state) if self.contest.earns else None
         return rational(float(value)) if payoff is None else payoff
 
     def _terms(self, choice: int, class_of: Integers, known: list[Value]) -> _Terms:

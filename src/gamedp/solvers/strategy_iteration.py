@@ -9,7 +9,7 @@ import numpy as np
 
 from gamedp.kernels.proofs import UNIT
 from gamedp.progress import Reporter
-from gamedp.reduction.unfolding import rounding_of
+from gamedp.reduction.unfolding import rounding_of, widened
 from gamedp.solution import Guarantee, Status, width_of
 from gamedp.solvers.base import Support, make_solution, require
 from gamedp.solvers.contest import (
@@ -107,10 +107,7 @@ class StrategyIteration:
         states = slice(problem.model.num_states)
         lower, upper = search.lower[states], search.upper[states]
         if problem.model.has_swaps:
-            error = rounding_of(problem.model)
-            if error:
-                lower = np.nextafter(lower - error, -np.inf)
-                upper = np.nextafter(upper + error, np.inf)
+            lower, upper = widened(lower, upper, rounding_of(problem.model))
         if search.status is Status.SOLVED and not width_of(lower, upper) <= tolerance:
             search.status = Status.ROUNDING
         return make_solution(
@@ -242,7 +239,7 @@ class _Search:
         contest, model = self.contest, self.contest.model
         chances = contest.problem.discount * model.probabilities
         starts = model.transition_offsets[:-1]
-        rewards = contest.sign * np.asarray(model.rewards)
+        rewards = contest.sign * contest.earns * np.asarray(model.rewards)
         if not len(starts):
             return rewards, rewards
         terms = chances * values[model.successors]

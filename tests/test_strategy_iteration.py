@@ -12,7 +12,7 @@ from gamedp.testing.strategies import models
 
 SOLVERS = (gamedp.StrategyIteration(), gamedp.ExactPolicyIteration())
 
-relaxed = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+relaxed = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 loopy = models(max_states=4, players=[2], ends=False, acyclic=False, swaps=False)
 swapping = models(max_states=2, players=[2], ends=False, acyclic=False, swaps=True)

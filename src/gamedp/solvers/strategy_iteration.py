@@ -251,7 +251,8 @@ class _Search:
     def _better(self, policy: Integers, answer: _Answer) -> Integers:
         """Return the policy with choices instead that are better for certain."""
         results, slack = self._results(answer.least)
-        gains = results - slack - answer.most[self.owners]
+        with np.errstate(invalid="ignore"):  # an infinite value that stays so is no gain
+            gains = results - slack - answer.most[self.owners]
         gains[~(self.improves & (gains > 0))] = 0.0
         best = np.zeros(len(policy))
         np.maximum.at(best, self.owners, gains)

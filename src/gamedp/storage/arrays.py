@@ -31,12 +31,13 @@ DTYPES = {
     "lower": (np.float64,),
     "upper": (np.float64,),
     "step_policies": UNSIGNED,
+    "exact": (np.uint8,),
     "error_levels": (np.float64,),
     "error_numbers": UNSIGNED,
 }
 """The types that an array may have; all others are int64."""
 
-OPTIONAL = {"step_policies", "distances"}
+OPTIONAL = {"step_policies", "distances", "exact"}
 """Arrays that only some solutions have."""
 
 

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from gamedp.kernels import maxn, proofs, topological
-from gamedp.objectives import Discounted, FiniteHorizon
+from gamedp.objectives import AverageReward, Discounted, FiniteHorizon
 from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Status
 from gamedp.solvers.base import Problem, Run, Support, check_range, make_solution, require
@@ -58,6 +58,8 @@ class BackwardInduction:
             if many:
                 return Support(False, "does finite horizons for one and two players only.")
             return Support(True)
+        if isinstance(problem.objective, AverageReward):
+            return Support(False, "does not do long-run averages; RelativeValueIteration does.")
         if many and isinstance(problem.objective, Discounted):
             return Support(False, "does not discount for more than two players.")
         if not model.structure.is_acyclic:

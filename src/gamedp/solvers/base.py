@@ -12,7 +12,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError, NotSolvedError, UnsupportedProblemError
 from gamedp.kernels import bellman, proofs
 from gamedp.model import Model, check_finite
-from gamedp.objectives import Discounted, FiniteHorizon, Objective, TotalReward, resolved
+from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Objective, TotalReward, resolved
 from gamedp.progress import ProgressCallback, Reporter
 from gamedp.solution import Guarantee, Solution, Statistics, Status
 
@@ -193,6 +193,8 @@ def support_of_fixed_points(problem: Problem) -> Support:
     """Say what solvers of Bellman's equation as a fixed point can do: not steps, not max-n."""
     if isinstance(problem.objective, FiniteHorizon):
         return Support(False, "does not do finite horizons; BackwardInduction does.")
+    if isinstance(problem.objective, AverageReward):
+        return Support(False, "does not do long-run averages; RelativeValueIteration does.")
     if problem.model.num_players > 2:
         return Support(False, "is for one or two players; BackwardInduction does more.")
     return Support(True)

@@ -79,11 +79,14 @@ def drift(choice: int, state: int, graph: Graph, values: Floats) -> tuple[float,
     last = graph.first_transition[choice + 1]
     total = graph.rewards[choice]
     moved = 0.0
+    moves = False
     for t in range(first, last):
-        term = graph.chances[t] * (values[graph.targets[t]] - here)
+        difference = values[graph.targets[t]] - here
+        term = graph.chances[t] * difference
         total += term
         moved += abs(term)
-    if moved == 0.0:
+        moves |= difference != 0.0
+    if not moves:
         return total, 0.0
     return total, (last - first + 10) * UNIT * (abs(graph.rewards[choice]) + moved) + TINY
 
@@ -107,7 +110,7 @@ def sweep(
     Returns
     -------
     lowest, highest : float
-        Bounds of the gain, proven; the lower one holds for the policy.
+        Bounds of the gain, proven; the lower one holds for the policy. Infinite on overflow.
     noise : float
         The largest rounding that they allow for.
     """
@@ -120,6 +123,8 @@ def sweep(
         most = -np.inf
         for choice in range(graph.first_choice[state], graph.first_choice[state + 1]):
             rise, slack = drift_jit(choice, state, graph, values)
+            if rise - rise != 0.0:  # infinite, or no number
+                return -np.inf, np.inf, np.inf
             if rise > best:
                 best = rise
                 best_slack = slack
@@ -128,10 +133,9 @@ def sweep(
                 most = rise + slack
             if slack > noise:
                 noise = slack
-        # Written so that a NaN leaves nothing proven.
-        if not best - best_slack >= lowest:
+        if best - best_slack < lowest:
             lowest = best - best_slack
-        if not most <= highest:
+        if most > highest:
             highest = most
         new_values[state] = values[state] + STEP * (best - shift)
     return lowest, highest, noise
@@ -250,9 +254,7 @@ def lead(graph: Graph, policy: Integers) -> None:
 lead_jit = compiled(lead)
 
 
-def excess(
-    sign: float, graph: Graph, gains: Floats, biases: Floats, policy: Integers
-) -> float:
+def excess(sign: float, graph: Graph, gains: Floats, biases: Floats, policy: Integers) -> float:
     """Return by how much gains and biases miss their inequality, rounding included.
 
     With sign 1, ``g(s) + h(s) >= r + sum(P * h)`` for all choices, or that of the policy where it
@@ -267,9 +269,11 @@ def excess(
             last = first + 1
         for choice in range(first, last):
             rise, slack = drift_jit(choice, state, graph, biases)
-            over = sign * (rise - gains[state])
-            over += slack + 4.0 * UNIT * (abs(rise) + abs(gains[state]))
-            if not over <= worst:
+            # The sign of a difference is exact, and the slack has room for rounding here.
+            over = sign * (rise - gains[state]) + slack
+            if over - over != 0.0:  # infinite, or no number
+                return np.inf
+            if over > worst:
                 worst = over
     return worst
 

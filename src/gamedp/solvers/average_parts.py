@@ -19,14 +19,19 @@ if TYPE_CHECKING:
 
     from gamedp.model import Model
 
-__all__ = ["EndComponents", "best_policy", "offsets_of", "owners", "ragged"]
+__all__ = ["EndComponents", "best_policy", "is_easy_to_eliminate", "offsets_of", "owners", "ragged"]
+
+FEW = 2000
+MAX_ENTRIES = 1 << 26
+MAX_OPERATIONS = 1 << 36
+"""How many states, numbers in memory and operations a linear system may take at most."""
 
 MAX_POLICIES = 200
 """Policies evaluated in one go; sweeps go on from the last one."""
 
 
 def ragged(offsets: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the places ``offsets[row] .. offsets[row + 1] - 1`` of some rows, one after another."""
+    """Return the places ``offsets[row] .. offsets[row + 1] - 1`` of some rows, in their order."""
     lengths = offsets[rows + 1] - offsets[rows]
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
@@ -105,6 +110,34 @@ class EndComponents:
             graph.chances[begin:end],
             graph.rewards[first:last],
         )
+
+
+def is_easy_to_eliminate(graph: Graph) -> bool:
+    """Say whether linear systems of this graph take little time and memory.
+
+    A few states always do; more of them if they can be put in an order in which none leads far: by
+    elimination, what is not zero stays within that distance [1]_.
+
+    References
+    ----------
+    .. [1] A. George, J. Liu, "Computer Solution of Large Sparse Positive Definite Systems",
+       Prentice-Hall 1981, chapter 4.
+    """
+    num_states = len(graph.first_choice) - 1
+    if num_states <= FEW:
+        return True
+    import scipy.sparse  # noqa: PLC0415 - slow to import
+    import scipy.sparse.csgraph  # noqa: PLC0415
+
+    edges = graph.first_transition[graph.first_choice]
+    pattern = scipy.sparse.csr_array(
+        (np.ones(len(graph.targets), np.int8), graph.targets, edges), shape=(num_states, num_states)
+    )
+    order = scipy.sparse.csgraph.reverse_cuthill_mckee(pattern + pattern.T, symmetric_mode=True)
+    place = np.empty(num_states, np.int64)
+    place[order] = np.arange(num_states)
+    reach = int(np.abs(place[graph.targets] - np.repeat(place, np.diff(edges))).max(initial=0))
+    return num_states * reach <= MAX_ENTRIES and num_states * reach**2 <= MAX_OPERATIONS
 
 
 def best_policy(

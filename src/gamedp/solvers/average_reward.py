@@ -13,7 +13,7 @@ from gamedp.kernels.average import NO_CHOICE
 from gamedp.objectives import AverageReward
 from gamedp.progress import ProgressCallback, Reporter
 from gamedp.solution import Guarantee, Solution, Status
-from gamedp.solvers.average_parts import EndComponents, best_policy
+from gamedp.solvers.average_parts import EndComponents, best_policy, is_easy_to_eliminate
 from gamedp.solvers.average_ways import Ways
 from gamedp.solvers.base import Problem, Support, check_range, make_solution, require
 from gamedp.solvers.options import positive, whole_and_positive
@@ -37,9 +37,6 @@ QUICK = 128
 PATIENCE = 512
 """Sweeps after which a large one is."""
 
-DIRECT = 1 << 15
-"""States of an end component at most for which linear systems are solved."""
-
 STRIDE = 1 << 12
 """End components between two looks at the limits."""
 
@@ -48,7 +45,7 @@ STRIDE = 1 << 12
 class RelativeValueIteration:
     """The expected reward per step in the long run, for one player, on any model.
 
-    Wherever play goes on for ever, it stays in an end component in the end [1]_, and in each maximal
+    Where play goes on for ever, it stays in an end component in the end [1]_, and in each maximal
     one the best gain is the same for all of its states. It is found by sweeps over the component
     alone; the bounds ``min(Tv - v) <= gain <= max(Tv - v)`` hold for whatever values v the sweeps
     have come to (Odoni; Puterman [2]_, theorem 8.5.5), and the lower one is what the greedy policy
@@ -201,7 +198,7 @@ class _Search:
                 self.status = Status.SWEEP_LIMIT
                 return
             shift = lowest + 0.5 * (highest - lowest)
-            if sweep == attempt and size <= DIRECT:
+            if sweep == attempt:
                 attempt *= 8
                 if self._propose(number):
                     continue
@@ -220,6 +217,8 @@ class _Search:
         """Take the biases of the best policy if they prove more than the values do."""
         start, stop = self.parts.offsets[number : number + 2].tolist()
         graph = self.parts.part(number)
+        if not is_easy_to_eliminate(graph):
+            return False
         first = self.parts.graph.first_choice[start]
         biases = best_policy(
             graph, self.policy[start:stop] - first, 0.1 * self.allowed, self.out_of_time
@@ -265,7 +264,7 @@ class _Search:
         """Raise InvalidModelError if rewards are so large that their sums overflow."""
         gains = np.zeros(self.problem.model.num_states)
         gains[self.parts.states] = np.repeat(
-            self.bounds.sum(axis=1), np.diff(self.parts.offsets)
+            np.abs(self.bounds).max(axis=1), np.diff(self.parts.offsets)
         )
         check_range(self.problem.model, gains)
 
@@ -280,8 +279,8 @@ class _Search:
         """Return the bounds and biases that prove them.
 
         What the biases lack by rounding is made up for by the bounds: a constant added to all of
-        them changes nothing else. If that takes more than the last tenth of the tolerance, there
-        are no biases: 64-bit numbers are too coarse for them.
+        them changes nothing else. If the bounds were too wide then, there are no biases: 64-bit
+        numbers are too coarse for them.
         """
         model = self.problem.model
         values = np.zeros(model.num_states)
@@ -292,7 +291,8 @@ class _Search:
             return lower, upper, None
         fall = ways.excess(False, lower, low, policy)
         rise = ways.excess(True, upper, high, np.full(model.num_states, NO_CHOICE))
-        if not max(fall, rise) <= 0.05 * self.tolerance:
+        width = float(np.max(upper - lower, initial=0.0))
+        if not width + fall + rise <= max(0.95 * self.tolerance, 1.001 * width):
             return lower, upper, None
         return _moved(model, lower, -fall), _moved(model, upper, rise), (low, high)
 

@@ -38,6 +38,9 @@ __all__ = ["Ways"]
 STAY = -1
 """The label of the choice to stay in an end component for good."""
 
+MARGIN = 2.0**-30
+"""How much of the largest numbers biases are off on each step: they need not be close."""
+
 BIAS_SWEEPS = 10_000
 """Sweeps for biases at most: they are for who wants to check the bounds, which hold without."""
 
@@ -130,7 +133,8 @@ class Ways:
             The policy that earns the gain, in the states of the end components.
         """
         model, parts = self.model, self.parts
-        labels = np.where(chosen >= 0, self.skeleton.action_labels[chosen], STAY)
+        labels = np.full(len(chosen), STAY)
+        labels[chosen >= 0] = self.skeleton.action_labels[chosen[chosen >= 0]]
         policy = np.asarray(labels[self.node]).copy()
         is_inside = model.structure.end_component >= 0
         policy[is_inside] = STAY
@@ -179,13 +183,14 @@ class Ways:
         counts = np.diff(model.transition_offsets)[choices]
         transitions = ragged(model.transition_offsets, choices)
         starts = offsets_of(counts)[:-1]
-        terms = model.probabilities[transitions] * (
-            values[model.successors[transitions]] - np.repeat(values[state], counts)
-        )
-        rewards = self.sign * model.rewards[choices]
-        sizes = np.abs(rewards) + np.abs(gains[state]) + np.add.reduceat(np.abs(terms), starts)
-        surplus = rewards - gains[state] + np.add.reduceat(terms, starts)
-        return np.asarray(surplus + (counts + 12) * UNIT * sizes + TINY)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found out later
+            terms = model.probabilities[transitions] * (
+                values[model.successors[transitions]] - np.repeat(values[state], counts)
+            )
+            rewards = self.sign * model.rewards[choices]
+            sizes = np.abs(rewards) + np.abs(gains[state]) + np.add.reduceat(np.abs(terms), starts)
+            surplus = rewards - gains[state] + np.add.reduceat(terms, starts)
+            return np.asarray(surplus + (counts + 12) * UNIT * sizes + _margin(surplus, values))
 
     def lower_biases(
         self,
@@ -206,8 +211,10 @@ class Ways:
         transitions = ragged(model.transition_offsets, choices)
         terminals = np.flatnonzero(~moving)
         rewards = self.sign * model.rewards[choices]
-        surplus = rewards - gains[moving]
-        surplus -= 4 * UNIT * (np.abs(rewards) + np.abs(gains[moving])) + TINY
+        with np.errstate(over="ignore"):  # what overflows is found out later
+            surplus = rewards - gains[moving]
+            surplus -= 4 * UNIT * (np.abs(rewards) + np.abs(gains[moving]))
+            surplus -= _margin(surplus, values)
         chain = attrs.evolve(
             self.skeleton,
             choice_offsets=offsets_of(moving),
@@ -242,6 +249,12 @@ class Ways:
         return max(0.0, float(over))
 
 
+def _margin(surplus: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+    """Return what a bias may gain or lose on each step, so that rounding it does no harm."""
+    scale = np.abs(surplus).max(initial=0.0) + np.abs(values).max(initial=0.0)
+    return float(MARGIN * scale + TINY)
+
+
 def _solved(model: Model, tolerance: float, solver: TopologicalValueIteration) -> Solution:
     """Return a solution as far as it was found."""
     try:
@@ -253,12 +266,11 @@ def _solved(model: Model, tolerance: float, solver: TopologicalValueIteration) -
 
 def _bound(model: Model, which: str, seconds: float) -> NDArray[np.float64] | None:
     """Return a bound of the total reward, close enough for a bias; None if there is none."""
-    scale = float(max(np.abs(model.rewards).max(initial=0), np.abs(model.payoffs).max(initial=0)))
-    if not np.isfinite(scale):
-        return None
+    scale = max(np.abs(numbers).max(initial=0.0) for numbers in (model.rewards, model.payoffs))
     solver = TopologicalValueIteration(max_sweeps=BIAS_SWEEPS, max_seconds=seconds)
     try:
-        solution = _solved(model, 1e-3 * scale + TINY, solver)
+        with np.errstate(over="ignore", invalid="ignore"):
+            solution = _solved(model, 1e-3 * float(scale) + TINY, solver)
     except InvalidModelError:  # beyond the range of these numbers
         return None
     bound: NDArray[np.float64] = getattr(solution, which)

@@ -12,7 +12,14 @@ import numpy as np
 from gamedp.errors import InvalidModelError, NotSolvedError, UnsupportedProblemError
 from gamedp.kernels import bellman, proofs
 from gamedp.model import Model, check_finite
-from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Objective, TotalReward, resolved
+from gamedp.objectives import (
+    AverageReward,
+    Discounted,
+    FiniteHorizon,
+    Objective,
+    TotalReward,
+    resolved,
+)
 from gamedp.progress import ProgressCallback, Reporter
 from gamedp.solution import Guarantee, Solution, Statistics, Status
 

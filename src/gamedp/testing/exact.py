@@ -336,9 +336,7 @@ def _evaluated(
     return values
 
 
-def _long_run(
-    rows: list[list[_Row]], maximise: list[bool], model: gamedp.Model
-) -> list[Fraction]:
+def _long_run(rows: list[list[_Row]], maximise: list[bool], model: gamedp.Model) -> list[Fraction]:
     """Return the gains of a best policy: Howard's policy iteration for several recurrent classes.
 
     A policy that neither of the two steps can improve fulfils the optimality equations (Puterman,
@@ -352,7 +350,8 @@ def _long_run(
     policy = [0] * len(rows)
     while True:
         chain = [
-            [choices[number]] if choices else [] for choices, number in zip(rows, policy, strict=True)
+            [choices[number]] if choices else []
+            for choices, number in zip(rows, policy, strict=True)
         ]
         gains, biases = _gains_and_biases(chain)
         improved = False
@@ -393,7 +392,9 @@ def _gains_and_biases(chain: list[list[_Row]]) -> tuple[list[Fraction], list[Fra
         first = min(members)
         known: list[Fraction | None] = [None] * len(chain)
         known[first] = Fraction(0)
-        cycle = [[] if state == first or state not in members else row for state, row in enumerate(chain)]
+        cycle = [
+            [] if state == first or state not in members else row for state, row in enumerate(chain)
+        ]
         steps = [[attrs.evolve(row, reward=Fraction(1)) for row in choices] for choices in cycle]
         earned = _evaluated(cycle, [0] * len(chain), known)
         passed = _evaluated(steps, [0] * len(chain), known)

@@ -166,7 +166,8 @@ def solve_anyhow(model, objective, tolerance, **options):
     try:
         return gamedp.solve(model, objective, tolerance=tolerance, **options)
     except gamedp.NotSolvedError as error:
-        assert error.solution.status is gamedp.Status.ROUNDING
+        if error.solution.status is not gamedp.Status.ROUNDING:
+            raise
         return error.solution
 
 
@@ -276,7 +277,7 @@ def test_many_states_in_a_row():
 def test_large_components_are_swept_one_sweep_at_a_time():
     """More than a kernel takes in one call, and too entangled for linear systems."""
     rng = np.random.default_rng(5)
-    size, choices, successors = 20_000, 2, 3
+    size, choices, successors = 17_000, 2, 3
     count = size * choices
     chances = rng.dirichlet(np.ones(successors), count)
     model = gamedp.Model.from_arrays(
@@ -334,7 +335,10 @@ def test_sure_gains_are_exact():
 
 def test_rewards_beyond_the_range_are_an_error():
     model = model_of([(1e308, {1: 1.0})], [(-1e308, {0: 1.0})])
-    with pytest.raises(gamedp.InvalidModelError, match="beyond the range"):
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        pytest.raises(gamedp.InvalidModelError, match="beyond the range"),
+    ):
         gamedp.solve(model, gamedp.AverageReward())
 
 
@@ -397,7 +401,7 @@ def test_an_opponent_who_never_moves_does_no_harm():
 )
 def test_others_do_not_do_averages(solver):
     for model in (machine(), model_of([(1, {1: 1.0})], 2.0)):
-        with pytest.raises(gamedp.UnsupportedProblemError, match="AverageReward|averages"):
+        with pytest.raises(gamedp.UnsupportedProblemError, match=r"AverageReward|averages"):
             gamedp.solve(model, gamedp.AverageReward(), solver)
 
 

@@ -101,7 +101,7 @@ class Ways:
             choice_offsets=choice_offsets,
             transition_offsets=offsets,
             # Parallel transitions stay apart: a sum of their probabilities would be rounded.
-            successors=successors.astype(model.successors.dtype),
+            successors=successors.astype(model.successors.dtype),  # type: ignore[arg-type]
             probabilities=probabilities,
             rewards=np.zeros(len(labels)),
             players=np.zeros(num_nodes + num_parts, np.int8),

@@ -14,7 +14,7 @@ import attrs
 
 import gamedp
 
-__all__ = ["exact_choice_values", "exact_values"]
+__all__ = ["exact_choice_values", "exact_from", "exact_values"]
 
 
 @attrs.frozen
@@ -143,6 +143,31 @@ def exact_choice_values(
     if isinstance(objective, gamedp.AverageReward):
         rows = [[attrs.evolve(row, reward=Fraction(0)) for row in choices] for choices in rows]
     return [_result(row, values) for choices in rows[: model.num_states] for row in choices]
+
+
+def exact_from(model: gamedp.Model, policy: Sequence[int], objective: Any) -> list[Fraction]:
+    """Return the exact values that improving a policy leads to, for one player.
+
+    The policy ends the game almost surely, and no better one goes on for ever: as where each step
+    costs something. Then every policy on the way ends it, too, and the last one is the best that
+    does (D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems",
+    Mathematics of Operations Research 16, 1991).
+
+    Parameters
+    ----------
+    model : Model
+    policy : (S,) sequence of int
+        The number of a choice in each state; anything in terminal states.
+    objective : TotalReward
+        "max" or "min"; that is all that counts.
+    """
+    rows, maximise, known = _unfolded(model, objective, Fraction(1))
+    size = model.num_states
+    places = [int(policy[state]) - int(model.choice_offsets[state]) for state in range(size)]
+    while True:
+        values = _evaluated(rows[:size], places, known[:size])
+        if not _improve(rows[:size], places, values, [True] * size, maximise):
+            return values
 
 
 def _unfolded(

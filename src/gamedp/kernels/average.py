@@ -203,57 +203,6 @@ def settle(
 settle_jit = compiled(settle)
 
 
-def lead(graph: Graph, policy: Integers) -> None:
-    """Let every state without a choice take one on a shortest way to the states that have one.
-
-    Breadth first, backwards: each choice that is made leads with some probability to a state that
-    was reached before. Where all choices stay in a set in which every state can be reached, a state
-    that had a choice is reached almost surely.
-
-    Parameters
-    ----------
-    policy : (S,)
-        The choice of each state, ``NO_CHOICE`` where one is to be found. A state that is not
-        connected is left without.
-    """
-    num_states = len(policy)
-    owner = np.empty(len(graph.rewards), np.int64)
-    offsets = np.zeros(num_states + 1, np.int64)
-    for state in range(num_states):
-        for choice in range(graph.first_choice[state], graph.first_choice[state + 1]):
-            owner[choice] = state
-    for t in range(len(graph.targets)):
-        offsets[graph.targets[t] + 1] += 1
-    for state in range(num_states):
-        offsets[state + 1] += offsets[state]
-    entering = np.empty(len(graph.targets), np.int64)
-    place = offsets[:-1].copy()
-    for choice in range(len(graph.rewards)):
-        for t in range(graph.first_transition[choice], graph.first_transition[choice + 1]):
-            target = graph.targets[t]
-            entering[place[target]] = choice
-            place[target] += 1
-    queue = np.empty(num_states, np.int64)
-    length = 0
-    for state in range(num_states):
-        if policy[state] != NO_CHOICE:
-            queue[length] = state
-            length += 1
-    done = 0
-    while done < length:
-        state = queue[done]
-        done += 1
-        for number in range(offsets[state], offsets[state + 1]):
-            before = owner[entering[number]]
-            if policy[before] == NO_CHOICE:
-                policy[before] = entering[number]
-                queue[length] = before
-                length += 1
-
-
-lead_jit = compiled(lead)
-
-
 def excess(sign: float, graph: Graph, gains: Floats, biases: Floats, policy: Integers) -> float:
     """Return by how much gains and biases miss their inequality, rounding included.
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.kernels import average
-from gamedp.kernels.average import NO_CHOICE, Graph
+from gamedp.kernels.average import Graph
 from gamedp.kernels.proofs import UNIT
+from gamedp.reduction.sets import positive
 from gamedp.structure import Structure
 
 if TYPE_CHECKING:
@@ -212,6 +212,7 @@ class _Chain:
     offsets, targets, chances
         The transitions of each state.
     rewards : (S,)
+    structure : Structure
     classes : (S,)
         The recurrent class of each state, -1 for a transient one.
     num_classes : int
@@ -222,6 +223,7 @@ class _Chain:
     targets: NDArray[np.int64]
     chances: NDArray[np.float64]
     rewards: NDArray[np.float64]
+    structure: Structure
     classes: NDArray[np.int64]
     num_classes: int
 
@@ -238,6 +240,7 @@ class _Chain:
             targets,
             graph.chances[transitions],
             graph.rewards[policy],
+            structure,
             structure.end_component,
             structure.num_end_components,
         )
@@ -299,9 +302,10 @@ class _Chain:
 
     def lead_to(self, best: int, policy: NDArray[np.int64]) -> None:
         """Change a policy so that it comes to one class from everywhere."""
-        astray = np.where((self.classes >= 0) & (self.classes != best), 0, NO_CHOICE)
-        steps = np.arange(len(policy) + 1)
-        chain = Graph(steps, self.offsets, self.targets, self.chances, self.rewards)
-        average.lead_jit(chain, astray)
-        policy[astray != NO_CHOICE] = NO_CHOICE
-        average.lead_jit(self.graph, policy)
+        graph = self.graph
+        everyone = np.ones(len(policy), np.bool_)
+        others = (self.classes >= 0) & (self.classes != best)
+        astray, _ = positive(self.structure, everyone, others, everyone)
+        whole = Structure.of(graph.first_choice, graph.first_transition, graph.targets)
+        _, towards = positive(whole, everyone, ~astray, np.ones(len(graph.rewards), np.bool_))
+        policy[astray] = towards[astray]

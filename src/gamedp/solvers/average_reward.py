@@ -11,11 +11,12 @@ from gamedp.errors import NotSolvedError
 from gamedp.kernels import average
 from gamedp.kernels.average import NO_CHOICE
 from gamedp.objectives import AverageReward
+from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback, Reporter
 from gamedp.solution import Guarantee, Solution, Status
 from gamedp.solvers.average_parts import EndComponents, best_policy, is_easy_to_eliminate
 from gamedp.solvers.average_ways import Ways
-from gamedp.solvers.base import Problem, Support, check_range, make_solution, require
+from gamedp.solvers.base import Support, check_range, make_solution, require
 from gamedp.solvers.options import positive, whole_and_positive
 
 if TYPE_CHECKING:

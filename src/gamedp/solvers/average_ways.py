@@ -20,12 +20,13 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, NotSolvedError
 from gamedp.kernels import average
-from gamedp.kernels.average import NO_CHOICE, Graph
+from gamedp.kernels.average import Graph
 from gamedp.kernels.proofs import TINY, UNIT
 from gamedp.model import Model
 from gamedp.objectives import TotalReward
-from gamedp.solvers.average_parts import EndComponents, offsets_of, owners, ragged
-from gamedp.solvers.base import Problem
+from gamedp.problem import Problem
+from gamedp.reduction.sets import positive
+from gamedp.solvers.average_parts import EndComponents, offsets_of, ragged
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Ways:
         node[outside] = num_parts + np.arange(len(outside))
         num_nodes = num_parts + len(outside)
         leaving = np.flatnonzero(~structure.stays)
-        mover = np.concatenate([np.arange(num_parts), node[owners(model.choice_offsets)[leaving]]])
+        mover = np.concatenate([np.arange(num_parts), node[structure.owners[leaving]]])
         # To stay comes first among the choices, so that of equally good ones it is taken.
         order = np.argsort(mover, kind="stable")
         labels = np.concatenate([np.full(num_parts, STAY), leaving])[order]
@@ -132,27 +133,25 @@ class Ways:
         within : (M,)
             The policy that earns the gain, in the states of the end components.
         """
-        model, parts = self.model, self.parts
+        model, parts, structure = self.model, self.parts, self.model.structure
         labels = np.full(len(chosen), STAY)
         labels[chosen >= 0] = self.skeleton.action_labels[chosen[chosen >= 0]]
-        policy = np.asarray(labels[self.node]).copy()
-        is_inside = model.structure.end_component >= 0
-        policy[is_inside] = STAY
+        is_inside = structure.end_component >= 0
         stays = is_inside & (labels[self.node] == STAY)
-        within = within.copy()
-        if is_inside.sum() > stays.sum():
-            within[~stays[parts.states]] = NO_CHOICE
-            exits = labels[: len(parts.offsets) - 1]
-            exits = exits[exits != STAY]
-            at = np.searchsorted(model.choice_offsets, exits, side="right") - 1
-            place = np.empty(model.num_states, np.int64)
-            place[parts.states] = np.arange(len(parts.states))
-            within[place[at]] = 0  # any choice; it is replaced by the exit
-            average.lead_jit(parts.graph, within)
-            policy[parts.states] = parts.choices[within]
-            policy[at] = exits
-        else:
-            policy[parts.states] = parts.choices[within]
+        policy = np.where(is_inside, STAY, labels[self.node])
+        policy[parts.states] = parts.choices[within]
+        exits = labels[: len(parts.offsets) - 1]
+        exits = exits[exits != STAY]
+        if len(exits):
+            # From the other states of the component towards the one where it is left: what earns
+            # the gain might stay for ever.
+            at = np.zeros(model.num_states, np.bool_)
+            at[structure.owners[exits]] = True
+            everyone = np.ones(model.num_states, np.bool_)
+            _, towards = positive(structure, everyone, at, structure.stays)
+            left = is_inside & ~stays
+            policy[left] = towards[left]
+            policy[structure.owners[exits]] = exits
         return policy, stays
 
     def upper_biases(
@@ -179,7 +178,7 @@ class Ways:
         if not len(choices):
             return np.zeros(0)
         model = self.model
-        state = owners(model.choice_offsets)[choices]
+        state = model.structure.owners[choices]
         counts = np.diff(model.transition_offsets)[choices]
         transitions = ragged(model.transition_offsets, choices)
         starts = offsets_of(counts)[:-1]

@@ -141,14 +141,16 @@ def save_model(
 
     Doubles are written such that the same ones are read. Where play ends, it goes on for other
     tools: a terminal state with a payoff earns it on one more step, to a new state that is the
-    last, and terminal states lead to themselves. The total reward stays what it was.
+    last, and terminal states lead to themselves. Players who change places are unfolded: state
+    s + S is state s with their places changed, and has the label ``"swapped"`` besides those of
+    state s. The total reward of every state stays what it was.
 
     Parameters
     ----------
     path
         As in :func:`load_model`; replaced if it exists.
     model : Model or LoadedModel
-        Of one or two players, who do not change places.
+        Of one or two players.
     labels : mapping of str to set of states, optional
         Which states have each label: a mask, some of the states, or a function of a state, as in
         :class:`gamedp.Reachability`. The labels of a `LoadedModel` if not given.
@@ -178,6 +180,7 @@ def save_model(
     ...     path = pathlib.Path(folder, "matches.umb")
     ...     gamedp.save_model(path, model, labels={"over": lambda state: state.left == 0})
     ...     gamedp.load_model(path)
+    <LoadedModel matches.umb: <Model ...>; labels 'swapped', 'over'; rewards 'reward'>
     """
     path = Path(path)
     kind = _format(path, format)

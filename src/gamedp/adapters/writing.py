@@ -14,6 +14,7 @@ from gamedp.adapters.parts import CHOICES, Parts, offsets_of
 from gamedp.errors import InvalidModelError
 from gamedp.model import Model
 from gamedp.objectives import Reachability, resolved
+from gamedp.reduction.unfolding import unfold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +29,9 @@ Ends: TypeAlias = Literal["loop", "none"]
 
 INITIAL = "init"
 """The label by which other tools know where play begins."""
+
+SWAPPED = "swapped"
+"""The label of the states in which the players have changed places."""
 
 
 def parts_of(
@@ -51,6 +55,8 @@ def parts_of(
         rewards = {"reward": model.rewards} if model.rewards.any() else {}
     masks = {name: _states(model, name, states) for name, states in labels.items()}
     columns = {name: _column(model, name, numbers) for name, numbers in rewards.items()}
+    if model.has_swaps or (model.initial_probabilities < 0).any():
+        model, masks, columns = _unfolded(model, masks, columns)
     counts, actions = np.diff(model.choice_offsets), model.action_labels.astype(np.int64)
     names = given.action_names if isinstance(given, LoadedModel) else ()
     numbered = np.arange(model.num_choices) - np.repeat(model.choice_offsets[:-1], counts)
@@ -83,18 +89,23 @@ def _check(model: Model) -> None:
             "other tools know at most two sides."
         )
         raise InvalidModelError(message)
-    if model.has_swaps or (model.initial_probabilities < 0).any():
-        message = (
-            "the players of this model change places on some transitions, which no other tool "
-            "knows. Write the game without swaps in `canonical`: with the player in the state."
-        )
-        raise InvalidModelError(message)
-    if (model.initial_probabilities != model.initial_probabilities[0]).any():
+    starts = np.abs(model.initial_probabilities)
+    if (starts != starts[0]).any():
         message = (
             "the model starts in one of several states with unequal probabilities; a file can only "
             "name them. Add a state that leads to them, and start there."
         )
         raise InvalidModelError(message)
+
+
+def _unfolded(
+    model: Model, masks: dict[str, Mask], columns: dict[str, Floats]
+) -> tuple[Model, dict[str, Mask], dict[str, Floats]]:
+    """Return a model whose players keep their places, and the labels and rewards to go with it."""
+    is_swapped = np.repeat([False, True], model.num_states)
+    masks = {SWAPPED: is_swapped} | {name: np.tile(mask, 2) for name, mask in masks.items()}
+    columns = {name: np.concatenate([column, -column]) for name, column in columns.items()}
+    return unfold(model), masks, columns
 
 
 def _player_names(given: Model | LoadedModel, model: Model) -> tuple[str, ...]:

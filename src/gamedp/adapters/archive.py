@@ -37,6 +37,25 @@ FASTEST = 1
 DEFAULT_BITS = {"double": 64, "int": 64, "uint": 64, "rational": 128}
 
 
+CHUNK = 1 << 20
+
+MAGIC: dict[bytes, Callable[..., BinaryIO]] = {
+    b"\x1f\x8b\x08": gzip.open,  # type: ignore[dict-item]
+    b"\xfd7zXZ\x00": lzma.open,  # type: ignore[dict-item]
+}
+"""What a compressed file begins with, and what opens it."""
+
+
+def _uncompressed(path: Path) -> BinaryIO:
+    """Open an archive, compressed or not."""
+    with path.open("rb") as file:
+        start = file.read(max(map(len, MAGIC)))
+    for magic, opener in MAGIC.items():
+        if start.startswith(magic):
+            return opener(path, "rb")
+    return path.open("rb")
+
+
 class Archive:
     """The files of an archive, in memory, as arrays of the types that they have.
 
@@ -56,13 +75,16 @@ class Archive:
         self.path = path
         self._files: dict[str, bytes] = {}
         try:
-            # As a stream: a compressed file would be read from its beginning for each member.
-            with tarfile.open(path, "r|*") as tar:
-                for member in tar:
-                    name = member.name.removeprefix("./").lstrip("/")
-                    content = tar.extractfile(member) if wanted(name) else None
-                    if content is not None:
-                        self._files[name] = self._whole(name, content.read(), member.size)
+            with _uncompressed(path) as stream:
+                # As a stream: a compressed file would be read from the beginning for each member.
+                with tarfile.open(fileobj=stream, mode="r|") as tar:
+                    for member in tar:
+                        name = member.name.removeprefix("./").lstrip("/")
+                        content = tar.extractfile(member) if wanted(name) else None
+                        if content is not None:
+                            self._files[name] = self._whole(name, content.read(), member.size)
+                while stream.read(CHUNK):
+                    pass  # to the end, where the checksum of what was compressed stands
         except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
             raise damaged(self, f"is no complete tar archive ({error})") from None
         if INDEX not in self._files:

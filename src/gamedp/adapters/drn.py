@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from gamedp.adapters.parts import CHOICES, STATES, Parts, offsets_of
-from gamedp.adapters.text import TextFile
+from gamedp.adapters.text import TextFile, write_lines
 from gamedp.adapters.writing import INITIAL, names_of
 from gamedp.errors import InvalidModelError
 
@@ -287,13 +287,13 @@ def write_drn(file: BinaryIO, parts: Parts) -> None:
         f"@nr_choices\n{len(parts.transition_offsets) - 1}\n@model\n"
     )
     file.write(head.encode())
-    labels = [[] for _ in range(states)]  # type: list[list[str]]
+    labels: list[list[str]] = [[] for _ in range(states)]
     for state in parts.initial.tolist():
         labels[state].append(INITIAL)
     for name, mask in parts.labels.items():
         for state in np.flatnonzero(mask).tolist():
             labels[state].append(_word(name))
-    file.writelines(lines.encode() for lines in _lines(parts, labels))
+    write_lines(file, _lines(parts, labels))
 
 
 def _lines(parts: Parts, labels: list[list[str]]) -> Iterable[str]:
@@ -311,7 +311,7 @@ def _lines(parts: Parts, labels: list[list[str]]) -> Iterable[str]:
             lines.append(f"\taction {names[choice] or NAMELESS}{reward}")
             begin, end = transitions[choice], transitions[choice + 1]
             lines += [f"\t\t{successors[t]} : {probabilities[t]!r}" for t in range(begin, end)]
-        yield "\n".join(lines) + "\n"
+        yield "\n".join(lines)
 
 
 def _word(name: str) -> str:

@@ -6,6 +6,7 @@ Storm has a dialect without numbers in the headers, which is understood, too.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -15,7 +16,7 @@ import attrs
 import numpy as np
 
 from gamedp.adapters.parts import CHOICES, STATES, TRANSITIONS, Parts, offsets_of
-from gamedp.adapters.text import TextFile
+from gamedp.adapters.text import TextFile, write_lines
 from gamedp.adapters.writing import INITIAL
 from gamedp.errors import InvalidModelError, InvalidParameterError
 
@@ -302,6 +303,7 @@ def prism_files(parts: Parts) -> dict[Path, Callable[[BinaryIO], object]]:
     if parts.num_players > 1:
         message = "files of this format do not say who moves; write a game as .umb."
         raise InvalidModelError(message)
+    _check_names(parts)
     path = parts.path
     lines = {path: _transitions(parts), path.with_suffix(".lab"): _label_lines(parts)}
     for number, (name, kinds) in enumerate(parts.rewards.items(), start=1):
@@ -315,11 +317,7 @@ def prism_files(parts: Parts) -> dict[Path, Callable[[BinaryIO], object]]:
             "away, or choose another name."
         )
         raise InvalidParameterError(message)
-    return {file: _writer(texts) for file, texts in lines.items()}
-
-
-def _writer(texts: Iterable[str]) -> Callable[[BinaryIO], object]:
-    return lambda file: file.writelines(f"{text}\n".encode() for text in texts)
+    return {file: functools.partial(write_lines, lines=texts) for file, texts in lines.items()}
 
 
 def _rows(parts: Parts) -> Iterable[tuple[str, int, int, int]]:
@@ -338,7 +336,7 @@ def _transitions(parts: Parts) -> Iterable[str]:
     middle = f" {choices}" if parts.num_players else ""
     yield f"{states}{middle} {len(parts.successors)}"
     probabilities = parts.probabilities.tolist()
-    names = [_word(name) for name in parts.action_names]
+    names = parts.action_names
     actions = [] if parts.actions is None else parts.actions.tolist()
     for begin, choice, successor, transition in _rows(parts):
         name = f" {names[actions[choice]]}" if names else ""
@@ -350,10 +348,6 @@ def _label_lines(parts: Parts) -> Iterable[str]:
     is_initial = np.zeros(states, np.bool_)
     is_initial[parts.initial] = True
     masks = {INITIAL: is_initial, **parts.labels}
-    for name in masks:
-        if '"' in name or not name.isprintable():
-            message = f"a label in this format has no quotation marks in it, not {name!r}."
-            raise InvalidModelError(message)
     yield " ".join(f'{number}="{name}"' for number, name in enumerate(masks))
     table = np.array(list(masks.values()))
     for state in np.flatnonzero(table.any(axis=0)).tolist():
@@ -362,9 +356,6 @@ def _label_lines(parts: Parts) -> Iterable[str]:
 
 def _reward_lines(parts: Parts, name: str, rewards: list[float]) -> Iterable[str]:
     """Yield lines that give each transition the reward of its choice."""
-    if '"' in name or not name.isprintable():
-        message = f"a reward in this format has no quotation marks in its name, not {name!r}."
-        raise InvalidModelError(message)
     earning = [row for row in _rows(parts) if rewards[row[1]]]
     states, choices = len(parts.choice_offsets) - 1, len(parts.transition_offsets) - 1
     middle = f" {choices}" if parts.num_players else ""
@@ -375,8 +366,13 @@ def _reward_lines(parts: Parts, name: str, rewards: list[float]) -> Iterable[str
         yield f"{begin} {successor} {rewards[choice]!r}"
 
 
-def _word(name: str) -> str:
-    if any(letter.isspace() for letter in name):
-        message = f"an action in this format has no spaces in its name, not {name!r}."
-        raise InvalidModelError(message)
-    return name
+def _check_names(parts: Parts) -> None:
+    """Refuse names that would not be read as such."""
+    for name in (*parts.labels, *parts.rewards):
+        if '"' in name or not name.isprintable():
+            message = f"a name in this format has no quotation marks, not {name!r}."
+            raise InvalidModelError(message)
+    for name in parts.action_names:
+        if any(letter.isspace() for letter in name):
+            message = f"an action in this format has no spaces in its name, not {name!r}."
+            raise InvalidModelError(message)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -14,7 +15,17 @@ from gamedp.errors import DamagedFileError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["TextFile"]
+__all__ = ["TextFile", "write_lines"]
+
+BATCH = 10_000
+"""Lines that are written at once."""
+
+
+def write_lines(file: BinaryIO, lines: Iterable[str]) -> None:
+    """Write lines, each of which gets its end here."""
+    left = iter(lines)
+    while batch := list(itertools.islice(left, BATCH)):
+        file.write("\n".join([*batch, ""]).encode())
 
 
 class TextFile:

@@ -27,6 +27,12 @@ from gamedp.games.wubbel import Wubbel
 from gamedp.model import ARRAYS
 from gamedp.testing.strategies import models
 
+CAREFUL = settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
 SUFFIXES = {"umb": ".umb", "drn": ".drn", "prism": ".tra"}
 
 DRN = """\
@@ -292,7 +298,7 @@ def without_payoffs(model):
     return attrs.evolve(model, payoffs=np.zeros(len(model.terminals)))
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@CAREFUL
 @given(model=models(players=(1,)).map(without_payoffs), kind=st.sampled_from(list(SUFFIXES)))
 def test_round_trips(folder, model, kind):
     mask = np.arange(model.num_states) % 2 == 0
@@ -307,7 +313,7 @@ def test_round_trips(folder, model, kind):
     assert_same(gamedp.load_model(path).model, model)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@CAREFUL
 @given(model=models(players=(2,), swaps=False).map(without_payoffs))
 def test_round_trips_of_games(folder, model):
     loaded = gamedp.load_model(saved(folder, model=model, ends="none"))
@@ -489,9 +495,9 @@ DAMAGED_TEXTS = {
     "too few choices": (drn(("choices\n5", "choices\n6")), "there are 5 choices"),
     "states that do not follow": (drn(("state 2", "state 3")), "line 23: state 2 must come next"),
     "an action first": (drn(("state 0 [0, 1] init\n", "")), "line 13: an action must follow"),
-    "a transition first": (drn(("\taction go [0.5, 2]\n", "")), "line 15: a transition must"),
+    "a transition first": (drn(("\taction go [0.5, 2]\n", "")), "line 14: a transition must"),
     "no transition": (drn(("\t\t3 : 1\nstate 3", "state 3")), "line 24.* leads nowhere"),
-    "a word too many": (drn(("state 2", "stat 2")), "line 23: a line must begin"),
+    "a word too many": (drn(("state 2", "label 2")), "line 23: a line must begin"),
     "no probability": (drn(("1 : 0.5", "1 : p")), "line 15: a probability must be a number"),
     "an interval": (drn(("1 : 0.5", "1 : [0.5, 0.6]")), "line 15: a probability"),
     "no state": (drn(("1 : 0.5", "1x : 0.5")), "line 15: a state must be a number"),

@@ -8,15 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import attrs
 import numpy as np
 
-from gamedp.adapters.parts import CHOICES, STATES, Parts, offsets_of
+from gamedp.adapters.parts import CHOICES, STATES, Parts
 from gamedp.adapters.text import TextFile, write_lines
 from gamedp.adapters.writing import INITIAL, names_of
 from gamedp.errors import InvalidModelError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
 
 __all__ = ["read_drn", "write_drn"]
 
@@ -45,18 +51,21 @@ class _Head:
 
 @attrs.define(eq=False)
 class _Found:
-    """What has been read so far; lists hold texts, which become numbers all at once."""
+    """What the lines of the model say; texts become numbers all at once.
 
-    choices_of_state: list[int] = attrs.field(factory=list)
-    state_rewards: list[tuple[int, int, str]] = attrs.field(factory=list)
+    Attributes
+    ----------
+    states, actions, transitions : (n,) int64
+        On which line each stands, counted from 0.
+    """
+
+    states: Integers
+    actions: Integers
+    transitions: Integers
+    names: list[str] = attrs.field(factory=list)
     labels: dict[str, list[int]] = attrs.field(factory=dict)
-    choice_lines: list[int] = attrs.field(factory=list)
-    ends_of_choices: list[int] = attrs.field(factory=list)
-    actions: list[str] = attrs.field(factory=list)
+    state_rewards: list[tuple[int, int, str]] = attrs.field(factory=list)
     choice_rewards: list[tuple[int, int, str]] = attrs.field(factory=list)
-    successors: list[str] = attrs.field(factory=list)
-    probabilities: list[str] = attrs.field(factory=list)
-    lines: list[int] = attrs.field(factory=list)
 
 
 def read_drn(path: Path) -> Parts:
@@ -71,13 +80,12 @@ def read_drn(path: Path) -> Parts:
     """
     file = TextFile(path)
     head, begin = _read_head(file)
-    found = _read_model(file, begin)
+    found = _sorted_lines(file, begin)
     _check_counts(file, head, found)
-    probabilities = found.probabilities
-    if head.placeholders:
-        probabilities = [head.placeholders.get(word, word) for word in probabilities]
+    _read_states(file, found)
+    _read_actions(file, found)
+    states, choices = len(found.states), len(found.actions)
     rewards: dict[str, dict[str, Any]] = {name: {} for name in head.rewards}
-    states, choices = len(found.choices_of_state), len(found.actions)
     for kind, listed, count in (
         (STATES, found.state_rewards, states),
         (CHOICES, found.choice_rewards, choices),
@@ -85,19 +93,20 @@ def read_drn(path: Path) -> Parts:
         table = _rewards(file, head, listed, count)
         for name, column in zip(head.rewards, table.T, strict=True):
             rewards[name][kind] = column
-    actions, names = _actions(found.actions)
+    successors, probabilities = _read_transitions(file, head, found)
+    actions, names = _actions(found.names)
     return Parts(
         path=path,
-        choice_offsets=offsets_of(np.array(found.choices_of_state, np.int64)),
-        transition_offsets=np.array([0, *found.ends_of_choices], np.int64),
-        successors=file.integers(found.successors, found.lines, "a state"),
-        probabilities=file.numbers(probabilities, found.lines, "a probability"),
+        choice_offsets=_offsets(found.states, found.actions),
+        transition_offsets=_offsets(found.actions, found.transitions),
+        successors=successors,
+        probabilities=probabilities,
         actions=actions,
         action_names=names,
         initial=np.array(found.labels.pop(INITIAL, []), np.int64),
         labels={name: _mask(listed, states) for name, listed in found.labels.items()},
         rewards=rewards,
-        lines=np.array(found.choice_lines, np.int64) + 1,
+        lines=found.actions + 1,
     )
 
 
@@ -156,49 +165,50 @@ def _check_kind(file: TextFile, kind: str) -> None:
     raise InvalidModelError(message)
 
 
-def _read_model(file: TextFile, begin: int) -> _Found:
-    """Read states, actions and transitions: the loop that a large file keeps busy."""
-    found = _Found()
-    successors, probabilities, lines = found.successors, found.probabilities, found.lines
-    for place in range(begin, len(file.lines)):
-        line = file.lines[place].strip()
-        successor, colon, probability = line.partition(":")
-        if colon and line[0].isdecimal():
-            successors.append(successor)
-            probabilities.append(probability.strip())
-            lines.append(place)
-            continue
-        if not line or line.startswith("//"):
-            continue
-        word, _, rest = line.partition(" ")
-        if word == "state":
-            _close_choice(file, found)
-            _read_state(file, found, place, rest)
-        elif word == "action":
-            _close_choice(file, found)
-            _read_action(file, found, place, rest)
-        else:
-            raise file.damaged(place, "a line must begin with state, action or a state's number")
-    _close_choice(file, found)
-    return found
+def _sorted_lines(file: TextFile, begin: int) -> _Found:
+    """Return which lines of the model are states, actions and transitions."""
+    firsts = np.array([line.lstrip()[:1] for line in file.lines], "U1")
+    firsts[:begin] = ""
+    is_state, is_action = firsts == "s", firsts == "a"
+    is_transition = (firsts >= "0") & (firsts <= "9")
+    # A line of no kind, or of one that cannot come after what was last.
+    bad = ~(is_state | is_action | is_transition | (firsts == "") | (firsts == "/"))
+    if bad.any():
+        message = "a line must begin with state, action or a state's number"
+        raise file.damaged(int(bad.argmax()), message)
+    kinds = is_state * 1 + is_action * 2 + is_transition * 4
+    places = np.flatnonzero(kinds)
+    kinds = kinds[places]
+    heads = np.maximum.accumulate(np.where(kinds < 4, np.arange(len(kinds)), -1))
+    before = np.where(heads >= 0, kinds[heads], 0)
+    for wrong, message in (
+        ((kinds == 2) & (places < places[kinds == 1].min(initial=len(file.lines))), "a state"),
+        ((kinds == 4) & (before != 2), "an action"),
+    ):
+        if wrong.any():
+            what = {2: "an action", 4: "a transition"}[int(kinds[wrong.argmax()])]
+            raise file.damaged(int(places[wrong.argmax()]), f"{what} must follow {message}")
+    return _Found(places[kinds == 1], places[kinds == 2], places[kinds == 4])
 
 
-def _close_choice(file: TextFile, found: _Found) -> None:
-    """Note where the transitions of the last choice end."""
-    end = len(found.successors)
-    if found.actions and len(found.ends_of_choices) < len(found.actions):
-        found.ends_of_choices.append(end)
-    elif end > (found.ends_of_choices[-1] if found.ends_of_choices else 0):
-        raise file.damaged(found.lines[-1], "a transition must follow an action")
+def _offsets(rows: Integers, items: Integers) -> Integers:
+    """Return where the items of each row begin, given on which lines both stand."""
+    return np.append(np.searchsorted(items, rows), len(items)).astype(np.int64)
 
 
-def _read_state(file: TextFile, found: _Found, place: int, rest: str) -> None:
-    number, _, rest = rest.strip().partition(" ")
-    state = len(found.choices_of_state)
-    if number != str(state):
-        raise file.damaged(place, f"state {state} must come next")
-    found.choices_of_state.append(0)
-    rest = rest.strip()
+def _read_states(file: TextFile, found: _Found) -> None:
+    for state, place in enumerate(found.states.tolist()):
+        word, _, rest = file.lines[place].strip().partition(" ")
+        number, _, rest = rest.partition(" ")
+        if word != "state" or number != str(state):
+            raise file.damaged(place, f"state {state} must come next")
+        if rest:
+            _read_state(file, found, state, rest.strip())
+
+
+def _read_state(file: TextFile, found: _Found, state: int, rest: str) -> None:
+    """Read what stands behind the number of a state."""
+    place = int(found.states[state])
     if rest.startswith("!"):
         raise file.damaged(place, "a state of discrete time has no exit rate")
     if rest.startswith("{"):
@@ -210,17 +220,29 @@ def _read_state(file: TextFile, found: _Found, place: int, rest: str) -> None:
         found.labels.setdefault(quoted or plain, []).append(state)
 
 
-def _read_action(file: TextFile, found: _Found, place: int, rest: str) -> None:
-    if not found.choices_of_state:
-        raise file.damaged(place, "an action must follow a state")
-    choice = len(found.actions)
-    found.choices_of_state[-1] += 1
-    found.choice_lines.append(place)
-    name, bracket, numbers = rest.partition("[")
-    found.actions.append(name.strip())
-    if bracket:
-        _, numbers = _bracket(file, place, bracket + numbers)
-        found.choice_rewards.append((choice, place, numbers))
+def _read_actions(file: TextFile, found: _Found) -> None:
+    for choice, place in enumerate(found.actions.tolist()):
+        word, _, rest = file.lines[place].strip().partition(" ")
+        if word != "action":
+            raise file.damaged(place, "a line must begin with state, action or a state's number")
+        name, bracket, numbers = rest.partition("[")
+        found.names.append(name.strip())
+        if bracket:
+            _, numbers = _bracket(file, place, bracket + numbers)
+            found.choice_rewards.append((choice, place, numbers))
+
+
+def _read_transitions(file: TextFile, head: _Head, found: _Found) -> tuple[Integers, Floats]:
+    places = found.transitions.tolist()
+    pairs = [file.lines[place].partition(":") for place in places]
+    words = [probability.strip() for _, _, probability in pairs]
+    if head.placeholders:
+        words = [head.placeholders.get(word, word) for word in words]
+    successors = [successor for successor, _, _ in pairs]
+    return (
+        file.integers(successors, places, "a state"),
+        file.numbers(words, places, "a probability"),
+    )
 
 
 def _bracket(file: TextFile, place: int, text: str) -> tuple[str, str]:
@@ -236,7 +258,7 @@ def _bracket(file: TextFile, place: int, text: str) -> tuple[str, str]:
 def _check_counts(file: TextFile, head: _Head, found: _Found) -> None:
     """Refuse a file that has not as many states and choices as it says."""
     for what, said, there in (
-        ("states", head.states, len(found.choices_of_state)),
+        ("states", head.states, len(found.states)),
         ("choices", head.choices, len(found.actions)),
     ):
         if said is not None and said != there:
@@ -244,17 +266,21 @@ def _check_counts(file: TextFile, head: _Head, found: _Found) -> None:
             raise file.damaged(len(file.lines), message)
 
 
-def _rewards(
-    file: TextFile, head: _Head, listed: Iterable[tuple[int, int, str]], count: int
-) -> Any:
+def _rewards(file: TextFile, head: _Head, listed: list[tuple[int, int, str]], count: int) -> Any:
     """Return a table of rewards with a row for each state or choice, zero where none are listed."""
-    table = np.zeros((count, len(head.rewards)))
-    for row, place, text in listed:
-        words = [head.placeholders.get(word, word) for word in map(str.strip, text.split(","))]
-        if len(words) != len(head.rewards):
-            message = f"there are {len(head.rewards)} reward models, and {len(words)} rewards"
+    words: list[str] = []
+    for _, place, text in listed:
+        numbers = text.split(",")
+        if len(numbers) != len(head.rewards):
+            message = f"there are {len(head.rewards)} reward models, and {len(numbers)} rewards"
             raise file.damaged(place, message)
-        table[row] = file.numbers(words, [place] * len(words), "a reward")
+        words += map(str.strip, numbers)
+    if head.placeholders:
+        words = [head.placeholders.get(word, word) for word in words]
+    places = [place for _, place, _ in listed for _ in head.rewards]
+    table = np.zeros((count, len(head.rewards)))
+    rows = [row for row, _, _ in listed]
+    table[rows] = file.numbers(words, places, "a reward").reshape(len(rows), len(head.rewards))
     return table
 
 

@@ -37,20 +37,52 @@ STRUCTURE = re.compile(r'Reward structure:?\s*"([^"]*)"')
 """How newer releases of PRISM name a reward structure, in a comment."""
 
 
-@attrs.frozen(eq=False)
 class _Table:
-    """The rows of a file of numbers: its words, and where each row stands."""
+    """The rows of a file of numbers, all words in one list; comments begin with ``#``.
 
-    file: TextFile
-    header: list[str]
-    rows: list[list[str]]
-    places: list[int]
-    comments: str
+    Attributes
+    ----------
+    header : list of str
+        The words of the first row, which is none of the others.
+    places : list of int
+        On which line each row stands, counted from 0.
+    """
+
+    def __init__(self, path: Path, *, with_header: bool = True) -> None:
+        self.file = TextFile(path)
+        lines = self.file.lines
+        self.comments = "\n".join(line for line in lines if _is_comment(line))
+        self.places = [
+            place for place, line in enumerate(lines) if line.strip() and not _is_comment(line)
+        ]
+        self.header: list[str] = []
+        if with_header:
+            if not self.places:
+                raise self.file.damaged(len(lines), "there is nothing in the file")
+            self.header = lines[self.places.pop(0)].split()
+        rows = [lines[place] for place in self.places]
+        self._widths = np.fromiter(map(len, map(str.split, rows)), np.int64, len(rows))
+        self._starts = offsets_of(self._widths)
+        self._words = "\n".join(rows).split()
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return len(self.places)
+
+    def words(self, number: int) -> list[str]:
+        """Return a column of words, empty ones where a row is too short."""
+        if len(self) and (self._widths == self._widths[0]).all():
+            width = int(self._widths[0])
+            return self._words[number::width] if number < width else [""] * len(self)
+        starts, widths = self._starts.tolist(), self._widths.tolist()
+        return [
+            self._words[start + number] if number < width else ""
+            for start, width in zip(starts, widths, strict=False)
+        ]
 
     def column(self, number: int, what: str) -> Any:
         """Return a column of whole numbers."""
-        words = [row[number] for row in self.rows]
-        numbers = self.file.integers(words, self.places, what)
+        numbers = self.file.integers(self.words(number), self.places, what)
         if len(numbers) and numbers.min() < 0:
             place = int(numbers.argmin())
             raise self.file.damaged(self.places[place], f"{what} cannot be negative")
@@ -58,14 +90,16 @@ class _Table:
 
     def values(self, number: int, what: str) -> Any:
         """Return a column of numbers."""
-        return self.file.numbers([row[number] for row in self.rows], self.places, what)
+        return self.file.numbers(self.words(number), self.places, what)
 
     def check_widths(self, *widths: int) -> None:
-        """Refuse rows that have not as many entries as they must."""
-        for row, place in zip(self.rows, self.places, strict=True):
-            if len(row) not in widths:
-                wanted = " or ".join(map(str, widths))
-                raise self.file.damaged(place, f"there must be {wanted} entries, not {len(row)}")
+        """Refuse rows that have not as many words as they must."""
+        wrong = ~np.isin(self._widths, widths)
+        if wrong.any():
+            place = int(wrong.argmax())
+            wanted = " or ".join(map(str, widths))
+            message = f"there must be {wanted} entries, not {self._widths[place]}"
+            raise self.file.damaged(self.places[place], message)
 
     def check_count(self, said: str, there: int, what: str) -> None:
         """Refuse a header that counts otherwise."""
@@ -74,23 +108,8 @@ class _Table:
             raise self.file.damaged(len(self.file.lines), message)
 
 
-def _table(path: Path, *, with_header: bool = True) -> _Table:
-    """Read a file of rows; comments begin with ``#``."""
-    file = TextFile(path)
-    rows, places, comments = [], [], []
-    for place, line in enumerate(file.lines):
-        if line.lstrip().startswith("#"):
-            comments.append(line)
-            continue
-        words = line.split()
-        if words:
-            rows.append(words)
-            places.append(place)
-    if with_header and not rows:
-        raise file.damaged(len(file.lines), "there is nothing in the file")
-    header = rows[0] if with_header else []
-    first = len(header) > 0
-    return _Table(file, header, rows[first:], places[first:], "\n".join(comments))
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith("#")
 
 
 def read_prism(path: Path) -> Parts:
@@ -101,7 +120,7 @@ def read_prism(path: Path) -> Parts:
     DamagedFileError
         If a line is not what it should be.
     """
-    table = _table(path)
+    table = _Table(path)
     is_dialect = table.header[0].lower() in DIALECT
     if is_dialect:
         has_choices = DIALECT[table.header[0].lower()]
@@ -170,7 +189,8 @@ def _check_choices(
 
 def _actions(table: _Table, rows: Integers) -> tuple[Integers | None, tuple[str, ...]]:
     """Return the actions of the choices, each from its first row; None if they have no names."""
-    words = [table.rows[row][4] if len(table.rows[row]) > 4 else "" for row in rows.tolist()]
+    column = table.words(4)
+    words = [column[row] for row in rows.tolist()]
     if not any(words):
         return None, ()
     numbers: dict[str, int] = {}
@@ -230,7 +250,7 @@ def _rewards(parts: Parts, *, with_header: bool) -> dict[str, dict[str, Any]]:
     for number, files in _beside(parts.path).items():
         name, kinds = f"reward{number}", {}
         for file in files:
-            table = _table(file, with_header=with_header)
+            table = _Table(file, with_header=with_header)
             match = STRUCTURE.search(table.comments)
             name = match[1] if match and match[1] else name
             if file.suffix == ".srew":
@@ -246,7 +266,7 @@ def _rewards(parts: Parts, *, with_header: bool) -> dict[str, dict[str, Any]]:
 def _state_rewards(parts: Parts, table: _Table) -> Any:
     table.check_widths(2)
     if table.header:
-        table.check_count(table.header[-1], len(table.rows), "rewards")
+        table.check_count(table.header[-1], len(table), "rewards")
     rewards = np.zeros(len(parts.choice_offsets) - 1)
     states = table.column(0, "a state")
     _check_below(table, states, len(rewards), "state")
@@ -258,7 +278,7 @@ def _transition_rewards(parts: Parts, table: _Table) -> Any:
     skipped = int(parts.num_players > 0)
     table.check_widths(3 + skipped)
     if table.header:
-        table.check_count(table.header[-1], len(table.rows), "rewards")
+        table.check_count(table.header[-1], len(table), "rewards")
     states = len(parts.choice_offsets) - 1
     sources, targets = table.column(0, "a state"), table.column(1 + skipped, "a state")
     _check_below(table, sources, states, "state")

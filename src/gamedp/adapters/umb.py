@@ -201,8 +201,8 @@ def write_umb(file: BinaryIO, parts: Parts) -> None:
     is_initial = np.zeros(states, np.bool_)
     is_initial[parts.initial] = True
     files["state-is-initial.bin"] = bits_of(is_initial)
-    if not np.array_equal(parts.transition_offsets, np.arange(choices + 1)):
-        files["choice-to-branches.bin"] = parts.transition_offsets.astype("<u8").tobytes()
+    # It may be left out where there is one each, but not every reader knows that.
+    files["choice-to-branches.bin"] = parts.transition_offsets.astype("<u8").tobytes()
     files["branch-to-target.bin"] = parts.successors.astype("<u8").tobytes()
     files["branch-to-probability.bin"] = parts.probabilities.astype("<f8").tobytes()
     system: dict[str, Any] = {

@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gamedp.adapters import LoadedModel, load_model, save_model
     from gamedp.compiler import compile_game as compile
     from gamedp.errors import (
         CompilationError,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from gamedp.searchers.proof_number import ProofNumberSearch
     from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
     from gamedp.solvers import explain, solve
+    from gamedp.solvers.average_reward import RelativeValueIteration
     from gamedp.solvers.backward_induction import BackwardInduction
     from gamedp.solvers.base import Support
     from gamedp.solvers.exact_policy_iteration import ExactPolicyIteration
@@ -107,6 +109,7 @@ _HOMES = {
     "KeptSolutionWarning": "errors",
     "LevelPlayer": "playing",
     "LimitExceededError": "errors",
+    "LoadedModel": "adapters",
     "MaxN": "searchers.max_n",
     "MaxNAction": "searchers.max_n",
     "MaxNResult": "searchers.max_n",
@@ -124,6 +127,7 @@ _HOMES = {
     "ProofNumberSearch": "searchers.proof_number",
     "RandomPlayer": "playing",
     "Reachability": "objectives",
+    "RelativeValueIteration": "solvers.average_reward",
     "Retrograde": "solvers.retrograde",
     "Rules": "game",
     "SearchResult": "search_result",
@@ -161,12 +165,14 @@ _HOMES = {
     "helper": "game",
     "load": "storage",
     "load_games": "playing",
+    "load_model": "adapters",
     "mex": "sums.grundy",
     "nim_sum": "sums.grundy",
     "perft": "searchers.perft",
     "play_game": "playing",
     "rank_distribution": "ranking",
     "save_games": "playing",
+    "save_model": "adapters",
     "solve": "solvers",
     "tournament": "tournaments",
     "unrank_distribution": "ranking",
@@ -200,6 +206,7 @@ __all__ = [
     "KeptSolutionWarning",
     "LevelPlayer",
     "LimitExceededError",
+    "LoadedModel",
     "MaxN",
     "MaxNAction",
     "MaxNResult",
@@ -217,6 +224,7 @@ __all__ = [
     "ProofNumberSearch",
     "RandomPlayer",
     "Reachability",
+    "RelativeValueIteration",
     "Retrograde",
     "Rules",
     "SearchResult",
@@ -254,12 +262,14 @@ __all__ = [
     "helper",
     "load",
     "load_games",
+    "load_model",
     "mex",
     "nim_sum",
     "perft",
     "play_game",
     "rank_distribution",
     "save_games",
+    "save_model",
     "solve",
     "tournament",
     "unrank_distribution",

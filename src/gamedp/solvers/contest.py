@@ -184,8 +184,10 @@ _CONTESTS: WeakKeyDictionary[Problem, Contest | str] = WeakKeyDictionary()
 
 
 def _contest(problem: Problem) -> Contest | str:
-    if isinstance(problem.objective, (AverageReward, FiniteHorizon)):
-        return f"does not do {type(problem.objective).__name__}."
+    if isinstance(problem.objective, FiniteHorizon):
+        return "does not do finite horizons; BackwardInduction does."
+    if isinstance(problem.objective, AverageReward):
+        return "does not do long-run averages; RelativeValueIteration does."
     if problem.model.num_players > 2:
         return "is for one or two players; BackwardInduction does more."
     original = problem
@@ -218,14 +220,8 @@ def _over(problem: Problem) -> Flags:
 def _unfolded(problem: Problem) -> Problem:
     if not problem.model.has_swaps:
         return problem
-    sets = {
-        name: np.tile(getattr(problem.objective, name), 2)
-        for name in ("target", "allowed", "until")
-        if getattr(problem.objective, name, None) is not None
-    }
-    return attrs.evolve(
-        problem, model=unfold(problem.model), objective=attrs.evolve(problem.objective, **sets)
-    )
+    # Problems with targets have no players who change places.
+    return attrs.evolve(problem, model=unfold(problem.model))
 
 
 @attrs.frozen(eq=False)

@@ -114,7 +114,7 @@ class ExactPolicyIteration:
                 False, f"was told to take {self.max_states:,} states at most; there are {states:,}."
             )
         if isinstance(problem.objective, AverageReward):
-            return Support(False, "does not do averages in the long run.")
+            return Support(False, "does not do long-run averages; RelativeValueIteration does.")
         if isinstance(problem.objective, FiniteHorizon):
             return Support(problem.model.num_players <= 2, "is for one or two players.")
         return support_of_contests(problem)

@@ -30,6 +30,8 @@ relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[Health
         (gamedp.PolicyIteration(), 23),
         (gamedp.Retrograde(), 4),
         (gamedp.RelativeValueIteration(), 2),
+        (gamedp.StrategyIteration(), 25),
+        (gamedp.ExactPolicyIteration(), 28),
     ],
     ids=repr,
 )

@@ -20,6 +20,8 @@ SOLVERS = (
     gamedp.ValueIteration(sweep="jacobi"),
     gamedp.PolicyIteration(),
     gamedp.Retrograde(),
+    gamedp.StrategyIteration(),
+    gamedp.ExactPolicyIteration(),
 )
 
 relaxed = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -86,7 +88,7 @@ def test_total_reward(model, tolerance, optimum):
     truth = exact_values(model, objective)
     solvers = supporting(problem)
     retrograde = model.is_deterministic and not model.rewards.any()
-    assert len(solvers) == 4 + model.structure.is_acyclic + retrograde
+    assert len(solvers) == 6 + model.structure.is_acyclic + retrograde
     before = model.digest()
     for solver in solvers:
         solution = solve_anyhow(model, objective, solver, tolerance)

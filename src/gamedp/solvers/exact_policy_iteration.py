@@ -410,7 +410,7 @@ class _Game:
             for state, number in enumerate(class_of.tolist())
         ]
         lifted = chosen if reduction is None else reduction.lift_policy(chosen)
-        return values, np.where(lifted >= 0, rows[lifted], -1)
+        return values, np.append(rows, -1)[lifted]
 
     def _known(self, state: int, value: float) -> Value:
         """Return a known value, exactly; 0 where there is none."""

@@ -221,7 +221,7 @@ class _Search:
         least, most = np.asarray(solution.lower), np.asarray(solution.upper)
         if self.contest.sign < 0:
             least, most = -most, -least
-        choices = np.where(solution.policy >= 0, rows[solution.policy], -1)
+        choices = np.append(rows, -1)[solution.policy]
         return _Answer(least, most, choices, solution.status is Status.SOLVED)
 
     def _learn(self, answer: _Answer, *, bounds_below: bool) -> None:

@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gamedp.adapters import LoadedModel, load_model, save_model
     from gamedp.compiler import compile_game as compile
     from gamedp.errors import (
         CompilationError,
@@ -105,6 +106,7 @@ _HOMES = {
     "KeptSolutionWarning": "errors",
     "LevelPlayer": "playing",
     "LimitExceededError": "errors",
+    "LoadedModel": "adapters",
     "MaxN": "searchers.max_n",
     "MaxNAction": "searchers.max_n",
     "MaxNResult": "searchers.max_n",
@@ -159,12 +161,14 @@ _HOMES = {
     "helper": "game",
     "load": "storage",
     "load_games": "playing",
+    "load_model": "adapters",
     "mex": "sums.grundy",
     "nim_sum": "sums.grundy",
     "perft": "searchers.perft",
     "play_game": "playing",
     "rank_distribution": "ranking",
     "save_games": "playing",
+    "save_model": "adapters",
     "solve": "solvers",
     "tournament": "tournaments",
     "unrank_distribution": "ranking",
@@ -197,6 +201,7 @@ __all__ = [
     "KeptSolutionWarning",
     "LevelPlayer",
     "LimitExceededError",
+    "LoadedModel",
     "MaxN",
     "MaxNAction",
     "MaxNResult",
@@ -251,12 +256,14 @@ __all__ = [
     "helper",
     "load",
     "load_games",
+    "load_model",
     "mex",
     "nim_sum",
     "perft",
     "play_game",
     "rank_distribution",
     "save_games",
+    "save_model",
     "solve",
     "tournament",
     "unrank_distribution",

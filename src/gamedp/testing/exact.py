@@ -6,6 +6,7 @@ linear algebra. Good for some dozens of states.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import attrs
 
 import gamedp
+from gamedp.testing.enumeration import Missed, Number, best_of_all
 
 __all__ = ["exact_choice_values", "exact_from", "exact_values"]
 
@@ -32,7 +34,7 @@ def exact_values(
     draw: float | None = None,
     policy: Sequence[int] | None = None,
     player: int = 0,
-) -> list[Fraction]:
+) -> list[Any]:
     """Return the exact value of every state of a model.
 
     Rewards and payoffs are taken as they are stored, probabilities after they were scaled to sum to
@@ -41,10 +43,10 @@ def exact_values(
     Parameters
     ----------
     model : Model
-        Of one or two players. For total reward, play must end almost surely whatever they do; or
-        every step is sure and earns nothing, and play without end is a draw. For the long-run
-        average, one player makes all choices.
-    objective : TotalReward, Discounted, FiniteHorizon or AverageReward, optional
+        Of one or two players. Where play may go on for ever, all policies are compared: so few
+        states, unless every step is sure and earns nothing, and play without end is a draw. For the
+        long-run average, one player makes all choices.
+    objective : TotalReward, Reachability, Discounted, FiniteHorizon or AverageReward, optional
         The total reward if not given.
     draw : float, optional
         What play without end is worth to player 0; half the constant sum if not given, for one
@@ -58,13 +60,13 @@ def exact_values(
     Returns
     -------
     list of Fraction
-        S numbers.
+        S numbers; ``math.inf`` or ``-math.inf`` where a total is infinite.
 
     Raises
     ------
     UnsupportedProblemError
-        If there is no such number: more players, or play that may go on for ever with chance or
-        rewards; opponents in the long run.
+        If there is no such number: more players, too many policies to compare, play that may go on
+        for ever and earns rewards of both signs, or opponents in the long run.
 
     Examples
     --------
@@ -89,6 +91,9 @@ def exact_values(
         raise gamedp.UnsupportedProblemError(message)
     discount = Fraction(getattr(objective, "discount", 1))
     rows, maximise, known = _unfolded(model, objective, discount)
+    has_target = isinstance(objective, gamedp.Reachability) or (
+        getattr(objective, "until", None) is not None
+    )
     if isinstance(objective, gamedp.FiniteHorizon):
         if policy is not None:
             message = "a policy that does not count the steps has no values for a finite horizon."
@@ -98,21 +103,17 @@ def exact_values(
         _keep_to(rows, model, policy, player)
     if isinstance(objective, gamedp.AverageReward):
         return _long_run(rows[: model.num_states], maximise[: model.num_states], model)
-    if discount < 1 or model.structure.always_ends:
+    if discount < 1 or (model.structure.always_ends and not has_target):
         return _best_policies(rows, maximise, known)[: model.num_states]
-    if not model.is_deterministic or model.rewards.any():
-        message = (
-            "play may go on for ever; exact total rewards are for models where it ends, or where "
-            "every step is sure and earns nothing."
-        )
-        raise gamedp.UnsupportedProblemError(message)
+    if has_target or not model.is_deterministic or model.rewards.any():
+        return _enumerated(rows, model, objective, maximise, known)[: model.num_states]
     worth = _worth_of_a_draw(model, draw)
     return _with_draws(rows, maximise, known, worth)[: model.num_states]
 
 
 def exact_choice_values(
     model: gamedp.Model, objective: Any = None, *, draw: float | None = None
-) -> list[Fraction]:
+) -> list[Any]:
     """Return what every choice of a model is worth, exactly, if play is at its best afterwards.
 
     In the long run, what a choice itself earns does not count.
@@ -139,10 +140,72 @@ def exact_choice_values(
         following = attrs.evolve(objective, horizon=objective.horizon - 1)
     values = exact_values(model, following, draw=draw)
     values += [Fraction(model.constant_sum) - value for value in values]
-    rows, _, _ = _unfolded(model, objective, Fraction(getattr(objective, "discount", 1)))
+    rows, _, known = _unfolded(model, objective, Fraction(getattr(objective, "discount", 1)))
+    ends, _ = _ends(model, objective, known)
     if isinstance(objective, gamedp.AverageReward):
         rows = [[attrs.evolve(row, reward=Fraction(0)) for row in choices] for choices in rows]
-    return [_result(row, values) for choices in rows[: model.num_states] for row in choices]
+    # After the end, one choice is as good as another.
+    return [
+        _result(row, values) if ends[state] is None else values[state]
+        for state, choices in enumerate(rows[: model.num_states])
+        for row in choices
+    ]
+
+
+def _enumerated(
+    rows: list[list[_Row]],
+    model: gamedp.Model,
+    objective: Any,
+    maximise: list[bool],
+    known: list[Fraction | None],
+) -> list[Number]:
+    """Return the values of a problem in which play may miss its end."""
+    if model.constant_sum and not isinstance(objective, gamedp.Reachability):
+        message = "who loses the constant sum of play without end is for the rules to say."
+        raise gamedp.UnsupportedProblemError(message)
+    ends, missed = _ends(model, objective, known)
+    chains = [
+        [] if end is not None else [(row.reward, row.outcomes) for row in choices]
+        for end, choices in zip(ends, rows, strict=True)
+    ]
+    return best_of_all(chains, maximise, ends, missed, _chain_values)
+
+
+def _ends(
+    model: gamedp.Model, objective: Any, known: list[Fraction | None]
+) -> tuple[list[Number | None], Missed]:
+    """Return the values at which an objective ends, and what play counts that never does."""
+    objective = gamedp.Problem(model, objective).objective
+    ends: list[Number | None] = list(known)
+    missed: Missed = "sum"
+    if isinstance(objective, gamedp.Reachability):
+        missed = "nothing"
+        for state in range(len(known)):
+            original = state % model.num_states
+            closed = objective.allowed is not None and not objective.allowed[original]
+            if objective.target[original]:
+                ends[state] = Fraction(1)
+            elif closed or known[state] is not None:
+                ends[state] = Fraction(0)
+    elif getattr(objective, "until", None) is not None:
+        missed = "infinite"
+        for state in range(len(known)):
+            if not objective.until[state % model.num_states]:
+                ends[state] = None if known[state] is None else math.inf
+            elif known[state] is None:
+                ends[state] = Fraction(0)
+    return ends, missed
+
+
+def _chain_values(chain: list[Any], known: list[Any]) -> list[Any]:
+    """Solve the linear system of a chain for the values that are not known."""
+    rows = [[] if row is None else [_Row(*row)] for row in chain]
+    finite = [None if value in (math.inf, -math.inf) else value for value in known]
+    values: list[Any] = list(_evaluated(rows, [0] * len(rows), finite))
+    for state, value in enumerate(known):
+        if value is not None:
+            values[state] = value
+    return values
 
 
 def exact_from(model: gamedp.Model, policy: Sequence[int], objective: Any) -> list[Fraction]:
@@ -178,6 +241,7 @@ def _unfolded(
     The second S states are worth the constant sum minus the first: so no edge swaps players.
     """
     num_states = model.num_states
+    counts = not isinstance(objective, gamedp.Reachability)
     known: list[Fraction | None] = [None] * (2 * num_states)
     for state, payoff in zip(model.terminals.tolist(), model.payoffs.tolist(), strict=True):
         known[state] = Fraction(payoff)
@@ -196,7 +260,7 @@ def _unfolded(
                     (target + num_states * (side ^ (p < 0)), discount * abs(p) / total)
                     for target, p in zip(model.successors[row].tolist(), signed, strict=True)
                 )
-                reward = Fraction(float(model.rewards[choice]))
+                reward = Fraction(float(model.rewards[choice])) if counts else Fraction(0)
                 rows[state + side * num_states].append(_Row(-reward if side else reward, outcomes))
     return rows, maximise, known
 

@@ -70,7 +70,8 @@ class Inventory:
 
     def exact(self) -> Fraction:
         """Return the best average profit; for some dozens of pieces."""
-        return exact_values(gamedp.compile(self, compile="never"), self.objective)[0]
+        values = exact_values(gamedp.compile(self, compile="never"), self.objective)
+        return Fraction(values[0])
 
     def initial_state(self) -> Stock:
         return Stock(0)

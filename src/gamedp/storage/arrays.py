@@ -30,8 +30,8 @@ DTYPES = {
     "values": (np.float64,),
     "lower": (np.float64,),
     "upper": (np.float64,),
-    "lower_biases": (np.float64,),
-    "upper_biases": (np.float64,),
+    "bias_lower": (np.float64,),
+    "bias_upper": (np.float64,),
     "step_policies": UNSIGNED,
     "exact": (np.uint8,),
     "error_levels": (np.float64,),
@@ -39,7 +39,7 @@ DTYPES = {
 }
 """The types that an array may have; all others are int64."""
 
-OPTIONAL = {"step_policies", "distances", "exact", "lower_biases", "upper_biases"}
+OPTIONAL = {"step_policies", "distances", "exact", "bias_lower", "bias_upper"}
 """Arrays that only some solutions have."""
 
 

@@ -25,7 +25,7 @@ __all__ = ["SOLUTION_ARRAYS", "describe", "restore"]
 
 SOLUTION_ARRAYS = ("values", "lower", "upper", "policy", "step_policies", "distances")
 
-BIASES = ("lower_biases", "upper_biases")
+BIASES = ("bias_lower", "bias_upper")
 
 
 def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

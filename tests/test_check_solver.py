@@ -29,13 +29,14 @@ relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[Health
         (gamedp.ValueIteration(sweep="jacobi"), 23),
         (gamedp.PolicyIteration(), 23),
         (gamedp.Retrograde(), 4),
+        (gamedp.RelativeValueIteration(), 2),
     ],
     ids=repr,
 )
 def test_our_solvers_pass(solver, count):
     report = check_solver(solver)
     assert len(report.solved) == count
-    assert len(report.solved) + len(report.unfinished) + len(report.refused) == 29
+    assert len(report.solved) + len(report.unfinished) + len(report.refused) == 31
     assert all(reason in str(report) for _, reason in report.refused)
 
 

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from gamedp.searchers.proof_number import ProofNumberSearch
     from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
     from gamedp.solvers import explain, solve
+    from gamedp.solvers.average_reward import RelativeValueIteration
     from gamedp.solvers.backward_induction import BackwardInduction
     from gamedp.solvers.base import Support
     from gamedp.solvers.policy_iteration import PolicyIteration
@@ -123,6 +124,7 @@ _HOMES = {
     "ProofNumberSearch": "searchers.proof_number",
     "RandomPlayer": "playing",
     "Reachability": "objectives",
+    "RelativeValueIteration": "solvers.average_reward",
     "Retrograde": "solvers.retrograde",
     "Rules": "game",
     "SearchResult": "search_result",
@@ -217,6 +219,7 @@ __all__ = [
     "ProofNumberSearch",
     "RandomPlayer",
     "Reachability",
+    "RelativeValueIteration",
     "Retrograde",
     "Rules",
     "SearchResult",

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import UnknownNameError, UnknownStateError, UnsupportedProblemError
+from gamedp.objectives import AverageReward
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -201,6 +202,9 @@ class Solution:
         Where the solver counts them (:class:`gamedp.Retrograde`): the steps that are left to the
         end with best play, the winner going the shortest way and the loser the longest; -1 where
         play goes on for ever.
+    biases : tuple of two (S,) float64, or None
+        For :class:`gamedp.AverageReward`: numbers h that prove `lower`, and numbers that prove
+        `upper`; see :class:`gamedp.RelativeValueIteration`.
     """
 
     model: Model
@@ -215,11 +219,12 @@ class Solution:
     statistics: Statistics
     step_policies: NDArray[np.unsignedinteger[Any]] | None = None
     distances: NDArray[np.int64] | None = None
+    biases: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def __attrs_post_init__(self) -> None:
         """Lock the arrays."""
         always = (self.values, self.lower, self.upper, self.policy)
-        for array in (*always, self.step_policies, self.distances):
+        for array in (*always, self.step_policies, self.distances, *(self.biases or ())):
             if array is not None:
                 array.flags.writeable = False
 
@@ -291,7 +296,8 @@ class Solution:
     def best_actions(self, state: Hashable, tolerance: float = 0.0) -> list[int]:
         """Return the actions in `state` that are best, as far as the values tell.
 
-        With more than two players, or a finite horizon: the policy's one action. Where distances
+        With more than two players, a finite horizon, or the long-run average (on which a single
+        step has no effect): the policy's one action. Where distances
         are known, of equally good actions those after which the end is as far as it should be: to
         wait is no way to win.
 
@@ -307,7 +313,8 @@ class Solution:
         InvalidModelError
             If the state is not symmetric to its representative, as `canonical` says it is.
         """
-        if self.values.ndim > 1 or self.step_policies is not None:
+        is_average = isinstance(self.objective, AverageReward)
+        if self.values.ndim > 1 or self.step_policies is not None or is_average:
             chosen = self.best_action(state)
             return [] if chosen is None else [chosen]
         index, swapped, pairs = self._choices(state)
@@ -446,6 +453,8 @@ class Solution:
     def action_values(self, state: Hashable) -> list[ActionValue]:
         """Return for each action in `state` what player 0 can expect after it.
 
+        For the long-run average: the average after this one step.
+
         Raises
         ------
         UnsupportedProblemError
@@ -470,6 +479,7 @@ class Solution:
         """Return what actions are worth, each given with the choice that does the same."""
         model = self.model
         discount = getattr(self.objective, "discount", 1.0)
+        counts = 0.0 if isinstance(self.objective, AverageReward) else 1.0
         entries = []
         for action, choice in pairs:
             row = slice(
@@ -478,7 +488,7 @@ class Solution:
             weights = discount * model.probabilities[row]
             targets = model.successors[row]
             swap = -float(weights[weights < 0].sum())
-            constant = float(model.rewards[choice]) + model.constant_sum * swap
+            constant = counts * float(model.rewards[choice]) + model.constant_sum * swap
             size = abs(constant) + float(np.abs(weights) @ np.abs(self.values[targets]))
             # Rounding of this very sum, and of the probabilities; exact for a sure step.
             exact = len(targets) == 1 and abs(weights[0]) == 1 and constant == 0

@@ -75,7 +75,7 @@ class BackwardInduction:
                 return Support(False, "does finite horizons for one and two players only.")
             return Support(True)
         if isinstance(problem.objective, AverageReward):
-            return Support(False, "does not do averages in the long run.")
+            return Support(False, "does not do long-run averages; RelativeValueIteration does.")
         if many and isinstance(problem.objective, Discounted):
             return Support(False, "does not discount for more than two players.")
         if has_target(problem.objective):

@@ -72,7 +72,7 @@ def support_of_fixed_points(problem: Problem) -> Support:
     if isinstance(problem.objective, FiniteHorizon):
         return Support(False, "does not do finite horizons; BackwardInduction does.")
     if isinstance(problem.objective, AverageReward):
-        return Support(False, "does not do averages in the long run.")
+        return Support(False, "does not do long-run averages; RelativeValueIteration does.")
     if problem.model.num_players > 2:
         return Support(False, "is for one or two players; BackwardInduction does more.")
     reduction = reduction_of(problem)

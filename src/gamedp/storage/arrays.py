@@ -30,13 +30,15 @@ DTYPES = {
     "values": (np.float64,),
     "lower": (np.float64,),
     "upper": (np.float64,),
+    "lower_biases": (np.float64,),
+    "upper_biases": (np.float64,),
     "step_policies": UNSIGNED,
     "error_levels": (np.float64,),
     "error_numbers": UNSIGNED,
 }
 """The types that an array may have; all others are int64."""
 
-OPTIONAL = {"step_policies", "distances"}
+OPTIONAL = {"step_policies", "distances", "lower_biases", "upper_biases"}
 """Arrays that only some solutions have."""
 
 

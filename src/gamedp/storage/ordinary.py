@@ -20,6 +20,8 @@ __all__ = ["SOLUTION_ARRAYS", "describe", "restore"]
 
 SOLUTION_ARRAYS = ("values", "lower", "upper", "policy", "step_policies", "distances")
 
+BIASES = ("lower_biases", "upper_biases")
+
 
 def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return what the manifest says of a solution, and its arrays."""
@@ -29,6 +31,8 @@ def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]
         **describe_model(solution.model),
     }
     own = {name: getattr(solution, name) for name in SOLUTION_ARRAYS}
+    if solution.biases is not None:
+        own |= dict(zip(BIASES, solution.biases, strict=True))
     arrays = arrays_of_model(solution.model)
     arrays |= {name: array for name, array in own.items() if array is not None}
     return content, arrays
@@ -43,15 +47,18 @@ def restore(
     shapes |= {
         "policy": shapes["players"],
         "distances": shapes["players"],
+        **dict.fromkeys(BIASES, shapes["players"]),
         "step_policies": (length(arrays, "step_policies"), *shapes["players"]),
     }
     check_arrays(folder, arrays, content["arrays"], shapes)
     model = restore_model(folder, content, arrays, game_of(folder, content["game"], game))
+    biases = tuple(arrays[name] for name in BIASES if name in arrays)
     return restore_result(
         folder,
         content,
         Solution,
         model=model,
+        biases=biases if len(biases) == len(BIASES) else None,
         **{name: arrays.get(name) for name in SOLUTION_ARRAYS},
     )
 

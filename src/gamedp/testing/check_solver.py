@@ -262,14 +262,15 @@ class _Trial:
                     f"in {self._state(state)} it takes choice {choice}, which is worth "
                     f"{float(worth[choice])!r}; the best is worth {float(truth[state])!r}",
                 )
-        endless = (gamedp.TotalReward, gamedp.Reachability)
+        endless = (gamedp.TotalReward, gamedp.Reachability, gamedp.AverageReward)
         if isinstance(objective, endless) and not model.structure.always_ends:
             self._check_progress(solution.policy.tolist(), truth, slack)
 
     def _check_progress(self, policy: list[int], truth: list[Fraction], slack: Fraction) -> None:
         """Check that who keeps to the policy gets the value: to wait for ever is no way to win."""
         model, objective = self.problem.model, self.problem.objective
-        for player in range(model.num_players):
+        movers = model.players[model.choice_offsets[:-1] < model.choice_offsets[1:]]
+        for player in sorted(set(movers.tolist())):
             wants_most = (player == 0) == (objective.optimum == "max")
             sign = 1 if wants_most else -1
             got = exact_values(model, objective, draw=self.draw, policy=policy, player=player)
@@ -401,7 +402,20 @@ def small_problems() -> dict[str, gamedp.Problem]:
         "a target that may be missed": gamedp.Problem(waiting, gamedp.TotalReward(until=[2])),
         "a target at least cost": gamedp.Problem(waiting, gamedp.TotalReward("min", until=[2])),
         "waiting earns without end": gamedp.Problem(waiting),
+        "in the long run": gamedp.Problem(_resorts(), gamedp.AverageReward()),
+        "the least in the long run": gamedp.Problem(_resorts(), gamedp.AverageReward("min")),
     }
+
+
+def _resorts() -> gamedp.Model:
+    """Return places to stay in for ever, some of which can be left, and an end."""
+    return _model(
+        [(1.0, [(1.0, 0)]), (0.0, [(0.25, 1), (0.75, 0)])],
+        [(1.0, [(1.0, 1)]), (0.0, [(1.0, 0)]), (-9.0, [(0.125, 2), (0.5, 0), (0.375, 4)])],
+        [(5.0, [(1.0, 3)]), (0.0, [(0.5, 2), (0.5, 3)])],
+        [(4.0, [(0.5, 2), (0.5, 3)])],
+        3.0,
+    )
 
 
 def _walk() -> gamedp.Model:

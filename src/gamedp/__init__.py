@@ -10,8 +10,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gamedp.certificate import Certificate, Verified, verify
     from gamedp.compiler import compile_game as compile
     from gamedp.errors import (
+        CertificateError,
         CompilationError,
         CompilationWarning,
         DamagedFileError,
@@ -64,7 +66,7 @@ if TYPE_CHECKING:
     from gamedp.staged_game import Flattened, Position, StagedGame, StagedRules
     from gamedp.staged_model import StagedModel
     from gamedp.staged_solution import StagedSolution
-    from gamedp.storage import load
+    from gamedp.storage import load, load_certificate
     from gamedp.structure import Structure
     from gamedp.sums.composition import Sum, SumPosition
     from gamedp.sums.grundy import (
@@ -84,6 +86,8 @@ _HOMES = {
     "AlphaBeta": "searchers.alpha_beta",
     "AverageReward": "objectives",
     "BackwardInduction": "solvers.backward_induction",
+    "Certificate": "certificate",
+    "CertificateError": "errors",
     "CompilationError": "errors",
     "CompilationWarning": "errors",
     "DamagedFileError": "errors",
@@ -146,6 +150,7 @@ _HOMES = {
     "UnknownStateError": "errors",
     "UnsupportedProblemError": "errors",
     "ValueIteration": "solvers.value_iteration",
+    "Verified": "certificate",
     "binomial": "ranking",
     "compile": "compiler",
     "distribution": "totals",
@@ -155,6 +160,7 @@ _HOMES = {
     "grundy_values": "sums.grundy",
     "helper": "game",
     "load": "storage",
+    "load_certificate": "storage",
     "load_games": "playing",
     "mex": "sums.grundy",
     "nim_sum": "sums.grundy",
@@ -165,6 +171,7 @@ _HOMES = {
     "solve": "solvers",
     "tournament": "tournaments",
     "unrank_distribution": "ranking",
+    "verify": "certificate",
     "with_item": "game",
 }
 """Which module each public name comes from. They are imported when first asked for, so that
@@ -175,6 +182,8 @@ __all__ = [
     "AlphaBeta",
     "AverageReward",
     "BackwardInduction",
+    "Certificate",
+    "CertificateError",
     "CompilationError",
     "CompilationWarning",
     "DamagedFileError",
@@ -237,6 +246,7 @@ __all__ = [
     "UnknownStateError",
     "UnsupportedProblemError",
     "ValueIteration",
+    "Verified",
     "binomial",
     "compile",
     "distribution",
@@ -246,6 +256,7 @@ __all__ = [
     "grundy_values",
     "helper",
     "load",
+    "load_certificate",
     "load_games",
     "mex",
     "nim_sum",
@@ -256,6 +267,7 @@ __all__ = [
     "solve",
     "tournament",
     "unrank_distribution",
+    "verify",
     "with_item",
 ]
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         play_game,
         save_games,
     )
+    from gamedp.problem import Problem, StagedProblem
     from gamedp.progress import Progress
     from gamedp.ranking import binomial, rank_distribution, unrank_distribution
     from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
     from gamedp.solvers import explain, solve
     from gamedp.solvers.backward_induction import BackwardInduction
-    from gamedp.solvers.base import Problem, StagedProblem, Support
+    from gamedp.solvers.base import Support
     from gamedp.solvers.policy_iteration import PolicyIteration
     from gamedp.solvers.retrograde import Retrograde
     from gamedp.solvers.stage_induction import StageInduction
@@ -119,7 +120,7 @@ _HOMES = {
     "Periodicity": "sums.octal",
     "PolicyIteration": "solvers.policy_iteration",
     "Position": "staged_game",
-    "Problem": "solvers.base",
+    "Problem": "problem",
     "Progress": "progress",
     "ProofNumberSearch": "searchers.proof_number",
     "RandomPlayer": "playing",
@@ -133,7 +134,7 @@ _HOMES = {
     "StageInduction": "solvers.stage_induction",
     "StagedGame": "staged_game",
     "StagedModel": "staged_model",
-    "StagedProblem": "solvers.base",
+    "StagedProblem": "problem",
     "StagedRules": "staged_game",
     "StagedSolution": "staged_solution",
     "Statistics": "solution",

@@ -115,6 +115,12 @@ def in_short(solution: Solution | StagedSolution) -> str:
     )
 
 
+def width_of(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> float:
+    """Return how far bounds are apart at most; infinite ones that are equal are not."""
+    apart = lower != upper
+    return float(np.max(upper[apart] - lower[apart], initial=0.0))
+
+
 def check_player(num_players: int, player: int) -> None:
     """Raise UnknownNameError unless there is such a player."""
     if not 0 <= player < num_players:
@@ -541,7 +547,7 @@ class Solution:
     @functools.cached_property
     def width(self) -> float:
         """The largest distance of an upper from a lower bound."""
-        return float(np.max(self.upper - self.lower, initial=0.0))
+        return width_of(self.lower, self.upper)
 
     def to_columns(self) -> dict[str, NDArray[Any]]:
         """Return one column for each field of the state, and value, bounds and best action.

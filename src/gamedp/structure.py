@@ -156,6 +156,27 @@ class Structure:
         return _locked(place)
 
     @cached_property
+    def owners(self) -> Integers:
+        """The state of each choice; (C,)."""
+        states = np.arange(self.num_states, dtype=self.successors.dtype)
+        return _locked(np.repeat(states, np.diff(self.choice_offsets)))
+
+    @cached_property
+    def predecessors(self) -> tuple[Integers, Integers]:
+        """The graph turned round: offsets, (S+1,), and choices, (T,).
+
+        The choices that may lead to state s are ``choices[offsets[s]:offsets[s+1]]``, ascending.
+        """
+        from gamedp.kernels import attractors  # noqa: PLC0415 - brings numba along
+
+        num_choices = len(self.transition_offsets) - 1
+        fits = num_choices <= np.iinfo(self.successors.dtype).max
+        offsets = np.zeros(self.num_states + 1, np.int64)
+        choices = np.empty(len(self.successors), self.successors.dtype if fits else np.int64)
+        attractors.turn_round_jit(self.transition_offsets, self.successors, offsets, choices)
+        return _locked(offsets), _locked(choices)
+
+    @cached_property
     def num_cyclic_levels(self) -> int:
         """How many levels have a component with a cycle; no path meets more such components."""
         return len(np.unique(self.levels[self.nontrivial]))

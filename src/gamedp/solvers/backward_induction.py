@@ -8,10 +8,22 @@ import attrs
 import numpy as np
 
 from gamedp.kernels import maxn, proofs, topological
-from gamedp.objectives import Discounted, FiniteHorizon
+from gamedp.objectives import AverageReward, Discounted, FiniteHorizon
+from gamedp.problem import Problem
 from gamedp.progress import Reporter
-from gamedp.solution import Guarantee, Status
-from gamedp.solvers.base import Problem, Run, Support, check_range, make_solution, require
+from gamedp.reduction import Reduction
+from gamedp.solution import Guarantee, Status, width_of
+from gamedp.solvers.base import (
+    Run,
+    Support,
+    check_range,
+    has_target,
+    make_solution,
+    outward,
+    reduction_of,
+    require,
+    support_of_fixed_points,
+)
 
 if TYPE_CHECKING:
     from gamedp.progress import ProgressCallback
@@ -21,6 +33,11 @@ __all__ = ["BackwardInduction"]
 
 BUDGET = 1 << 22
 """States in one call of the kernel."""
+
+
+def _is_acyclic(reduction: Reduction | str | None) -> bool:
+    """Say whether what is left after a reduction has no cycles."""
+    return isinstance(reduction, Reduction) and reduction.problem.model.structure.is_acyclic
 
 
 @attrs.frozen(kw_only=True)
@@ -50,7 +67,7 @@ class BackwardInduction:
     -1.0
     """
 
-    def supports(self, problem: Problem) -> Support:
+    def supports(self, problem: Problem) -> Support:  # noqa: PLR0911 - a table of reasons
         """Say whether this solver can do the problem, and why not."""
         model = problem.model
         many = model.num_players > 2
@@ -58,8 +75,16 @@ class BackwardInduction:
             if many:
                 return Support(False, "does finite horizons for one and two players only.")
             return Support(True)
+        if isinstance(problem.objective, AverageReward):
+            return Support(False, "does not do averages in the long run.")
         if many and isinstance(problem.objective, Discounted):
             return Support(False, "does not discount for more than two players.")
+        if has_target(problem.objective):
+            support = support_of_fixed_points(problem)
+            reduction = reduction_of(problem) if support else None
+            # What leads nowhere but to known values has no cycles left.
+            if not support or _is_acyclic(reduction):
+                return support
         if not model.structure.is_acyclic:
             cycle = model.structure.cycle()
             path = " → ".join(str(model.state(index)) for index in cycle[:6])
@@ -87,8 +112,10 @@ class BackwardInduction:
             return self._finite_horizon(problem, problem.objective, tolerance, progress)
         if problem.model.num_players > 2:
             return self._max_n(problem, tolerance, progress)
-        run = Run(problem, tolerance, progress)
-        structure = problem.model.structure
+        reduction = reduction_of(problem)
+        reduction = reduction if isinstance(reduction, Reduction) else None
+        run = Run(problem if reduction is None else reduction.problem, tolerance, progress)
+        structure = run.problem.model.structure
         total = structure.num_components
         done = 0
         while done < total:
@@ -108,7 +135,7 @@ class BackwardInduction:
                 run.visits,
             )
             run.reporter.report(done, total, f"{done:,} of {total:,} states solved")
-        return run.solution(self)
+        return run.solution(self, reduction=reduction)
 
     def _finite_horizon(
         self,
@@ -161,15 +188,14 @@ class BackwardInduction:
             policy,
         )
         check_range(model, values)
-        lower, upper = values - errors, values + errors
-        width = float(np.max(upper - lower, initial=0.0))
+        lower, upper = outward(values, errors)
         return make_solution(
             problem,
             self,
             (values, lower, upper),
             policy,
             guarantee=Guarantee.EQUILIBRIUM,
-            status=Status.SOLVED if width <= tolerance else Status.ROUNDING,
+            status=Status.SOLVED if width_of(lower, upper) <= tolerance else Status.ROUNDING,
             sweeps=1,
             seconds=reporter.seconds,
         )

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import functools
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakKeyDictionary
 
 import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, NotSolvedError, UnsupportedProblemError
-from gamedp.kernels import bellman, proofs
-from gamedp.model import Model, check_finite
-from gamedp.objectives import Discounted, FiniteHorizon, Objective, TotalReward, resolved
+from gamedp.kernels import proofs
+from gamedp.objectives import AverageReward, FiniteHorizon, Objective, Reachability
+from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback, Reporter
-from gamedp.solution import Guarantee, Solution, Statistics, Status
+from gamedp.reduction import Reduction, needs_reduction, reduce
+from gamedp.solution import Guarantee, Solution, Statistics, Status, width_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.staged_model import StagedModel
+    from gamedp.model import Model
 
 __all__ = [
-    "Problem",
+    "FixedPointSolver",
     "Run",
     "Solver",
-    "StagedProblem",
     "Support",
     "check_range",
     "make_solution",
@@ -68,134 +67,40 @@ class Solver(Protocol):
         """Solve the problem so that every value is known within `tolerance`."""
 
 
-@attrs.frozen(eq=False)
-class Problem:
-    """A model and what is to be computed on it.
-
-    Attributes
-    ----------
-    model : Model
-    objective : Objective
-    """
-
-    model: Model
-    objective: Objective = attrs.field(factory=TotalReward)
-
-    def __attrs_post_init__(self) -> None:
-        """Refuse numbers that no solver could work with; make sets of states masks."""
-        check_finite(self.model)
-        object.__setattr__(self, "objective", resolved(self.objective, self.model))
-        if (
-            self.model.constant_sum != 0
-            and self.model.has_swaps
-            and not isinstance(self.objective, TotalReward)
-        ):
-            message = (
-                f"{type(self.objective).__name__} does not go with constant_sum="
-                f"{self.model.constant_sum:g} and players who change places (canonical): a payoff "
-                "that is discounted or cut off no longer adds up to a constant. Use TotalReward, "
-                "or a game without canonical."
-            )
-            raise UnsupportedProblemError(message)
-
-    @property
-    def discount(self) -> float:
-        """What the value one step later counts."""
-        return self.objective.discount if isinstance(self.objective, Discounted) else 1.0
-
-    @property
-    def is_proper(self) -> bool:
-        """Whether errors can be proven: play surely ends, or later rewards count less and less."""
-        return (
-            isinstance(self.objective, (Discounted, FiniteHorizon))
-            or self.model.structure.always_ends
-        )
-
-    def rows(self) -> bellman.Rows:
-        """Return Bellman's equation of the problem as the kernels take it."""
-        model = self.model
-        if model.num_players > 2:
-            message = "values of more than two players are solved by BackwardInduction alone."
-            raise UnsupportedProblemError(message)
-        structure = model.structure
-        return bellman.Rows(
-            structure.order,
-            structure.place,
-            model.choice_offsets,
-            model.transition_offsets,
-            model.successors,
-            model.probabilities,
-            *self._constants,
-            (model.players == 0) == (self.objective.optimum == "max"),
-            self.discount,
-        )
-
-    def constants(self) -> NDArray[np.float64]:
-        """Return what each choice earns whatever follows, (C,): its reward and share of the sum.
-
-        With them, ``constants + discount * transition_matrix @ values`` is what choices are worth.
-        """
-        return self._constants[0]
-
-    @functools.cached_property
-    def _constants(self) -> tuple[NDArray[np.float64], float]:
-        """The constants, and how far off they may be by rounding, relatively."""
-        model = self.model
-        if model.constant_sum == 0 or not model.has_swaps:
-            return model.rewards, 0.0
-        constants = np.empty(model.num_choices)
-        exact = bellman.swap_constants_jit(
-            model.transition_offsets,
-            model.probabilities,
-            model.rewards,
-            model.constant_sum,
-            constants,
-        )
-        constants.flags.writeable = False
-        return constants, 0.0 if exact else proofs.UNIT
-
-    def range_of_values(self) -> tuple[float, float]:
-        """Return bounds that hold without any computation: the range of the payoffs.
-
-        Only where there are no rewards and play surely ends; else infinite.
-        """
-        model = self.model
-        if not isinstance(self.objective, TotalReward) or model.rewards.any():
-            return -np.inf, np.inf
-        low, high = float(model.payoffs.min()), float(model.payoffs.max())
-        if model.has_swaps:
-            total = model.constant_sum
-            # The differences may be rounded: the interval must not get narrower by that.
-            other_low, other_high = total - high, total - low
-            if Fraction(total) - Fraction(high) < Fraction(other_low):
-                other_low = np.nextafter(other_low, -np.inf)
-            if Fraction(total) - Fraction(low) > Fraction(other_high):
-                other_high = np.nextafter(other_high, np.inf)
-            low, high = min(low, float(other_low)), max(high, float(other_high))
-        return low, high
-
-
-@attrs.frozen(eq=False)
-class StagedProblem:
-    """A staged game and what is to be computed on it.
-
-    Attributes
-    ----------
-    model : StagedModel
-    objective : Objective
-    """
-
-    model: StagedModel
-    objective: Objective = attrs.field(factory=TotalReward)
-
-
 def support_of_fixed_points(problem: Problem) -> Support:
     """Say what solvers of Bellman's equation as a fixed point can do: not steps, not max-n."""
     if isinstance(problem.objective, FiniteHorizon):
         return Support(False, "does not do finite horizons; BackwardInduction does.")
+    if isinstance(problem.objective, AverageReward):
+        return Support(False, "does not do averages in the long run.")
     if problem.model.num_players > 2:
         return Support(False, "is for one or two players; BackwardInduction does more.")
+    reduction = reduction_of(problem)
+    if isinstance(reduction, str) and has_target(problem.objective):
+        return Support(False, reduction)
     return Support(True)
+
+
+def reduction_of(problem: Problem) -> Reduction | str | None:
+    """Return what makes the problem proper: None if nothing need to, or why nothing does."""
+    if not needs_reduction(problem):
+        return None
+    if problem not in _REDUCTIONS:
+        try:
+            _REDUCTIONS[problem] = reduce(problem)
+        except UnsupportedProblemError as error:
+            _REDUCTIONS[problem] = str(error)
+    return _REDUCTIONS[problem]
+
+
+_REDUCTIONS: WeakKeyDictionary[Problem, Reduction | str] = WeakKeyDictionary()
+"""Found once for each problem: to be asked whether it is supported is half of solving it."""
+
+
+def has_target(objective: Objective) -> bool:
+    """Say whether an objective names states at which it ends."""
+    until = getattr(objective, "until", None)
+    return isinstance(objective, Reachability) or until is not None
 
 
 def require(solver: Solver, problem: Problem) -> None:
@@ -216,6 +121,8 @@ class Run:
     policy : (S,) int64
     visits : (1,) int64
         States looked at.
+    bounds : tuple of two (S,) float64, or None
+        Lower and upper bounds, where the solver proves them itself; `errors` do not count then.
     """
 
     def __init__(
@@ -238,6 +145,7 @@ class Run:
         self.weights = np.zeros(model.num_states)  # but while a component is proven
         self.visits = np.zeros(1, np.int64)
         self.status = Status.SOLVED
+        self.bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     @property
     def out_of_time(self) -> bool:
@@ -310,37 +218,98 @@ class Run:
             if increase <= 0.5 or self.out_of_time:
                 return
 
-    def solution(self, solver: Any, *, proven: bool = True) -> Solution:
-        """Put the solution together; raise NotSolvedError if it is not what was asked for."""
-        problem, model = self.problem, self.problem.model
-        check_range(model, self.values)
+    def solution(
+        self, solver: Any, *, proven: bool = True, reduction: Reduction | None = None
+    ) -> Solution:
+        """Put the solution together; raise NotSolvedError if it is not what was asked for.
+
+        Parameters
+        ----------
+        solver
+            Whose name the solution bears.
+        proven : bool
+            Whether errors can be proven at all.
+        reduction : Reduction, optional
+            How the problem came out of the one that is solved.
+        """
+        problem = self.problem
+        check_range(problem.model, self.values)
         if not proven:
             self.prove_all()  # what does not depend on endless play is known all the same
-        lower = np.nextafter(self.values - self.errors, -np.inf)
-        upper = np.nextafter(self.values + self.errors, np.inf)
-        exact = self.errors == 0
-        lower[exact] = upper[exact] = self.values[exact]
+        lower, upper = self._proven_bounds()
         if proven:
             low, high = problem.range_of_values()
             np.clip(lower, low, None, out=lower)
             np.clip(upper, None, high, out=upper)
             np.clip(self.values, lower, upper, out=self.values)
         guarantee = Guarantee.TWO_SIDED if proven else Guarantee.NONE
-        width = float(np.max(upper - lower, initial=0.0))
+        values, policy = self.values, self.policy
+        if reduction is not None:
+            problem = reduction.original
+            values, policy = reduction.lift(values), reduction.lift_policy(policy)
+            lower, upper = reduction.lift_bounds(lower, upper)
         if not proven:
             self.status = Status.UNPROVEN if self.status is Status.SOLVED else self.status
-        elif self.status is Status.SOLVED and not width <= self.tolerance:
+        elif self.status is Status.SOLVED and not width_of(lower, upper) <= self.tolerance:
             self.status = Status.ROUNDING
         return make_solution(
             problem,
             solver,
-            (self.values, lower, upper),
-            self.policy,
+            (values, lower, upper),
+            policy,
             guarantee=guarantee,
             status=self.status,
             sweeps=self.sweeps,
             seconds=self.reporter.seconds,
         )
+
+    def _proven_bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if self.bounds is not None:
+            return self.bounds
+        return outward(self.values, self.errors)
+
+
+def outward(
+    values: NDArray[np.float64], errors: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return lower and upper bounds that are values minus and plus errors at least."""
+    lower = np.nextafter(values - errors, -np.inf)
+    upper = np.nextafter(values + errors, np.inf)
+    exact = errors == 0
+    lower[exact] = upper[exact] = values[exact]
+    return lower, upper
+
+
+class FixedPointSolver:
+    """What solvers of Bellman's equation as a fixed point have in common.
+
+    A solver is a frozen attrs class with the option `max_seconds`, and says in `iterate` how values
+    are found. Targets, end components and infinite totals are dealt with before and after
+    (:mod:`gamedp.reduction`): whatever `iterate` sees is proper, but for total rewards of play
+    without end that nothing can be proven of.
+    """
+
+    max_seconds: float
+
+    def supports(self, problem: Problem) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+        return support_of_fixed_points(problem)
+
+    def solve(
+        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+    ) -> Solution:
+        """Solve the problem so that every value is known within `tolerance`."""
+        require(self, problem)
+        found = reduction_of(problem)
+        reduction = found if isinstance(found, Reduction) else None
+        proper = problem if reduction is None else reduction.problem
+        run = Run(proper, tolerance, progress, self.max_seconds)
+        self.iterate(run)
+        return run.solution(self, proven=proper.is_proper, reduction=reduction)
+
+    def iterate(self, run: Run) -> None:
+        """Fill in the values of a run and, where that can be done, prove them."""
+        raise NotImplementedError
 
 
 def check_range(model: Model, values: NDArray[np.float64]) -> None:

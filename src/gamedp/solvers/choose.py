@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model import Model
 from gamedp.objectives import Discounted, FiniteHorizon, Objective, TotalReward
+from gamedp.problem import Problem, StagedProblem
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Problem, Solver, StagedProblem
+from gamedp.solvers.base import Solver
 from gamedp.solvers.retrograde import Retrograde
 from gamedp.solvers.stage_induction import StageInduction
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration

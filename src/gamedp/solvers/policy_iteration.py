@@ -9,14 +9,14 @@ import attrs
 import numpy as np
 
 from gamedp.solution import Status
-from gamedp.solvers.base import Problem, Run, Support, require, support_of_fixed_points
+from gamedp.solvers.base import FixedPointSolver, Support, reduction_of
 from gamedp.solvers.options import positive, whole_and_positive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.progress import ProgressCallback
-    from gamedp.solution import Solution
+    from gamedp.problem import Problem
+    from gamedp.solvers.base import Run
 
 __all__ = ["PolicyIteration"]
 
@@ -25,7 +25,7 @@ MARGIN = 1e-12
 
 
 @attrs.frozen(kw_only=True)
-class PolicyIteration:
+class PolicyIteration(FixedPointSolver):
     """Evaluate a policy exactly, improve it where another action is better, until none is [1]_.
 
     Two opponents take turns: for each policy of the maximiser, the minimiser's best answer is
@@ -62,8 +62,8 @@ class PolicyIteration:
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        support = support_of_fixed_points(problem)
-        if support and not problem.is_proper:
+        support = super().supports(problem)
+        if support and isinstance(reduction_of(problem), str):
             state = problem.model.structure.end_component.argmax()
             return Support(
                 False,
@@ -73,17 +73,12 @@ class PolicyIteration:
             )
         return support
 
-    def solve(
-        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
-    ) -> Solution:
-        """Solve the problem so that every value is known within `tolerance`."""
-        require(self, problem)
-        run = Run(problem, tolerance, progress, self.max_seconds)
-        system = _System.of(problem, run)
+    def iterate(self, run: Run) -> None:
+        """Improve policies until none is better, and prove what the last one is worth."""
+        system = _System.of(run.problem, run)
         values = self._iterate(system, run)
-        run.values = values[: problem.model.num_states].copy()
+        run.values = values[: run.problem.model.num_states].copy()
         run.prove_all()
-        return run.solution(self)
 
     def _iterate(self, system: _System, run: Run) -> NDArray[np.float64]:
         """Improve the maximiser's policy, each time against the minimiser's best answer."""

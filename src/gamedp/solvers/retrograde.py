@@ -12,9 +12,10 @@ from gamedp.errors import InvalidModelError, InvalidParameterError
 from gamedp.kernels import retrograde
 from gamedp.model import describe_choice
 from gamedp.objectives import TotalReward
+from gamedp.problem import Problem
 from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Status
-from gamedp.solvers.base import Problem, Support, make_solution, require
+from gamedp.solvers.base import Support, has_target, make_solution, require
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,9 +100,10 @@ class Retrograde:
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
         model = problem.model
-        if not isinstance(problem.objective, TotalReward):
-            kind = type(problem.objective).__name__
-            return Support(False, f"is for TotalReward, not for {kind}.")
+        objective = problem.objective
+        if not isinstance(objective, TotalReward) or objective.until is not None:
+            kind = "other targets" if has_target(objective) else type(objective).__name__
+            return Support(False, f"is for the TotalReward of a whole game, not for {kind}.")
         if model.num_players > 2:
             return Support(False, "is for one or two players; BackwardInduction does more.")
         if not model.is_deterministic:

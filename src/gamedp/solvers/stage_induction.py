@@ -15,9 +15,10 @@ from gamedp.kernels.lanes import LANES, Program
 from gamedp.kernels.proofs import UNIT
 from gamedp.kernels.stages import bound_rounding_jit
 from gamedp.objectives import TotalReward
+from gamedp.problem import Problem, StagedProblem
 from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Statistics, Status
-from gamedp.solvers.base import Problem, StagedProblem, Support
+from gamedp.solvers.base import Support
 from gamedp.solvers.options import positive, whole_and_positive
 from gamedp.staged_solution import StagedSolution
 

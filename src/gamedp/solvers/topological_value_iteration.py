@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import attrs
 import numpy as np
 
 from gamedp.kernels import bellman, proofs, topological
 from gamedp.solution import Status
-from gamedp.solvers.base import Problem, Run, Support, require, support_of_fixed_points
+from gamedp.solvers.base import FixedPointSolver, Run
 from gamedp.solvers.options import positive, whole_and_positive
-
-if TYPE_CHECKING:
-    from gamedp.progress import ProgressCallback
-    from gamedp.solution import Solution
 
 __all__ = ["TopologicalValueIteration"]
 
@@ -26,7 +20,7 @@ BUDGET = 1 << 22
 
 
 @attrs.frozen(kw_only=True)
-class TopologicalValueIteration:
+class TopologicalValueIteration(FixedPointSolver):
     """Solve the components of the model in topological order, each once all it leads to is solved.
 
     A state that cannot come again takes one look. A component whose cycles all lead through one
@@ -64,16 +58,9 @@ class TopologicalValueIteration:
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def supports(self, problem: Problem) -> Support:
-        """Say whether this solver can do the problem, and why not."""
-        return support_of_fixed_points(problem)
-
-    def solve(
-        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
-    ) -> Solution:
-        """Solve the problem so that every value is known within `tolerance`."""
-        require(self, problem)
-        run = Run(problem, tolerance, progress, self.max_seconds)
+    def iterate(self, run: Run) -> None:
+        """Go through the components, successors first."""
+        problem, tolerance = run.problem, run.tolerance
         structure = problem.model.structure
         total = structure.num_components
         proper = problem.is_proper
@@ -100,7 +87,6 @@ class TopologicalValueIteration:
                 stopped += 1
             number = stopped
             run.reporter.report(number, total, f"{number:,} of {total:,} components solved")
-        return run.solution(self, proven=proper)
 
     def _solve_one(self, run: Run, number: int, allowed: float) -> None:
         """Sweep over one component until its error is proven to be small, or a limit is reached."""

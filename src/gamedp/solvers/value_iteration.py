@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import attrs
 import numpy as np
@@ -10,12 +10,8 @@ import numpy as np
 from gamedp.errors import InvalidParameterError
 from gamedp.kernels import bellman, proofs
 from gamedp.solution import Status
-from gamedp.solvers.base import Problem, Run, Support, require, support_of_fixed_points
+from gamedp.solvers.base import FixedPointSolver, Run
 from gamedp.solvers.options import positive, whole_and_positive
-
-if TYPE_CHECKING:
-    from gamedp.progress import ProgressCallback
-    from gamedp.solution import Solution
 
 __all__ = ["ValueIteration"]
 
@@ -30,7 +26,7 @@ def _is_order(_instance: object, _attribute: object, value: str) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class ValueIteration:
+class ValueIteration(FixedPointSolver):
     """Apply Bellman's operator to all states again and again.
 
     A small change per sweep proves nothing. When the change is small, errors are proven as by
@@ -68,17 +64,9 @@ class ValueIteration:
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def supports(self, problem: Problem) -> Support:
-        """Say whether this solver can do the problem, and why not."""
-        return support_of_fixed_points(problem)
-
-    def solve(
-        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
-    ) -> Solution:
-        """Solve the problem so that every value is known within `tolerance`."""
-        require(self, problem)
-        run = Run(problem, tolerance, progress, self.max_seconds)
-        proper = problem.is_proper
+    def iterate(self, run: Run) -> None:
+        """Sweep until the error is proven to be small enough, or a limit is reached."""
+        proper, tolerance = run.problem.is_proper, run.tolerance
         threshold = 0.01 * tolerance
         for sweep in range(1, self.max_sweeps + 1):
             lowest, highest = self._sweep_once(run)
@@ -99,7 +87,6 @@ class ValueIteration:
             run.status = Status.SWEEP_LIMIT
         if proper and run.status is not Status.SOLVED:
             run.prove_all()
-        return run.solution(self, proven=proper)
 
     def _sweep_once(self, run: Run) -> tuple[float, float]:
         """Sweep over all states; return the smallest and the largest change, signed."""

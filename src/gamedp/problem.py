@@ -1,0 +1,148 @@
+"""A problem: a model and what is to be computed on it."""
+
+from __future__ import annotations
+
+import functools
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.errors import UnsupportedProblemError
+from gamedp.kernels import bellman, proofs
+from gamedp.model import Model, check_finite
+from gamedp.objectives import Discounted, FiniteHorizon, Objective, TotalReward, resolved
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.staged_model import StagedModel
+
+__all__ = ["Problem", "StagedProblem"]
+
+
+@attrs.frozen(eq=False)
+class Problem:
+    """A model and what is to be computed on it.
+
+    Attributes
+    ----------
+    model : Model
+    objective : Objective
+    endless_is_worst : bool
+        Whether from every state play can surely end, and to go on for ever is worth minus infinity
+        to whoever could choose it: then errors of a total reward can be proven as well.
+    """
+
+    model: Model
+    objective: Objective = attrs.field(factory=TotalReward)
+    endless_is_worst: bool = attrs.field(default=False, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse numbers that no solver could work with; make sets of states masks."""
+        check_finite(self.model)
+        object.__setattr__(self, "objective", resolved(self.objective, self.model))
+        if (
+            self.model.constant_sum != 0
+            and self.model.has_swaps
+            and not isinstance(self.objective, TotalReward)
+        ):
+            message = (
+                f"{type(self.objective).__name__} does not go with constant_sum="
+                f"{self.model.constant_sum:g} and players who change places (canonical): a payoff "
+                "that is discounted or cut off no longer adds up to a constant. Use TotalReward, "
+                "or a game without canonical."
+            )
+            raise UnsupportedProblemError(message)
+
+    @property
+    def discount(self) -> float:
+        """What the value one step later counts."""
+        return self.objective.discount if isinstance(self.objective, Discounted) else 1.0
+
+    @property
+    def is_proper(self) -> bool:
+        """Whether errors can be proven: play surely ends, or later rewards count less and less."""
+        return (
+            isinstance(self.objective, (Discounted, FiniteHorizon))
+            or self.endless_is_worst
+            or (isinstance(self.objective, TotalReward) and self.model.structure.always_ends)
+        )
+
+    def rows(self) -> bellman.Rows:
+        """Return Bellman's equation of the problem as the kernels take it."""
+        model = self.model
+        if model.num_players > 2:
+            message = "values of more than two players are solved by BackwardInduction alone."
+            raise UnsupportedProblemError(message)
+        structure = model.structure
+        return bellman.Rows(
+            structure.order,
+            structure.place,
+            model.choice_offsets,
+            model.transition_offsets,
+            model.successors,
+            model.probabilities,
+            *self._constants,
+            (model.players == 0) == (self.objective.optimum == "max"),
+            self.discount,
+        )
+
+    def constants(self) -> NDArray[np.float64]:
+        """Return what each choice earns whatever follows, (C,): its reward and share of the sum.
+
+        With them, ``constants + discount * transition_matrix @ values`` is what choices are worth.
+        """
+        return self._constants[0]
+
+    @functools.cached_property
+    def _constants(self) -> tuple[NDArray[np.float64], float]:
+        """The constants, and how far off they may be by rounding, relatively."""
+        model = self.model
+        if model.constant_sum == 0 or not model.has_swaps:
+            return model.rewards, 0.0
+        constants = np.empty(model.num_choices)
+        exact = bellman.swap_constants_jit(
+            model.transition_offsets,
+            model.probabilities,
+            model.rewards,
+            model.constant_sum,
+            constants,
+        )
+        constants.flags.writeable = False
+        return constants, 0.0 if exact else proofs.UNIT
+
+    def range_of_values(self) -> tuple[float, float]:
+        """Return bounds that hold without any computation: the range of the payoffs.
+
+        Only where there are no rewards and play surely ends; else infinite.
+        """
+        model = self.model
+        if not isinstance(self.objective, TotalReward) or model.rewards.any():
+            return -np.inf, np.inf
+        low, high = float(model.payoffs.min()), float(model.payoffs.max())
+        if model.has_swaps:
+            total = model.constant_sum
+            # The differences may be rounded: the interval must not get narrower by that.
+            other_low, other_high = total - high, total - low
+            if Fraction(total) - Fraction(high) < Fraction(other_low):
+                other_low = np.nextafter(other_low, -np.inf)
+            if Fraction(total) - Fraction(low) > Fraction(other_high):
+                other_high = np.nextafter(other_high, np.inf)
+            low, high = min(low, float(other_low)), max(high, float(other_high))
+        return low, high
+
+
+@attrs.frozen(eq=False)
+class StagedProblem:
+    """A staged game and what is to be computed on it.
+
+    Attributes
+    ----------
+    model : StagedModel
+    objective : Objective
+    """
+
+    model: StagedModel
+    objective: Objective = attrs.field(factory=TotalReward)

@@ -1,0 +1,362 @@
+"""From a problem with targets and end components to one in which play surely ends.
+
+Where play may stay for ever, Bellman's equation has many solutions. What the graph alone decides is
+known first: where the target is reached with probability 0 or 1, and where a total is infinite. End
+components in which nothing is earned are collapsed: within one, the mover gets to any exit. What is
+left is proper: each state can surely end, and staying for ever is worth minus infinity to its mover
+if it is possible at all. Then there is one solution [1]_, and every solver of fixed points finds
+and proves it.
+
+References
+----------
+.. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems", Mathematics
+   of Operations Research 16 (1991).
+.. [2] K. Chatterjee, M. Henzinger, "Faster and dynamic algorithms for maximal end-component
+   decomposition and related graph problems in probabilistic verification", SODA 2011.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import UnsupportedProblemError
+from gamedp.objectives import Reachability, TotalReward
+from gamedp.problem import Problem
+from gamedp.reduction.quotient import STOP, Quotient, quotient
+from gamedp.reduction.sets import (
+    almost_sure,
+    end_components,
+    first_choices,
+    leads_into,
+    positive,
+)
+from gamedp.reduction.unfolding import unfold
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model import Model
+    from gamedp.structure import Structure
+
+    Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.signedinteger[Any]]
+
+__all__ = ["Reduction", "needs_reduction", "reduce"]
+
+
+@attrs.frozen(eq=False)
+class Reduction:
+    """A smaller problem with the same answer, and the way back.
+
+    Attributes
+    ----------
+    problem : Problem
+        The smaller one: the total reward of a model in which play surely ends.
+    original : Problem
+    model : Model
+        That of the original problem, or what it was unfolded to: of S states.
+    known : (S,)
+        The values that the graph tells; NaN for the others.
+    policy : (S,)
+        What to choose where the value is known; -1 elsewhere.
+    labels : (S,)
+        The end component that was collapsed, -1 for a state in none.
+    stays : (C,) bool
+        The choices that stay in a collapsed end component.
+    quotient : Quotient
+        What became of states and choices.
+    error : float
+        How far off a known value may be by rounding.
+    """
+
+    problem: Problem
+    original: Problem
+    model: Model
+    known: Floats
+    policy: Integers
+    labels: Integers
+    stays: Flags
+    quotient: Quotient
+    error: float
+
+    def lift(self, numbers: Floats) -> Floats:
+        """Return a number for each state of the original problem, from those of the smaller one."""
+        states = slice(self.original.model.num_states)
+        known, class_of = self.known[states], self.quotient.class_of[states]
+        return np.where(class_of >= 0, numbers[class_of], known)
+
+    def lift_bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        """Return bounds for each state of the original problem."""
+        lower, upper = self.lift(lower), self.lift(upper)
+        if self.error:
+            lower = np.nextafter(lower - self.error, -np.inf)
+            upper = np.nextafter(upper + self.error, np.inf)
+        return lower, upper
+
+    def lift_policy(self, policy: Integers) -> NDArray[np.int64]:
+        """Return the choice in each state of the original problem that attains the same.
+
+        In an end component, towards the state where the policy leaves it: choosing there what looks
+        best might stay for ever.
+        """
+        structure = self.model.structure
+        class_of = self.quotient.class_of
+        left = np.flatnonzero(class_of >= 0)
+        chosen = np.full(len(class_of), STOP, np.int64)
+        chosen[left] = self.quotient.choice_of[policy[class_of[left]]]
+        lifted = self.policy.astype(np.int64)
+        single = left[self.labels[left] < 0]
+        lifted[single] = chosen[single]
+        collapsed = left[self.labels[left] >= 0]
+        if len(collapsed):
+            leaving = collapsed[chosen[collapsed] != STOP]
+            exits = np.zeros(len(class_of), np.bool_)
+            exits[structure.owners[chosen[leaving]]] = True
+            everyone = np.ones(len(class_of), np.bool_)
+            _, towards = positive(structure, everyone, exits, self.stays)
+            stay = first_choices(structure, self.stays)
+            lifted[collapsed] = np.where(
+                exits[collapsed],
+                chosen[collapsed],
+                np.where(towards[collapsed] >= 0, towards[collapsed], stay[collapsed]),
+            )
+        return lifted[: self.original.model.num_states]
+
+
+def needs_reduction(problem: Problem) -> bool:
+    """Say whether a problem has targets, or play that may go on for ever and is not discounted."""
+    objective = problem.objective
+    if problem.endless_is_worst:
+        return False
+    return isinstance(objective, Reachability) or (
+        isinstance(objective, TotalReward)
+        and (objective.until is not None or not problem.model.structure.always_ends)
+    )
+
+
+def reduce(problem: Problem) -> Reduction:
+    """Make a problem proper.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that :func:`needs_reduction`.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If two opponents can keep each other in an end component, if the rewards of one have both
+        signs, or if a total is infinite both ways.
+    """
+    if problem.model.num_players > 2:
+        message = "values of more than two players are solved by BackwardInduction alone."
+        raise UnsupportedProblemError(message)
+    return _Case(problem).reduction()
+
+
+class _Case:
+    """The sets that make a problem proper, as they are found."""
+
+    def __init__(self, problem: Problem) -> None:
+        model = problem.model
+        self.problem = problem
+        self.error = 0.0
+        if model.has_swaps:
+            ends = model.constant_sum - model.payoffs
+            back = ends - model.constant_sum
+            lost = (model.constant_sum - (ends - back)) - (model.payoffs + back)
+            self.error = 2.0**-53 * float(np.abs(ends[lost != 0]).max(initial=0.0))
+            model = unfold(model)
+        self.model = model
+        self.structure: Structure = model.structure
+        optimum = problem.objective.optimum
+        self.maximise = (model.players == 0) == (optimum == "max")
+        free = np.diff(model.choice_offsets) > 1
+        self.one_sided = bool(self.maximise[free].all() or not self.maximise[free].any())
+        if self.one_sided:
+            self.maximise[:] = self.maximise[free].all() if free.any() else optimum == "max"
+        self.terminal = np.diff(model.choice_offsets) == 0
+        self.known = np.full(model.num_states, np.nan)
+        self.policy = first_choices(self.structure, np.ones(model.num_choices, np.bool_))
+        self.labels = np.full(model.num_states, -1, np.int64)
+        self.stays = np.zeros(model.num_choices, np.bool_)
+        self.keep = np.ones(model.num_choices, np.bool_)
+        self.may_stop = False
+
+    def reduction(self) -> Reduction:
+        """Find the sets, and put the smaller problem together."""
+        model, objective = self.model, self.problem.objective
+        rewards = np.asarray(model.rewards)
+        if isinstance(objective, Reachability):
+            rewards = np.zeros(model.num_choices)
+            self._reachability(objective)
+        elif isinstance(objective, TotalReward):
+            self._total_reward(objective)
+        unknown = np.isnan(self.known)
+        self.keep &= unknown[self.structure.owners] & ~self.stays
+        players = (self.maximise != (objective.optimum == "max")).astype(np.int8)
+        small = quotient(model, players, self.known, rewards, self.labels, self.keep, self.may_stop)
+        problem = Problem(small.model, TotalReward(objective.optimum), endless_is_worst=True)
+        self.policy[unknown] = -1
+        return Reduction(
+            problem,
+            self.problem,
+            model,
+            self.known,
+            self.policy,
+            self.labels,
+            self.stays,
+            small,
+            self.error,
+        )
+
+    def _mask(self, states: Flags) -> Flags:
+        """Return a mask for the model, unfolded if it is."""
+        return np.tile(states, self.model.num_states // self.problem.model.num_states)
+
+    def _choose(self, states: Flags, choices: Integers) -> None:
+        """Set the policy of those of the states that have such a choice."""
+        states = states & (choices >= 0)
+        self.policy[states] = choices[states]
+
+    def _reachability(self, objective: Reachability) -> None:
+        """Probabilities 0 and 1; for who wants to reach, waiting is no obstacle."""
+        target = self._mask(objective.target)
+        active = ~target[self.structure.owners]
+        if objective.allowed is not None:
+            active &= self._mask(objective.allowed)[self.structure.owners]
+        possible, _ = positive(self.structure, self.maximise, target, active)
+        safe = active & ~leads_into(self.structure, possible)
+        self._choose(~possible & ~self.maximise, first_choices(self.structure, safe))
+        sure, _, via = almost_sure(self.structure, self.maximise, target, active)
+        self._choose(sure & ~target, via)
+        self.known[~possible] = 0.0
+        self.known[sure] = 1.0
+        self._collapse(active & np.isnan(self.known)[self.structure.owners])
+
+    def _collapse(self, choices: Flags) -> None:
+        """Collapse what end components the choices form among the states that are not known."""
+        self.labels, self.stays = end_components(self.structure, np.isnan(self.known), choices)
+        if not self.one_sided and (self.labels >= 0).any():
+            counts = np.bincount(self.structure.owners[choices], minlength=len(self.known))
+            opposed = (self.labels >= 0) & ~self.maximise & (counts > 1)
+            if opposed.any():
+                self._refuse_opponents(int(opposed.argmax()))
+            # All that is chosen there is the maximiser's to choose.
+            self.maximise[self.labels >= 0] = True
+
+    def _total_reward(self, objective: TotalReward) -> None:
+        """Totals that are infinite, and where nothing is earned."""
+        model, structure = self.model, self.structure
+        if objective.until is None:
+            target = self.terminal
+            self.known[model.terminals] = model.payoffs
+        else:
+            target = self._mask(objective.until)
+            self.known[target] = 0.0
+            ends = target[model.terminals]
+            self.known[model.terminals[ends]] = model.payoffs[ends]
+        active = ~target[structure.owners]
+        if objective.until is None:
+            self._without_target(active)
+        else:
+            self._with_target(target, active)
+
+    def _with_target(self, target: Flags, active: Flags) -> None:
+        """To miss the target counts plus infinity."""
+        structure = self.structure
+        minimises = ~self.maximise
+        sure, safe, via = almost_sure(structure, minimises, target, active)
+        self.known[~sure] = np.inf
+        self._choose(~sure & self.maximise, via)
+        self.keep = safe
+        self._settle_cycles(safe)
+
+    def _without_target(self, active: Flags) -> None:
+        """To stay for ever counts what it earns; where it earns nothing, 0."""
+        if not self.one_sided:
+            self._refuse_opponents(int((self.structure.end_component >= 0).argmax()))
+        self.may_stop = True
+        earning = self._settle_cycles(active)
+        structure, everyone = self.structure, np.ones(self.model.num_states, np.bool_)
+        unbounded = np.isinf(self.known)
+        ends = self.terminal | (self.labels >= 0) | earning
+        sure, safe, _ = almost_sure(structure, everyone, ends, active)
+        wholly, _ = positive(structure, everyone, earning, safe)
+        if (unbounded & ~(sure & wholly)).any():
+            self._refuse_both_ways(int((unbounded & ~(sure & wholly)).argmax()))
+        self.known[~sure] = -np.inf if self.maximise.all() else np.inf
+        self.keep = safe
+
+    def _settle_cycles(self, choices: Flags) -> Flags:
+        """Deal with the end components of the one player who is left to choose.
+
+        Where staying earns, its total is infinite, and so is that of all states from where it can
+        be reached. Where nothing is earned, states are collapsed. Where staying costs, nobody does.
+
+        Returns
+        -------
+        earning : (S,) bool
+            The states of the end components of the first kind.
+        """
+        structure = self.structure
+        labels, stays = end_components(structure, np.isnan(self.known), choices)
+        earning = np.zeros(len(labels), np.bool_)
+        if not stays.any():
+            return earning
+        if not self.one_sided:
+            self._refuse_opponents(int((labels >= 0).argmax()))
+        sign = 1.0 if self.maximise.all() else -1.0
+        earned = sign * np.asarray(self.model.rewards)[stays]
+        where = labels[structure.owners[stays]]
+        number = int(labels.max()) + 1
+        most, least = np.full(number, -np.inf), np.full(number, np.inf)
+        np.maximum.at(most, where, earned)
+        np.minimum.at(least, where, earned)
+        mixed = (most > 0) & (least < 0)
+        if mixed.any():
+            self._refuse_mixed(int(np.isin(labels, np.flatnonzero(mixed)).argmax()))
+        earning[labels >= 0] = (most > 0)[labels[labels >= 0]]
+        if earning.any():
+            everyone = np.ones(len(labels), np.bool_)
+            unbounded, via = positive(structure, everyone, earning, choices)
+            self.known[unbounded] = sign * np.inf
+            self._choose(unbounded, via)
+            # Within, from one choice that earns to the next.
+            gains = stays & (sign * np.asarray(self.model.rewards) > 0)
+            sources = first_choices(structure, gains)
+            _, towards = positive(structure, everyone, sources >= 0, stays)
+            self._choose(earning, towards)
+            self._choose(earning, sources)
+        idle = choices & (np.asarray(self.model.rewards) == 0)
+        self.labels, self.stays = end_components(structure, np.isnan(self.known), idle)
+        return earning
+
+    def _refuse_mixed(self, state: int) -> None:
+        message = (
+            "proves no totals where play may go on for ever and earns both positive and negative "
+            f"rewards on the way, as around state {self._original(state)!r}. Discounted and "
+            "AverageReward have an answer there."
+        )
+        raise UnsupportedProblemError(message)
+
+    def _refuse_both_ways(self, state: int) -> None:
+        message = (
+            f"finds a total that is infinite both ways from state {self._original(state)!r}: it "
+            "is undefined. Use AverageReward or Discounted."
+        )
+        raise UnsupportedProblemError(message)
+
+    def _original(self, state: int) -> Any:
+        return self.problem.model.state(state % self.problem.model.num_states)
+
+    def _refuse_opponents(self, state: int) -> None:
+        message = (
+            "does no two opponents of whom each can keep play from ending, as around state "
+            f"{self._original(state)!r}; StrategyIteration does."
+        )
+        raise UnsupportedProblemError(message)

@@ -1,0 +1,54 @@
+"""Players who change places, unfolded: one state for each side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.model import Model
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["unfold"]
+
+
+def unfold(model: Model) -> Model:
+    """Return a model of 2 S states in which the players keep their places.
+
+    State s + S is state s with the players' places changed: what was player 0's to choose is player
+    1's, what player 0 would receive, player 1 does. So it is worth `constant_sum` minus the value
+    of state s, and no transition is negative.
+
+    Parameters
+    ----------
+    model : Model
+        Of S states and two players.
+    """
+    num_states = model.num_states
+    swapped = model.probabilities < 0
+    chances = np.abs(model.probabilities)
+    successors = model.successors.astype(np.int64)
+    here = successors + num_states * swapped
+    there = successors + num_states * ~swapped
+    dtype: type[Any] = np.int32 if 2 * num_states < 2**31 else np.int64
+    return Model(
+        choice_offsets=_twice(model.choice_offsets),
+        transition_offsets=_twice(model.transition_offsets),
+        successors=np.concatenate([here, there]).astype(dtype, copy=False),
+        probabilities=np.concatenate([chances, chances]),
+        rewards=np.concatenate([model.rewards, -model.rewards]),
+        players=np.concatenate([model.players, 1 - model.players]).astype(np.int8),
+        terminals=np.concatenate([model.terminals, model.terminals + num_states]),
+        payoffs=np.concatenate([model.payoffs, model.constant_sum - model.payoffs]),
+        action_labels=np.concatenate([model.action_labels, model.action_labels]),
+        initial_states=model.initial_states + num_states * (model.initial_probabilities < 0),
+        initial_probabilities=np.abs(model.initial_probabilities),
+        num_players=2,
+        constant_sum=model.constant_sum,
+    )
+
+
+def _twice(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([offsets, offsets[1:] + offsets[-1]])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.certificate import Certificate
     from gamedp.model import Model
     from gamedp.objectives import Objective
     from gamedp.staged_solution import StagedSolution
@@ -215,11 +216,12 @@ class Solution:
     statistics: Statistics
     step_policies: NDArray[np.unsignedinteger[Any]] | None = None
     distances: NDArray[np.int64] | None = None
+    biases: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def __attrs_post_init__(self) -> None:
         """Lock the arrays."""
         always = (self.values, self.lower, self.upper, self.policy)
-        for array in (*always, self.step_policies, self.distances):
+        for array in (*always, self.step_policies, self.distances, *(self.biases or ())):
             if array is not None:
                 array.flags.writeable = False
 
@@ -574,6 +576,32 @@ class Solution:
         if self.distances is not None:
             columns["distance"] = np.ma.masked_less(self.distances, 0)
         return columns
+
+    def certificate(self) -> Certificate:
+        """Return the bounds with all that :func:`gamedp.verify` needs to check them.
+
+        The bounds are those of the solution, or a little wider where they were rounded in a way
+        that hides the proof. The certificate has been verified.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If nothing is proven, with more than two players, or for objectives without
+            certificates.
+        CertificateError
+            If rounding leaves no room for a proof.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.matches import Matches
+        >>> solution = gamedp.solve(Matches(), compile="never")
+        >>> gamedp.verify(solution.model, solution.certificate()).width
+        0.0
+        """
+        from gamedp.certifying import certify  # noqa: PLC0415 - brings numba along
+
+        return certify(self)
 
     def save(self, path: str | Path) -> None:
         """Save the solution and its model as a folder that :func:`gamedp.load` reads.

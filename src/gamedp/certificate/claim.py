@@ -39,8 +39,11 @@ class Certificate:
         What is claimed: the value of every state lies between them. An infinite number claims
         nothing if it is on the outer side, and else that the value is infinite.
     lower_ranks, upper_ranks : (S,) int64 or None
-        For :class:`TotalReward` and :class:`Reachability`: a number that can fall with every step
-        until play ends, or -1 for a state that needs none.
+        For :class:`TotalReward` and :class:`Reachability`: a number that can fall with a step; or
+        -1 for a state that needs none. In terminal states and targets it counts as 0.
+    lower_gains, upper_gains : (S,) int64 or None
+        Numbers that can fall while the rank stays, until something is earned (for the lower bound)
+        or paid (for the upper one). None if there is no need for any.
     bias_lower, bias_upper : (S,) float64 or None
         For :class:`AverageReward`: the head start of each state, for either bound.
     draw : float
@@ -54,6 +57,8 @@ class Certificate:
     upper: Floats
     lower_ranks: Integers | None = None
     upper_ranks: Integers | None = None
+    lower_gains: Integers | None = None
+    upper_gains: Integers | None = None
     bias_lower: Floats | None = None
     bias_upper: Floats | None = None
     draw: float = 0.0
@@ -119,20 +124,23 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
     ranked = isinstance(objective, (TotalReward, Reachability))
     needed = {"lower": True, "upper": True}
     needed |= {"lower_ranks": ranked, "upper_ranks": ranked}
+    needed |= {"lower_gains": ranked, "upper_gains": ranked}
     needed |= {"bias_lower": average, "bias_upper": average}
     for name, wanted in needed.items():
         array = getattr(certificate, name)
+        if array is None and name.endswith("gains"):
+            continue
         if (array is not None) != wanted:
             verb = "needs" if wanted else "has no use for"
             message = f"a certificate for {type(objective).__name__} {verb} {name}."
             raise CertificateError(message)
-        if wanted:
+        if array is not None:
             _check_array(name, array, model.num_states, finite=average)
     return objective
 
 
 def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: bool) -> None:
-    kind: type = np.int64 if name.endswith("ranks") else np.float64
+    kind: type = np.int64 if name.endswith(("ranks", "gains")) else np.float64
     if array.dtype != kind or array.shape != (num_states,):
         message = (
             f"{name} holds {array.dtype} of shape {array.shape}; it must hold {kind.__name__} of "
@@ -156,10 +164,10 @@ def _check_supported(model: Model, objective: Objective) -> None:
     message = ""
     if model.num_players > 2:
         message = "certificates are for one or two players."
-    elif model.has_swaps and sums_until(objective):
+    elif model.has_swaps and (sums_until(objective) or isinstance(objective, Reachability)):
         message = (
-            "a total until a target is infinite for one player if it is missed; where the players "
-            "change places (canonical), that has no meaning, and there are no certificates for it."
+            "there are no certificates for a target where the players change places (canonical): "
+            "to reach it is not worth a constant less to the one than to the other."
         )
     elif model.has_swaps and model.constant_sum and not isinstance(objective, TotalReward):
         message = (

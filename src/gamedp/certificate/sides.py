@@ -76,6 +76,8 @@ class Side:
     ranks, traps : (S,), (S,)
         Ranks of finite bounds, and of those of plus infinity, NEVER elsewhere; and each with that
         of the opposite side, which counts after a change of places.
+    gains : (S,), (S,)
+        The numbers that fall until something is earned, and those of the opposite side.
     ends : (S,) bool
         Where the value is known, namely `worth`.
     required : (S,) bool
@@ -90,8 +92,8 @@ class Side:
         What a change of places takes the value from.
     draw : float
         What play without end is worth; NaN if there is no such number.
-    falls, rises : bool
-        Whether no reward is positive, or negative.
+    never_earns : bool
+        Whether no choice of the model has a positive reward.
     """
 
     sign: float
@@ -100,6 +102,7 @@ class Side:
     until: bool
     ranks: tuple[Integers, Integers]
     traps: tuple[Integers, Integers]
+    gains: tuple[Integers, Integers]
     maximise: Flags
     ends: Flags
     worth: Floats
@@ -107,8 +110,7 @@ class Side:
     discount: float
     constant: float
     draw: float
-    falls: bool
-    rises: bool
+    never_earns: bool
 
     @property
     def name(self) -> str:
@@ -142,9 +144,10 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
     """Return the lower bound for the sign 1, the upper one for -1."""
     pair = (certificate.lower, certificate.upper)
     ranks = (certificate.lower_ranks, certificate.upper_ranks)
+    gains = (certificate.lower_gains, certificate.upper_gains)
     biases = (certificate.bias_lower, certificate.bias_upper)
     if sign < 0:
-        pair, ranks, biases = (-pair[1], -pair[0]), ranks[::-1], biases[::-1]
+        pair, ranks, gains, biases = (-pair[1], -pair[0]), ranks[::-1], gains[::-1], biases[::-1]
     ends, worth = known_worths(model, objective)
     reaching = isinstance(objective, Reachability)
     inequalities = (Inequality(*pair, rewarded=not reaching),)
@@ -152,10 +155,9 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         head_starts = Inequality(sign * biases[0], sign * biases[1], gain=pair[0])
         inequalities = (Inequality(*pair, rewarded=False), head_starts)
     free = ends & (sign * worth > -np.inf)  # nothing more is to be shown
-    if reaching and sign > 0 and not model.has_swaps:
+    if reaching and sign > 0:
         free |= pair[0] <= 0  # no probability is negative
-    rewards = np.zeros(1) if reaching else sign * model.rewards
-    both_signs = model.has_swaps and bool(rewards.any())
+    earns = sign * model.rewards > 0
     # Play without end is worth the same to both after a change of places, or nobody can say what.
     is_fair = not model.has_swaps or 2 * Fraction(certificate.draw) == Fraction(model.constant_sum)
     return Side(
@@ -165,6 +167,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         until=sums_until(objective),
         ranks=(_falling(ranks[0], pair[0], free), _falling(ranks[1], -pair[1], ends)),
         traps=(_trapping(ranks[0], pair[0], ends), _trapping(ranks[1], -pair[1], ends)),
+        gains=(_or_zeros(gains[0], model.num_states), _or_zeros(gains[1], model.num_states)),
         maximise=(model.players == 0) == ((objective.optimum == "max") == (sign > 0)),
         ends=ends,
         worth=sign * worth,
@@ -172,8 +175,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         discount=objective.discount if isinstance(objective, Discounted) else 1.0,
         constant=sign * model.constant_sum,
         draw=sign * certificate.draw if is_fair else math.nan,
-        falls=not both_signs and bool((rewards <= 0).all()),
-        rises=not both_signs and bool((rewards >= 0).all()),
+        never_earns=reaching or not (earns.any() or (model.has_swaps and model.rewards.any())),
     )
 
 
@@ -185,10 +187,13 @@ def _ending(objective: Objective, sign: float) -> Ending:
     return Ending.FREE if sign > 0 else Ending.STRICT
 
 
+def _or_zeros(numbers: Integers | None, count: int) -> Integers:
+    return np.zeros(count, np.int64) if numbers is None else numbers
+
+
 def _falling(ranks: Integers | None, bound: Floats, free: Flags) -> Integers:
     """Return ranks of finite bounds: 0 where nothing more is to be shown, NEVER for -1."""
-    if ranks is None:
-        return np.zeros(len(bound), np.int64)
+    ranks = _or_zeros(ranks, len(bound))
     ranks = np.where(ranks < 0, NEVER, np.minimum(ranks, NEVER))
     ranks[free | (bound == np.inf)] = 0
     return ranks
@@ -196,8 +201,7 @@ def _falling(ranks: Integers | None, bound: Floats, free: Flags) -> Integers:
 
 def _trapping(ranks: Integers | None, bound: Floats, ends: Flags) -> Integers:
     """Return ranks of bounds of plus infinity: NEVER elsewhere, 0 where it is known."""
-    if ranks is None:
-        return np.zeros(len(bound), np.int64)
+    ranks = _or_zeros(ranks, len(bound))
     ranks = np.where((bound == np.inf) & (ranks >= 0), np.minimum(ranks, NEVER), NEVER)
     ranks[ends & (bound == np.inf)] = 0
     return ranks

@@ -10,7 +10,7 @@ import numpy as np
 
 from gamedp.certificate.claim import Certificate, check_complete
 from gamedp.certificate.sides import NEVER, Ending, Side, turned
-from gamedp.certificate.worth import Rows, exact_worth, slices, worths
+from gamedp.certificate.worth import Rows, exact_worth, exactly_keeps, slices, worths
 from gamedp.errors import CertificateError
 from gamedp.model import describe_choice
 from gamedp.objectives import (
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gamedp.model import Model
 
     Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
 __all__ = ["Verified", "check_ends", "compare", "progresses", "recompute", "verify"]
@@ -170,7 +171,7 @@ def check_ends(model: Model, side: Side) -> None:
 
 def _check_infinite(model: Model, side: Side) -> None:
     """Refuse a value that is claimed to be infinite where it cannot be, or has no rules."""
-    may_be = side.until if side.ending is not Ending.RANKED else not side.falls
+    may_be = side.until if side.ending is not Ending.RANKED else not side.never_earns
     infinite = side.required & (side.bound == np.inf)
     if infinite.any() and (side.ending is Ending.STRICT or not may_be):
         state = int(infinite.argmax())
@@ -207,53 +208,48 @@ def compare(model: Model, side: Side, rows: Rows) -> tuple[Flags, Flags]:
 
 
 def progresses(model: Model, side: Side, rows: Rows) -> Flags:
-    """Say of each choice whether it does what its state's rank demands."""
+    """Say of each choice whether it does what the rank of its state demands."""
     bound = side.bound[rows.state_of]
+    infinite = bound == np.inf
+    if side.ending is Ending.FREE and not infinite.any():
+        return np.ones(len(bound), np.bool_)
+    reward = np.zeros(len(bound))
+    if side.inequalities[0].rewarded:
+        reward = side.sign * model.rewards[rows.choices.start : rows.choices.stop]
+    gain_after = np.minimum.reduceat(rows.follow(*side.gains), rows.starts)
+    gains = (reward > 0) | (side.gains[0][rows.state_of] > gain_after)
     progress = np.ones(len(bound), np.bool_)
     if side.ending is not Ending.FREE:
-        rank = side.ranks[0][rows.state_of]
-        least = np.minimum.reduceat(rows.follow(*side.ranks), rows.starts)
-        progress = (rank < NEVER) & (rank > least)
+        rank, falls, keeps = _ranks_after(side.ranks, rows)
+        progress = falls
         if side.ending is Ending.RANKED:
-            reward = _rewards(model, side, rows)
-            if side.rises:  # endless gains are worth more than any bound
-                progress |= (rank < NEVER) & (rank > 0) & (reward > 0)
-            may_last = (reward >= 0) | side.falls
-            progress |= (rank == NEVER) & (bound <= side.draw) & may_last
-    infinite = bound == np.inf
+            # Who stays at an odd rank earns again and again; at an even one they are content.
+            content = bound <= side.draw
+            progress |= keeps & (reward >= 0) & np.where(rank % 2 == 1, gains, content)
+            progress |= (rank == NEVER) & content & ((reward >= 0) | side.never_earns)
     if infinite.any():
-        progress = np.where(infinite, _escapes(model, side, rows), progress)
+        _, falls, keeps = _ranks_after(side.traps, rows)
+        if side.until:
+            escapes = falls | keeps
+        else:
+            # The constant that a change of places adds is finite.
+            after = rows.follow(side.bound, -side.inequalities[0].other)
+            falls &= np.minimum.reduceat(after, rows.starts) > -np.inf
+            escapes = falls | (keeps & (reward >= 0) & gains)
+        progress = np.where(infinite, escapes, progress)
     return progress
 
 
-def _rewards(model: Model, side: Side, rows: Rows) -> Floats:
-    if not side.inequalities[0].rewarded:
-        return np.zeros(len(rows.choices))
-    return side.sign * model.rewards[rows.choices.start : rows.choices.stop]
-
-
-def _escapes(model: Model, side: Side, rows: Rows) -> Flags:
-    """Say of each choice whether it does what the rank of an infinite value demands."""
-    rank = side.traps[0][rows.state_of]
-    after = rows.follow(*side.traps)
+def _ranks_after(
+    ranks: tuple[Integers, Integers], rows: Rows
+) -> tuple[Integers, Flags, Flags]:
+    """Return the rank of each choice's state, whether it can fall, and whether it surely stays."""
+    rank = ranks[0][rows.state_of]
+    after = rows.follow(*ranks)
     least = np.minimum.reduceat(after, rows.starts)
     most = np.maximum.reduceat(after, rows.starts)
-    if side.until:
-        # Of several ranks after it, the least must be lower: then it may get no higher for ever.
-        return (rank < NEVER) & (rank >= least + (least != most))
-    reward = _rewards(model, side, rows)
-    # Ranks below S: play stays among them for ever, loses nothing, and gains again and again.
-    num_states = model.num_states
-    stays = (most < num_states) & (reward >= 0) & ((reward > 0) | (rank > least))
-    # From S on: play may get there, and else to where something is known.
-    bounds = np.minimum.reduceat(_bounds_after(side, rows), rows.starts)
-    leads = (rank < NEVER) & (rank > np.maximum(least, num_states - 1)) & (bounds > -np.inf)
-    return np.where(rank < num_states, stays, leads)
-
-
-def _bounds_after(side: Side, rows: Rows) -> Floats:
-    """Return the bounds of successors, but for the constant that a change of places adds."""
-    return rows.follow(side.bound, -side.inequalities[0].other)
+    counts = rank < NEVER
+    return rank, counts & (rank > least), counts & (rank == least) & (rank == most)
 
 
 def _settle(
@@ -268,11 +264,7 @@ def _settle(
         keeps = not fails[row]
         if keeps and not holds[row]:
             taken += 1
-            keeps = all(
-                Fraction(float(inequality.bound[state]))
-                <= exact_worth(model, side, inequality, choice)
-                for inequality in side.inequalities
-            )
+            keeps = exactly_keeps(model, side, choice)
         if keeps == bool(side.maximise[state]):
             if keeps:
                 return taken

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["Rows", "Worths", "exact_worth", "slices", "worths"]
+__all__ = ["Rows", "Worths", "exact_worth", "exactly_keeps", "slices", "worths"]
 
 SLICE = 1 << 19
 """Transitions looked at together, so that the memory needed does not grow with their number."""
@@ -283,3 +283,13 @@ def exact_worth(
         state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1
         worth -= Fraction(float(inequality.gain[state]))
     return worth
+
+
+def exactly_keeps(model: Model, side: Side, choice: int) -> bool:
+    """Say whether a choice keeps the bounds of its state, decided in rational numbers."""
+    state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1
+    return all(
+        float(inequality.bound[state]) == -math.inf
+        or Fraction(float(inequality.bound[state])) <= exact_worth(model, side, inequality, choice)
+        for inequality in side.inequalities
+    )

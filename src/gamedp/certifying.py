@@ -54,6 +54,7 @@ def certify(solution: Solution) -> Certificate:
             f"{solution.guarantee.value}."
         )
         raise UnsupportedProblemError(message)
+    _require_rules(solution)
     plain = Certificate(
         objective=objective,
         lower=solution.lower,
@@ -78,6 +79,20 @@ def certify(solution: Solution) -> Certificate:
         verify(model, plain)
         return plain
     return _widened(model, plain)
+
+
+def _require_rules(solution: Solution) -> None:
+    """Raise for an infinite value that certificates have no rules for."""
+    objective = solution.objective
+    until = isinstance(objective, TotalReward) and objective.until is not None
+    unbounded = solution.upper == -np.inf
+    if until and unbounded.any():
+        state = solution.model.state(int(unbounded.argmax()))
+        message = (
+            f"the value of {state!r} is minus infinity: whoever wants the least can put the target "
+            "off as long as they like. There are no certificates for that."
+        )
+        raise UnsupportedProblemError(message)
 
 
 def _worth_of_a_draw(solution: Solution) -> float:

@@ -155,9 +155,11 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         head_starts = Inequality(sign * biases[0], sign * biases[1], gain=pair[0])
         inequalities = (Inequality(*pair, rewarded=False), head_starts)
     free = ends & (sign * worth > -np.inf)  # nothing more is to be shown
-    if reaching and sign > 0:
-        free |= pair[0] <= 0  # no probability is negative
-    earns = sign * model.rewards > 0
+    earned = np.zeros(1) if reaching else sign * model.rewards
+    # Where nothing can be lost in the whole model, no total is negative, and no probability.
+    if not model.has_swaps and sign * certificate.draw >= 0:
+        if (earned >= 0).all() and (sign * worth[ends] >= 0).all():
+            free |= pair[0] <= 0
     # Play without end is worth the same to both after a change of places, or nobody can say what.
     is_fair = not model.has_swaps or 2 * Fraction(certificate.draw) == Fraction(model.constant_sum)
     return Side(
@@ -175,7 +177,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         discount=objective.discount if isinstance(objective, Discounted) else 1.0,
         constant=sign * model.constant_sum,
         draw=sign * certificate.draw if is_fair else math.nan,
-        never_earns=reaching or not (earns.any() or (model.has_swaps and model.rewards.any())),
+        never_earns=not (earned.any() if model.has_swaps else (earned > 0).any()),
     )
 
 

@@ -175,7 +175,10 @@ def _check_infinite(model: Model, side: Side) -> None:
     infinite = side.required & (side.bound == np.inf)
     if infinite.any() and (side.ending is Ending.STRICT or not may_be):
         state = int(infinite.argmax())
-        message = f"{_claim(model, side, state)} is not certified: there it cannot be infinite."
+        message = (
+            f"{_claim(model, side, state)} is not certified: no rule proves that it is infinite "
+            "on that side."
+        )
         raise CertificateError(message)
 
 

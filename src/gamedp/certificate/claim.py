@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Certificate", "check_complete", "sums_until"]
 
+
 @attrs.frozen(eq=False, kw_only=True, repr=False)
 class Certificate:
     """Bounds of all values of a model, with what :func:`gamedp.verify` needs to check them.
@@ -98,7 +99,6 @@ class Certificate:
         from gamedp.storage import save_certificate  # noqa: PLC0415 - checking needs no storage
 
         save_certificate(self, path)
-
 
 
 def sums_until(objective: Objective) -> bool:

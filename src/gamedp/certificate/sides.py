@@ -150,16 +150,16 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         pair, ranks, gains, biases = (-pair[1], -pair[0]), ranks[::-1], gains[::-1], biases[::-1]
     ends, worth = known_worths(model, objective)
     reaching = isinstance(objective, Reachability)
-    inequalities = (Inequality(*pair, rewarded=not reaching),)
+    inequalities: tuple[Inequality, ...] = (Inequality(*pair, rewarded=not reaching),)
     if biases[0] is not None and biases[1] is not None:
         head_starts = Inequality(sign * biases[0], sign * biases[1], gain=pair[0])
         inequalities = (Inequality(*pair, rewarded=False), head_starts)
     free = ends & (sign * worth > -np.inf)  # nothing more is to be shown
     earned = np.zeros(1) if reaching else sign * model.rewards
     # Where nothing can be lost in the whole model, no total is negative, and no probability.
-    if not model.has_swaps and sign * certificate.draw >= 0:
-        if (earned >= 0).all() and (sign * worth[ends] >= 0).all():
-            free |= pair[0] <= 0
+    gives = not model.has_swaps and sign * certificate.draw >= 0
+    if gives and (earned >= 0).all() and (sign * worth[ends] >= 0).all():
+        free |= pair[0] <= 0
     # Play without end is worth the same to both after a change of places, or nobody can say what.
     is_fair = not model.has_swaps or 2 * Fraction(certificate.draw) == Fraction(model.constant_sum)
     return Side(

@@ -108,14 +108,12 @@ def verify(model: Model, certificate: Certificate) -> Verified:
     >>> gamedp.verify(model, claim(0.75, rank=1)).width
     0.0
 
-    That state 0 can always say of itself that it is worth 1 does not make it so:
+    To be worth 1 because one may stay where one is worth 1 is no proof:
 
-    >>> gamedp.verify(model, claim(1.0, rank=1))
+    >>> gamedp.verify(model, claim(1.0, rank=-1))
     Traceback (most recent call last):
         ...
-    gamedp.errors.CertificateError: lower[0] = 1.0 is not certified: in state 0 no action keeps it. \
-The best, choice 0 (action 0) of state 0, does not lead to an end: its rank is 1, and the least \
-after it is 1, not below.
+    gamedp.errors.CertificateError: lower[0] = 1.0 of state 0 is not certified: no action...
     """
     objective = check_complete(model, certificate)
     with np.errstate(all="ignore"):  # what overflows is decided in rational numbers
@@ -243,9 +241,7 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
     return progress
 
 
-def _ranks_after(
-    ranks: tuple[Integers, Integers], rows: Rows
-) -> tuple[Integers, Flags, Flags]:
+def _ranks_after(ranks: tuple[Integers, Integers], rows: Rows) -> tuple[Integers, Flags, Flags]:
     """Return the rank of each choice's state, whether it can fall, and whether it surely stays."""
     rank = ranks[0][rows.state_of]
     after = rows.follow(*ranks)
@@ -255,9 +251,7 @@ def _ranks_after(
     return rank, counts & (rank > least), counts & (rank == least) & (rank == most)
 
 
-def _settle(
-    model: Model, side: Side, rows: Rows, place: int, known: tuple[Flags, Flags]
-) -> int:
+def _settle(model: Model, side: Side, rows: Rows, place: int, known: tuple[Flags, Flags]) -> int:
     """Decide one state in rational numbers, or raise; return how many inequalities that took."""
     state = int(rows.movers[place])
     holds, fails = known
@@ -305,9 +299,7 @@ def _step_back(model: Model, side: Side, start: Floats) -> Floats:
     return side.sign * earlier
 
 
-def _check_steps(
-    model: Model, certificate: Certificate, recomputed: tuple[Floats, Floats]
-) -> None:
+def _check_steps(model: Model, certificate: Certificate, recomputed: tuple[Floats, Floats]) -> None:
     for sign, name, bound in zip((1, -1), ("lower", "upper"), recomputed, strict=True):
         claimed = getattr(certificate, name)
         wrong = ~(sign * claimed <= sign * bound)

@@ -7,7 +7,7 @@ where they are equal: so that inequalities are decided which hold with equality.
 
 For k successors, u = 2**-53, and B the sum of P(t) |x(t) - m| as computed, each term is rounded
 twice and passes at most k - 1 additions: the sum is off by (k + 1) u B at most, up to terms of the
-second order [1]_. It may be off by rho B more if no probability is off by more than its rho-th part.
+second order [1]_. It may be off by rho B more if each probability may be off by rho times itself.
 
 References
 ----------
@@ -122,10 +122,10 @@ class Rows:
 
     def follow(self, same: NDArray[Any], opposite: NDArray[Any]) -> NDArray[Any]:
         """Return what successors have: of `opposite` where the players change places."""
-        there = same[self.successors]
-        if self.swapped is None:
-            return there
-        return np.where(self.swapped, opposite[self.successors], there)
+        there: NDArray[Any] = same[self.successors]
+        if self.swapped is not None:
+            there = np.where(self.swapped, opposite[self.successors], there)
+        return there
 
 
 def _radius(
@@ -240,9 +240,7 @@ def _less(constant: float, others: Floats) -> Floats:
     return np.where(lost < 0, np.nextafter(bounds, -np.inf), bounds)
 
 
-def exact_worth(
-    model: Model, side: Side, inequality: Inequality, choice: int
-) -> Fraction | float:
+def exact_worth(model: Model, side: Side, inequality: Inequality, choice: int) -> Fraction | float:
     """Return the least that a choice can be worth by the bounds of its successors, exactly.
 
     The least over all probabilities that sum to one and are off by no more than they may be: all
@@ -259,18 +257,19 @@ def exact_worth(
         swaps = chance < 0
         bound = -opposite if swaps else same
         if bound == -math.inf:
-            return bound
+            return -math.inf
         pairs.append((abs(chance), bound, Fraction(side.constant) if swaps else Fraction(0)))
     if any(bound == math.inf for _, bound, _ in pairs):
         return math.inf
     outcomes = sorted((shift + Fraction(bound), chance) for chance, bound, shift in pairs)
-    stretch = abs(1 / sum(Fraction(chance) for _, chance in outcomes) - 1)
+    total = sum((Fraction(chance) for _, chance in outcomes), Fraction(0))
+    stretch = abs(1 / total - 1)
     spans = []
     for _, chance in outcomes:
         off = max(Fraction(2 * math.ulp(chance)), stretch * Fraction(chance))
         low = max(Fraction(0), Fraction(chance) - off)
         spans.append((low, Fraction(chance) + off - low))
-    missing = 1 - sum(low for low, _ in spans)
+    missing = 1 - sum((low for low, _ in spans), Fraction(0))
     mean = Fraction(0)
     for (bound, _), (low, span) in zip(outcomes, spans, strict=True):
         more = min(span, missing)

@@ -33,6 +33,7 @@ def solve(
     *,
     settings: GameSettings = None,
     save: Path | None = None,
+    certificate: Path | None = None,
     fresh: Fresh = False,
     method: Method = METHOD,
     output: OutputOptions = OUTPUT,
@@ -43,11 +44,15 @@ def solve(
     ----------
     save
         Keep the solution in this folder, for `gamedp query` and `gamedp.load`.
+    certificate
+        Keep a proof of the bounds in this folder, for `gamedp verify`.
     """
     made = make_game(game, settings or ())
     solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
     if save is not None:
         solution.save(save)
+    if certificate is not None:
+        solution.certificate().save(certificate)
     if output.json:
         report.print_json(report.facts(game, solution))
     else:
@@ -55,6 +60,8 @@ def solve(
         pairs += report.measures(solution)
         if save is not None:
             pairs.append(("saved in", str(save)))
+        if certificate is not None:
+            pairs.append(("proof in", str(certificate)))
         print(report.lines(pairs))
     if failure is not None:
         raise failure

@@ -214,7 +214,7 @@ keep_inside_jit = compiled(keep_inside)
 
 
 def find_gains(graph: Graph, good: Flags, ranked: Flags, inside: Flags, gains: Integers) -> bool:
-    """Number the nodes of a set by how far it is to where something is earned; say whether any.
+    """Set the gains of a set: how far it is to where something is earned; say whether there are.
 
     Choices lead to a rank, or stay inside and earn something, or stay, lose nothing, and may lead
     to a node that has a number. `gains` are NONE for nodes without.
@@ -231,9 +231,7 @@ def find_gains(graph: Graph, good: Flags, ranked: Flags, inside: Flags, gains: I
             for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
                 leads, stays, least = look_ahead_jit(choice, side, graph, ranked, inside, gains)
                 its_number = most
-                if leads:
-                    its_number = 0
-                elif stays and graph.rewards[side, choice] > 0.0:
+                if leads or (stays and graph.rewards[side, choice] > 0.0):
                     its_number = 0
                 elif stays and graph.rewards[side, choice] == 0.0 and least < most:
                     its_number = least + 1
@@ -275,8 +273,10 @@ def worth(
         if bound > most:
             most = bound
         mean += abs(graph.probabilities[t]) * bound
-    if least == -np.inf or most == np.inf:
-        return least if least == -np.inf else most
+    if least == -np.inf:
+        return -np.inf
+    if most == np.inf:
+        return np.inf
     if mean < least:
         mean = least
     if mean > most:
@@ -304,9 +304,9 @@ def worth(
     lost = (reward - (total - part)) + (base - part)
     rest = discount * rest + lost
     if rest == 0.0 and slack == 0.0:
-        return total
+        return float(total)
     result = total + (rest - slack)
-    return result - 2.0 * UNIT * (abs(result) + abs(total)) - TINY
+    return float(result - 2.0 * UNIT * (abs(result) + abs(total)) - TINY)
 
 
 worth_jit = compiled(worth)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gamedp.solution import Solution
 from gamedp.storage.arrays import check_arrays, length, shapes_of_model
 from gamedp.storage.models import arrays_of_model, describe_model, restore_model
-from gamedp.storage.results import describe_result, restore_result
+from gamedp.storage.results import SETS, describe_result, restore_result, sets_of
 from gamedp.storage.rules import game_of
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ __all__ = ["SOLUTION_ARRAYS", "describe", "restore"]
 
 SOLUTION_ARRAYS = ("values", "lower", "upper", "policy", "step_policies", "distances")
 
+BIASES = ("bias_lower", "bias_upper")
+
 
 def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return what the manifest says of a solution, and its arrays."""
@@ -31,7 +33,8 @@ def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]
     own = {name: getattr(solution, name) for name in SOLUTION_ARRAYS}
     arrays = arrays_of_model(solution.model)
     arrays |= {name: array for name, array in own.items() if array is not None}
-    return content, arrays
+    arrays |= dict(zip(BIASES, solution.biases or (), strict=False))
+    return content, arrays | sets_of(solution.objective)
 
 
 def restore(
@@ -40,6 +43,7 @@ def restore(
     """Return the solution that is described; see :func:`gamedp.load`."""
     shapes = shapes_of_model(arrays, content)
     shapes |= dict.fromkeys(("values", "lower", "upper"), _shape_of_values(shapes))
+    shapes |= dict.fromkeys((*SETS, *BIASES), shapes["players"])
     shapes |= {
         "policy": shapes["players"],
         "distances": shapes["players"],
@@ -47,11 +51,14 @@ def restore(
     }
     check_arrays(folder, arrays, content["arrays"], shapes)
     model = restore_model(folder, content, arrays, game_of(folder, content["game"], game))
+    biases = tuple(arrays[name] for name in BIASES if name in arrays)
     return restore_result(
         folder,
         content,
+        arrays,
         Solution,
         model=model,
+        biases=biases or None,
         **{name: arrays.get(name) for name in SOLUTION_ARRAYS},
     )
 

@@ -38,6 +38,9 @@ NONE = kernels.NONE
 MARGINS = (2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30)
 """By which part of the bounds a choice may miss its inequality, to be kept to when they widen."""
 
+MOST_MOVED = 2.0**-32
+"""How far bounds are widened at most, as a part of the largest one."""
+
 MOST_SWEEPS = 1000
 """How often the bounds of all states are widened at most, for one margin."""
 
@@ -78,7 +81,7 @@ def certify(solution: Solution) -> Certificate:
         )
         verify(model, plain)
         return plain
-    return _widened(model, plain)
+    return _widened(model, plain, solution.solver)
 
 
 def _require_rules(solution: Solution) -> None:
@@ -105,7 +108,7 @@ def _worth_of_a_draw(solution: Solution) -> float:
     return float(worth(solution.model))
 
 
-def _widened(model: Model, plain: Certificate) -> Certificate:
+def _widened(model: Model, plain: Certificate, solver: Any) -> Certificate:
     """Return a certificate that is accepted, of bounds that are as given or a little wider."""
     certificate = _Ranking(model, plain, 0.0).certificate()
     try:
@@ -116,6 +119,8 @@ def _widened(model: Model, plain: Certificate) -> Certificate:
         return certificate
     for margin in MARGINS:
         wider = _Ranking(model, plain, margin).relaxed()
+        if not _is_close(plain, wider):
+            continue
         certificate = _Ranking(model, wider, 0.0).certificate()
         try:
             verify(model, certificate)
@@ -123,10 +128,19 @@ def _widened(model: Model, plain: Certificate) -> Certificate:
             continue
         return certificate
     message = (
-        f"the bounds hold, but cannot be certified: {refused} Solve with a larger tolerance, or by "
-        "another solver."
+        f"the bounds of {type(solver).__name__} cannot be certified: {refused} Solve with a larger "
+        "tolerance, or by another solver."
     )
     raise CertificateError(message) from refused
+
+
+def _is_close(plain: Certificate, wider: Certificate) -> bool:
+    """Say whether bounds are as far apart as rounding explains, and not more."""
+    with np.errstate(invalid="ignore"):  # infinite bounds stay what they are
+        moved = np.fmax(plain.lower - wider.lower, wider.upper - plain.upper)
+    finite = [bounds[np.isfinite(bounds)] for bounds in (plain.lower, plain.upper)]
+    size = max(float(np.abs(bounds).max(initial=0.0)) for bounds in finite)
+    return not (moved > MOST_MOVED * size).any()
 
 
 class _Ranking:

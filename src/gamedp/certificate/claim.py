@@ -148,7 +148,7 @@ def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: boo
         )
         raise CertificateError(message)
     if kind is np.int64:
-        wrong, what = array < -1, "a rank is -1, or a number from 0 on"
+        wrong, what = (array < -1) | (array >= 1 << 62), "it must be -1, or from 0 to 2**62 - 1"
     elif finite:
         wrong, what = ~np.isfinite(array), "it must be a finite number"
     else:

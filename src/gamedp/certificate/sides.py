@@ -196,7 +196,7 @@ def _or_zeros(numbers: Integers | None, count: int) -> Integers:
 def _falling(ranks: Integers | None, bound: Floats, free: Flags) -> Integers:
     """Return ranks of finite bounds: 0 where nothing more is to be shown, NEVER for -1."""
     ranks = _or_zeros(ranks, len(bound))
-    ranks = np.where(ranks < 0, NEVER, np.minimum(ranks, NEVER))
+    ranks = np.where(ranks < 0, NEVER, ranks)
     ranks[free | (bound == np.inf)] = 0
     return ranks
 
@@ -204,6 +204,6 @@ def _falling(ranks: Integers | None, bound: Floats, free: Flags) -> Integers:
 def _trapping(ranks: Integers | None, bound: Floats, ends: Flags) -> Integers:
     """Return ranks of bounds of plus infinity: NEVER elsewhere, 0 where it is known."""
     ranks = _or_zeros(ranks, len(bound))
-    ranks = np.where((bound == np.inf) & (ranks >= 0), np.minimum(ranks, NEVER), NEVER)
+    ranks = np.where((bound == np.inf) & (ranks >= 0), ranks, NEVER)
     ranks[ends & (bound == np.inf)] = 0
     return ranks

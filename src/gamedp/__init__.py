@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gamedp.adapters import LoadedModel, load_model, save_model
+    from gamedp.certificate import Certificate, Verified, verify
     from gamedp.compiler import compile_game as compile
     from gamedp.errors import (
+        CertificateError,
         CompilationError,
         CompilationWarning,
         DamagedFileError,
@@ -69,7 +71,7 @@ if TYPE_CHECKING:
     from gamedp.staged_game import Flattened, Position, StagedGame, StagedRules
     from gamedp.staged_model import StagedModel
     from gamedp.staged_solution import StagedSolution
-    from gamedp.storage import load
+    from gamedp.storage import load, load_certificate
     from gamedp.structure import Structure
     from gamedp.sums.composition import Sum, SumPosition
     from gamedp.sums.grundy import (
@@ -89,6 +91,8 @@ _HOMES = {
     "AlphaBeta": "searchers.alpha_beta",
     "AverageReward": "objectives",
     "BackwardInduction": "solvers.backward_induction",
+    "Certificate": "certificate",
+    "CertificateError": "errors",
     "CompilationError": "errors",
     "CompilationWarning": "errors",
     "DamagedFileError": "errors",
@@ -155,6 +159,7 @@ _HOMES = {
     "UnknownStateError": "errors",
     "UnsupportedProblemError": "errors",
     "ValueIteration": "solvers.value_iteration",
+    "Verified": "certificate",
     "binomial": "ranking",
     "compile": "compiler",
     "distribution": "totals",
@@ -164,6 +169,7 @@ _HOMES = {
     "grundy_values": "sums.grundy",
     "helper": "game",
     "load": "storage",
+    "load_certificate": "storage",
     "load_games": "playing",
     "load_model": "adapters",
     "mex": "sums.grundy",
@@ -176,6 +182,7 @@ _HOMES = {
     "solve": "solvers",
     "tournament": "tournaments",
     "unrank_distribution": "ranking",
+    "verify": "certificate",
     "with_item": "game",
 }
 """Which module each public name comes from. They are imported when first asked for, so that
@@ -186,6 +193,8 @@ __all__ = [
     "AlphaBeta",
     "AverageReward",
     "BackwardInduction",
+    "Certificate",
+    "CertificateError",
     "CompilationError",
     "CompilationWarning",
     "DamagedFileError",
@@ -252,6 +261,7 @@ __all__ = [
     "UnknownStateError",
     "UnsupportedProblemError",
     "ValueIteration",
+    "Verified",
     "binomial",
     "compile",
     "distribution",
@@ -261,6 +271,7 @@ __all__ = [
     "grundy_values",
     "helper",
     "load",
+    "load_certificate",
     "load_games",
     "load_model",
     "mex",
@@ -273,6 +284,7 @@ __all__ = [
     "solve",
     "tournament",
     "unrank_distribution",
+    "verify",
     "with_item",
 ]
 

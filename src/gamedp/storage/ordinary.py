@@ -12,7 +12,7 @@ from gamedp.solution import Solution
 from gamedp.storage.arrays import check_arrays, length, shapes_of_model
 from gamedp.storage.folder import WAY_OUT
 from gamedp.storage.models import arrays_of_model, describe_model, restore_model
-from gamedp.storage.results import describe_result, restore_result
+from gamedp.storage.results import SETS, describe_result, restore_result, sets_of
 from gamedp.storage.rules import game_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]
     if solution.exact is not None:
         text = "\n".join(map(_text_of, solution.exact))
         arrays["exact"] = np.frombuffer(text.encode("ascii"), np.uint8)
-    return content, arrays
+    return content, arrays | sets_of(solution.objective)
 
 
 def restore(
@@ -52,6 +52,7 @@ def restore(
     """Return the solution that is described; see :func:`gamedp.load`."""
     shapes = shapes_of_model(arrays, content)
     shapes |= dict.fromkeys(("values", "lower", "upper"), _shape_of_values(shapes))
+    shapes |= dict.fromkeys((*SETS, *BIASES), shapes["players"])
     shapes |= {
         "policy": shapes["players"],
         "distances": shapes["players"],
@@ -65,10 +66,11 @@ def restore(
     return restore_result(
         folder,
         content,
+        arrays,
         Solution,
         model=model,
         exact=_exact_values(folder, arrays, model.num_states),
-        biases=biases if len(biases) == len(BIASES) else None,
+        biases=biases or None,
         **{name: arrays.get(name) for name in SOLUTION_ARRAYS},
     )
 

@@ -511,7 +511,7 @@ def test_an_interrupted_save_leaves_the_old_or_the_new(name, tidy, tmp_path):
         with pytest.MonkeyPatch.context() as patch:
             interrupt(patch, name, calls)
             if not tidy:
-                patch.setattr(folders, "_remove_leftovers", lambda folder: None)
+                patch.setattr(folders, "_remove_leftovers", lambda *_: None)
             try:
                 new.save(tmp_path)
                 finished = True

@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gamedp.adapters import LoadedModel, load_model, save_model
     from gamedp.certificate import Certificate, Verified, verify
     from gamedp.compiler import compile_game as compile
     from gamedp.errors import (
@@ -57,11 +58,14 @@ if TYPE_CHECKING:
     from gamedp.searchers.proof_number import ProofNumberSearch
     from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
     from gamedp.solvers import explain, solve
+    from gamedp.solvers.average_reward import RelativeValueIteration
     from gamedp.solvers.backward_induction import BackwardInduction
     from gamedp.solvers.base import Support
+    from gamedp.solvers.exact_policy_iteration import ExactPolicyIteration
     from gamedp.solvers.policy_iteration import PolicyIteration
     from gamedp.solvers.retrograde import Retrograde
     from gamedp.solvers.stage_induction import StageInduction
+    from gamedp.solvers.strategy_iteration import StrategyIteration
     from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
     from gamedp.solvers.value_iteration import ValueIteration
     from gamedp.staged_game import Flattened, Position, StagedGame, StagedRules
@@ -95,6 +99,7 @@ _HOMES = {
     "Discounted": "objectives",
     "Distribution": "totals",
     "EndgameTables": "searchers.endings",
+    "ExactPolicyIteration": "solvers.exact_policy_iteration",
     "Expectiminimax": "searchers.expectiminimax",
     "FiniteHorizon": "objectives",
     "Flattened": "staged_game",
@@ -108,6 +113,7 @@ _HOMES = {
     "KeptSolutionWarning": "errors",
     "LevelPlayer": "playing",
     "LimitExceededError": "errors",
+    "LoadedModel": "adapters",
     "MaxN": "searchers.max_n",
     "MaxNAction": "searchers.max_n",
     "MaxNResult": "searchers.max_n",
@@ -125,6 +131,7 @@ _HOMES = {
     "ProofNumberSearch": "searchers.proof_number",
     "RandomPlayer": "playing",
     "Reachability": "objectives",
+    "RelativeValueIteration": "solvers.average_reward",
     "Retrograde": "solvers.retrograde",
     "Rules": "game",
     "SearchResult": "search_result",
@@ -139,6 +146,7 @@ _HOMES = {
     "StagedSolution": "staged_solution",
     "Statistics": "solution",
     "Status": "solution",
+    "StrategyIteration": "solvers.strategy_iteration",
     "Structure": "structure",
     "Sum": "sums.composition",
     "SumPosition": "sums.composition",
@@ -163,12 +171,14 @@ _HOMES = {
     "load": "storage",
     "load_certificate": "storage",
     "load_games": "playing",
+    "load_model": "adapters",
     "mex": "sums.grundy",
     "nim_sum": "sums.grundy",
     "perft": "searchers.perft",
     "play_game": "playing",
     "rank_distribution": "ranking",
     "save_games": "playing",
+    "save_model": "adapters",
     "solve": "solvers",
     "tournament": "tournaments",
     "unrank_distribution": "ranking",
@@ -191,6 +201,7 @@ __all__ = [
     "Discounted",
     "Distribution",
     "EndgameTables",
+    "ExactPolicyIteration",
     "Expectiminimax",
     "FiniteHorizon",
     "Flattened",
@@ -204,6 +215,7 @@ __all__ = [
     "KeptSolutionWarning",
     "LevelPlayer",
     "LimitExceededError",
+    "LoadedModel",
     "MaxN",
     "MaxNAction",
     "MaxNResult",
@@ -221,6 +233,7 @@ __all__ = [
     "ProofNumberSearch",
     "RandomPlayer",
     "Reachability",
+    "RelativeValueIteration",
     "Retrograde",
     "Rules",
     "SearchResult",
@@ -235,6 +248,7 @@ __all__ = [
     "StagedSolution",
     "Statistics",
     "Status",
+    "StrategyIteration",
     "Structure",
     "Sum",
     "SumPosition",
@@ -259,12 +273,14 @@ __all__ = [
     "load",
     "load_certificate",
     "load_games",
+    "load_model",
     "mex",
     "nim_sum",
     "perft",
     "play_game",
     "rank_distribution",
     "save_games",
+    "save_model",
     "solve",
     "tournament",
     "unrank_distribution",

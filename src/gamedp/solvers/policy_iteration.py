@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.reduction import sets
 from gamedp.solution import Status
 from gamedp.solvers.base import FixedPointSolver, Support, reduction_of
 from gamedp.solvers.options import positive, whole_and_positive
@@ -82,7 +83,7 @@ class PolicyIteration(FixedPointSolver):
 
     def _iterate(self, system: _System, run: Run) -> NDArray[np.float64]:
         """Improve the maximiser's policy, each time against the minimiser's best answer."""
-        policy = system.first_policy()
+        policy = system.first_policy(run.problem)
         solved = 0
         values = system.start
         # Values improve strictly, so that no policy comes again, save by rounding: then the choices
@@ -186,9 +187,16 @@ class _System:
             np.concatenate([maximise, ~maximise]),
         )
 
-    def first_policy(self) -> NDArray[np.int64]:
-        """Return the policy of the first choices."""
-        return self.first.copy()
+    def first_policy(self, problem: Problem) -> NDArray[np.int64]:
+        """Return a policy under which play surely ends: else its equations have no solution."""
+        if not problem.endless_is_worst:
+            return self.first.copy()
+        structure = problem.model.structure
+        everyone = np.ones(structure.num_states, np.bool_)
+        ends = np.diff(structure.choice_offsets) == 0
+        any_choice = np.ones(len(structure.owners), np.bool_)
+        _, towards = sets.positive(structure, everyone, ends, any_choice)
+        return towards[self.inner].astype(np.int64)
 
     def evaluate(self, policy: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the values of all states under a policy."""

@@ -36,6 +36,7 @@ DTYPES = {
     "target": (np.bool_,),
     "allowed": (np.bool_,),
     "step_policies": UNSIGNED,
+    "exact": (np.uint8,),
     "error_levels": (np.float64,),
     "error_numbers": UNSIGNED,
 }
@@ -44,6 +45,7 @@ DTYPES = {
 OPTIONAL = {
     "step_policies",
     "distances",
+    "exact",
     *("until", "target", "allowed"),
     *("bias_lower", "bias_upper"),
     *("lower_ranks", "upper_ranks", "lower_gains", "upper_gains"),

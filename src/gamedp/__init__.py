@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gamedp.adapters import LoadedModel, load_model, save_model
+    from gamedp.certificate import Certificate, Verified, verify
     from gamedp.compiler import compile_game as compile
     from gamedp.errors import (
+        CertificateError,
         CompilationError,
         CompilationWarning,
         DamagedFileError,
@@ -59,15 +61,17 @@ if TYPE_CHECKING:
     from gamedp.solvers.average_reward import RelativeValueIteration
     from gamedp.solvers.backward_induction import BackwardInduction
     from gamedp.solvers.base import Support
+    from gamedp.solvers.exact_policy_iteration import ExactPolicyIteration
     from gamedp.solvers.policy_iteration import PolicyIteration
     from gamedp.solvers.retrograde import Retrograde
     from gamedp.solvers.stage_induction import StageInduction
+    from gamedp.solvers.strategy_iteration import StrategyIteration
     from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
     from gamedp.solvers.value_iteration import ValueIteration
     from gamedp.staged_game import Flattened, Position, StagedGame, StagedRules
     from gamedp.staged_model import StagedModel
     from gamedp.staged_solution import StagedSolution
-    from gamedp.storage import load
+    from gamedp.storage import load, load_certificate
     from gamedp.structure import Structure
     from gamedp.sums.composition import Sum, SumPosition
     from gamedp.sums.grundy import (
@@ -87,12 +91,15 @@ _HOMES = {
     "AlphaBeta": "searchers.alpha_beta",
     "AverageReward": "objectives",
     "BackwardInduction": "solvers.backward_induction",
+    "Certificate": "certificate",
+    "CertificateError": "errors",
     "CompilationError": "errors",
     "CompilationWarning": "errors",
     "DamagedFileError": "errors",
     "Discounted": "objectives",
     "Distribution": "totals",
     "EndgameTables": "searchers.endings",
+    "ExactPolicyIteration": "solvers.exact_policy_iteration",
     "Expectiminimax": "searchers.expectiminimax",
     "FiniteHorizon": "objectives",
     "Flattened": "staged_game",
@@ -139,6 +146,7 @@ _HOMES = {
     "StagedSolution": "staged_solution",
     "Statistics": "solution",
     "Status": "solution",
+    "StrategyIteration": "solvers.strategy_iteration",
     "Structure": "structure",
     "Sum": "sums.composition",
     "SumPosition": "sums.composition",
@@ -151,6 +159,7 @@ _HOMES = {
     "UnknownStateError": "errors",
     "UnsupportedProblemError": "errors",
     "ValueIteration": "solvers.value_iteration",
+    "Verified": "certificate",
     "binomial": "ranking",
     "compile": "compiler",
     "distribution": "totals",
@@ -160,6 +169,7 @@ _HOMES = {
     "grundy_values": "sums.grundy",
     "helper": "game",
     "load": "storage",
+    "load_certificate": "storage",
     "load_games": "playing",
     "load_model": "adapters",
     "mex": "sums.grundy",
@@ -172,6 +182,7 @@ _HOMES = {
     "solve": "solvers",
     "tournament": "tournaments",
     "unrank_distribution": "ranking",
+    "verify": "certificate",
     "with_item": "game",
 }
 """Which module each public name comes from. They are imported when first asked for, so that
@@ -182,12 +193,15 @@ __all__ = [
     "AlphaBeta",
     "AverageReward",
     "BackwardInduction",
+    "Certificate",
+    "CertificateError",
     "CompilationError",
     "CompilationWarning",
     "DamagedFileError",
     "Discounted",
     "Distribution",
     "EndgameTables",
+    "ExactPolicyIteration",
     "Expectiminimax",
     "FiniteHorizon",
     "Flattened",
@@ -234,6 +248,7 @@ __all__ = [
     "StagedSolution",
     "Statistics",
     "Status",
+    "StrategyIteration",
     "Structure",
     "Sum",
     "SumPosition",
@@ -246,6 +261,7 @@ __all__ = [
     "UnknownStateError",
     "UnsupportedProblemError",
     "ValueIteration",
+    "Verified",
     "binomial",
     "compile",
     "distribution",
@@ -255,6 +271,7 @@ __all__ = [
     "grundy_values",
     "helper",
     "load",
+    "load_certificate",
     "load_games",
     "load_model",
     "mex",
@@ -267,6 +284,7 @@ __all__ = [
     "solve",
     "tournament",
     "unrank_distribution",
+    "verify",
     "with_item",
 ]
 

@@ -35,6 +35,7 @@ def solve(
     *,
     settings: GameSettings = None,
     save: Path | None = None,
+    certificate: Path | None = None,
     fresh: Fresh = False,
     file: FileOptions = FILE,
     method: Method = METHOD,
@@ -46,6 +47,8 @@ def solve(
     ----------
     save
         Keep the solution in this folder, for `gamedp query` and `gamedp.load`.
+    certificate
+        Keep a proof of the bounds in this folder, for `gamedp verify`.
     """
     if is_model_file(game):
         if settings or fresh:
@@ -60,6 +63,8 @@ def solve(
     solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
     if save is not None:
         solution.save(save)
+    if certificate is not None:
+        solution.certificate().save(certificate)
     if output.json:
         report.print_json(report.facts(game, solution))
     else:
@@ -67,6 +72,8 @@ def solve(
         pairs += report.measures(solution)
         if save is not None:
             pairs.append(("saved in", str(save)))
+        if certificate is not None:
+            pairs.append(("proof in", str(certificate)))
         print(report.lines(pairs))
     if failure is not None:
         raise failure

@@ -11,9 +11,10 @@ from gamedp.problem import Problem, StagedProblem
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.average_reward import RelativeValueIteration
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Solver
+from gamedp.solvers.base import Solver, reduction_of
 from gamedp.solvers.retrograde import Retrograde
 from gamedp.solvers.stage_induction import StageInduction
+from gamedp.solvers.strategy_iteration import StrategyIteration
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.value_iteration import ValueIteration
 from gamedp.staged_model import StagedModel
@@ -224,6 +225,12 @@ def _choose(problem: Problem) -> tuple[Solver, str]:
             f"worth {worth:g}."
         )
         return backwards, reason
+    if isinstance(reduction_of(problem), str) and StrategyIteration().supports(problem):
+        reason = (
+            "two opponents can keep each other from an end; a policy of each, against its best "
+            "answer, proves one bound."
+        )
+        return StrategyIteration(), reason
     if isinstance(problem.objective, Discounted) and not problem.model.has_swaps:
         reason = (
             "a discount narrows the interval of the true values with every sweep, fast where the "

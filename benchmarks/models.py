@@ -174,7 +174,7 @@ LARGE = (
     ),
     Instance(name="NAND 20, 4", program="dtmc/nand-5-2.pm", constants={"N": 20, "K": 4}),
     Instance(name="slow chain 12", program="slow", constants={"length": 12}, truth=0.7),
-    Instance(name="slip grid 200, steps", program="grid", constants={"size": 200}, reward="steps",
+    Instance(name="slip grid 100, steps", program="grid", constants={"size": 100}, reward="steps",
              optimum="min"),
 )  # fmt: skip
 
@@ -326,7 +326,7 @@ def mean_of(rows: list[measure.Row], words: str, **more: Any) -> list[measure.Ro
 
 def models(quick: bool = False) -> list[measure.Row]:
     """Measure all models, warm and cold, and their means."""
-    rounds = 1 if quick else 5
+    rounds = 1 if quick else 3
     instances = [
         instance
         for instance in (SMALL if quick else LARGE)
@@ -338,7 +338,7 @@ def models(quick: bool = False) -> list[measure.Row]:
             path = Path(folder, f"{number}.umb")
             warm.append(of_instance(instance, path, rounds))
             if storm.is_installed():
-                cold.append(of_processes(instance, path, 1 if quick else 3))
+                cold.append(of_processes(instance, path, 1 if quick else 2))
     return [
         *warm,
         *mean_of(warm, "warm", goal=("<=", AT_MOST)),

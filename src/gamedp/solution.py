@@ -330,10 +330,10 @@ class Solution:
             return total - number if swapped ^ (player == 1) else number
         chances = [Fraction(chance) for chance in self.model.initial_probabilities.tolist()]
         numbers = [self.exact[index] for index in self.model.initial_states.tolist()]
-        mean = sum(
-            abs(chance) * (total - number if chance < 0 else number)
-            for chance, number in zip(chances, numbers, strict=True)
-        ) / sum(map(abs, chances))
+        mean: Fraction | float = Fraction(0)
+        for chance, number in zip(chances, numbers, strict=True):
+            seen = total - number if chance < 0 else number
+            mean += abs(chance) / sum(map(abs, chances)) * seen
         return total - mean if player == 1 else mean
 
     def best_actions(self, state: Hashable, tolerance: float = 0.0) -> list[int]:

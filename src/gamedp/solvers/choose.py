@@ -208,7 +208,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _choose(problem: Problem) -> tuple[Solver, str]:
+def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table of reasons
     """Return the solver for a problem and the reason in words."""
     if isinstance(problem.objective, FiniteHorizon):
         return BackwardInduction(), "one sweep for each step of the horizon."

@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 __all__ = ["AndersonAcceleration"]
 
 
+ENOUGH = 0.9
+"""A mix must bring the change of the next sweep down to this part at least."""
+
+
 @attrs.frozen(kw_only=True)
 class AndersonAcceleration(FixedPointSolver):
     """Sweep, and go on from the mix of the last sweeps whose changes cancel out best [1]_ [2]_.
 
     A mix may be worse than the last sweep alone, for a maximum is not linear. So it is tried by the
-    next sweep: if that changes more than the one before, the mix and what is remembered are
+    next sweep: if that does not change less than the one before, the mix and what is remembered are
     dropped, and sweeps go on from where they were.
 
     Components are solved one by one, and what is claimed is proven, as by
@@ -71,7 +75,10 @@ class AndersonAcceleration(FixedPointSolver):
     def _solve_one(self, run: Run, number: int) -> None:
         start, stop = run.component(number)
         states = run.rows.order[start:stop]
-        mixing = _Mixing(self.memory)
+        # Where play may go on at a cost, values that are far off come back by that cost in each
+        # sweep and no faster, however far they have to go: so they must not be thrown there.
+        reach = np.inf if run.problem.model.structure.always_ends else 10.0 * self.memory
+        mixing = _Mixing(self.memory, reach if run.rows.discount == 1 else np.inf)
 
         def sweep_and_mix(threshold: float) -> float:
             before = run.values[states]
@@ -87,8 +94,9 @@ class AndersonAcceleration(FixedPointSolver):
 class _Mixing:
     """The last sweeps over a component: what they began with, and what came out."""
 
-    def __init__(self, memory: int) -> None:
+    def __init__(self, memory: int, reach: float) -> None:
         self.memory = memory
+        self.reach = reach  # how many times the last change a mix may be away
         self.results: list[Floats] = []
         self.changes: list[Floats] = []
         self.plain: Floats | None = None  # the result to go back to if the mix is no good
@@ -96,7 +104,7 @@ class _Mixing:
 
     def after(self, before: Floats, result: Floats, change: float) -> tuple[Floats, float]:
         """Return where to go on from after a sweep, and how much that sweep changed."""
-        if self.plain is not None and not change <= self.last_change:
+        if self.plain is not None and not change <= ENOUGH * self.last_change:
             plain, self.plain = self.plain, None
             self.results.clear()
             self.changes.clear()
@@ -110,7 +118,7 @@ class _Mixing:
         steps = np.diff(np.array(self.changes), axis=0).T
         shares = np.linalg.lstsq(steps, self.changes[-1], rcond=1e-10)[0]
         mixed = result - np.diff(np.array(self.results), axis=0).T @ shares
-        if not np.isfinite(mixed).all():
+        if not np.abs(mixed - result).max() <= self.reach * change:
             return result, change
         self.plain = result
         return mixed, change

@@ -132,7 +132,7 @@ class Bracket:
             Sweeps at most to find out how long play stays in the component.
         """
         run, states = self.run, self.states(number)
-        width = run.prove(number, np.inf, min(effort, self.max_sweeps))
+        width = run.prove(number, np.finfo(np.float64).max, min(effort, self.max_sweeps))
         lower, upper = outward(run.values[states], run.errors[states])
         self.lower[states] = np.maximum(self.lower[states], lower)
         self.upper[states] = np.minimum(self.upper[states], upper)

@@ -117,10 +117,25 @@ def in_short(solution: Solution | StagedSolution) -> str:
     )
 
 
-def width_of(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> float:
-    """Return how far bounds are apart at most; infinite ones that are equal are not."""
+def width_of(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], *, relative: bool = False
+) -> float:
+    """Return how far bounds are apart at most; infinite ones that are equal are not.
+
+    Parameters
+    ----------
+    relative : bool
+        Whether to divide by the smallest absolute value of what lies between them; that is
+        infinite if 0 does.
+    """
     apart = lower != upper
-    return float(np.max(upper[apart] - lower[apart], initial=0.0))
+    lower, upper = lower[apart], upper[apart]
+    widths = upper - lower
+    if relative:
+        least = np.maximum(np.maximum(lower, -upper), 0.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            widths = np.where(least > 0, widths / least, np.inf)
+    return float(np.max(widths, initial=0.0))
 
 
 def check_player(num_players: int, player: int) -> None:

@@ -11,7 +11,7 @@ from gamedp.problem import Problem, StagedProblem
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.average_reward import RelativeValueIteration
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Solver, reduction_of
+from gamedp.solvers.base import Solver, reduction_of, solve_as_asked
 from gamedp.solvers.retrograde import Retrograde
 from gamedp.solvers.stage_induction import StageInduction
 from gamedp.solvers.strategy_iteration import StrategyIteration
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gamedp.progress import ProgressCallback
-    from gamedp.staged_solution import StagedSolution
 
 __all__ = ["explain", "solve"]
 
@@ -34,6 +33,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     solver: Solver | str | None = None,
     *,
     tolerance: float = 1e-6,
+    relative: bool = False,
     progress: ProgressCallback | None = None,
     compile: Literal["auto", "always", "never"] = "auto",
     box: Mapping[str, tuple[int, int]] | None = None,
@@ -56,6 +56,9 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         (:func:`gamedp.explain` says why).
     tolerance : float
         How far apart the bounds of a value may be.
+    relative : bool
+        Whether that is `tolerance` times the absolute value, for each state: then a value of 1e-40
+        is not simply close to 0.
     progress : callable, optional
         Is called with a :class:`gamedp.Progress` now and then.
     compile, box, max_states, max_seconds, max_bytes
@@ -105,12 +108,13 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
 
         return read_or_solve(
             game_or_model,
-            (objective, chosen, tolerance, box),
+            (objective, chosen, (tolerance, relative), box),
             lambda: solve(
                 game_or_model,
                 objective,
                 chosen,
                 tolerance=tolerance,
+                relative=relative,
                 progress=progress,
                 compile=compile,
                 box=box,
@@ -134,15 +138,15 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
             progress=progress,
         )
     if isinstance(model, StagedModel):
-        return _solve_staged(StagedProblem(model, objective), chosen, tolerance, progress)
+        staged = StagedProblem(model, objective)
+        return solve_as_asked(_of_stages(chosen), staged, tolerance, progress, relative=relative)
     problem = Problem(model, objective)
     chosen = _choose(problem)[0] if chosen is None else chosen
-    return chosen.solve(problem, tolerance=tolerance, progress=progress)
+    return solve_as_asked(chosen, problem, tolerance, progress, relative=relative)
 
 
-def _solve_staged(
-    problem: StagedProblem, solver: Any, tolerance: float, progress: ProgressCallback | None
-) -> StagedSolution:
+def _of_stages(solver: Any) -> StageInduction:
+    """Return the solver for a staged game; raise UnsupportedProblemError for any other."""
     solver = StageInduction() if solver is None else solver
     if not isinstance(solver, StageInduction):
         message = (
@@ -150,7 +154,7 @@ def _solve_staged(
             "StageInduction, or as the ordinary one that gamedp.Flattened(game) is."
         )
         raise UnsupportedProblemError(message)
-    return solver.solve(problem, tolerance=tolerance, progress=progress)
+    return solver
 
 
 def explain(game_or_model: Any, objective: Objective | None = None) -> str:

@@ -266,6 +266,24 @@ def test_chains_that_mix_slowly(chance):
     assert solution.statistics.sweeps < 1000
 
 
+@pytest.mark.parametrize("chance", [2.0**-6, 2.0**-14, 2.0**-24])
+def test_exits_that_are_hardly_ever_found(chance):
+    """Two places to stay at for 1 a step, each with an exit: to what earns 3, or else to the end.
+
+    Whoever takes the first is out at once or back in the second; the value is that of a fair coin.
+    """
+    model = model_of(
+        [(1, {0: 1.0}), (0, {1: 1 - 2 * chance, 2: chance, 3: chance})],
+        [(1, {1: 1.0}), (0, {0: 1 - 2 * chance, 2: chance, 3: chance})],
+        [(3, {2: 1.0})],
+        0.0,
+    )
+    solution = gamedp.solve(model, gamedp.AverageReward(), tolerance=1e-6)
+    assert between(solution, [Fraction(3, 2), Fraction(3, 2), 3, 0])
+    assert_biases_prove_the_bounds(solution)
+    assert solution.policy[:2].tolist() == [1, 3]
+
+
 def test_many_states_in_a_row():
     """More than linear systems are solved for without a look at their structure."""
     size = 5000

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.certificate import Certificate
     from gamedp.model import Model
     from gamedp.objectives import Objective
     from gamedp.staged_solution import StagedSolution
@@ -116,10 +117,25 @@ def in_short(solution: Solution | StagedSolution) -> str:
     )
 
 
-def width_of(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> float:
-    """Return how far bounds are apart at most; infinite ones that are equal are not."""
+def width_of(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], *, relative: bool = False
+) -> float:
+    """Return how far bounds are apart at most; infinite ones that are equal are not.
+
+    Parameters
+    ----------
+    relative : bool
+        Whether to divide by the smallest absolute value of what lies between them; that is
+        infinite if 0 does.
+    """
     apart = lower != upper
-    return float(np.max(upper[apart] - lower[apart], initial=0.0))
+    lower, upper = lower[apart], upper[apart]
+    widths = upper - lower
+    if relative:
+        least = np.maximum(np.maximum(lower, -upper), 0.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            widths = np.where(least > 0, widths / least, np.inf)
+    return float(np.max(widths, initial=0.0))
 
 
 def check_player(num_players: int, player: int) -> None:
@@ -626,6 +642,32 @@ class Solution:
         if self.distances is not None:
             columns["distance"] = np.ma.masked_less(self.distances, 0)
         return columns
+
+    def certificate(self) -> Certificate:
+        """Return the bounds with all that :func:`gamedp.verify` needs to check them.
+
+        The bounds are those of the solution, or a little wider where they were rounded in a way
+        that hides the proof. The certificate has been verified.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If nothing is proven, with more than two players, or for objectives without
+            certificates.
+        CertificateError
+            If rounding leaves no room for a proof.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.matches import Matches
+        >>> solution = gamedp.solve(Matches(), compile="never")
+        >>> gamedp.verify(solution.model, solution.certificate()).width
+        0.0
+        """
+        from gamedp.certifying import certify  # noqa: PLC0415 - brings numba along
+
+        return certify(self)
 
     def save(self, path: str | Path) -> None:
         """Save the solution and its model as a folder that :func:`gamedp.load` reads.

@@ -30,8 +30,11 @@ DTYPES = {
     "values": (np.float64,),
     "lower": (np.float64,),
     "upper": (np.float64,),
-    "lower_biases": (np.float64,),
-    "upper_biases": (np.float64,),
+    "bias_lower": (np.float64,),
+    "bias_upper": (np.float64,),
+    "until": (np.bool_,),
+    "target": (np.bool_,),
+    "allowed": (np.bool_,),
     "step_policies": UNSIGNED,
     "exact": (np.uint8,),
     "error_levels": (np.float64,),
@@ -39,8 +42,15 @@ DTYPES = {
 }
 """The types that an array may have; all others are int64."""
 
-OPTIONAL = {"step_policies", "distances", "exact", "lower_biases", "upper_biases"}
-"""Arrays that only some solutions have."""
+OPTIONAL = {
+    "step_policies",
+    "distances",
+    "exact",
+    *("until", "target", "allowed"),
+    *("bias_lower", "bias_upper"),
+    *("lower_ranks", "upper_ranks", "lower_gains", "upper_gains"),
+}
+"""Arrays that only some solutions and certificates have."""
 
 
 def check_arrays(

@@ -12,7 +12,7 @@ from gamedp.solution import Solution
 from gamedp.storage.arrays import check_arrays, length, shapes_of_model
 from gamedp.storage.folder import WAY_OUT
 from gamedp.storage.models import arrays_of_model, describe_model, restore_model
-from gamedp.storage.results import describe_result, restore_result
+from gamedp.storage.results import SETS, describe_result, restore_result, sets_of
 from gamedp.storage.rules import game_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ __all__ = ["SOLUTION_ARRAYS", "describe", "restore"]
 
 SOLUTION_ARRAYS = ("values", "lower", "upper", "policy", "step_policies", "distances")
 
-BIASES = ("lower_biases", "upper_biases")
+BIASES = ("bias_lower", "bias_upper")
 
 
 def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -43,7 +43,7 @@ def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]
     if solution.exact is not None:
         text = "\n".join(map(_text_of, solution.exact))
         arrays["exact"] = np.frombuffer(text.encode("ascii"), np.uint8)
-    return content, arrays
+    return content, arrays | sets_of(solution.objective)
 
 
 def restore(
@@ -55,7 +55,7 @@ def restore(
     shapes |= {
         "policy": shapes["players"],
         "distances": shapes["players"],
-        **dict.fromkeys(BIASES, shapes["players"]),
+        **dict.fromkeys((*SETS, *BIASES), shapes["players"]),
         "step_policies": (length(arrays, "step_policies"), *shapes["players"]),
         "exact": (length(arrays, "exact"),),
     }
@@ -65,6 +65,7 @@ def restore(
     return restore_result(
         folder,
         content,
+        arrays,
         Solution,
         model=model,
         exact=_exact_values(folder, arrays, model.num_states),

@@ -38,11 +38,11 @@ NONE = kernels.NONE
 MARGINS = (2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30)
 """By which part of the bounds a choice may miss its inequality, to be kept to when they widen."""
 
-MOST_MOVED = 2.0**-32
+MOST_MOVED = 2.0**-24
 """How far bounds are widened for rounding at most, as a part of the largest one."""
 
-MOST_SWEEPS = 1000
-"""How often the bounds of all states are widened at most, for one margin."""
+MOST_VISITS = 30_000_000
+"""Transitions looked at to widen the bounds, for one margin; at least ten times each."""
 
 MOST_EXACT = 100_000
 """Inequalities to decide in rational numbers; if there are more, bounds are widened instead."""
@@ -355,7 +355,7 @@ class _Ranking:
         via = np.where(self.via == NONE, self.best, self.via)
         constants = np.array([side.constant for side in self.sides])
         bounds = self.bounds.copy()
-        for _ in range(MOST_SWEEPS):
+        for _ in range(max(10, MOST_VISITS // max(1, self.model.num_transitions))):
             lowered = kernels.relax_jit(
                 self.graph, via, self.active, constants, self.sides[0].discount, bounds
             )

@@ -215,6 +215,7 @@ def test_known_values(name, tolerance):
     assert solution.width <= tolerance
     assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
     assert_biases_prove_the_bounds(solution)
+    assert gamedp.verify(model, solution.certificate()).width == solution.width
 
 
 @pytest.mark.parametrize("name", [name for name in KNOWN if "long" not in name])
@@ -244,6 +245,7 @@ def test_random_models(model, tolerance, optimum):
     assert (solution.values <= solution.upper).all()
     if solution.biases is not None:
         assert_biases_prove_the_bounds(solution)
+        gamedp.verify(model, solution.certificate())
     assert model.digest() == before
 
 

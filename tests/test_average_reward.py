@@ -345,6 +345,16 @@ def test_a_tolerance_finer_than_rounding_is_said_to_be():
     assert caught.value.solution.width < 1e-12
 
 
+def test_what_nobody_would_choose_does_not_blur_the_answer():
+    """Its rounding is larger than the tolerance."""
+    model = model_of(
+        [(1, {1: 0.5, 0: 0.5}), (-1e12, {1: 0.5, 0: 0.5})],
+        [(0, {0: 0.25, 1: 0.75}), (-1e12, {1: 1.0})],
+    )
+    solution = gamedp.solve(model, gamedp.AverageReward(), tolerance=1e-10)
+    assert between(solution, [Fraction(1, 3)] * 2)
+
+
 def test_sure_gains_are_exact():
     solution = gamedp.solve(
         model_of([(0.1, {0: 1.0}), (0.1, {1: 1.0})], 3.0), gamedp.AverageReward()

@@ -22,7 +22,7 @@ import measure
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from problems import random_model
+from problems import many_choices
 
 import gamedp
 
@@ -130,7 +130,7 @@ def solved(model: gamedp.Model, tolerance: float = TOLERANCE) -> gamedp.Solution
 
 def of_size(states: int, rounds: int) -> list[measure.Row]:
     """Return the rows of one size: one for each rival, or one without any."""
-    model = gamedp.Model.from_arrays(**random_model(states, ACTIONS, BRANCHES, seed=states))
+    model = gamedp.Model.from_arrays(**many_choices(states, ACTIONS, BRANCHES, seed=states))
     what = f"{model.num_transitions:,} transitions"
     found, truth = solved(model), solved(model, FINEST)
     facts: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 The models are those that Storm brings along in PRISM's language (consensus, CSMA, FireWire, WLAN,
 leader election, crowds, bounded retransmission, NAND multiplexing), with larger constants; and a
-walk on which stopping early is wrong, and a slippery grid. Storm builds its own; gamedp reads them
+chain on which stopping early is wrong, and a slippery grid. Storm builds its own; gamedp reads them
 as `.umb` files, writes them as such again, and both read and answer that one file. Storm runs its
 sparse engine with sound methods, its default, and an absolute precision of 1e-6.
 
@@ -22,6 +22,7 @@ import math
 import statistics
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,9 +30,10 @@ import attrs
 import measure
 import numpy as np
 import storm
-from problems import SlipGrid, slow_walk
+from problems import SlipGrid
 
 import gamedp
+from gamedp.testing.models import SlowChain
 
 ERROR = "1/1000000"
 TOLERANCE = 1e-6
@@ -77,22 +79,25 @@ class Instance:
 
 
 def slow(length: int) -> gamedp.LoadedModel:
-    """Return the walk that nearly always starts again."""
-    model = gamedp.Model.from_arrays(**slow_walk(length))
-    return _labelled(model, np.arange(model.num_states) == length, {})
+    """Return the chain on which values hardly change; the good end is reached with 0.7."""
+    model = gamedp.compile(SlowChain(length=length, up=0.7))
+    return _labelled(model, lambda state: state.place == length, {})
 
 
 def grid(size: int) -> gamedp.LoadedModel:
     """Return the slippery grid, each step costing 1."""
-    model = gamedp.compile(SlipGrid(size))
-    mask = np.zeros(model.num_states, np.bool_)
-    mask[model.terminals] = True
-    return _labelled(model, mask, {"steps": -model.rewards})
+    game = SlipGrid(size)
+    model = gamedp.compile(game)
+    return _labelled(model, game.is_terminal, {"steps": -model.rewards})
 
 
-def _labelled(model: gamedp.Model, target: Any, rewards: Any) -> gamedp.LoadedModel:
+def _labelled(
+    model: gamedp.Model, is_target: Callable[[Any], bool], rewards: dict[str, Any]
+) -> gamedp.LoadedModel:
+    states = map(model.state, range(model.num_states))
+    mask = np.fromiter(map(is_target, states), np.bool_, model.num_states)
     path = Path("model.umb")
-    return gamedp.LoadedModel(model=model, labels={"target": target}, rewards=rewards, path=path)
+    return gamedp.LoadedModel(model=model, labels={"target": mask}, rewards=rewards, path=path)
 
 
 OWN = {"slow": slow, "grid": grid}
@@ -168,8 +173,8 @@ LARGE = (
         constants={"N": 256, "MAX": 20},
     ),
     Instance(name="NAND 20, 4", program="dtmc/nand-5-2.pm", constants={"N": 20, "K": 4}),
-    Instance(name="slow walk 12", program="slow", constants={"length": 12}, truth=0.7),
-    Instance(name="slip grid 200, steps", program="grid", constants={"size": 200}, reward="steps",
+    Instance(name="slow chain 12", program="slow", constants={"length": 12}, truth=0.7),
+    Instance(name="slip grid 100, steps", program="grid", constants={"size": 100}, reward="steps",
              optimum="min"),
 )  # fmt: skip
 
@@ -188,7 +193,7 @@ SMALL = (
         reward="num_rounds",
         truth="exact",
     ),
-    Instance(name="slow walk 4", program="slow", constants={"length": 4}, truth=0.7),
+    Instance(name="slow chain 4", program="slow", constants={"length": 4}, truth=0.7),
     Instance(name="slip grid 8, steps", program="grid", constants={"size": 8}, reward="steps",
              optimum="min"),
 )  # fmt: skip
@@ -321,7 +326,7 @@ def mean_of(rows: list[measure.Row], words: str, **more: Any) -> list[measure.Ro
 
 def models(quick: bool = False) -> list[measure.Row]:
     """Measure all models, warm and cold, and their means."""
-    rounds = 1 if quick else 5
+    rounds = 1 if quick else 3
     instances = [
         instance
         for instance in (SMALL if quick else LARGE)
@@ -333,7 +338,7 @@ def models(quick: bool = False) -> list[measure.Row]:
             path = Path(folder, f"{number}.umb")
             warm.append(of_instance(instance, path, rounds))
             if storm.is_installed():
-                cold.append(of_processes(instance, path, 1 if quick else 3))
+                cold.append(of_processes(instance, path, 1 if quick else 2))
     return [
         *warm,
         *mean_of(warm, "warm", goal=("<=", AT_MOST)),

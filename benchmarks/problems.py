@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SlipGrid", "State", "chain", "random_model", "slow_walk"]
+__all__ = ["SlipGrid", "State", "chain", "many_choices"]
 
 
 class State(NamedTuple):
@@ -73,35 +73,7 @@ def chain(length: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     return offsets, np.arange(1, length, dtype=np.int32)
 
 
-def slow_walk(length: int) -> dict[str, Any]:
-    """Return a walk that nearly always starts again: the arrays of a Markov chain.
-
-    From the middle it goes left with probability 0.7, else right; on either side each step leads on
-    with probability 1/2 and else back to the middle. So the left end is reached first with
-    probability 0.7 exactly, after about 2^length steps; whoever stops when values change little
-    stops at once [1]_.
-
-    References
-    ----------
-    .. [1] S. Haddad, B. Monmege, "Interval iteration algorithm for MDPs and IMDPs", Theoretical
-       Computer Science 735 (2018).
-    """
-    states = 2 * length + 1  # 0 the middle, 1 .. length the left side, the rest the right one
-    ends = {length, 2 * length}
-    successors, probabilities, offsets = [1, length + 1], [0.7, 0.3], [0, 2]
-    for state in range(1, states):
-        successors += [state] if state in ends else [0, state + 1]
-        probabilities += [1.0] if state in ends else [0.5, 0.5]
-        offsets.append(len(successors))
-    return {
-        "choice_offsets": np.arange(states + 1),
-        "transition_offsets": offsets,
-        "successors": successors,
-        "probabilities": probabilities,
-    }
-
-
-def random_model(states: int, actions: int, branches: int, seed: int) -> dict[str, Any]:
+def many_choices(states: int, actions: int, branches: int, seed: int) -> dict[str, Any]:
     """Return the arrays of a random decision process: each choice may lead to `branches` states."""
     random = np.random.default_rng(seed)
     choices = states * actions

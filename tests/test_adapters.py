@@ -366,6 +366,10 @@ def test_payoffs_become_rewards(folder):
         assert loaded.rewards["reward"][3] == 5
         found = gamedp.solve(loaded.model).value(0)
         assert found == pytest.approx(gamedp.solve(model).value(0), abs=1e-5)
+    # They belong to the model's own rewards.
+    without = gamedp.load_model(saved(folder, model=model, rewards={"other": np.ones(3)}))
+    assert without.model.num_states == 3
+    assert without.rewards["other"].tolist() == [1, 1, 1, 0]
 
 
 @pytest.mark.parametrize(

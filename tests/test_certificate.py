@@ -820,6 +820,37 @@ def test_the_command_line_verifies(tmp_path, capsys):
     assert code == 1
     assert not json.loads(out)["verified"]
     assert "of another model" in err
+    code, _, err = run("verify", "matches", proof, "--coalition", "0", capsys=capsys)
+    assert code == 2
+    assert "--coalition is for a model in a file" in err
     code, _, err = run("verify", saved, tmp_path / "none", capsys=capsys)
     assert code == 1
     assert "there is no folder" in err
+
+
+def test_the_command_line_verifies_models_in_files(tmp_path, capsys):
+    file, proof = tmp_path / "model.drn", tmp_path / "proof"
+    gamedp.save_model(file, loop())
+    code, out, err = run("solve", file, "--reach", 1, "--certificate", proof, capsys=capsys)
+    assert (code, err) == (0, "")
+    assert f"proof in    {proof}" in out
+    code, out, _ = run("verify", file, proof, capsys=capsys)
+    assert code == 0
+    assert "objective   reach" in out
+    code, _, err = run("verify", file, proof, "--set", "goal=3", capsys=capsys)
+    assert code == 2
+    assert "--set is for games" in err
+
+
+# Averages of the solver ---------------------------------------------------------------------------
+
+
+@relaxed
+@given(models(ends=False, swaps=False), st.sampled_from(["max", "min"]))
+def test_averages_are_certified(model, optimum):
+    try:
+        solution = known(model, gamedp.AverageReward(optimum))
+    except UnsupportedProblemError:
+        return
+    assume(solution.guarantee is gamedp.Guarantee.TWO_SIDED and solution.biases is not None)
+    assert_certified(solution)

@@ -58,12 +58,19 @@ if TYPE_CHECKING:
     from gamedp.searchers.proof_number import ProofNumberSearch
     from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
     from gamedp.solvers import explain, solve
+    from gamedp.solvers.anderson_acceleration import AndersonAcceleration
     from gamedp.solvers.average_reward import RelativeValueIteration
     from gamedp.solvers.backward_induction import BackwardInduction
     from gamedp.solvers.base import Support
     from gamedp.solvers.exact_policy_iteration import ExactPolicyIteration
+    from gamedp.solvers.interval_iteration import IntervalIteration
+    from gamedp.solvers.linear_programming import LinearProgramming
+    from gamedp.solvers.modified_policy_iteration import ModifiedPolicyIteration
+    from gamedp.solvers.optimistic_value_iteration import OptimisticValueIteration
     from gamedp.solvers.policy_iteration import PolicyIteration
+    from gamedp.solvers.prioritized_sweeping import PrioritizedSweeping
     from gamedp.solvers.retrograde import Retrograde
+    from gamedp.solvers.sound_value_iteration import SoundValueIteration
     from gamedp.solvers.stage_induction import StageInduction
     from gamedp.solvers.strategy_iteration import StrategyIteration
     from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
@@ -89,6 +96,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "ActionValue": "solution",
     "AlphaBeta": "searchers.alpha_beta",
+    "AndersonAcceleration": "solvers.anderson_acceleration",
     "AverageReward": "objectives",
     "BackwardInduction": "solvers.backward_induction",
     "Certificate": "certificate",
@@ -108,24 +116,29 @@ _HOMES = {
     "GamedpError": "errors",
     "GrundyValues": "sums.grundy",
     "Guarantee": "solution",
+    "IntervalIteration": "solvers.interval_iteration",
     "InvalidModelError": "errors",
     "InvalidParameterError": "errors",
     "KeptSolutionWarning": "errors",
     "LevelPlayer": "playing",
     "LimitExceededError": "errors",
+    "LinearProgramming": "solvers.linear_programming",
     "LoadedModel": "adapters",
     "MaxN": "searchers.max_n",
     "MaxNAction": "searchers.max_n",
     "MaxNResult": "searchers.max_n",
     "Minimax": "searchers.minimax",
     "Model": "model",
+    "ModifiedPolicyIteration": "solvers.modified_policy_iteration",
     "NotSolvedError": "errors",
     "OctalGame": "sums.octal",
     "OctalPosition": "sums.octal",
+    "OptimisticValueIteration": "solvers.optimistic_value_iteration",
     "Perft": "searchers.perft",
     "Periodicity": "sums.octal",
     "PolicyIteration": "solvers.policy_iteration",
     "Position": "staged_game",
+    "PrioritizedSweeping": "solvers.prioritized_sweeping",
     "Problem": "problem",
     "Progress": "progress",
     "ProofNumberSearch": "searchers.proof_number",
@@ -138,6 +151,7 @@ _HOMES = {
     "SearchStatistics": "search_result",
     "SearchedAction": "search_result",
     "Solution": "solution",
+    "SoundValueIteration": "solvers.sound_value_iteration",
     "StageInduction": "solvers.stage_induction",
     "StagedGame": "staged_game",
     "StagedModel": "staged_model",
@@ -191,6 +205,7 @@ _HOMES = {
 __all__ = [
     "ActionValue",
     "AlphaBeta",
+    "AndersonAcceleration",
     "AverageReward",
     "BackwardInduction",
     "Certificate",
@@ -210,24 +225,29 @@ __all__ = [
     "GamedpError",
     "GrundyValues",
     "Guarantee",
+    "IntervalIteration",
     "InvalidModelError",
     "InvalidParameterError",
     "KeptSolutionWarning",
     "LevelPlayer",
     "LimitExceededError",
+    "LinearProgramming",
     "LoadedModel",
     "MaxN",
     "MaxNAction",
     "MaxNResult",
     "Minimax",
     "Model",
+    "ModifiedPolicyIteration",
     "NotSolvedError",
     "OctalGame",
     "OctalPosition",
+    "OptimisticValueIteration",
     "Perft",
     "Periodicity",
     "PolicyIteration",
     "Position",
+    "PrioritizedSweeping",
     "Problem",
     "Progress",
     "ProofNumberSearch",
@@ -240,6 +260,7 @@ __all__ = [
     "SearchStatistics",
     "SearchedAction",
     "Solution",
+    "SoundValueIteration",
     "StageInduction",
     "StagedGame",
     "StagedModel",

@@ -117,10 +117,25 @@ def in_short(solution: Solution | StagedSolution) -> str:
     )
 
 
-def width_of(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> float:
-    """Return how far bounds are apart at most; infinite ones that are equal are not."""
+def width_of(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], *, relative: bool = False
+) -> float:
+    """Return how far bounds are apart at most; infinite ones that are equal are not.
+
+    Parameters
+    ----------
+    relative : bool
+        Whether to divide by the smallest absolute value of what lies between them; that is
+        infinite if 0 does.
+    """
     apart = lower != upper
-    return float(np.max(upper[apart] - lower[apart], initial=0.0))
+    lower, upper = lower[apart], upper[apart]
+    widths = upper - lower
+    if relative:
+        least = np.maximum(np.maximum(lower, -upper), 0.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            widths = np.where(least > 0, widths / least, np.inf)
+    return float(np.max(widths, initial=0.0))
 
 
 def check_player(num_players: int, player: int) -> None:
@@ -330,10 +345,10 @@ class Solution:
             return total - number if swapped ^ (player == 1) else number
         chances = [Fraction(chance) for chance in self.model.initial_probabilities.tolist()]
         numbers = [self.exact[index] for index in self.model.initial_states.tolist()]
-        mean = sum(
-            abs(chance) * (total - number if chance < 0 else number)
-            for chance, number in zip(chances, numbers, strict=True)
-        ) / sum(map(abs, chances))
+        mean: Fraction | float = Fraction(0)
+        for chance, number in zip(chances, numbers, strict=True):
+            seen = total - number if chance < 0 else number
+            mean += abs(chance) / sum(map(abs, chances)) * seen
         return total - mean if player == 1 else mean
 
     def best_actions(self, state: Hashable, tolerance: float = 0.0) -> list[int]:

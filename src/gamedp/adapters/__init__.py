@@ -156,7 +156,8 @@ def save_model(
         :class:`gamedp.Reachability`. The labels of a `LoadedModel` if not given.
     rewards : mapping of str to (C,) array_like, optional
         The reward of each choice, for each reward structure. If not given, those of a
-        `LoadedModel`, and of a `Model` its own under the name ``"reward"``.
+        `LoadedModel`, and of a `Model` its own under the name ``"reward"``; to these alone payoffs
+        belong, and they are left out otherwise.
     ends : {"loop", "none"}
         Whether terminal states lead to themselves, or have no choices in the file either.
     format : {"umb", "drn", "prism"}, optional

@@ -30,6 +30,9 @@ Ends: TypeAlias = Literal["loop", "none"]
 INITIAL = "init"
 """The label by which other tools know where play begins."""
 
+OWN = "reward"
+"""What a model's own rewards are called."""
+
 SWAPPED = "swapped"
 """The label of the states in which the players have changed places."""
 
@@ -51,8 +54,9 @@ def parts_of(
         labels = given.labels if isinstance(given, LoadedModel) else {}
     if rewards is None and isinstance(given, LoadedModel):
         rewards = given.rewards
-    elif rewards is None:
-        rewards = {"reward": model.rewards} if model.rewards.any() else {}
+    own = rewards is None
+    if rewards is None:
+        rewards = {OWN: model.rewards} if model.rewards.any() or model.payoffs.any() else {}
     masks = {name: _states(model, name, states) for name, states in labels.items()}
     columns = {name: _column(model, name, numbers) for name, numbers in rewards.items()}
     if model.has_swaps or (model.initial_probabilities < 0).any():
@@ -78,7 +82,9 @@ def parts_of(
         labels=masks,
         rewards={name: {CHOICES: column} for name, column in columns.items()},
     )
-    return _closed(parts, model, ends)
+    if own and model.payoffs.any():
+        parts = _with_sink(parts, model)
+    return _closed(parts) if ends == "loop" else parts
 
 
 def _check(model: Model) -> None:
@@ -141,36 +147,20 @@ def _named(model: Model) -> tuple[Integers, tuple[str, ...]]:
     return actions.astype(np.int64), tuple(map(str, labels.tolist()))
 
 
-def _closed(parts: Parts, model: Model, ends: Ends) -> Parts:
-    """Write payoffs as rewards, and let states without choices lead to themselves if asked to."""
-    if model.payoffs.any():
-        parts = _with_sink(parts, model)
+def _closed(parts: Parts) -> Parts:
+    """Let states without choices lead to themselves."""
     stuck = np.flatnonzero(np.diff(parts.choice_offsets) == 0)
-    if ends == "none" or len(stuck) == 0:
-        return parts
     return _with_choices(parts, stuck, stuck, np.zeros(len(stuck)))
 
 
 def _with_sink(parts: Parts, model: Model) -> Parts:
-    """Let a state with a payoff earn it on one more step, to a new state that is the last.
-
-    Of the reward structures there must be just one, which the payoffs belong to.
-    """
-    if len(parts.rewards) > 1:
-        message = (
-            "the model has payoffs and several reward structures; say in `rewards` which one the "
-            "payoffs belong to."
-        )
-        raise InvalidModelError(message)
+    """Let a state with a payoff earn it on one more step, to a new state that is the last."""
     sink = len(parts.choice_offsets) - 1
-    name = next(iter(parts.rewards), "reward")
-    rewards = parts.rewards or {name: {CHOICES: np.zeros(model.num_choices)}}
     parts = attrs.evolve(
         parts,
         choice_offsets=np.append(parts.choice_offsets, parts.choice_offsets[-1]),
         players=None if parts.players is None else np.append(parts.players, 0),
         labels={label: np.append(mask, [False]) for label, mask in parts.labels.items()},
-        rewards=rewards,
     )
     paid = model.payoffs != 0
     targets = np.full(np.count_nonzero(paid), sink)

@@ -56,7 +56,7 @@ def solve(
             raise gamedp.InvalidParameterError(message)
         from gamedp.cli.models import solve_file  # noqa: PLC0415 - games do not need it
 
-        solve_file(game, file, method, output, save)
+        solve_file(game, file, method, output, save, certificate)
         return
     file.refuse()
     made = make_game(game, settings or ())

@@ -9,7 +9,7 @@ import attrs
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import is_saved, look_in, make_ordinary_game
+from gamedp.cli.games import is_model_file, is_saved, look_in, make_ordinary_game
 from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions
 from gamedp.cli.watch import watch
 from gamedp.errors import CertificateError, InvalidParameterError, UnsupportedProblemError
@@ -26,6 +26,7 @@ def verify(
     /,
     *,
     settings: GameSettings = None,
+    coalition: list[str] | None = None,
     output: OutputOptions = OUTPUT,
 ) -> None:
     """Check a certificate without trust in who made it.
@@ -36,15 +37,29 @@ def verify(
     Parameters
     ----------
     model
-        A game as for `gamedp solve`, or a folder that `gamedp solve --save` has written.
+        A game or a file as for `gamedp solve`, or a folder that `gamedp solve --save` has written.
     certificate
         A folder that `gamedp solve --certificate` has written.
+    coalition
+        As for `gamedp solve`, for a file.
     """
     claims = gamedp.load_certificate(certificate)
     name = report.OBJECTIVES[type(claims.objective)]
     facts = {"model": model, "certificate": str(certificate), "objective": name}
+    if is_model_file(model):
+        if settings:
+            message = f"--set is for games; {model} is a file."
+            raise InvalidParameterError(message)
+        from gamedp.cli.models import model_with_digest  # noqa: PLC0415 - games do not need it
+
+        meant = model_with_digest(model, claims.digest, coalition)
+    else:
+        if coalition:
+            message = f"--coalition is for a model in a file; {model} is none."
+            raise InvalidParameterError(message)
+        meant = _model(model, settings, quiet=output.quiet)
     try:
-        verified = gamedp.verify(_model(model, settings, quiet=output.quiet), claims)
+        verified = gamedp.verify(meant, claims)
     except CertificateError as error:
         if output.json:
             report.print_json({**facts, "verified": False, "reason": str(error)})

@@ -270,13 +270,13 @@ class _Opponents:
         )
 
     def _reachability(self, objective: Reachability) -> Contest:
-        """The one who wants to reach improves, from a policy that attracts."""
+        """Let the one who wants to reach improve, from a policy that attracts."""
         active = ~self.over[self.structure.owners]
         _, via = positive(self.structure, self.maximise, objective.target, active)
         return self._made(maximise=True, via=via)
 
     def _until(self) -> Contest | str:
-        """The one who must reach the target improves, from a policy that surely does."""
+        """Let the one who must reach the target improve, from a policy that surely does."""
         target = self.over
         active = ~target[self.structure.owners]
         sure, safe, via = almost_sure(self.structure, ~self.maximise, target, active)
@@ -293,7 +293,7 @@ class _Opponents:
         return self._made(maximise=False, via=via, lost=~sure)
 
     def _total(self) -> Contest | str:
-        """The one to whom no end component brings losses improves."""
+        """Let the one improve to whom no end component brings losses."""
         model = self.problem.model
         if model.constant_sum != 0:
             state = int(self.structure.end_component.argmax())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
     Integers = NDArray[np.signedinteger[Any]]
 
 __all__ = ["ExactPolicyIteration"]
+
+ROUGH_SWEEPS = 1000
+"""Sweeps in doubles for a first guess: where they do not do, rational numbers improve it."""
 
 
 def _whole_or_none(instance: object, attribute: Any, value: Any) -> None:
@@ -216,7 +220,11 @@ class _Work:
         if self._rough is None:
             finite = isinstance(self.problem.objective, FiniteHorizon)
             seconds = self.seconds_left()
-            solver: Any = BackwardInduction() if finite else StrategyIteration(max_seconds=seconds)
+            solver: Any = (
+                BackwardInduction()
+                if finite
+                else StrategyIteration(max_sweeps=ROUGH_SWEEPS, max_seconds=seconds)
+            )
             self._rough = solved_anyhow(solver, self.problem, self.tolerance)
         return self._rough
 
@@ -255,6 +263,8 @@ class _Work:
 
     def _guess(self, contest: Contest) -> Integers:
         """Return the policy found in doubles; the unfolded model has it twice."""
+        if not contest.improver.any():
+            return contest.start
         policy = np.asarray(self.rough.policy)
         if len(policy) < contest.model.num_states:
             policy = np.concatenate([policy, policy + self.problem.model.num_choices])
@@ -467,7 +477,9 @@ class _Process:
         everyone = np.ones(model.num_states, np.bool_)
         ends = np.zeros(model.num_states, np.bool_)
         ends[model.terminals] = True
-        rough = TopologicalValueIteration(max_sweeps=1000, max_seconds=self.work.seconds_left())
+        rough = TopologicalValueIteration(
+            max_sweeps=ROUGH_SWEEPS, max_seconds=self.work.seconds_left()
+        )
         guess = solved_anyhow(rough, self.problem, self.work.tolerance).policy.astype(np.int64)
         kept = np.zeros(model.num_choices, np.bool_)
         kept[guess[guess >= 0]] = True
@@ -528,7 +540,7 @@ def _components(rows: list[_Terms | None]) -> Iterator[list[int]]:
     )
     offsets = structure.component_offsets.tolist()
     order = structure.order.tolist()
-    for start, stop in zip(offsets[:-1], offsets[1:], strict=True):
+    for start, stop in itertools.pairwise(offsets):
         yield order[start:stop]
 
 

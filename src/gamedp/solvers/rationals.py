@@ -7,6 +7,8 @@ float that is infinite.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import math
 import numbers
 from fractions import Fraction
@@ -19,10 +21,9 @@ from gamedp.errors import InvalidModelError
 from gamedp.game import method
 from gamedp.model import describe_choice
 
-try:
-    import flint
-except ImportError:  # the extra "exact" is not installed
-    flint = None
+flint: Any = None
+with contextlib.suppress(ImportError):  # without the extra "exact"
+    flint = importlib.import_module("flint")
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

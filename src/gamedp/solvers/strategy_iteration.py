@@ -65,6 +65,8 @@ class StrategyIteration:
     ----------
     max_policies : int
         Policies to improve at most.
+    max_sweeps : int
+        Sweeps over one component at most, for the best answer to a policy.
     max_seconds : float
         Time at most.
 
@@ -89,6 +91,7 @@ class StrategyIteration:
     """
 
     max_policies: int = attrs.field(default=10_000, validator=whole_and_positive)
+    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def supports(self, problem: Problem) -> Support:
@@ -212,7 +215,7 @@ class _Search:
         """Solve what is left if some keep to a policy."""
         problem, rows = self.contest.kept(policy, who)
         left = max(self.solver.max_seconds - self.reporter.seconds, 1e-3)
-        inner = TopologicalValueIteration(max_seconds=left)
+        inner = TopologicalValueIteration(max_sweeps=self.solver.max_sweeps, max_seconds=left)
         solution = solved_anyhow(inner, problem, precision)
         self.sweeps += solution.statistics.sweeps
         least, most = np.asarray(solution.lower), np.asarray(solution.upper)

@@ -77,7 +77,7 @@ class _Place:
 
 def read_or_solve(
     game: Any,
-    problem: tuple[Objective, Any, float, Mapping[str, tuple[int, int]] | None],
+    problem: tuple[Objective, Any, tuple[float, bool], Mapping[str, tuple[int, int]] | None],
     solve: Callable[[], Solution | StagedSolution],
 ) -> Solution | StagedSolution:
     """Return the kept solution of a game if it is intact, else solve it, and keep that solution.
@@ -87,7 +87,8 @@ def read_or_solve(
     game
         A game or a staged game.
     problem : tuple
-        The objective, the solver or None, the tolerance, and the box or None.
+        The objective, the solver or None, the tolerance and whether it is relative, and the box or
+        None.
     solve : callable
     """
     try:
@@ -114,7 +115,8 @@ def _warn(message: str) -> None:
 
 
 def _place(
-    game: Any, problem: tuple[Objective, Any, float, Mapping[str, tuple[int, int]] | None]
+    game: Any,
+    problem: tuple[Objective, Any, tuple[float, bool], Mapping[str, tuple[int, int]] | None],
 ) -> _Place:
     """Return where the solution of a problem is kept.
 
@@ -123,7 +125,7 @@ def _place(
     InvalidParameterError
         If the game, its rules, the objective or the solver cannot be told from others.
     """
-    objective, solver, tolerance, box = problem
+    objective, solver, (tolerance, relative), box = problem
     described = encode_object(game)
     for name, value in described["fields"].items():
         if is_unwritable(value):
@@ -140,7 +142,7 @@ def _place(
         described,
         _described(objective),
         None if solver is None else encode_solver(solver),
-        float(tolerance),
+        [float(tolerance), relative],
         None if box is None else encode({name: tuple(ends) for name, ends in box.items()}),
         [sys.implementation.name, *sys.version_info[:2]],  # rules are compared as byte code
     ]

@@ -52,11 +52,10 @@ def restore(
     """Return the solution that is described; see :func:`gamedp.load`."""
     shapes = shapes_of_model(arrays, content)
     shapes |= dict.fromkeys(("values", "lower", "upper"), _shape_of_values(shapes))
-    shapes |= dict.fromkeys((*SETS, *BIASES), shapes["players"])
     shapes |= {
         "policy": shapes["players"],
         "distances": shapes["players"],
-        **dict.fromkeys(BIASES, shapes["players"]),
+        **dict.fromkeys((*SETS, *BIASES), shapes["players"]),
         "step_policies": (length(arrays, "step_policies"), *shapes["players"]),
         "exact": (length(arrays, "exact"),),
     }
@@ -70,7 +69,7 @@ def restore(
         Solution,
         model=model,
         exact=_exact_values(folder, arrays, model.num_states),
-        biases=biases or None,
+        biases=biases if len(biases) == len(BIASES) else None,
         **{name: arrays.get(name) for name in SOLUTION_ARRAYS},
     )
 

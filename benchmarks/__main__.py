@@ -5,13 +5,19 @@ from __future__ import annotations
 import sys
 
 import measure
+from discounted import discounted
 from exploration import exploration
 from graph import graph
 from kniffel import kniffel
 from mancala import mancala
 from memory import memory
+from models import models
 from start import start
 from wubbel import wubbel
 
 if __name__ == "__main__":
-    sys.exit(measure.main(exploration, wubbel, kniffel, mancala, start, memory, graph))
+    sys.exit(
+        measure.main(
+            exploration, wubbel, kniffel, mancala, models, discounted, start, memory, graph
+        )
+    )

@@ -191,6 +191,7 @@ def compare(
     *,
     rounds: int,
     beside: str,
+    missing: str = "no compiler for",
     **more: Any,
 ) -> Row:
     """Measure two sides in turns and return their row.
@@ -203,12 +204,14 @@ def compare(
         Each runs its side once and returns what that took. Without `theirs`, ours runs alone.
     rounds : int
         How often.
+    missing : str
+        What to say before `beside` where the rival is missing.
     **more
         Further attributes of the row.
     """
     if theirs is None:
         taken = statistics.median([ours() for _ in range(rounds + 1)][1:])
-        return Row(what=what, ours=taken, beside=f"no compiler for {beside}", **more)
+        return Row(what=what, ours=taken, beside=f"{missing} {beside}", **more)
     pairs = alternate(ours, theirs, rounds)
     ratios = [first / second for first, second in pairs]
     return Row(

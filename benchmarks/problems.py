@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SlipGrid", "State", "chain"]
+__all__ = ["SlipGrid", "State", "chain", "many_choices"]
 
 
 class State(NamedTuple):
@@ -71,3 +71,21 @@ def chain(length: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return offsets and successors of states that lead from each to the next, the last nowhere."""
     offsets = np.minimum(np.arange(length + 1, dtype=np.int64), length - 1)
     return offsets, np.arange(1, length, dtype=np.int32)
+
+
+def many_choices(states: int, actions: int, branches: int, seed: int) -> dict[str, Any]:
+    """Return the arrays of a random decision process: each choice may lead to `branches` states."""
+    random = np.random.default_rng(seed)
+    choices = states * actions
+    # Distinct ones: each in its own part of the states.
+    width = states // branches
+    successors = random.integers(0, width, (choices, branches)) + width * np.arange(branches)
+    chances = random.integers(1, 100, (choices, branches)).astype(np.float64)
+    chances /= chances.sum(axis=1, keepdims=True)
+    return {
+        "choice_offsets": np.arange(states + 1) * actions,
+        "transition_offsets": np.arange(choices + 1) * branches,
+        "successors": successors.ravel(),
+        "probabilities": chances.ravel(),
+        "rewards": random.random(choices),
+    }

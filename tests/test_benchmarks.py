@@ -18,6 +18,10 @@ pytestmark = pytest.mark.skipif(
 )
 
 RUST = importlib.util.find_spec("yatzy_solver") is not None
+STORM = importlib.util.find_spec("stormpy") is not None
+SOLVERS = sum(
+    importlib.util.find_spec(name) is not None for name in ("quantecon", "mdpsolver", "mdptoolbox")
+)
 
 # How many rows each has, and how many of them compare two answers, with and without a C compiler.
 EXPECTED = {
@@ -25,6 +29,9 @@ EXPECTED = {
     "wubbel": (2, 2, 0),
     "kniffel": (5, 3 + RUST, 2 + RUST),
     "mancala": (3, 2, 0),
+    # A row for each model, warm and cold, and two means; without Storm, those of our own models.
+    "models": (10, 8, 8) if STORM else (2, 0, 0),
+    "discounted": (max(1, SOLVERS), SOLVERS, SOLVERS),
     "start": (4, 1, 1),
     "memory": (2, 0, 0),
     "graph": (2, 2, 2),
@@ -68,7 +75,7 @@ def test_without_a_compiler_the_rest_is_measured(tmp_path, monkeypatch):
 
 
 def test_every_benchmark_is_listed():
-    helpers = {"__main__", "measure", "problems"}
+    helpers = {"__main__", "measure", "problems", "storm"}
     assert {path.stem for path in BENCHMARKS.glob("*.py")} - helpers == set(EXPECTED)
     text = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
     assert all(f"| `{name}` |" in text for name in EXPECTED)

@@ -23,19 +23,20 @@ relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[Health
 @pytest.mark.parametrize(
     ("solver", "count"),
     [
-        (gamedp.BackwardInduction(), 9),
-        (gamedp.TopologicalValueIteration(), 15),
-        (gamedp.ValueIteration(), 15),
-        (gamedp.ValueIteration(sweep="jacobi"), 15),
-        (gamedp.PolicyIteration(), 15),
+        (gamedp.BackwardInduction(), 14),
+        (gamedp.TopologicalValueIteration(), 23),
+        (gamedp.ValueIteration(), 23),
+        (gamedp.ValueIteration(sweep="jacobi"), 23),
+        (gamedp.PolicyIteration(), 23),
         (gamedp.Retrograde(), 4),
+        (gamedp.RelativeValueIteration(), 2),
     ],
     ids=repr,
 )
 def test_our_solvers_pass(solver, count):
     report = check_solver(solver)
     assert len(report.solved) == count
-    assert len(report.solved) + len(report.unfinished) + len(report.refused) == 22
+    assert len(report.solved) + len(report.unfinished) + len(report.refused) == 31
     assert all(reason in str(report) for _, reason in report.refused)
 
 
@@ -49,7 +50,6 @@ def test_what_is_left_unfinished_is_told():
     assert endless.unfinished == tuple(
         (name, gamedp.Guarantee.NONE.value)
         for name in (
-            "may go on for ever",
             "two opponents, for ever",
             "places change, for ever",
         )
@@ -88,7 +88,7 @@ class Hasty(Outside):
 
     def solve(self, problem, *, tolerance, progress=None):
         solution = super().solve(problem, tolerance=tolerance)
-        if problem.model.num_players > 1 or problem.model.has_swaps:
+        if problem.model.num_players > 1 or not problem.is_proper:
             return solution
         matrix, constants = problem.model.transition_matrix, problem.model.rewards
         offsets = problem.model.choice_offsets
@@ -146,6 +146,10 @@ class Moody(Outside):
 
 
 class Vandal(Outside):
+    def supports(self, problem):
+        # Else what it has spoiled takes long to solve.
+        return gamedp.Support(problem.is_proper, "" if problem.is_proper else "is for short work.")
+
     def spoil(self, solution):
         rewards = solution.model.rewards
         rewards.flags.writeable = True
@@ -233,7 +237,7 @@ class Loose:
 
 
 def test_anothers_solver_passes():
-    assert len(check_solver(Outside()).solved) == 15
+    assert len(check_solver(Outside()).solved) == 23
 
 
 @pytest.mark.parametrize(
@@ -296,12 +300,17 @@ def test_another_worth_of_a_draw():
 
 def test_where_no_exact_value_is_known():
     endless = gamedp.Model.from_arrays(
-        [0, 2, 2], [0, 1, 3], [0, 0, 1], [1.0, 0.5, 0.5], terminals=[1], payoffs=[1.0]
+        [0, 1, 2], [0, 1, 2], [1, 0], [1.0, 1.0], rewards=[1.0, -1.0]
     )
-    with pytest.raises(gamedp.UnsupportedProblemError, match="sure and earns nothing"):
+    with pytest.raises(gamedp.UnsupportedProblemError, match="rewards of one sign"):
         exact_values(endless)
+    many = gamedp.Model.from_arrays(
+        2 * np.arange(21), np.arange(41), np.repeat(np.arange(20), 2), np.ones(40)
+    )
+    with pytest.raises(gamedp.UnsupportedProblemError, match="compare all policies"):
+        exact_values(many, gamedp.Reachability([0]))
     with pytest.raises(gamedp.UnsupportedProblemError, match="finite horizon"):
-        exact_values(endless, gamedp.FiniteHorizon(2), policy=[0, -1])
+        exact_values(endless, gamedp.FiniteHorizon(2), policy=[0, 1])
 
 
 @relaxed

@@ -130,6 +130,11 @@ class Slow:
         return 0.0
 
 
+class Earning(Forever):
+    def reward(self, state, action, player):
+        return 1.0
+
+
 class Broken(Forever):
     def initial_state(self):
         return []
@@ -217,9 +222,9 @@ class TestSolve:
 
     def test_bounds_that_are_infinite_are_texts(self, run_json, folder):
         options = ("--compile", "never", "--solver", "topological-value-iteration")
-        facts = run_json("solve", "own_rules.py:Forever", *options)
-        assert (facts["guarantee"], facts["status"]) == ("NONE", "UNPROVEN")
-        assert (facts["lower"], facts["upper"]) == ("-inf", "inf")
+        facts = run_json("solve", "own_rules.py:Earning", *options)
+        assert (facts["guarantee"], facts["status"]) == ("TWO_SIDED", "SOLVED")
+        assert (facts["lower"], facts["upper"]) == ("inf", "inf")
 
     @pytest.mark.parametrize(
         ("options", "objective", "value"),

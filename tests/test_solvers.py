@@ -228,17 +228,31 @@ def loop(reward):
     )
 
 
-@pytest.mark.parametrize("solver", SOLVERS[1:4], ids=str)
-def test_where_play_may_go_on_for_ever_nothing_is_claimed(solver):
+def both_ways():
+    """Play that earns without end, or loses without end: its total is undefined."""
+    return gamedp.Model.from_arrays(
+        [0, 1, 2, 3],
+        [0, 2, 3, 4],
+        [1, 2, 1, 2],
+        [0.5, 0.5, 1.0, 1.0],
+        rewards=[0.0, 1.0, -1.0],
+    )
+
+
+@pytest.mark.parametrize("solver", SOLVERS[1:5], ids=str)
+def test_to_wait_for_ever_is_worth_what_it_earns(solver):
     solution = gamedp.solve(loop(0.0), solver=solver)
-    assert solution.guarantee is gamedp.Guarantee.NONE
-    assert solution.status is gamedp.Status.UNPROVEN
-    assert solution.bounds(0) == (-np.inf, np.inf)
+    assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
+    assert solution.bounds(0) == (1.0, 1.0)
+    assert solution.policy.tolist() == [1, -1]
+    solution = gamedp.solve(loop(0.0), gamedp.TotalReward("min"), solver=solver)
+    assert solution.bounds(0) == (0.0, 0.0)
+    assert solution.policy.tolist() == [0, -1]
 
 
 def test_policy_iteration_refuses_play_without_end():
     with pytest.raises(gamedp.UnsupportedProblemError, match="may go on for ever"):
-        gamedp.solve(loop(0.0), solver=gamedp.PolicyIteration())
+        gamedp.solve(both_ways(), solver=gamedp.PolicyIteration())
 
 
 def test_backward_induction_shows_the_cycle():
@@ -248,7 +262,8 @@ def test_backward_induction_shows_the_cycle():
 
 def test_rewards_without_end_are_not_called_solved():
     with pytest.raises(gamedp.NotSolvedError, match="nothing is proven"):
-        gamedp.solve(loop(1.0), solver=gamedp.ValueIteration(max_sweeps=50))
+        gamedp.solve(both_ways(), solver=gamedp.ValueIteration(max_sweeps=50))
+    assert gamedp.solve(loop(1.0)).bounds(0) == (np.inf, np.inf)
 
 
 def test_a_tolerance_finer_than_rounding_is_said_to_be():

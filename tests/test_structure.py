@@ -119,7 +119,7 @@ def test_all_arrays_are_locked_and_the_given_ones_left_alone():
     structure = Structure.of(*given)
     assert all(array.flags.writeable for array in given)
     names = [name for name in dir(structure) if isinstance(getattr(structure, name), np.ndarray)]
-    assert len(names) == 11
+    assert len(names) == 12
     for name in names:
         assert not getattr(structure, name).flags.writeable, name
 

@@ -10,8 +10,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gamedp.adapters import LoadedModel, load_model, save_model
+    from gamedp.certificate import Certificate, Verified, verify
     from gamedp.compiler import compile_game as compile
     from gamedp.errors import (
+        CertificateError,
         CompilationError,
         CompilationWarning,
         DamagedFileError,
@@ -56,8 +59,10 @@ if TYPE_CHECKING:
     from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
     from gamedp.solvers import explain, solve
     from gamedp.solvers.anderson_acceleration import AndersonAcceleration
+    from gamedp.solvers.average_reward import RelativeValueIteration
     from gamedp.solvers.backward_induction import BackwardInduction
     from gamedp.solvers.base import Support
+    from gamedp.solvers.exact_policy_iteration import ExactPolicyIteration
     from gamedp.solvers.interval_iteration import IntervalIteration
     from gamedp.solvers.linear_programming import LinearProgramming
     from gamedp.solvers.modified_policy_iteration import ModifiedPolicyIteration
@@ -67,12 +72,13 @@ if TYPE_CHECKING:
     from gamedp.solvers.retrograde import Retrograde
     from gamedp.solvers.sound_value_iteration import SoundValueIteration
     from gamedp.solvers.stage_induction import StageInduction
+    from gamedp.solvers.strategy_iteration import StrategyIteration
     from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
     from gamedp.solvers.value_iteration import ValueIteration
     from gamedp.staged_game import Flattened, Position, StagedGame, StagedRules
     from gamedp.staged_model import StagedModel
     from gamedp.staged_solution import StagedSolution
-    from gamedp.storage import load
+    from gamedp.storage import load, load_certificate
     from gamedp.structure import Structure
     from gamedp.sums.composition import Sum, SumPosition
     from gamedp.sums.grundy import (
@@ -93,12 +99,15 @@ _HOMES = {
     "AndersonAcceleration": "solvers.anderson_acceleration",
     "AverageReward": "objectives",
     "BackwardInduction": "solvers.backward_induction",
+    "Certificate": "certificate",
+    "CertificateError": "errors",
     "CompilationError": "errors",
     "CompilationWarning": "errors",
     "DamagedFileError": "errors",
     "Discounted": "objectives",
     "Distribution": "totals",
     "EndgameTables": "searchers.endings",
+    "ExactPolicyIteration": "solvers.exact_policy_iteration",
     "Expectiminimax": "searchers.expectiminimax",
     "FiniteHorizon": "objectives",
     "Flattened": "staged_game",
@@ -114,6 +123,7 @@ _HOMES = {
     "LevelPlayer": "playing",
     "LimitExceededError": "errors",
     "LinearProgramming": "solvers.linear_programming",
+    "LoadedModel": "adapters",
     "MaxN": "searchers.max_n",
     "MaxNAction": "searchers.max_n",
     "MaxNResult": "searchers.max_n",
@@ -134,6 +144,7 @@ _HOMES = {
     "ProofNumberSearch": "searchers.proof_number",
     "RandomPlayer": "playing",
     "Reachability": "objectives",
+    "RelativeValueIteration": "solvers.average_reward",
     "Retrograde": "solvers.retrograde",
     "Rules": "game",
     "SearchResult": "search_result",
@@ -149,6 +160,7 @@ _HOMES = {
     "StagedSolution": "staged_solution",
     "Statistics": "solution",
     "Status": "solution",
+    "StrategyIteration": "solvers.strategy_iteration",
     "Structure": "structure",
     "Sum": "sums.composition",
     "SumPosition": "sums.composition",
@@ -161,6 +173,7 @@ _HOMES = {
     "UnknownStateError": "errors",
     "UnsupportedProblemError": "errors",
     "ValueIteration": "solvers.value_iteration",
+    "Verified": "certificate",
     "binomial": "ranking",
     "compile": "compiler",
     "distribution": "totals",
@@ -170,16 +183,20 @@ _HOMES = {
     "grundy_values": "sums.grundy",
     "helper": "game",
     "load": "storage",
+    "load_certificate": "storage",
     "load_games": "playing",
+    "load_model": "adapters",
     "mex": "sums.grundy",
     "nim_sum": "sums.grundy",
     "perft": "searchers.perft",
     "play_game": "playing",
     "rank_distribution": "ranking",
     "save_games": "playing",
+    "save_model": "adapters",
     "solve": "solvers",
     "tournament": "tournaments",
     "unrank_distribution": "ranking",
+    "verify": "certificate",
     "with_item": "game",
 }
 """Which module each public name comes from. They are imported when first asked for, so that
@@ -191,12 +208,15 @@ __all__ = [
     "AndersonAcceleration",
     "AverageReward",
     "BackwardInduction",
+    "Certificate",
+    "CertificateError",
     "CompilationError",
     "CompilationWarning",
     "DamagedFileError",
     "Discounted",
     "Distribution",
     "EndgameTables",
+    "ExactPolicyIteration",
     "Expectiminimax",
     "FiniteHorizon",
     "Flattened",
@@ -212,6 +232,7 @@ __all__ = [
     "LevelPlayer",
     "LimitExceededError",
     "LinearProgramming",
+    "LoadedModel",
     "MaxN",
     "MaxNAction",
     "MaxNResult",
@@ -232,6 +253,7 @@ __all__ = [
     "ProofNumberSearch",
     "RandomPlayer",
     "Reachability",
+    "RelativeValueIteration",
     "Retrograde",
     "Rules",
     "SearchResult",
@@ -247,6 +269,7 @@ __all__ = [
     "StagedSolution",
     "Statistics",
     "Status",
+    "StrategyIteration",
     "Structure",
     "Sum",
     "SumPosition",
@@ -259,6 +282,7 @@ __all__ = [
     "UnknownStateError",
     "UnsupportedProblemError",
     "ValueIteration",
+    "Verified",
     "binomial",
     "compile",
     "distribution",
@@ -268,16 +292,20 @@ __all__ = [
     "grundy_values",
     "helper",
     "load",
+    "load_certificate",
     "load_games",
+    "load_model",
     "mex",
     "nim_sum",
     "perft",
     "play_game",
     "rank_distribution",
     "save_games",
+    "save_model",
     "solve",
     "tournament",
     "unrank_distribution",
+    "verify",
     "with_item",
 ]
 

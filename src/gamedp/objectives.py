@@ -22,6 +22,7 @@ __all__ = [
     "Reachability",
     "StateSet",
     "TotalReward",
+    "has_target",
     "resolved",
 ]
 
@@ -168,6 +169,12 @@ class FiniteHorizon:
 
 
 Objective: TypeAlias = TotalReward | Reachability | Discounted | FiniteHorizon | AverageReward
+
+
+def has_target(objective: Objective) -> bool:
+    """Say whether an objective names states at which it ends."""
+    until = getattr(objective, "until", None)
+    return isinstance(objective, Reachability) or until is not None
 
 
 def resolved(objective: Objective, model: Any) -> Objective:

@@ -12,7 +12,14 @@ import numpy as np
 from gamedp.errors import UnsupportedProblemError
 from gamedp.kernels import bellman, proofs
 from gamedp.model import Model, check_finite
-from gamedp.objectives import Discounted, FiniteHorizon, Objective, TotalReward, resolved
+from gamedp.objectives import (
+    Discounted,
+    FiniteHorizon,
+    Objective,
+    TotalReward,
+    has_target,
+    resolved,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,6 +50,13 @@ class Problem:
         """Refuse numbers that no solver could work with; make sets of states masks."""
         check_finite(self.model)
         object.__setattr__(self, "objective", resolved(self.objective, self.model))
+        if self.model.has_swaps and has_target(self.objective):
+            message = (
+                f"{type(self.objective).__name__} with targets does not go with players who change "
+                "places (canonical): one of them wants to reach a target, the other does not. Use "
+                "a game without canonical."
+            )
+            raise UnsupportedProblemError(message)
         if (
             self.model.constant_sum != 0
             and self.model.has_swaps

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import UnknownNameError, UnknownStateError, UnsupportedProblemError
+from gamedp.objectives import AverageReward
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.certificate import Certificate
     from gamedp.model import Model
     from gamedp.objectives import Objective
     from gamedp.staged_solution import StagedSolution
@@ -212,10 +214,16 @@ class Solution:
     step_policies : (H, S) unsigned integers or None
         For a finite horizon of H steps: the best action's place among those of its state, with row
         h for h + 1 steps to go.
+    exact : tuple of S Fraction or float, or None
+        The values themselves, where the solver finds them (:class:`gamedp.ExactPolicyIteration`);
+        a float if infinite. The bounds are then the doubles next to them.
     distances : (S,) int64 or None
         Where the solver counts them (:class:`gamedp.Retrograde`): the steps that are left to the
         end with best play, the winner going the shortest way and the loser the longest; -1 where
         play goes on for ever.
+    biases : tuple of two (S,) float64, or None
+        For :class:`gamedp.AverageReward`: numbers h that prove `lower`, and numbers that prove
+        `upper`; see :class:`gamedp.RelativeValueIteration`.
     """
 
     model: Model
@@ -230,11 +238,13 @@ class Solution:
     statistics: Statistics
     step_policies: NDArray[np.unsignedinteger[Any]] | None = None
     distances: NDArray[np.int64] | None = None
+    exact: tuple[Fraction | float, ...] | None = None
+    biases: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def __attrs_post_init__(self) -> None:
         """Lock the arrays."""
         always = (self.values, self.lower, self.upper, self.policy)
-        for array in (*always, self.step_policies, self.distances):
+        for array in (*always, self.step_policies, self.distances, *(self.biases or ())):
             if array is not None:
                 array.flags.writeable = False
 
@@ -303,10 +313,49 @@ class Solution:
             total += abs(probability) * self._seen(number, swapped)
         return self._seen(total, player == 1 and array.ndim == 1)
 
+    def exact_value(self, state: Hashable | None = None, player: int = 0) -> Fraction | float:
+        """Return what `player` can expect in `state`, or from the start, as a rational number.
+
+        The payoffs of two players add up to the constant sum as it is stored, and the probabilities
+        of several initial states count as stored, scaled to sum to one.
+
+        Returns
+        -------
+        Fraction or float
+            A float if it is infinite.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the solver does not find exact values.
+        UnknownStateError
+            If the model has no such state.
+        """
+        if self.exact is None:
+            message = (
+                f"{type(self.solver).__name__} does not find exact values; ExactPolicyIteration "
+                "does."
+            )
+            raise UnsupportedProblemError(message)
+        check_player(self.model.num_players, player)
+        total = Fraction(self.model.constant_sum)
+        if state is not None:
+            index, swapped = self.model.index(state)
+            number = self.exact[index]
+            return total - number if swapped ^ (player == 1) else number
+        chances = [Fraction(chance) for chance in self.model.initial_probabilities.tolist()]
+        numbers = [self.exact[index] for index in self.model.initial_states.tolist()]
+        mean: Fraction | float = Fraction(0)
+        for chance, number in zip(chances, numbers, strict=True):
+            seen = total - number if chance < 0 else number
+            mean += abs(chance) / sum(map(abs, chances)) * seen
+        return total - mean if player == 1 else mean
+
     def best_actions(self, state: Hashable, tolerance: float = 0.0) -> list[int]:
         """Return the actions in `state` that are best, as far as the values tell.
 
-        With more than two players, or a finite horizon: the policy's one action. Where distances
+        With more than two players, a finite horizon, or the long-run average (on which a single
+        step has no effect): the policy's one action. Where distances
         are known, of equally good actions those after which the end is as far as it should be: to
         wait is no way to win.
 
@@ -322,7 +371,8 @@ class Solution:
         InvalidModelError
             If the state is not symmetric to its representative, as `canonical` says it is.
         """
-        if self.values.ndim > 1 or self.step_policies is not None:
+        is_average = isinstance(self.objective, AverageReward)
+        if self.values.ndim > 1 or self.step_policies is not None or is_average:
             chosen = self.best_action(state)
             return [] if chosen is None else [chosen]
         index, swapped, pairs = self._choices(state)
@@ -461,6 +511,8 @@ class Solution:
     def action_values(self, state: Hashable) -> list[ActionValue]:
         """Return for each action in `state` what player 0 can expect after it.
 
+        For the long-run average: the average after this one step.
+
         Raises
         ------
         UnsupportedProblemError
@@ -485,6 +537,7 @@ class Solution:
         """Return what actions are worth, each given with the choice that does the same."""
         model = self.model
         discount = getattr(self.objective, "discount", 1.0)
+        counts = 0.0 if isinstance(self.objective, AverageReward) else 1.0
         entries = []
         for action, choice in pairs:
             row = slice(
@@ -493,7 +546,7 @@ class Solution:
             weights = discount * model.probabilities[row]
             targets = model.successors[row]
             swap = -float(weights[weights < 0].sum())
-            constant = float(model.rewards[choice]) + model.constant_sum * swap
+            constant = counts * float(model.rewards[choice]) + model.constant_sum * swap
             size = abs(constant) + float(np.abs(weights) @ np.abs(self.values[targets]))
             # Rounding of this very sum, and of the probabilities; exact for a sure step.
             exact = len(targets) == 1 and abs(weights[0]) == 1 and constant == 0
@@ -589,6 +642,32 @@ class Solution:
         if self.distances is not None:
             columns["distance"] = np.ma.masked_less(self.distances, 0)
         return columns
+
+    def certificate(self) -> Certificate:
+        """Return the bounds with all that :func:`gamedp.verify` needs to check them.
+
+        The bounds are those of the solution, or a little wider where they were rounded in a way
+        that hides the proof. The certificate has been verified.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If nothing is proven, with more than two players, or for objectives without
+            certificates.
+        CertificateError
+            If rounding leaves no room for a proof.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.matches import Matches
+        >>> solution = gamedp.solve(Matches(), compile="never")
+        >>> gamedp.verify(solution.model, solution.certificate()).width
+        0.0
+        """
+        from gamedp.certifying import certify  # noqa: PLC0415 - brings numba along
+
+        return certify(self)
 
     def save(self, path: str | Path) -> None:
         """Save the solution and its model as a folder that :func:`gamedp.load` reads.

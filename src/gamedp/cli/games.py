@@ -22,7 +22,7 @@ from gamedp.game import REQUIRED
 from gamedp.registry import GAMES, find, registered
 from gamedp.staged_game import STAGED_REQUIRED, is_staged
 
-__all__ = ["is_saved", "look_in", "make_game", "make_ordinary_game"]
+__all__ = ["is_model_file", "is_saved", "look_in", "make_game", "make_ordinary_game"]
 
 
 def make_game(name: str, texts: Iterable[str]) -> Any:
@@ -74,6 +74,12 @@ def make_ordinary_game(name: str, texts: Iterable[str], *, command: str) -> Any:
 def is_saved(name: str) -> bool:
     """Say whether GAME is the folder of a saved solution; a registered name goes first."""
     return Path(name).is_dir() and name not in registered(GAMES)
+
+
+def is_model_file(name: str) -> bool:
+    """Say whether GAME is a file, other than one of Python: a model of another tool."""
+    suffix = Path(name).suffix
+    return suffix not in ("", ".py") and ":" not in suffix
 
 
 def _class_of(name: str) -> type:

@@ -9,18 +9,28 @@ from cyclopts import Group, Parameter
 
 from gamedp.cli.parameters import make
 from gamedp.errors import InvalidParameterError
-from gamedp.objectives import Discounted, FiniteHorizon, Objective, Optimum, TotalReward
+from gamedp.objectives import (
+    AverageReward,
+    Discounted,
+    FiniteHorizon,
+    Objective,
+    Optimum,
+    TotalReward,
+)
 from gamedp.registry import SOLVERS, find
 
 __all__ = [
     "EXPLORE",
+    "FILE",
     "METHOD",
     "OBJECTIVE",
     "OUTPUT",
     "Compile",
     "ExploreOptions",
+    "FileOptions",
     "Fresh",
     "GameName",
+    "GameOrFile",
     "GameSettings",
     "Method",
     "ObjectiveOptions",
@@ -30,6 +40,14 @@ __all__ = [
 ]
 
 Flag: TypeAlias = Annotated[bool, Parameter(show_default=False)]
+
+GameOrFile: TypeAlias = Annotated[
+    str,
+    Parameter(
+        help="A name that `gamedp games` lists, `path/to/file.py:ClassName`, or "
+        "`package.module:ClassName`; or a file with a model: `.umb`, `.drn` or `.tra`."
+    ),
+]
 
 GameName: TypeAlias = Annotated[
     str,
@@ -77,42 +95,66 @@ class ObjectiveOptions:
 
     Parameters
     ----------
-    objective : {"total", "discounted", "horizon"}
-        What is computed; total, unless --discount or --horizon says otherwise.
+    objective : {"total", "discounted", "horizon", "average"}
+        What is computed; total, unless --discount, --horizon or --average says otherwise.
     discount : float
         What the value one step later counts: at least 0, below 1.
     horizon : int
         Number of steps.
+    average : bool
+        The reward per step in the long run, as `--objective average`.
     optimum : {"max", "min"}
-        What the first player wants.
+        What the first player wants; max if not given.
+    max : bool
+        As `--optimum max`.
+    min : bool
+        As `--optimum min`.
     """
 
-    objective: Literal["total", "discounted", "horizon"] | None = None
+    objective: Literal["total", "discounted", "horizon", "average"] | None = None
     discount: float | None = None
     horizon: int | None = None
-    optimum: Optimum = "max"
+    average: Flag = False
+    optimum: Optimum | None = None
+    max: Flag = False
+    min: Flag = False
 
-    def make(self) -> Objective:
-        """Return the objective; raise InvalidParameterError if the options contradict."""
+    def wanted(self) -> Optimum:
+        """Return what the first player wants; raise InvalidParameterError for both at once."""
+        flags: list[tuple[Optimum, bool]] = [("max", self.max), ("min", self.min)]
+        wishes = {wish for wish, given in (*flags, (self.optimum, True)) if given and wish}
+        if len(wishes) > 1:
+            message = "--min does not go with max: the first player wants one of them."
+            raise InvalidParameterError(message)
+        return wishes.pop() if wishes else "max"
+
+    def name(self) -> str:
+        """Return which objective is meant; raise InvalidParameterError if the options differ."""
         numbers = {"discounted": self.discount, "horizon": self.horizon}
         given = [name for name, number in numbers.items() if number is not None]
+        given += ["average"] * self.average
         name = self.objective or (given[0] if given else "total")
-        options = {"discounted": "--discount", "horizon": "--horizon"}
+        options = {"discounted": "--discount", "horizon": "--horizon", "average": "--average"}
         for other in given:
             if other != name:
                 message = f"{options[other]} does not go with the objective {name}."
                 raise InvalidParameterError(message)
-        if name in options and not given:
+        if name in numbers and not given:
             message = f"--objective {name} needs {options[name]}."
             raise InvalidParameterError(message)
+        return name
+
+    def make(self) -> Objective:
+        """Return the objective; raise InvalidParameterError if the options contradict."""
+        name, optimum = self.name(), self.wanted()
         if self.discount is not None:
-            return Discounted(self.discount, self.optimum)
+            return Discounted(self.discount, optimum)
         if self.horizon is not None:
-            return FiniteHorizon(self.horizon, self.optimum)
-        return TotalReward(self.optimum)
+            return FiniteHorizon(self.horizon, optimum)
+        return AverageReward(optimum) if name == "average" else TotalReward(optimum)
 
 
-@Parameter(name="*", group=Group("Solver", sort_key=2))
+@Parameter(name="*", group=Group("Solver", sort_key=3))
 @attrs.frozen(kw_only=True)
 class SolverOptions:
     """By which solver, and how exactly.
@@ -151,7 +193,7 @@ class SolverOptions:
         return keywords
 
 
-@Parameter(name="*", group=Group("Building the model", sort_key=3))
+@Parameter(name="*", group=Group("Building the model", sort_key=4))
 @attrs.frozen(kw_only=True)
 class ExploreOptions:
     """How the states are found.
@@ -201,7 +243,7 @@ class Method:
         }
 
 
-@Parameter(name="*", group=Group("Output", sort_key=4))
+@Parameter(name="*", group=Group("Output", sort_key=5))
 @attrs.frozen(kw_only=True)
 class OutputOptions:
     """What is shown.
@@ -218,5 +260,39 @@ class OutputOptions:
     quiet: Flag = False
 
 
+@Parameter(name="*", group=Group("Models in files", sort_key=2))
+@attrs.frozen(kw_only=True)
+class FileOptions:
+    """What is to be computed of a model in a file. A set of states is a label, or 3,5,7.
+
+    Parameters
+    ----------
+    reach : str
+        The probability that one of these states is reached.
+    allowed : str
+        The states that may be passed through before; all if not given.
+    reward : str
+        Which of the file's rewards counts; needed if there are several.
+    target : str
+        The states at which the total reward ends.
+    coalition : list of str
+        A player who belongs to the first side, by name or number; as often as needed.
+    """
+
+    reach: str | None = None
+    allowed: str | None = None
+    reward: str | None = None
+    target: str | None = None
+    coalition: list[str] | None = None
+
+    def refuse(self) -> None:
+        """Raise InvalidParameterError if anything is set: for games, which know no labels."""
+        for name, value in attrs.asdict(self).items():
+            if value is not None:
+                message = f"--{name} is for a model in a file, not for a game."
+                raise InvalidParameterError(message)
+
+
 METHOD, OBJECTIVE, EXPLORE, OUTPUT = Method(), ObjectiveOptions(), ExploreOptions(), OutputOptions()
+FILE = FileOptions()
 """What holds where nothing is said."""

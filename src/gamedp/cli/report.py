@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gamedp.staged_solution import StagedSolution
 
 __all__ = [
+    "OBJECTIVES",
     "bounded",
     "facts",
     "game_words",
@@ -177,12 +178,12 @@ def bounded(
     whose = "" if player is None else f"   for {player_name(player)}"
     return [
         ("value", f"{value!r}{whose}"),
-        ("bounds", f"{lower!r} to {upper!r}   ({_short(upper - lower)} apart)"),
+        ("bounds", f"{lower!r} to {upper!r}   ({_short(lower, upper)} apart)"),
     ]
 
 
-def _short(width: float) -> str:
-    return f"{width:.1e}" if width else "0"
+def _short(lower: float, upper: float) -> str:
+    return "0" if lower == upper else f"{upper - lower:.1e}"
 
 
 def player_name(player: int) -> str:

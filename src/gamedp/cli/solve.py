@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import make_game
+from gamedp.cli.games import is_model_file, make_game
 from gamedp.cli.options import (
+    FILE,
     METHOD,
     OUTPUT,
+    FileOptions,
     Fresh,
-    GameName,
+    GameOrFile,
     GameSettings,
     Method,
     OutputOptions,
@@ -28,26 +30,41 @@ __all__ = ["solve", "solved"]
 
 
 def solve(
-    game: GameName,
+    game: GameOrFile,
     /,
     *,
     settings: GameSettings = None,
     save: Path | None = None,
+    certificate: Path | None = None,
     fresh: Fresh = False,
+    file: FileOptions = FILE,
     method: Method = METHOD,
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Solve a game: print its value, its bounds, and what they rest on.
+    """Solve a game, or a model in a file: print its value, its bounds, and what they rest on.
 
     Parameters
     ----------
     save
         Keep the solution in this folder, for `gamedp query` and `gamedp.load`.
+    certificate
+        Keep a proof of the bounds in this folder, for `gamedp verify`.
     """
+    if is_model_file(game):
+        if settings or fresh:
+            message = f"{'--set' if settings else '--fresh'} is for games; {game} is a file."
+            raise gamedp.InvalidParameterError(message)
+        from gamedp.cli.models import solve_file  # noqa: PLC0415 - games do not need it
+
+        solve_file(game, file, method, output, save, certificate)
+        return
+    file.refuse()
     made = make_game(game, settings or ())
     solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
     if save is not None:
         solution.save(save)
+    if certificate is not None:
+        solution.certificate().save(certificate)
     if output.json:
         report.print_json(report.facts(game, solution))
     else:
@@ -55,6 +72,8 @@ def solve(
         pairs += report.measures(solution)
         if save is not None:
             pairs.append(("saved in", str(save)))
+        if certificate is not None:
+            pairs.append(("proof in", str(certificate)))
         print(report.lines(pairs))
     if failure is not None:
         raise failure

@@ -33,12 +33,10 @@ from gamedp.reduction.sets import (
     leads_into,
     positive,
 )
-from gamedp.reduction.unfolding import unfold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.model import Model
     from gamedp.structure import Structure
 
     Flags = NDArray[np.bool_]
@@ -57,8 +55,6 @@ class Reduction:
     problem : Problem
         The smaller one: the total reward of a model in which play surely ends.
     original : Problem
-    model : Model
-        That of the original problem, or what it was unfolded to: of S states.
     known : (S,)
         The values that the graph tells; NaN for the others.
     policy : (S,)
@@ -69,33 +65,20 @@ class Reduction:
         The choices that stay in a collapsed end component.
     quotient : Quotient
         What became of states and choices.
-    error : float
-        How far off a known value may be by rounding.
     """
 
     problem: Problem
     original: Problem
-    model: Model
     known: Floats
     policy: Integers
     labels: Integers
     stays: Flags
     quotient: Quotient
-    error: float
 
     def lift(self, numbers: Floats) -> Floats:
         """Return a number for each state of the original problem, from those of the smaller one."""
-        states = slice(self.original.model.num_states)
-        known, class_of = self.known[states], self.quotient.class_of[states]
-        return np.where(class_of >= 0, numbers[class_of], known)
-
-    def lift_bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-        """Return bounds for each state of the original problem."""
-        lower, upper = self.lift(lower), self.lift(upper)
-        if self.error:
-            lower = np.nextafter(lower - self.error, -np.inf)
-            upper = np.nextafter(upper + self.error, np.inf)
-        return lower, upper
+        class_of = self.quotient.class_of
+        return np.where(class_of >= 0, numbers[class_of], self.known)
 
     def lift_policy(self, policy: Integers) -> NDArray[np.int64]:
         """Return the choice in each state of the original problem that attains the same.
@@ -103,7 +86,7 @@ class Reduction:
         In an end component, towards the state where the policy leaves it: choosing there what looks
         best might stay for ever.
         """
-        structure = self.model.structure
+        structure = self.original.model.structure
         class_of = self.quotient.class_of
         left = np.flatnonzero(class_of >= 0)
         chosen = np.full(len(class_of), STOP, np.int64)
@@ -124,7 +107,7 @@ class Reduction:
                 chosen[collapsed],
                 np.where(towards[collapsed] >= 0, towards[collapsed], stay[collapsed]),
             )
-        return lifted[: self.original.model.num_states]
+        return lifted
 
 
 def needs_reduction(problem: Problem) -> bool:
@@ -155,6 +138,9 @@ def reduce(problem: Problem) -> Reduction:
     if problem.model.num_players > 2:
         message = "values of more than two players are solved by BackwardInduction alone."
         raise UnsupportedProblemError(message)
+    if problem.model.has_swaps:
+        message = "proves no totals where the players change places and play may go on for ever."
+        raise UnsupportedProblemError(message)
     return _Case(problem).reduction()
 
 
@@ -164,13 +150,6 @@ class _Case:
     def __init__(self, problem: Problem) -> None:
         model = problem.model
         self.problem = problem
-        self.error = 0.0
-        if model.has_swaps:
-            ends = model.constant_sum - model.payoffs
-            back = ends - model.constant_sum
-            lost = (model.constant_sum - (ends - back)) - (model.payoffs + back)
-            self.error = 2.0**-53 * float(np.abs(ends[lost != 0]).max(initial=0.0))
-            model = unfold(model)
         self.model = model
         self.structure: Structure = model.structure
         optimum = problem.objective.optimum
@@ -205,18 +184,12 @@ class _Case:
         return Reduction(
             problem,
             self.problem,
-            model,
             self.known,
             self.policy,
             self.labels,
             self.stays,
             small,
-            self.error,
         )
-
-    def _mask(self, states: Flags) -> Flags:
-        """Return a mask for the model, unfolded if it is."""
-        return np.tile(states, self.model.num_states // self.problem.model.num_states)
 
     def _choose(self, states: Flags, choices: Integers) -> None:
         """Set the policy of those of the states that have such a choice."""
@@ -225,10 +198,10 @@ class _Case:
 
     def _reachability(self, objective: Reachability) -> None:
         """Probabilities 0 and 1; for who wants to reach, waiting is no obstacle."""
-        target = self._mask(objective.target)
+        target = objective.target
         active = ~target[self.structure.owners]
         if objective.allowed is not None:
-            active &= self._mask(objective.allowed)[self.structure.owners]
+            active &= objective.allowed[self.structure.owners]
         possible, _ = positive(self.structure, self.maximise, target, active)
         safe = active & ~leads_into(self.structure, possible)
         self._choose(~possible & ~self.maximise, first_choices(self.structure, safe))
@@ -256,7 +229,7 @@ class _Case:
             target = self.terminal
             self.known[model.terminals] = model.payoffs
         else:
-            target = self._mask(objective.until)
+            target = objective.until
             self.known[target] = 0.0
             ends = target[model.terminals]
             self.known[model.terminals[ends]] = model.payoffs[ends]
@@ -339,24 +312,21 @@ class _Case:
     def _refuse_mixed(self, state: int) -> None:
         message = (
             "proves no totals where play may go on for ever and earns both positive and negative "
-            f"rewards on the way, as around state {self._original(state)!r}. Discounted and "
+            f"rewards on the way, as around state {self.model.state(state)!r}. Discounted and "
             "AverageReward have an answer there."
         )
         raise UnsupportedProblemError(message)
 
     def _refuse_both_ways(self, state: int) -> None:
         message = (
-            f"finds a total that is infinite both ways from state {self._original(state)!r}: it "
+            f"finds a total that is infinite both ways from state {self.model.state(state)!r}: it "
             "is undefined. Use AverageReward or Discounted."
         )
         raise UnsupportedProblemError(message)
 
-    def _original(self, state: int) -> Any:
-        return self.problem.model.state(state % self.problem.model.num_states)
-
     def _refuse_opponents(self, state: int) -> None:
         message = (
             "does no two opponents of whom each can keep play from ending, as around state "
-            f"{self._original(state)!r}; StrategyIteration does."
+            f"{self.model.state(state)!r}; StrategyIteration does."
         )
         raise UnsupportedProblemError(message)

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from gamedp.kernels import maxn, proofs, topological
-from gamedp.objectives import AverageReward, Discounted, FiniteHorizon
+from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, has_target
 from gamedp.problem import Problem
 from gamedp.progress import Reporter
 from gamedp.reduction import Reduction
@@ -17,7 +17,6 @@ from gamedp.solvers.base import (
     Run,
     Support,
     check_range,
-    has_target,
     make_solution,
     outward,
     reduction_of,
@@ -76,7 +75,7 @@ class BackwardInduction:
                 return Support(False, "does finite horizons for one and two players only.")
             return Support(True)
         if isinstance(problem.objective, AverageReward):
-            return Support(False, "does not do averages in the long run.")
+            return Support(False, "does not do long-run averages; RelativeValueIteration does.")
         if many and isinstance(problem.objective, Discounted):
             return Support(False, "does not discount for more than two players.")
         if has_target(problem.objective):

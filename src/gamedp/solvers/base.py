@@ -10,7 +10,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, NotSolvedError, UnsupportedProblemError
 from gamedp.kernels import proofs
-from gamedp.objectives import AverageReward, FiniteHorizon, Objective, Reachability
+from gamedp.objectives import AverageReward, FiniteHorizon, has_target
 from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback, Reporter
 from gamedp.reduction import Reduction, needs_reduction, reduce
@@ -77,7 +77,7 @@ def support_of_fixed_points(problem: Problem) -> Support:
     if isinstance(problem.objective, FiniteHorizon):
         return Support(False, "does not do finite horizons; BackwardInduction does.")
     if isinstance(problem.objective, AverageReward):
-        return Support(False, "does not do averages in the long run.")
+        return Support(False, "does not do long-run averages; RelativeValueIteration does.")
     if problem.model.num_players > 2:
         return Support(False, "is for one or two players; BackwardInduction does more.")
     reduction = reduction_of(problem)
@@ -107,12 +107,6 @@ def reduction_of(problem: Problem) -> Reduction | str | None:
 
 _REDUCTIONS: WeakKeyDictionary[Problem, Reduction | str] = WeakKeyDictionary()
 """Found once for each problem: to be asked whether it is supported is half of solving it."""
-
-
-def has_target(objective: Objective) -> bool:
-    """Say whether an objective names states at which it ends."""
-    until = getattr(objective, "until", None)
-    return isinstance(objective, Reachability) or until is not None
 
 
 def require(solver: Solver, problem: Problem) -> None:
@@ -286,7 +280,7 @@ class Run:
         if reduction is not None:
             problem = reduction.original
             values, policy = reduction.lift(values), reduction.lift_policy(policy)
-            lower, upper = reduction.lift_bounds(lower, upper)
+            lower, upper = reduction.lift(lower), reduction.lift(upper)
         if not proven:
             self.status = Status.UNPROVEN if self.status is Status.SOLVED else self.status
         elif self.status is Status.SOLVED:

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model import Model
-from gamedp.objectives import Discounted, FiniteHorizon, Objective, TotalReward
+from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Objective, TotalReward
 from gamedp.problem import Problem, StagedProblem
 from gamedp.registry import SOLVERS, find
+from gamedp.solvers.average_reward import RelativeValueIteration
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Solver, solve_as_asked
+from gamedp.solvers.base import Solver, reduction_of, solve_as_asked
 from gamedp.solvers.retrograde import Retrograde
 from gamedp.solvers.stage_induction import StageInduction
+from gamedp.solvers.strategy_iteration import StrategyIteration
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.value_iteration import ValueIteration
 from gamedp.staged_model import StagedModel
@@ -47,7 +49,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     game_or_model
         An instance of a class that fulfils :class:`gamedp.Game` or :class:`gamedp.StagedGame`; or
         what :func:`gamedp.compile` made of one.
-    objective : TotalReward, Discounted or FiniteHorizon, optional
+    objective : TotalReward, Discounted, FiniteHorizon or AverageReward, optional
         What to compute; the total reward, payoff at the end included, if not given.
     solver : solver or str, optional
         A solver, or the name of a registered one; chosen by the model's structure if not given
@@ -210,10 +212,13 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _choose(problem: Problem) -> tuple[Solver, str]:
+def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table of reasons
     """Return the solver for a problem and the reason in words."""
     if isinstance(problem.objective, FiniteHorizon):
         return BackwardInduction(), "one sweep for each step of the horizon."
+    if isinstance(problem.objective, AverageReward):
+        reason = "the gain of each end component, then the way to the best of them."
+        return RelativeValueIteration(), reason
     if problem.model.num_players > 2 or problem.model.structure.is_acyclic:
         return BackwardInduction(), "one pass from the end gives every value, up to rounding."
     backwards = Retrograde()
@@ -224,6 +229,12 @@ def _choose(problem: Problem) -> tuple[Solver, str]:
             f"worth {worth:g}."
         )
         return backwards, reason
+    if isinstance(reduction_of(problem), str) and StrategyIteration().supports(problem):
+        reason = (
+            "two opponents can keep each other from an end; a policy of each, against its best "
+            "answer, proves one bound."
+        )
+        return StrategyIteration(), reason
     if isinstance(problem.objective, Discounted) and not problem.model.has_swaps:
         reason = (
             "a discount narrows the interval of the true values with every sweep, fast where the "

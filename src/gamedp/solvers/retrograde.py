@@ -11,11 +11,11 @@ import numpy as np
 from gamedp.errors import InvalidModelError, InvalidParameterError
 from gamedp.kernels import retrograde
 from gamedp.model import describe_choice
-from gamedp.objectives import TotalReward
+from gamedp.objectives import TotalReward, has_target
 from gamedp.problem import Problem
 from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Status
-from gamedp.solvers.base import Support, has_target, make_solution, require
+from gamedp.solvers.base import Support, make_solution, require
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,7 +103,7 @@ class Retrograde:
         objective = problem.objective
         if not isinstance(objective, TotalReward) or objective.until is not None:
             kind = "other targets" if has_target(objective) else type(objective).__name__
-            return Support(False, f"is for the TotalReward of a whole game, not for {kind}.")
+            return Support(False, f"is for TotalReward, not for {kind}.")
         if model.num_players > 2:
             return Support(False, "is for one or two players; BackwardInduction does more.")
         if not model.is_deterministic:

@@ -26,7 +26,7 @@ from gamedp.errors import GamedpError, InvalidParameterError, KeptSolutionWarnin
 from gamedp.plain import encode, encode_object, is_unwritable
 from gamedp.solution import Statistics
 from gamedp.storage.folder import read_folder
-from gamedp.storage.results import encode_solver
+from gamedp.storage.results import encode_objective, encode_solver, sets_of
 from gamedp.storage.rules import rules_digest
 from gamedp.storage.solutions import restore, save_solution
 
@@ -123,7 +123,7 @@ def _place(
     Raises
     ------
     InvalidParameterError
-        If the game, its rules or the solver cannot be told from others.
+        If the game, its rules, the objective or the solver cannot be told from others.
     """
     objective, solver, (tolerance, relative), box = problem
     described = encode_object(game)
@@ -140,7 +140,7 @@ def _place(
         raise InvalidParameterError(message)
     parts = [
         described,
-        encode_object(objective),
+        _described(objective),
         None if solver is None else encode_solver(solver),
         [float(tolerance), relative],
         None if box is None else encode({name: tuple(ends) for name, ends in box.items()}),
@@ -149,6 +149,15 @@ def _place(
     text = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     folder = cache_directory() / "solutions" / f"{type(game).__name__}-{text[:24]}"
     return _Place(folder, {"problem": text, "rules": rules, "gamedp": _own_digest()})
+
+
+def _described(objective: Objective) -> dict[str, Any]:
+    """Return an objective in what JSON has, masks by their digests."""
+    masks = {
+        name: hashlib.sha256(f"{mask.shape}".encode() + mask.tobytes()).hexdigest()
+        for name, mask in sets_of(objective).items()
+    }
+    return {**encode_objective(objective), "masks": masks}
 
 
 @functools.cache

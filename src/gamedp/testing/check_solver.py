@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -224,7 +225,7 @@ class _Trial:
             self._add("the status", "it is SOLVED, but NotSolvedError was raised")
         two_sided = solution.guarantee is gamedp.Guarantee.TWO_SIDED
         if solution.status is gamedp.Status.SOLVED and two_sided:
-            width = float(np.max(solution.upper - solution.lower, initial=0.0))
+            width = solution.width
             if not width <= self.tolerance:
                 self._add(
                     "the status",
@@ -250,27 +251,31 @@ class _Trial:
             return
         worth = exact_choice_values(model, objective, draw=self.draw)
         # What is best by values that are off by a width is off by two of them at most.
-        slack = 2 * Fraction(float(np.max(solution.upper - solution.lower, initial=0.0)))
-        slack += Fraction(1, 10**12) * max(map(abs, worth), default=Fraction(0))
+        slack = 2 * Fraction(solution.width)
+        finite = [abs(number) for number in worth if abs(number) != math.inf]
+        slack += Fraction(1, 10**12) * max(finite, default=Fraction(0))
         for state, choice in enumerate(solution.policy.tolist()):
-            if choice >= 0 and abs(worth[choice] - truth[state]) > slack:
+            best = truth[state]
+            if choice >= 0 and worth[choice] != best and abs(worth[choice] - best) > slack:
                 self._add(
                     "the policy",
                     f"in {self._state(state)} it takes choice {choice}, which is worth "
                     f"{float(worth[choice])!r}; the best is worth {float(truth[state])!r}",
                 )
-        if isinstance(objective, gamedp.TotalReward) and not model.structure.always_ends:
+        endless = (gamedp.TotalReward, gamedp.Reachability, gamedp.AverageReward)
+        if isinstance(objective, endless) and not model.structure.always_ends:
             self._check_progress(solution.policy.tolist(), truth, slack)
 
     def _check_progress(self, policy: list[int], truth: list[Fraction], slack: Fraction) -> None:
         """Check that who keeps to the policy gets the value: to wait for ever is no way to win."""
         model, objective = self.problem.model, self.problem.objective
-        for player in range(model.num_players):
+        movers = model.players[model.choice_offsets[:-1] < model.choice_offsets[1:]]
+        for player in sorted(set(movers.tolist())):
             wants_most = (player == 0) == (objective.optimum == "max")
             sign = 1 if wants_most else -1
             got = exact_values(model, objective, draw=self.draw, policy=policy, player=player)
             for state, value in enumerate(truth):
-                if sign * (value - got[state]) > slack:
+                if value != got[state] and sign * (value - got[state]) > slack:
                     self._add(
                         "the policy",
                         f"from {self._state(state)}, it brings player {player} only as far as "
@@ -290,6 +295,12 @@ def small_problems() -> dict[str, gamedp.Problem]:
     <Model 2 states, 1 choices, 2 transitions>
     """
     walk = _walk()
+    waiting = _model(
+        [(0.0, [(1.0, 0)]), (1.0, [(0.5, 1), (0.5, 2)])],
+        [(2.0, [(1.0, 0)])],
+        0.5,
+        [(3.0, [(1.0, 3)]), (4.0, [(1.0, 2)])],
+    )
     ring = _model(
         [(1.0, [(0.5, 1), (0.5, 2)]), (0.0, [(1.0, 2)])],
         [(-1.0, [(1.0, 0)]), (3.0, [(0.9, 1), (0.1, 2)])],
@@ -382,7 +393,29 @@ def small_problems() -> dict[str, gamedp.Problem]:
         "three steps": gamedp.Problem(ring, gamedp.FiniteHorizon(3)),
         "ten steps of a walk": gamedp.Problem(walk, gamedp.FiniteHorizon(10)),
         "no steps": gamedp.Problem(ring, gamedp.FiniteHorizon(0)),
+        "to reach, not to wait": gamedp.Problem(waiting, gamedp.Reachability([2])),
+        "to reach, at the least": gamedp.Problem(waiting, gamedp.Reachability([2], None, "min")),
+        "to reach through some": gamedp.Problem(waiting, gamedp.Reachability([2], allowed=[0])),
+        "to reach, against another": gamedp.Problem(
+            models["two opponents"], gamedp.Reachability([3])
+        ),
+        "a target that may be missed": gamedp.Problem(waiting, gamedp.TotalReward(until=[2])),
+        "a target at least cost": gamedp.Problem(waiting, gamedp.TotalReward("min", until=[2])),
+        "waiting earns without end": gamedp.Problem(waiting),
+        "in the long run": gamedp.Problem(_resorts(), gamedp.AverageReward()),
+        "the least in the long run": gamedp.Problem(_resorts(), gamedp.AverageReward("min")),
     }
+
+
+def _resorts() -> gamedp.Model:
+    """Return places to stay in for ever, some of which can be left, and an end."""
+    return _model(
+        [(1.0, [(1.0, 0)]), (0.0, [(0.25, 1), (0.75, 0)])],
+        [(1.0, [(1.0, 1)]), (0.0, [(1.0, 0)]), (-9.0, [(0.125, 2), (0.5, 0), (0.375, 4)])],
+        [(5.0, [(1.0, 3)]), (0.0, [(0.5, 2), (0.5, 3)])],
+        [(4.0, [(0.5, 2), (0.5, 3)])],
+        3.0,
+    )
 
 
 def _walk() -> gamedp.Model:

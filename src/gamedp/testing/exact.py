@@ -6,6 +6,7 @@ linear algebra. Good for some dozens of states.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -13,8 +14,9 @@ from typing import Any
 import attrs
 
 import gamedp
+from gamedp.testing.enumeration import Missed, Number, best_of_all
 
-__all__ = ["exact_choice_values", "exact_values"]
+__all__ = ["exact_choice_values", "exact_from", "exact_values"]
 
 
 @attrs.frozen
@@ -32,7 +34,7 @@ def exact_values(
     draw: float | None = None,
     policy: Sequence[int] | None = None,
     player: int = 0,
-) -> list[Fraction]:
+) -> list[Any]:
     """Return the exact value of every state of a model.
 
     Rewards and payoffs are taken as they are stored, probabilities after they were scaled to sum to
@@ -41,9 +43,10 @@ def exact_values(
     Parameters
     ----------
     model : Model
-        Of one or two players. For total reward, play must end almost surely whatever they do; or
-        every step is sure and earns nothing, and play without end is a draw.
-    objective : TotalReward, Discounted or FiniteHorizon, optional
+        Of one or two players. Where play may go on for ever, all policies are compared: so few
+        states, unless every step is sure and earns nothing, and play without end is a draw. For the
+        long-run average, one player makes all choices.
+    objective : TotalReward, Reachability, Discounted, FiniteHorizon or AverageReward, optional
         The total reward if not given.
     draw : float, optional
         What play without end is worth to player 0; half the constant sum if not given, for one
@@ -57,13 +60,13 @@ def exact_values(
     Returns
     -------
     list of Fraction
-        S numbers.
+        S numbers; ``math.inf`` or ``-math.inf`` where a total is infinite.
 
     Raises
     ------
     UnsupportedProblemError
-        If there is no such number: more players, or play that may go on for ever with chance or
-        rewards.
+        If there is no such number: more players, too many policies to compare, play that may go on
+        for ever and earns rewards of both signs, or opponents in the long run.
 
     Examples
     --------
@@ -88,6 +91,9 @@ def exact_values(
         raise gamedp.UnsupportedProblemError(message)
     discount = Fraction(getattr(objective, "discount", 1))
     rows, maximise, known = _unfolded(model, objective, discount)
+    has_target = isinstance(objective, gamedp.Reachability) or (
+        getattr(objective, "until", None) is not None
+    )
     if isinstance(objective, gamedp.FiniteHorizon):
         if policy is not None:
             message = "a policy that does not count the steps has no values for a finite horizon."
@@ -95,22 +101,22 @@ def exact_values(
         return _after_steps(rows, maximise, known, objective.horizon)[: model.num_states]
     if policy is not None:
         _keep_to(rows, model, policy, player)
-    if discount < 1 or model.structure.always_ends:
+    if isinstance(objective, gamedp.AverageReward):
+        return _long_run(rows[: model.num_states], maximise[: model.num_states], model)
+    if discount < 1 or (model.structure.always_ends and not has_target):
         return _best_policies(rows, maximise, known)[: model.num_states]
-    if not model.is_deterministic or model.rewards.any():
-        message = (
-            "play may go on for ever; exact total rewards are for models where it ends, or where "
-            "every step is sure and earns nothing."
-        )
-        raise gamedp.UnsupportedProblemError(message)
+    if has_target or not model.is_deterministic or model.rewards.any():
+        return _enumerated(rows, model, objective, maximise, known)[: model.num_states]
     worth = _worth_of_a_draw(model, draw)
     return _with_draws(rows, maximise, known, worth)[: model.num_states]
 
 
 def exact_choice_values(
     model: gamedp.Model, objective: Any = None, *, draw: float | None = None
-) -> list[Fraction]:
+) -> list[Any]:
     """Return what every choice of a model is worth, exactly, if play is at its best afterwards.
+
+    In the long run, what a choice itself earns does not count.
 
     Parameters and errors are those of :func:`exact_values`; a finite horizon is at least 1.
 
@@ -134,8 +140,97 @@ def exact_choice_values(
         following = attrs.evolve(objective, horizon=objective.horizon - 1)
     values = exact_values(model, following, draw=draw)
     values += [Fraction(model.constant_sum) - value for value in values]
-    rows, _, _ = _unfolded(model, objective, Fraction(getattr(objective, "discount", 1)))
-    return [_result(row, values) for choices in rows[: model.num_states] for row in choices]
+    rows, _, known = _unfolded(model, objective, Fraction(getattr(objective, "discount", 1)))
+    ends, _ = _ends(model, objective, known)
+    if isinstance(objective, gamedp.AverageReward):
+        rows = [[attrs.evolve(row, reward=Fraction(0)) for row in choices] for choices in rows]
+    # After the end, one choice is as good as another.
+    return [
+        _result(row, values) if ends[state] is None else values[state]
+        for state, choices in enumerate(rows[: model.num_states])
+        for row in choices
+    ]
+
+
+def _enumerated(
+    rows: list[list[_Row]],
+    model: gamedp.Model,
+    objective: Any,
+    maximise: list[bool],
+    known: list[Fraction | None],
+) -> list[Number]:
+    """Return the values of a problem in which play may miss its end."""
+    if model.constant_sum and not isinstance(objective, gamedp.Reachability):
+        message = "who loses the constant sum of play without end is for the rules to say."
+        raise gamedp.UnsupportedProblemError(message)
+    ends, missed = _ends(model, objective, known)
+    chains = [
+        [] if end is not None else [(row.reward, row.outcomes) for row in choices]
+        for end, choices in zip(ends, rows, strict=True)
+    ]
+    return best_of_all(chains, maximise, ends, missed, _chain_values)
+
+
+def _ends(
+    model: gamedp.Model, objective: Any, known: list[Fraction | None]
+) -> tuple[list[Number | None], Missed]:
+    """Return the values at which an objective ends, and what play counts that never does."""
+    objective = gamedp.Problem(model, objective).objective
+    ends: list[Number | None] = list(known)
+    missed: Missed = "sum"
+    if isinstance(objective, gamedp.Reachability):
+        missed = "nothing"
+        for state in range(len(known)):
+            original = state % model.num_states
+            closed = objective.allowed is not None and not objective.allowed[original]
+            if objective.target[original]:
+                ends[state] = Fraction(1)
+            elif closed or known[state] is not None:
+                ends[state] = Fraction(0)
+    elif getattr(objective, "until", None) is not None:
+        missed = "infinite"
+        for state in range(len(known)):
+            if not objective.until[state % model.num_states]:
+                ends[state] = None if known[state] is None else math.inf
+            elif known[state] is None:
+                ends[state] = Fraction(0)
+    return ends, missed
+
+
+def _chain_values(chain: list[Any], known: list[Any]) -> list[Any]:
+    """Solve the linear system of a chain for the values that are not known."""
+    rows = [[] if row is None else [_Row(*row)] for row in chain]
+    finite = [None if value in (math.inf, -math.inf) else value for value in known]
+    values: list[Any] = list(_evaluated(rows, [0] * len(rows), finite))
+    for state, value in enumerate(known):
+        if value is not None:
+            values[state] = value
+    return values
+
+
+def exact_from(model: gamedp.Model, policy: Sequence[int], objective: Any) -> list[Fraction]:
+    """Return the exact values that improving a policy leads to, for one player.
+
+    The policy ends the game almost surely, and no better one goes on for ever: as where each step
+    costs something. Then every policy on the way ends it, too, and the last one is the best that
+    does (D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems",
+    Mathematics of Operations Research 16, 1991).
+
+    Parameters
+    ----------
+    model : Model
+    policy : (S,) sequence of int
+        The number of a choice in each state; anything in terminal states.
+    objective : TotalReward
+        "max" or "min"; that is all that counts.
+    """
+    rows, maximise, known = _unfolded(model, objective, Fraction(1))
+    size = model.num_states
+    places = [int(policy[state]) - int(model.choice_offsets[state]) for state in range(size)]
+    while True:
+        values = _evaluated(rows[:size], places, known[:size])
+        if not _improve(rows[:size], places, values, [True] * size, maximise):
+            return values
 
 
 def _unfolded(
@@ -146,6 +241,7 @@ def _unfolded(
     The second S states are worth the constant sum minus the first: so no edge swaps players.
     """
     num_states = model.num_states
+    counts = not isinstance(objective, gamedp.Reachability)
     known: list[Fraction | None] = [None] * (2 * num_states)
     for state, payoff in zip(model.terminals.tolist(), model.payoffs.tolist(), strict=True):
         known[state] = Fraction(payoff)
@@ -164,7 +260,7 @@ def _unfolded(
                     (target + num_states * (side ^ (p < 0)), discount * abs(p) / total)
                     for target, p in zip(model.successors[row].tolist(), signed, strict=True)
                 )
-                reward = Fraction(float(model.rewards[choice]))
+                reward = Fraction(float(model.rewards[choice])) if counts else Fraction(0)
                 rows[state + side * num_states].append(_Row(-reward if side else reward, outcomes))
     return rows, maximise, known
 
@@ -327,3 +423,97 @@ def _evaluated(
     for state, terms, constant in reversed(solved):
         values[state] = constant + sum((p * values[t] for t, p in terms.items()), Fraction(0))
     return values
+
+
+def _long_run(rows: list[list[_Row]], maximise: list[bool], model: gamedp.Model) -> list[Fraction]:
+    """Return the gains of a best policy: Howard's policy iteration for several recurrent classes.
+
+    A policy that neither of the two steps can improve fulfils the optimality equations (Puterman,
+    "Markov Decision Processes", Wiley 1994, theorems 9.1.2 and 9.2.3).
+    """
+    choosing = {most for most, choices in zip(maximise, rows, strict=True) if choices}
+    if len(choosing) > 1 or model.has_swaps:
+        message = "exact averages are for one player who makes all choices."
+        raise gamedp.UnsupportedProblemError(message)
+    sign = 1 if True in choosing else -1
+    policy = [0] * len(rows)
+    while True:
+        chain = [
+            [choices[number]] if choices else []
+            for choices, number in zip(rows, policy, strict=True)
+        ]
+        gains, biases = _gains_and_biases(chain)
+        improved = False
+        for state, choices in enumerate(rows):
+            following = [sign * _mean(row, gains) for row in choices]
+            if following and max(following) > following[policy[state]]:
+                policy[state] = following.index(max(following))
+                improved = True
+        if improved:
+            continue
+        for state, choices in enumerate(rows):
+            if not choices:
+                continue
+            following = [sign * _mean(row, gains) for row in choices]
+            worth = [sign * _result(row, biases) for row in choices]
+            kept = [number for number, mean in enumerate(following) if mean == max(following)]
+            best = max(kept, key=worth.__getitem__)
+            if worth[best] > worth[policy[state]]:
+                policy[state] = best
+                improved = True
+        if not improved:
+            return gains
+
+
+def _mean(row: _Row, values: list[Fraction]) -> Fraction:
+    return _result(row, values) - row.reward
+
+
+def _gains_and_biases(chain: list[list[_Row]]) -> tuple[list[Fraction], list[Fraction]]:
+    """Return what a Markov chain earns per step in the long run, and beyond that on the way.
+
+    The bias is zero in the first state of each recurrent class. Between two visits of that state,
+    the class earns its gain times the steps.
+    """
+    gains: list[Fraction | None] = [None if choices else Fraction(0) for choices in chain]
+    biases = list(gains)
+    for members in _recurrent_classes(chain):
+        first = min(members)
+        known: list[Fraction | None] = [None] * len(chain)
+        known[first] = Fraction(0)
+        cycle = [
+            [] if state == first or state not in members else row for state, row in enumerate(chain)
+        ]
+        steps = [[attrs.evolve(row, reward=Fraction(1)) for row in choices] for choices in cycle]
+        earned = _evaluated(cycle, [0] * len(chain), known)
+        passed = _evaluated(steps, [0] * len(chain), known)
+        gain = _result(chain[first][0], earned) / (1 + _mean(chain[first][0], passed))
+        for state in members:
+            gains[state] = gain
+            biases[state] = earned[state] - gain * passed[state]
+    outside = [[] if gain is not None else row for gain, row in zip(gains, chain, strict=True)]
+    free = [[attrs.evolve(row, reward=Fraction(0)) for row in choices] for choices in outside]
+    gain_of = _evaluated(free, [0] * len(chain), gains)
+    beyond = [
+        [attrs.evolve(row, reward=row.reward - gain_of[state]) for row in choices]
+        for state, choices in enumerate(outside)
+    ]
+    return gain_of, _evaluated(beyond, [0] * len(chain), biases)
+
+
+def _recurrent_classes(chain: list[list[_Row]]) -> list[set[int]]:
+    """Return the sets of states that a Markov chain cannot leave once it is there."""
+    reached = []
+    for start in range(len(chain)):
+        seen, queue = {start}, [start]
+        while queue:
+            for row in chain[queue.pop()]:
+                new = {target for target, _ in row.outcomes} - seen
+                seen |= new
+                queue += new
+        reached.append(seen)
+    return [
+        members
+        for state, members in enumerate(reached)
+        if chain[state] and state == min(members) and all(state in reached[s] for s in members)
+    ]

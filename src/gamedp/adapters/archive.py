@@ -1,0 +1,239 @@
+"""The container of the UMB format: a tar file with an index in JSON and arrays in binary files."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import json
+import lzma
+import tarfile
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from gamedp.errors import DamagedFileError, InvalidModelError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+__all__ = ["INDEX", "Archive", "bits_of", "damaged", "unsupported", "write_archive"]
+
+INDEX = "index.json"
+
+EXACT = 2**53
+"""Integers up to this size are doubles; a quotient of two such is rounded once, as it should be."""
+
+FASTEST = 1
+"""Of gzip's levels: arrays of numbers hardly get smaller with more work."""
+
+DEFAULT_BITS = {"double": 64, "int": 64, "uint": 64, "rational": 128}
+
+
+CHUNK = 1 << 20
+
+MAGIC: dict[bytes, Callable[..., BinaryIO]] = {
+    b"\x1f\x8b\x08": gzip.open,  # type: ignore[dict-item]
+    b"\xfd7zXZ\x00": lzma.open,  # type: ignore[dict-item]
+}
+"""What a compressed file begins with, and what opens it."""
+
+
+def _uncompressed(path: Path) -> BinaryIO:
+    """Open an archive, compressed or not."""
+    with path.open("rb") as file:
+        start = file.read(max(map(len, MAGIC)))
+    for magic, opener in MAGIC.items():
+        if start.startswith(magic):
+            return opener(path, "rb")
+    return path.open("rb")
+
+
+class Archive:
+    """The files of an archive, in memory, as arrays of the types that they have.
+
+    Parameters
+    ----------
+    path : Path
+    wanted : callable
+        Says of the name of a file whether it is to be kept.
+
+    Raises
+    ------
+    DamagedFileError
+        If this is not an archive, or not a whole one.
+    """
+
+    def __init__(self, path: Path, wanted: Callable[[str], bool]) -> None:
+        self.path = path
+        self._files: dict[str, bytes] = {}
+        try:
+            with _uncompressed(path) as stream:
+                # As a stream: a compressed file would be read from the beginning for each member.
+                with tarfile.open(fileobj=stream, mode="r|") as tar:
+                    for member in tar:
+                        name = member.name.removeprefix("./").lstrip("/")
+                        content = tar.extractfile(member) if wanted(name) else None
+                        if content is not None:
+                            self._files[name] = self._whole(name, content.read(), member.size)
+                while stream.read(CHUNK):
+                    pass  # to the end, where the checksum of what was compressed stands
+        except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+            raise damaged(self, f"is no complete tar archive ({error})") from None
+        if INDEX not in self._files:
+            raise damaged(self, f"has no {INDEX}, which says what the other files hold")
+        try:
+            self.index = json.loads(self._files.pop(INDEX).decode())
+        except (ValueError, RecursionError) as error:
+            raise damaged(self, f"has an {INDEX} that is not JSON ({error})") from None
+        if not isinstance(self.index, dict):
+            raise damaged(self, f"has an {INDEX} that is not a JSON object")
+
+    def _whole(self, name: str, content: bytes, size: int) -> bytes:
+        if len(content) != size:
+            raise damaged(self, f"ends in the middle of {name}")
+        return content
+
+    def __contains__(self, name: str) -> bool:
+        """Say whether there is such a file."""
+        return name in self._files
+
+    def _content(self, name: str, count: int, bytes_each: int) -> bytes:
+        """Return the bytes of a file, of which there must be so many."""
+        if name not in self._files:
+            raise damaged(self, f"has no {name}")
+        content, size = self._files[name], count * bytes_each
+        if len(content) != size:
+            raise damaged(
+                self,
+                f"has {len(content):,} bytes in {name}; {count:,} entries of {bytes_each} bytes "
+                f"are {size:,}",
+            )
+        return content
+
+    def integers(self, name: str, count: int, bytes_each: int) -> Integers:
+        """Return unsigned integers; all zero if there is no such file."""
+        if name not in self:
+            return np.zeros(count, np.int64)
+        numbers = np.frombuffer(self._content(name, count, bytes_each), f"<u{bytes_each}")
+        if len(numbers) and numbers.max() > np.iinfo(np.int64).max:
+            raise damaged(self, f"has the number {numbers.max()} in {name}, more than there can be")
+        return numbers.astype(np.int64)
+
+    def offsets(self, name: str, count: int, end: int, items: str) -> Integers:
+        """Return where the items of each of `count` rows begin; one each if there is no file."""
+        if name not in self:
+            if count != end:
+                raise damaged(self, f"has no {name}, and not just one for each of the {items}")
+            return np.arange(count + 1)
+        offsets = self.integers(name, count + 1, 8)
+        if offsets[0] != 0 or offsets[-1] != end or (np.diff(offsets) < 0).any():
+            raise damaged(
+                self,
+                f"has offsets in {name} that do not rise from 0 to {end:,}, the number of {items}",
+            )
+        return offsets
+
+    def bits(self, name: str, count: int) -> Mask:
+        """Return one bit for each of `count` states; all false if there is no such file."""
+        if name not in self:
+            return np.zeros(count, np.bool_)
+        content = np.frombuffer(self._content(name, -(-count // 64), 8), np.uint8)
+        bits = np.unpackbits(content, bitorder="little").astype(np.bool_)
+        if bits[count:].any():
+            raise damaged(self, f"has bits set in {name} for states beyond the last one")
+        return bits[:count].copy()
+
+    def strings(self, mapping: str, name: str, count: int) -> tuple[str, ...]:
+        """Return texts; none if there is no such file."""
+        if mapping not in self:
+            return ()
+        content = self._files.get(name)
+        if content is None:
+            raise damaged(self, f"has no {name}")
+        offsets = self.offsets(mapping, count, len(content), f"bytes in {name}").tolist()
+        try:
+            return tuple(content[begin:end].decode() for begin, end in itertools.pairwise(offsets))
+        except UnicodeDecodeError as error:
+            raise damaged(self, f"has a text in {name} that is not UTF-8 ({error})") from None
+
+    def numbers(self, name: str, kind: Any, count: int) -> Floats:
+        """Return numbers of a type that the index names, each as the nearest double."""
+        word = kind.get("type") if isinstance(kind, dict) else None
+        if word not in DEFAULT_BITS:
+            raise unsupported(self, f"has numbers of the type {word!r} in {name}")
+        bits = kind.get("size", DEFAULT_BITS[word])
+        is_right = bits == 64 if word != "rational" else isinstance(bits, int) and bits > 0
+        if not is_right or bits % (128 if word == "rational" else 64):
+            raise damaged(self, f"has numbers of the type {word} with {bits!r} bits in {name}")
+        content = self._content(name, count, bits // 8)
+        if word == "rational":
+            return self._quotients(name, content, bits // 16)
+        kinds = {"double": "<f8", "int": "<i8", "uint": "<u8"}
+        return np.frombuffer(content, kinds[word]).astype(np.float64)
+
+    def _quotients(self, name: str, content: bytes, half: int) -> Floats:
+        """Return the doubles nearest to fractions, of numerators and denominators in turns."""
+        if half == 8:
+            above = np.frombuffer(content, "<i8")[0::2]
+            below = np.frombuffer(content, "<u8")[1::2]
+        else:
+            both = [
+                int.from_bytes(content[at : at + half], "little", signed=at % (2 * half) == 0)
+                for at in range(0, len(content), half)
+            ]
+            above, below = np.array(both[0::2], object), np.array(both[1::2], object)
+        if (below == 0).any():
+            raise damaged(self, f"has a fraction with the denominator 0 in {name}")
+        if len(above) and (above.max() > EXACT or above.min() < -EXACT or below.max() > EXACT):
+            # Python divides integers of any size, and rounds once.
+            pairs = zip(above.tolist(), below.tolist(), strict=True)
+            try:
+                return np.array([over / under for over, under in pairs])
+            except OverflowError:
+                raise damaged(self, f"has a fraction beyond all doubles in {name}") from None
+        return above.astype(np.float64) / below.astype(np.float64)
+
+
+def damaged(archive: Archive, what: str) -> DamagedFileError:
+    """Return the error that says what is wrong with an archive."""
+    message = f"{archive.path} {what}. Fetch the file again, or let its tool write it anew."
+    return DamagedFileError(message)
+
+
+def unsupported(archive: Archive, what: str) -> InvalidModelError:
+    """Return the error for a model that is none for this library."""
+    message = (
+        f"{archive.path} {what}; gamedp reads Markov chains, Markov decision processes and "
+        "turn-based games in discrete time."
+    )
+    return InvalidModelError(message)
+
+
+def bits_of(mask: Mask) -> bytes:
+    """Return a bit for each entry, padded to whole words of 64."""
+    padded = np.zeros(-(-len(mask) // 64) * 64, np.bool_)
+    padded[: len(mask)] = mask
+    return np.packbits(padded, bitorder="little").tobytes()
+
+
+def write_archive(file: BinaryIO, index: Any, files: Mapping[str, bytes]) -> None:
+    """Write an archive, the same for the same content."""
+    text = json.dumps(index, indent=1).encode()
+    with (
+        gzip.GzipFile(
+            fileobj=file, mode="wb", compresslevel=FASTEST, mtime=0, filename=""
+        ) as zipped,
+        tarfile.open(fileobj=zipped, mode="w", format=tarfile.USTAR_FORMAT) as tar,
+    ):
+        for name, content in ({INDEX: text} | dict(files)).items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))

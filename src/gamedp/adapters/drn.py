@@ -1,0 +1,348 @@
+"""Storm's format of text, DRN ("direct encoding"): states, actions and transitions, one a line.
+
+Read as Storm 1.8 and newer write it. It does not say who moves in a game, so games come in UMB.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import attrs
+import numpy as np
+
+from gamedp.adapters.parts import CHOICES, STATES, Parts
+from gamedp.adapters.text import TextFile, write_lines
+from gamedp.adapters.writing import INITIAL, names_of
+from gamedp.errors import InvalidModelError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+__all__ = ["read_drn", "write_drn"]
+
+KINDS = ("DTMC", "MDP")
+
+NAMELESS = "__NOLABEL__"
+"""What Storm writes for an action without a name."""
+
+DEFAULT = "default"
+"""What Storm calls a reward structure without a name in other formats."""
+
+LABELS = re.compile(r'"([^"]*)"|(\S+)')
+"""The labels of a state; one with a space in it stands in quotation marks."""
+
+
+@attrs.define(eq=False)
+class _Head:
+    """What the sections before the model say."""
+
+    kind: str = ""
+    rewards: list[str] = attrs.field(factory=list)
+    states: int | None = None
+    choices: int | None = None
+    placeholders: dict[str, str] = attrs.field(factory=dict)
+
+
+@attrs.define(eq=False)
+class _Found:
+    """What the lines of the model say; texts become numbers all at once.
+
+    Attributes
+    ----------
+    states, actions, transitions : (n,) int64
+        On which line each stands, counted from 0.
+    """
+
+    states: Integers
+    actions: Integers
+    transitions: Integers
+    names: list[str] = attrs.field(factory=list)
+    labels: dict[str, list[int]] = attrs.field(factory=dict)
+    state_rewards: list[tuple[int, int, str]] = attrs.field(factory=list)
+    choice_rewards: list[tuple[int, int, str]] = attrs.field(factory=list)
+
+
+def read_drn(path: Path) -> Parts:
+    """Read a file.
+
+    Raises
+    ------
+    DamagedFileError
+        If a line is not what it should be.
+    InvalidModelError
+        If the file holds a model of another kind.
+    """
+    file = TextFile(path)
+    head, begin = _read_head(file)
+    found = _sorted_lines(file, begin)
+    _check_counts(file, head, found)
+    _read_states(file, found)
+    _read_actions(file, found)
+    states, choices = len(found.states), len(found.actions)
+    rewards: dict[str, dict[str, Any]] = {name: {} for name in head.rewards}
+    for kind, listed, count in (
+        (STATES, found.state_rewards, states),
+        (CHOICES, found.choice_rewards, choices),
+    ):
+        table = _rewards(file, head, listed, count)
+        for name, column in zip(head.rewards, table.T, strict=True):
+            rewards[name][kind] = column
+    successors, probabilities = _read_transitions(file, head, found)
+    actions, names = _actions(found.names)
+    return Parts(
+        path=path,
+        choice_offsets=_offsets(found.states, found.actions),
+        transition_offsets=_offsets(found.actions, found.transitions),
+        successors=successors,
+        probabilities=probabilities,
+        actions=actions,
+        action_names=names,
+        initial=np.array(found.labels.pop(INITIAL, []), np.int64),
+        labels={name: _mask(listed, states) for name, listed in found.labels.items()},
+        rewards=rewards,
+        lines=found.actions + 1,
+    )
+
+
+def _read_head(file: TextFile) -> tuple[_Head, int]:
+    """Return what stands before the model, and on which line that begins."""
+    head, section = _Head(), ""
+    for place, full in enumerate(file.lines):
+        line = full.strip()
+        if line.startswith("@"):
+            section = line.split(":", 1)[0].split(maxsplit=1)[0]
+            if section == "@model":
+                _check_head(file, head, place)
+                return head, place + 1
+            if section == "@type":
+                head.kind = line.partition(":")[2].strip().upper()
+                _check_kind(file, head.kind)
+        elif section == "@reward_models":
+            # A structure without a name leaves nothing but the space behind it.
+            head.rewards += full.removesuffix(" ").split(" ") if full else []
+        elif line and not line.startswith("//"):
+            _read_section(file, head, section, place)
+    raise file.damaged(len(file.lines), "there is no @model")
+
+
+def _read_section(file: TextFile, head: _Head, section: str, place: int) -> None:
+    """Read a line of a section before the model."""
+    line = file.lines[place].strip()
+    if section == "@parameters":
+        message = f"{file.path} has the parameters {line}; give them values in Storm first."
+        raise InvalidModelError(message)
+    if section == "@nr_states":
+        head.states = file.whole(line, place, "the number of states")
+    elif section == "@nr_choices":
+        head.choices = file.whole(line, place, "the number of choices")
+    elif section == "@placeholders":
+        name, _, value = line.partition(":")
+        head.placeholders[name.strip()] = value.strip()
+
+
+def _check_head(file: TextFile, head: _Head, place: int) -> None:
+    """Give reward models their names, and refuse what leaves the model undefined."""
+    if not head.kind:
+        raise file.damaged(place, "there is no @type before the model")
+    head.rewards = [name or DEFAULT for name in head.rewards]
+    if len(set(head.rewards)) < len(head.rewards):
+        raise file.damaged(place, f"two reward models have one name ({', '.join(head.rewards)})")
+
+
+def _check_kind(file: TextFile, kind: str) -> None:
+    if kind in KINDS:
+        return
+    way_out = "gamedp reads Markov chains (DTMC) and decision processes (MDP) of this format"
+    if kind == "SMG":
+        way_out = "this format does not say who moves: let Storm write the game as .umb"
+    message = f"{file.path} holds a model of the type {kind}; {way_out}."
+    raise InvalidModelError(message)
+
+
+def _sorted_lines(file: TextFile, begin: int) -> _Found:
+    """Return which lines of the model are states, actions and transitions."""
+    firsts = np.array([line.lstrip()[:1] for line in file.lines], "U1")
+    firsts[:begin] = ""
+    is_state, is_action = firsts == "s", firsts == "a"
+    is_transition = (firsts >= "0") & (firsts <= "9")
+    # A line of no kind, or of one that cannot come after what was last.
+    bad = ~(is_state | is_action | is_transition | (firsts == "") | (firsts == "/"))
+    if bad.any():
+        message = "a line must begin with state, action or a state's number"
+        raise file.damaged(int(bad.argmax()), message)
+    kinds = is_state * 1 + is_action * 2 + is_transition * 4
+    places = np.flatnonzero(kinds)
+    kinds = kinds[places]
+    heads = np.maximum.accumulate(np.where(kinds < 4, np.arange(len(kinds)), -1))
+    before = np.where(heads >= 0, kinds[heads], 0)
+    for wrong, message in (
+        ((kinds == 2) & (places < places[kinds == 1].min(initial=len(file.lines))), "a state"),
+        ((kinds == 4) & (before != 2), "an action"),
+    ):
+        if wrong.any():
+            what = {2: "an action", 4: "a transition"}[int(kinds[wrong.argmax()])]
+            raise file.damaged(int(places[wrong.argmax()]), f"{what} must follow {message}")
+    return _Found(places[kinds == 1], places[kinds == 2], places[kinds == 4])
+
+
+def _offsets(rows: Integers, items: Integers) -> Integers:
+    """Return where the items of each row begin, given on which lines both stand."""
+    return np.append(np.searchsorted(items, rows), len(items)).astype(np.int64)
+
+
+def _read_states(file: TextFile, found: _Found) -> None:
+    for state, place in enumerate(found.states.tolist()):
+        word, _, rest = file.lines[place].strip().partition(" ")
+        number, _, rest = rest.partition(" ")
+        if word != "state" or number != str(state):
+            raise file.damaged(place, f"state {state} must come next")
+        if rest:
+            _read_state(file, found, state, rest.strip())
+
+
+def _read_state(file: TextFile, found: _Found, state: int, rest: str) -> None:
+    """Read what stands behind the number of a state."""
+    place = int(found.states[state])
+    if rest.startswith("!"):
+        raise file.damaged(place, "a state of discrete time has no exit rate")
+    if rest.startswith("{"):
+        raise file.damaged(place, "a state that is known has no observation")
+    rest, numbers = _bracket(file, place, rest)
+    if numbers:
+        found.state_rewards.append((state, place, numbers))
+    for quoted, plain in LABELS.findall(rest):
+        found.labels.setdefault(quoted or plain, []).append(state)
+
+
+def _read_actions(file: TextFile, found: _Found) -> None:
+    for choice, place in enumerate(found.actions.tolist()):
+        word, _, rest = file.lines[place].strip().partition(" ")
+        if word != "action":
+            raise file.damaged(place, "a line must begin with state, action or a state's number")
+        name, bracket, numbers = rest.partition("[")
+        found.names.append(name.strip())
+        if bracket:
+            _, numbers = _bracket(file, place, bracket + numbers)
+            found.choice_rewards.append((choice, place, numbers))
+
+
+def _read_transitions(file: TextFile, head: _Head, found: _Found) -> tuple[Integers, Floats]:
+    places = found.transitions.tolist()
+    pairs = [file.lines[place].partition(":") for place in places]
+    words = [probability.strip() for _, _, probability in pairs]
+    if head.placeholders:
+        words = [head.placeholders.get(word, word) for word in words]
+    successors = [successor for successor, _, _ in pairs]
+    return (
+        file.integers(successors, places, "a state"),
+        file.numbers(words, places, "a probability"),
+    )
+
+
+def _bracket(file: TextFile, place: int, text: str) -> tuple[str, str]:
+    """Return what follows the numbers in brackets, and these."""
+    if not text.startswith("["):
+        return text, ""
+    numbers, bracket, rest = text[1:].partition("]")
+    if not bracket:
+        raise file.damaged(place, "a bracket is not closed")
+    return rest.strip(), numbers
+
+
+def _check_counts(file: TextFile, head: _Head, found: _Found) -> None:
+    """Refuse a file that has not as many states and choices as it says."""
+    for what, said, there in (
+        ("states", head.states, len(found.states)),
+        ("choices", head.choices, len(found.actions)),
+    ):
+        if said is not None and said != there:
+            message = f"there are {there:,} {what}, and @nr_{what} says {said:,}"
+            raise file.damaged(len(file.lines), message)
+
+
+def _rewards(file: TextFile, head: _Head, listed: list[tuple[int, int, str]], count: int) -> Any:
+    """Return a table of rewards with a row for each state or choice, zero where none are listed."""
+    words: list[str] = []
+    for _, place, text in listed:
+        numbers = text.split(",")
+        if len(numbers) != len(head.rewards):
+            message = f"there are {len(head.rewards)} reward models, and {len(numbers)} rewards"
+            raise file.damaged(place, message)
+        words += map(str.strip, numbers)
+    if head.placeholders:
+        words = [head.placeholders.get(word, word) for word in words]
+    places = [place for _, place, _ in listed for _ in head.rewards]
+    table = np.zeros((count, len(head.rewards)))
+    rows = [row for row, _, _ in listed]
+    table[rows] = file.numbers(words, places, "a reward").reshape(len(rows), len(head.rewards))
+    return table
+
+
+def _mask(listed: Iterable[int], count: int) -> Any:
+    mask = np.zeros(count, np.bool_)
+    mask[list(listed)] = True
+    return mask
+
+
+def _actions(words: list[str]) -> tuple[Any, tuple[str, ...]]:
+    """Return actions as numbers, and their names unless all are numbers themselves."""
+    if all(word.isdecimal() and int(word) < 2**31 for word in words):
+        return np.array(list(map(int, words)), np.int64), ()
+    numbers: dict[str, int] = {}
+    actions = [numbers.setdefault(word, len(numbers)) for word in words]
+    return np.array(actions, np.int64), tuple("" if w == NAMELESS else w for w in numbers)
+
+
+def write_drn(file: BinaryIO, parts: Parts) -> None:
+    """Write a model, each number with as many digits as it takes to read the same one again."""
+    if parts.num_players > 1:
+        message = "a file of this format does not say who moves; write a game as .umb."
+        raise InvalidModelError(message)
+    states = len(parts.choice_offsets) - 1
+    kind = "DTMC" if parts.num_players == 0 else "MDP"
+    structures = "".join(f"{_word(name)} " for name in parts.rewards)
+    head = (
+        f"// Exported by gamedp\n@type: {kind}\n@value_type: double\n@parameters\n\n"
+        f"@reward_models\n{structures}\n@nr_states\n{states}\n"
+        f"@nr_choices\n{len(parts.transition_offsets) - 1}\n@model\n"
+    )
+    file.write(head.encode())
+    labels: list[list[str]] = [[] for _ in range(states)]
+    for state in parts.initial.tolist():
+        labels[state].append(INITIAL)
+    for name, mask in parts.labels.items():
+        for state in np.flatnonzero(mask).tolist():
+            labels[state].append(_word(name))
+    write_lines(file, _lines(parts, labels))
+
+
+def _lines(parts: Parts, labels: list[list[str]]) -> Iterable[str]:
+    """Yield the lines of each state."""
+    choices, transitions = parts.choice_offsets.tolist(), parts.transition_offsets.tolist()
+    successors, probabilities = parts.successors.tolist(), parts.probabilities.tolist()
+    columns = [kinds[CHOICES].tolist() for kinds in parts.rewards.values()]
+    zeros = f" [{', '.join(['0'] * len(columns))}]" if columns else ""
+    rewards = [f" [{', '.join(map(repr, row))}]" for row in zip(*columns, strict=True)]
+    names = names_of(parts)
+    for state, words in enumerate(labels):
+        lines = [" ".join([f"state {state}{zeros}", *words])]
+        for choice in range(choices[state], choices[state + 1]):
+            reward = rewards[choice] if columns else ""
+            lines.append(f"\taction {names[choice] or NAMELESS}{reward}")
+            begin, end = transitions[choice], transitions[choice + 1]
+            lines += [f"\t\t{successors[t]} : {probabilities[t]!r}" for t in range(begin, end)]
+        yield "\n".join(lines)
+
+
+def _word(name: str) -> str:
+    """Return a name as it may stand between spaces."""
+    if any(letter.isspace() for letter in name) or '"' in name or not name:
+        message = f"a name in this format has no spaces and no quotation marks, not {name!r}."
+        raise InvalidModelError(message)
+    return name

@@ -1,0 +1,119 @@
+"""A model that came from a file, with what the file says beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import attrs
+
+from gamedp.errors import UnknownNameError
+from gamedp.model import Model
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["LoadedModel"]
+
+
+Array = TypeVar("Array")
+
+
+def _named(kind: str, name: str, known: Mapping[str, Array]) -> Array:
+    if name not in known:
+        raise UnknownNameError.nearest(kind, name, known)
+    return known[name]
+
+
+@attrs.frozen(eq=False, kw_only=True, repr=False)
+class LoadedModel:
+    """A model read from a file of another tool; its arrays are read-only.
+
+    Attributes
+    ----------
+    model : Model
+        The model, with the rewards of the file's reward structure if there is just one, else with
+        none: see :meth:`with_rewards`.
+    labels : mapping of str to (S,) bool
+        Which states have each label (atomic proposition). Where play begins is not among them: see
+        :attr:`gamedp.Model.initial_states`.
+    rewards : mapping of str to (C,) float64
+        The expected reward of each choice, for each reward structure: rewards of states and of
+        transitions are in it.
+    action_names : tuple of str
+        The name of each number in :attr:`gamedp.Model.action_labels`; empty if the file has numbers
+        alone. A nameless action has the name ``""``.
+    player_names : tuple of str
+        As the file has them; empty if it has none.
+    path : Path
+        Where it was read.
+    notes : tuple of str
+        What was not quite as in the file, in words: probabilities that were rounded in it, for one.
+    """
+
+    model: Model
+    labels: Mapping[str, NDArray[np.bool_]] = attrs.field(factory=dict)
+    rewards: Mapping[str, NDArray[np.float64]] = attrs.field(factory=dict)
+    action_names: tuple[str, ...] = ()
+    player_names: tuple[str, ...] = ()
+    path: Path
+    notes: tuple[str, ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        """Lock the arrays."""
+        self._lock()
+
+    def _lock(self) -> None:
+        for arrays in (self.labels, self.rewards):
+            for array in arrays.values():
+                array.flags.writeable = False
+
+    def __setstate__(self, state: Any) -> None:
+        """Set the fields and lock the arrays again: pickle returns them writable."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        self._lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields."""
+        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+
+    def __repr__(self) -> str:
+        """Say what was loaded, and which names there are."""
+        names = [
+            f"{word} {', '.join(map(repr, names))}"
+            for word, names in (("labels", self.labels), ("rewards", self.rewards))
+            if names
+        ]
+        return f"<{'; '.join([f'LoadedModel {self.path.name}: {self.model!r}', *names])}>"
+
+    def states(self, label: str) -> NDArray[np.bool_]:
+        """Return which states have a label, as objectives take it.
+
+        Returns
+        -------
+        (S,) bool
+
+        Raises
+        ------
+        UnknownNameError
+            If the model has no such label.
+        """
+        return _named("label", label, self.labels)
+
+    def with_rewards(self, name: str) -> Model:
+        """Return the model with the rewards of one reward structure.
+
+        Raises
+        ------
+        UnknownNameError
+            If the model has no such reward structure.
+        """
+        return attrs.evolve(self.model, rewards=_named("reward structure", name, self.rewards))
+
+    def action_name(self, choice: int) -> str:
+        """Return the name of a choice's action; its number where the file has numbers alone."""
+        number = int(self.model.action_labels[choice])
+        return self.action_names[number] if self.action_names else str(number)

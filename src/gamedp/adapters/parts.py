@@ -1,0 +1,281 @@
+"""What the formats have in common: from the arrays of a file to a model, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.adapters.loaded import LoadedModel
+from gamedp.errors import InvalidModelError
+from gamedp.model import Model
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+__all__ = ["CHOICES", "STATES", "TRANSITIONS", "Parts", "assemble", "offsets_of"]
+
+STATES, CHOICES, TRANSITIONS = "states", "choices", "branches"
+"""What a reward may belong to; words of the UMB format."""
+
+ROUNDED = 1e-5
+"""How far the probabilities of a choice may be from one in total if they were rounded."""
+
+UNIT = 2.0**-53
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Parts:
+    """A model as a file has it, before any check that is the same for all formats.
+
+    Attributes
+    ----------
+    path : Path
+        For messages.
+    choice_offsets : (S+1,) int64
+    transition_offsets : (C+1,) int64
+    successors : (T,) int64
+    probabilities : (T,) float64
+    players : (S,) int64 or None
+        Who chooses; None for player 0.
+    num_players : int
+        0 without choices (a Markov chain).
+    player_names : tuple of str
+    actions : (C,) int64 or None
+        None where the choices of each state are numbered from 0.
+    action_names : tuple of str
+        Empty if `actions` have no names.
+    initial : (I,) int64
+    labels : mapping of str to (S,) bool
+    rewards : mapping of str to a mapping of `STATES`, `CHOICES` or `TRANSITIONS` to an array
+        Added up.
+    lines : (C,) int64 or None
+        Where in the file each choice begins, for messages.
+    notes : tuple of str
+    """
+
+    path: Path
+    choice_offsets: Integers
+    transition_offsets: Integers
+    successors: Integers
+    probabilities: Floats
+    players: Integers | None = None
+    num_players: int = 1
+    player_names: tuple[str, ...] = ()
+    actions: Integers | None = None
+    action_names: tuple[str, ...] = ()
+    initial: Integers
+    labels: Mapping[str, Mask] = attrs.field(factory=dict)
+    rewards: Mapping[str, Mapping[str, Floats]] = attrs.field(factory=dict)
+    lines: Integers | None = None
+    notes: tuple[str, ...] = ()
+
+    def where(self, choice: int) -> str:
+        """Return words for a choice and where it stands."""
+        state = int(np.searchsorted(self.choice_offsets, choice, side="right")) - 1
+        number = choice - int(self.choice_offsets[state])
+        line = "" if self.lines is None else f", line {self.lines[choice]}"
+        return f"{self.path}{line}: choice {number} of state {state}"
+
+
+def offsets_of(counts: NDArray[Any]) -> Integers:
+    """Return where each row begins, for rows of these lengths, and where the last one ends."""
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel:
+    """Return the model that the arrays of a file describe.
+
+    Parameters
+    ----------
+    parts : Parts
+    coalition : iterable of str or int, optional
+        The players, by name or number, who together are player 0; all others are player 1.
+
+    Raises
+    ------
+    InvalidModelError
+        If the arrays do not describe a model.
+    """
+    notes = list(parts.notes)
+    probabilities = _probabilities(parts, notes)
+    players, num_players = _sides(parts, coalition)
+    rewards = {name: _expected(parts, name, kinds) for name, kinds in parts.rewards.items()}
+    notes += _lost_rewards(parts)
+    starts = parts.initial
+    if len(starts) == 0:
+        starts = np.zeros(1, np.int64)
+        notes.append("the file names no initial state; the start is state 0")
+    elif len(starts) > 1:
+        notes.append(
+            f"the file names {len(starts):,} initial states; the start is one of them, each with "
+            "the same probability"
+        )
+    stuck = np.flatnonzero(np.diff(parts.choice_offsets) == 0)
+    only = next(iter(rewards.values())) if len(rewards) == 1 else None
+    try:
+        model = Model.from_arrays(
+            parts.choice_offsets,
+            parts.transition_offsets,
+            parts.successors,
+            probabilities,
+            rewards=only,
+            players=players,
+            terminals=stuck,
+            action_labels=parts.actions,
+            initial=[(1 / len(starts), state) for state in starts.tolist()],
+            num_players=num_players,
+        )
+    except InvalidModelError as error:
+        message = f"{parts.path}: {error}"
+        raise InvalidModelError(message) from None
+    return LoadedModel(
+        model=model,
+        labels=dict(parts.labels),
+        rewards=rewards,
+        action_names=parts.action_names,
+        player_names=parts.player_names,
+        path=parts.path,
+        notes=tuple(notes),
+    )
+
+
+def _how_many(bad: Mask) -> str:
+    count = int(np.count_nonzero(bad))
+    return f"({count:,} of {len(bad):,} choices {'is' if count == 1 else 'are'} off)"
+
+
+def _probabilities(parts: Parts, notes: list[str]) -> Floats:
+    """Return probabilities that sum to one for each choice as well as doubles can.
+
+    Files of text often have probabilities of few digits. Where that shows, they are divided by
+    their sum: bounds are proven for models whose probabilities sum to one.
+    """
+    chances, offsets = parts.probabilities, parts.transition_offsets
+    counts = np.diff(offsets)
+    if len(counts) == 0:
+        return chances
+    _check_chances(parts, counts)
+    totals = np.add.reduceat(chances.astype(np.longdouble), offsets[:-1])
+    distance = np.abs(totals - 1).astype(np.float64)
+    wrong = distance > ROUNDED
+    if wrong.any():
+        choice = int(wrong.argmax())
+        message = (
+            f"{parts.where(choice)} has the total probability {float(totals[choice])!r}, not 1 "
+            f"{_how_many(wrong)}. Correct the file, or write it with more digits; rates of "
+            "continuous time are not probabilities."
+        )
+        raise InvalidModelError(message)
+    rounded = distance > (counts + 4) * UNIT
+    if not rounded.any():
+        return chances
+    notes.append(
+        f"the probabilities of {int(np.count_nonzero(rounded)):,} of {len(rounded):,} choices were "
+        f"rounded in the file: they sum to one within {distance.max():.2g}, and were divided by "
+        "their sum"
+    )
+    divisors = np.repeat(np.where(rounded, totals, 1), counts)
+    scaled: Floats = (chances / divisors).astype(np.float64)
+    return scaled
+
+
+def _check_chances(parts: Parts, counts: Integers) -> None:
+    """Refuse choices that lead nowhere, and what is no probability."""
+    empty = counts == 0
+    if empty.any():
+        message = (
+            f"{parts.where(int(empty.argmax()))} leads nowhere {_how_many(empty)}. Give it a "
+            "transition, or leave it out."
+        )
+        raise InvalidModelError(message)
+    # A negative one would be taken for a swap of the players. Written so that NaN is bad, too.
+    bad = ~((parts.probabilities >= 0) & (parts.probabilities <= 1 + ROUNDED))
+    if bad.any():
+        place = int(bad.argmax())
+        choice = int(np.searchsorted(parts.transition_offsets, place, side="right")) - 1
+        message = (
+            f"{parts.where(choice)} leads to state {parts.successors[place]} with probability "
+            f"{float(parts.probabilities[place])!r}; a probability is a number from 0 to 1."
+        )
+        raise InvalidModelError(message)
+
+
+def _sides(parts: Parts, coalition: Iterable[str | int] | None) -> tuple[Integers | None, int]:
+    """Return who chooses in each state, and how many sides there are."""
+    movers, count = parts.players, parts.num_players
+    if movers is not None and len(movers) and not 0 <= movers.max() < max(count, 1):
+        message = f"{parts.path}: a state belongs to player {movers.max()}; there are {count}."
+        raise InvalidModelError(message)
+    if coalition is None:
+        if count > 2:
+            names = ", ".join(parts.player_names) or f"0 to {count - 1}"
+            message = (
+                f"{parts.path} has {count} players ({names}); name those who play together as "
+                "the first side in `coalition`: the others are the second."
+            )
+            raise InvalidModelError(message)
+        return movers, max(count, 1)
+    chosen = np.zeros(max(count, 1), np.bool_)
+    for player in coalition:
+        chosen[_player(parts, player)] = True
+    if movers is None:
+        movers = np.zeros(len(parts.choice_offsets) - 1, np.int64)
+    return np.where(chosen[movers], 0, 1), 2
+
+
+def _player(parts: Parts, player: str | int) -> int:
+    """Return the number of a player of a coalition."""
+    if player in parts.player_names:
+        return parts.player_names.index(str(player))
+    number = int(player) if str(player).isdecimal() else -1
+    if not 0 <= number < parts.num_players:
+        names = ", ".join(parts.player_names) or f"0 to {parts.num_players - 1}"
+        message = f"{parts.path} has no player {player!r}; the players are {names or 'none'}."
+        raise InvalidModelError(message)
+    return number
+
+
+def _expected(parts: Parts, name: str, kinds: Mapping[str, Floats]) -> Floats:
+    """Return the expected reward of each choice."""
+    for kind, array in kinds.items():
+        bad = ~np.isfinite(array)
+        if bad.any():
+            place = int(bad.argmax())
+            word = {STATES: "state", CHOICES: "choice", TRANSITIONS: "transition"}[kind]
+            message = (
+                f"{parts.path}: the reward {name!r} of {word} {place} is {float(array[place])!r}; "
+                "it must be a finite number."
+            )
+            raise InvalidModelError(message)
+    total = np.zeros(int(parts.choice_offsets[-1]))
+    if STATES in kinds:
+        total += np.repeat(kinds[STATES], np.diff(parts.choice_offsets))
+    if CHOICES in kinds:
+        total += kinds[CHOICES]
+    if TRANSITIONS in kinds and len(total):
+        # Counted from the first one's, so that equal rewards give just that.
+        begin, counts = parts.transition_offsets[:-1], np.diff(parts.transition_offsets)
+        first = kinds[TRANSITIONS][begin]
+        beyond = kinds[TRANSITIONS] - np.repeat(first, counts)
+        total += first + np.add.reduceat(parts.probabilities * beyond, begin)
+    return total
+
+
+def _lost_rewards(parts: Parts) -> list[str]:
+    """Name the reward structures with rewards in states without choices, which earn nothing."""
+    stuck = np.diff(parts.choice_offsets) == 0
+    return [
+        f"the reward {name!r} of states without choices does not count: play ends there"
+        for name, kinds in parts.rewards.items()
+        if STATES in kinds and kinds[STATES][stuck].any()
+    ]

@@ -1,0 +1,398 @@
+"""PRISM's explicit files: transitions (.tra), and beside them labels (.lab) and rewards.
+
+Described in the manual of PRISM, https://www.prismmodelchecker.org/manual/Appendices/ExplicitModelFiles.
+Storm has a dialect without numbers in the headers, which is understood, too.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import attrs
+import numpy as np
+
+from gamedp.adapters.parts import CHOICES, STATES, TRANSITIONS, Parts, offsets_of
+from gamedp.adapters.text import TextFile, write_lines
+from gamedp.adapters.writing import INITIAL
+from gamedp.errors import InvalidModelError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+
+__all__ = ["prism_files", "read_prism"]
+
+DIALECT = {"dtmc": False, "mdp": True}
+"""The headers of Storm's dialect, and whether there are choices."""
+
+NUMBERED = re.compile(r'(\d+)="([^"]*)"')
+"""A label in the first line of a file of PRISM's, with its number."""
+
+STRUCTURE = re.compile(r'Reward structure:?\s*"([^"]*)"')
+"""How newer releases of PRISM name a reward structure, in a comment."""
+
+
+class _Table:
+    """The rows of a file of numbers, all words in one list; comments begin with ``#``.
+
+    Attributes
+    ----------
+    header : list of str
+        The words of the first row, which is none of the others.
+    places : list of int
+        On which line each row stands, counted from 0.
+    """
+
+    def __init__(self, path: Path, *, with_header: bool = True) -> None:
+        self.file = TextFile(path)
+        lines = self.file.lines
+        self.comments = "\n".join(line for line in lines if _is_comment(line))
+        self.places = [
+            place for place, line in enumerate(lines) if line.strip() and not _is_comment(line)
+        ]
+        self.header: list[str] = []
+        if with_header:
+            if not self.places:
+                raise self.file.damaged(len(lines), "there is nothing in the file")
+            self.header = lines[self.places.pop(0)].split()
+        rows = [lines[place] for place in self.places]
+        self._widths = np.fromiter(map(len, map(str.split, rows)), np.int64, len(rows))
+        self._starts = offsets_of(self._widths)
+        self._words = "\n".join(rows).split()
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return len(self.places)
+
+    def words(self, number: int) -> list[str]:
+        """Return a column of words, empty ones where a row is too short."""
+        if len(self) and (self._widths == self._widths[0]).all():
+            width = int(self._widths[0])
+            return self._words[number::width] if number < width else [""] * len(self)
+        starts, widths = self._starts.tolist(), self._widths.tolist()
+        return [
+            self._words[start + number] if number < width else ""
+            for start, width in zip(starts, widths, strict=False)
+        ]
+
+    def column(self, number: int, what: str) -> Any:
+        """Return a column of whole numbers."""
+        numbers = self.file.integers(self.words(number), self.places, what)
+        if len(numbers) and numbers.min() < 0:
+            place = int(numbers.argmin())
+            raise self.file.damaged(self.places[place], f"{what} cannot be negative")
+        return numbers
+
+    def values(self, number: int, what: str) -> Any:
+        """Return a column of numbers."""
+        return self.file.numbers(self.words(number), self.places, what)
+
+    def check_widths(self, *widths: int) -> None:
+        """Refuse rows that have not as many words as they must."""
+        wrong = ~np.isin(self._widths, widths)
+        if wrong.any():
+            place = int(wrong.argmax())
+            wanted = " or ".join(map(str, widths))
+            message = f"there must be {wanted} entries, not {self._widths[place]}"
+            raise self.file.damaged(self.places[place], message)
+
+    def check_count(self, said: str, there: int, what: str) -> None:
+        """Refuse a header that counts otherwise."""
+        if self.file.whole(said, 0, f"the number of {what}") != there:
+            message = f"there are {there:,} {what}, and the first line says {said}"
+            raise self.file.damaged(len(self.file.lines), message)
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith("#")
+
+
+def read_prism(path: Path) -> Parts:
+    """Read a file of transitions, and those beside it that go with it.
+
+    Raises
+    ------
+    DamagedFileError
+        If a line is not what it should be.
+    """
+    table = _Table(path)
+    is_dialect = table.header[0].lower() in DIALECT
+    if is_dialect:
+        has_choices = DIALECT[table.header[0].lower()]
+    elif len(table.header) in (2, 3):
+        has_choices = len(table.header) == 3
+    else:
+        message = "the first line must have two numbers (a Markov chain) or three"
+        raise table.file.damaged(0, message)
+    skipped = int(has_choices)
+    table.check_widths(3 + skipped, 4 + skipped)
+    sources = table.column(0, "a state")
+    choices = table.column(1, "a choice") if has_choices else np.zeros(len(sources), np.int64)
+    targets = table.column(1 + skipped, "a state")
+    states = int(max(sources.max(initial=-1), targets.max(initial=-1))) + 1
+    if not is_dialect:
+        states = _states(table, states)
+    order = np.lexsort((choices, sources))
+    sources, choices = sources[order], choices[order]
+    begins = np.flatnonzero(
+        np.diff(sources, prepend=-1).astype(np.bool_)
+        | np.diff(choices, prepend=-1).astype(np.bool_)
+    )
+    counts = np.bincount(sources[begins], minlength=states)
+    choice_offsets = offsets_of(counts)
+    _check_choices(table, sources[begins], choices[begins], choice_offsets, order[begins])
+    if not is_dialect:
+        table.check_count(table.header[-1], len(sources), "transitions")
+        if has_choices:
+            table.check_count(table.header[1], len(begins), "choices")
+    actions, names = _actions(table, order[begins]) if has_choices else (None, ())
+    parts = Parts(
+        path=path,
+        choice_offsets=choice_offsets,
+        transition_offsets=np.append(begins, len(sources)).astype(np.int64),
+        successors=targets[order],
+        probabilities=table.values(2 + skipped, "a probability")[order],
+        num_players=skipped,
+        actions=actions,
+        action_names=names,
+        initial=np.zeros(0, np.int64),
+        lines=np.array(table.places, np.int64)[order[begins]] + 1,
+    )
+    parts = attrs.evolve(parts, **_labels(path.with_suffix(".lab"), states))
+    return attrs.evolve(parts, rewards=_rewards(parts, with_header=not is_dialect))
+
+
+def _states(table: _Table, least: int) -> int:
+    """Return the number of states in the header."""
+    states = table.file.whole(table.header[0], table.places[0] - 1 if table.places else 0, "states")
+    if states < least:
+        message = f"there is a state {least - 1}, and the first line says there are {states}"
+        raise table.file.damaged(len(table.file.lines), message)
+    return states
+
+
+def _check_choices(
+    table: _Table, states: Integers, numbers: Integers, offsets: Integers, rows: Integers
+) -> None:
+    """Refuse choices of a state that are not numbered from 0 without gaps."""
+    wrong = numbers != np.arange(len(numbers)) - offsets[states]
+    if wrong.any():
+        place = int(wrong.argmax())
+        message = f"the choices of state {states[place]} are not numbered 0, 1, 2, ..."
+        raise table.file.damaged(table.places[int(rows[place])], message)
+
+
+def _actions(table: _Table, rows: Integers) -> tuple[Integers | None, tuple[str, ...]]:
+    """Return the actions of the choices, each from its first row; None if they have no names."""
+    column = table.words(4)
+    words = [column[row] for row in rows.tolist()]
+    if not any(words):
+        return None, ()
+    numbers: dict[str, int] = {}
+    actions = [numbers.setdefault(word, len(numbers)) for word in words]
+    return np.array(actions, np.int64), tuple(numbers)
+
+
+def _labels(path: Path, states: int) -> dict[str, Any]:
+    """Return the labels in a file and the initial states; none if there is no file."""
+    if not path.exists():
+        return {}
+    file = TextFile(path)
+    lines = file.lines or [""]
+    is_dialect = lines[0].strip().upper() == "#DECLARATION"
+    ends = [place for place, line in enumerate(lines) if line.strip().upper() == "#END"]
+    if is_dialect and not ends:
+        raise file.damaged(len(lines), "there is no #END")
+    begin = ends[0] + 1 if is_dialect else 1
+    if is_dialect:
+        words = " ".join(lines[1 : ends[0]]).split()
+        names = {word: word for word in words}
+    else:
+        names = dict(NUMBERED.findall(lines[0]))
+        if not names:
+            raise file.damaged(0, 'the first line must name the labels, as in 0="init"')
+    masks = {name: np.zeros(states, np.bool_) for name in names.values()}
+    for place in range(begin, len(lines)):
+        words = lines[place].replace(":", " ", 1).split()
+        if not words:
+            continue
+        state = file.whole(words[0], place, "a state")
+        if state >= states:
+            raise file.damaged(place, f"there is no state {state}, for there are {states}")
+        for word in words[1:]:
+            if word not in names:
+                raise file.damaged(place, f"there is no label {word}")
+            masks[names[word]][state] = True
+    starts = np.flatnonzero(masks.pop(INITIAL, np.zeros(states, np.bool_)))
+    return {"labels": masks, "initial": starts}
+
+
+def _beside(path: Path) -> dict[str, list[Path]]:
+    """Return the files of rewards that go with a file of transitions, by the number they have."""
+    wanted = re.compile(re.escape(path.stem) + r"(\d*)\.(?:srew|trew)")
+    found: dict[str, list[Path]] = {}
+    for file in sorted(path.parent.iterdir()):
+        match = wanted.fullmatch(file.name)
+        # They may go with another file whose name ends in that number.
+        if match and (not match[1] or not path.with_name(f"{path.stem}{match[1]}.tra").exists()):
+            found.setdefault(match[1], []).append(file)
+    return found
+
+
+def _rewards(parts: Parts, *, with_header: bool) -> dict[str, dict[str, Any]]:
+    """Return the rewards in the files that go with a file of transitions."""
+    rewards: dict[str, dict[str, Any]] = {}
+    for number, files in _beside(parts.path).items():
+        name, kinds = f"reward{number}", {}
+        for file in files:
+            table = _Table(file, with_header=with_header)
+            match = STRUCTURE.search(table.comments)
+            name = match[1] if match and match[1] else name
+            if file.suffix == ".srew":
+                kinds[STATES] = _state_rewards(parts, table)
+            else:
+                kinds[TRANSITIONS] = _transition_rewards(parts, table)
+        if name in rewards:
+            raise table.file.damaged(0, f"there are two reward structures {name!r}")
+        rewards[name] = kinds
+    return rewards
+
+
+def _state_rewards(parts: Parts, table: _Table) -> Any:
+    table.check_widths(2)
+    if table.header:
+        table.check_count(table.header[-1], len(table), "rewards")
+    rewards = np.zeros(len(parts.choice_offsets) - 1)
+    states = table.column(0, "a state")
+    _check_below(table, states, len(rewards), "state")
+    rewards[states] = table.values(1, "a reward")
+    return rewards
+
+
+def _transition_rewards(parts: Parts, table: _Table) -> Any:
+    skipped = int(parts.num_players > 0)
+    table.check_widths(3 + skipped)
+    if table.header:
+        table.check_count(table.header[-1], len(table), "rewards")
+    states = len(parts.choice_offsets) - 1
+    sources, targets = table.column(0, "a state"), table.column(1 + skipped, "a state")
+    _check_below(table, sources, states, "state")
+    choices = parts.choice_offsets[sources]
+    if skipped:
+        choices = choices + table.column(1, "a choice")
+    known = np.repeat(np.arange(len(parts.lines)), np.diff(parts.transition_offsets))  # type: ignore[arg-type]
+    keys, of_key = np.unique(known * states + parts.successors, return_inverse=True)
+    wanted = choices * states + targets
+    places = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
+    wrong = (
+        (keys[places] != wanted) | (choices >= parts.choice_offsets[sources + 1])
+        if len(keys)
+        else np.ones(len(wanted), np.bool_)
+    )
+    if wrong.any():
+        message = "there is no such transition to have a reward"
+        raise table.file.damaged(table.places[int(wrong.argmax())], message)
+    rewards = np.zeros(len(keys))
+    rewards[places] = table.values(2 + skipped, "a reward")
+    return rewards[of_key]
+
+
+def _check_below(table: _Table, numbers: Integers, end: int, what: str) -> None:
+    wrong = numbers >= end
+    if wrong.any():
+        place = int(wrong.argmax())
+        message = f"there is no {what} {numbers[place]}, for there are {end}"
+        raise table.file.damaged(table.places[place], message)
+
+
+def prism_files(parts: Parts) -> dict[Path, Callable[[BinaryIO], object]]:
+    """Return the files that a model becomes, and what writes each.
+
+    Raises
+    ------
+    InvalidModelError
+        If the format cannot say what the model is.
+    InvalidParameterError
+        If there are other files beside that would be taken for rewards of this model.
+    """
+    if parts.num_players > 1:
+        message = "files of this format do not say who moves; write a game as .umb."
+        raise InvalidModelError(message)
+    _check_names(parts)
+    path = parts.path
+    lines = {path: _transitions(parts), path.with_suffix(".lab"): _label_lines(parts)}
+    for number, (name, kinds) in enumerate(parts.rewards.items(), start=1):
+        which = "" if len(parts.rewards) == 1 else str(number)
+        beside = path.with_name(f"{path.stem}{which}.trew")
+        lines[beside] = _reward_lines(parts, name, kinds[CHOICES].tolist())
+    others = [file for files in _beside(path).values() for file in files if file not in lines]
+    if others:
+        message = (
+            f"{others[0]} is there already, and would be taken for a reward of this model; move it "
+            "away, or choose another name."
+        )
+        raise InvalidParameterError(message)
+    return {file: functools.partial(write_lines, lines=texts) for file, texts in lines.items()}
+
+
+def _rows(parts: Parts) -> Iterable[tuple[str, int, int, int]]:
+    """Yield what each transition's line begins with, its choice, its successor and itself."""
+    choices, transitions = parts.choice_offsets.tolist(), parts.transition_offsets.tolist()
+    successors = parts.successors.tolist()
+    for state in range(len(choices) - 1):
+        for choice in range(choices[state], choices[state + 1]):
+            number = f" {choice - choices[state]}" if parts.num_players else ""
+            for transition in range(transitions[choice], transitions[choice + 1]):
+                yield f"{state}{number}", choice, successors[transition], transition
+
+
+def _transitions(parts: Parts) -> Iterable[str]:
+    states, choices = len(parts.choice_offsets) - 1, len(parts.transition_offsets) - 1
+    middle = f" {choices}" if parts.num_players else ""
+    yield f"{states}{middle} {len(parts.successors)}"
+    probabilities = parts.probabilities.tolist()
+    names = parts.action_names
+    actions = [] if parts.actions is None else parts.actions.tolist()
+    for begin, choice, successor, transition in _rows(parts):
+        name = f" {names[actions[choice]]}" if names else ""
+        yield f"{begin} {successor} {probabilities[transition]!r}{name}".rstrip()
+
+
+def _label_lines(parts: Parts) -> Iterable[str]:
+    states = len(parts.choice_offsets) - 1
+    is_initial = np.zeros(states, np.bool_)
+    is_initial[parts.initial] = True
+    masks = {INITIAL: is_initial, **parts.labels}
+    yield " ".join(f'{number}="{name}"' for number, name in enumerate(masks))
+    table = np.array(list(masks.values()))
+    for state in np.flatnonzero(table.any(axis=0)).tolist():
+        yield f"{state}: {' '.join(map(str, np.flatnonzero(table[:, state]).tolist()))}"
+
+
+def _reward_lines(parts: Parts, name: str, rewards: list[float]) -> Iterable[str]:
+    """Yield lines that give each transition the reward of its choice."""
+    earning = [row for row in _rows(parts) if rewards[row[1]]]
+    states, choices = len(parts.choice_offsets) - 1, len(parts.transition_offsets) - 1
+    middle = f" {choices}" if parts.num_players else ""
+    yield f'# Reward structure "{name}"'
+    yield "# Transition rewards"
+    yield f"{states}{middle} {len(earning)}"
+    for begin, choice, successor, _ in earning:
+        yield f"{begin} {successor} {rewards[choice]!r}"
+
+
+def _check_names(parts: Parts) -> None:
+    """Refuse names that would not be read as such."""
+    for name in (*parts.labels, *parts.rewards):
+        if '"' in name or not name.isprintable():
+            message = f"a name in this format has no quotation marks, not {name!r}."
+            raise InvalidModelError(message)
+    for name in parts.action_names:
+        if any(letter.isspace() for letter in name):
+            message = f"an action in this format has no spaces in its name, not {name!r}."
+            raise InvalidModelError(message)

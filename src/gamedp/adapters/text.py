@@ -1,0 +1,95 @@
+"""Files of text: their lines, numbers in them, and complaints that name the line."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from gamedp.errors import DamagedFileError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["TextFile", "write_lines"]
+
+BATCH = 10_000
+"""Lines that are written at once."""
+
+
+def write_lines(file: BinaryIO, lines: Iterable[str]) -> None:
+    """Write lines, each of which gets its end here."""
+    left = iter(lines)
+    while batch := list(itertools.islice(left, BATCH)):
+        file.write("\n".join([*batch, ""]).encode())
+
+
+class TextFile:
+    """The lines of a file of text.
+
+    Raises
+    ------
+    DamagedFileError
+        If the file is not text.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.lines = path.read_text("utf-8").splitlines()
+        except UnicodeDecodeError as error:
+            message = f"{path} is not a file of text ({error}). Check which file this is."
+            raise DamagedFileError(message) from None
+
+    def damaged(self, place: int, what: str) -> DamagedFileError:
+        """Return the error that says what is wrong with a line, counted from 0."""
+        shown = repr(self.lines[place][:80]) if place < len(self.lines) else "the end of the file"
+        message = (
+            f"{self.path}, line {place + 1}: {what}; here stands {shown}. Correct the line, or let "
+            "the file's tool write it anew."
+        )
+        return DamagedFileError(message)
+
+    def integers(self, words: Sequence[str], places: Sequence[int], what: str) -> Any:
+        """Return texts as an array of integers; `places` says on which line each stands."""
+        return self._converted(int, words, places, what).astype(np.int64)
+
+    def numbers(self, words: Sequence[str], places: Sequence[int], what: str) -> Any:
+        """Return texts as an array of doubles, fractions such as ``1/3`` among them."""
+        try:
+            return np.array(list(map(float, words)), np.float64)
+        except ValueError:
+            return self._converted(_number, words, places, what)
+
+    def _converted(
+        self, convert: Callable[[str], Any], words: Sequence[str], places: Sequence[int], what: str
+    ) -> NDArray[Any]:
+        try:
+            return np.array(list(map(convert, words)), None if words else np.float64)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            place = _first_wrong(convert, words)
+            message = f"{what} must be a number, and {words[place]!r} is none"
+            raise self.damaged(places[place], message) from None
+
+    def whole(self, word: str, place: int, what: str) -> int:
+        """Return one text as a number that is not negative."""
+        if not word.isdecimal():
+            raise self.damaged(place, f"{what} must be a whole number, not {word!r}")
+        return int(word)
+
+
+def _number(word: str) -> float:
+    return float(Fraction(word)) if "/" in word else float(word)
+
+
+def _first_wrong(convert: Callable[[str], Any], words: Iterable[str]) -> int:
+    for place, word in enumerate(words):
+        try:
+            convert(word)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            return place
+    return 0

@@ -1,0 +1,281 @@
+"""The unified Markov binary (UMB) format, which Storm, PRISM and others read and write.
+
+The format is described at https://github.com/pmc-tools/umb. Of what it can say, this reads Markov
+chains, Markov decision processes and turn-based games in discrete time.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import metadata
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gamedp.adapters.archive import INDEX, Archive, bits_of, damaged, unsupported, write_archive
+from gamedp.adapters.parts import CHOICES, STATES, TRANSITIONS, Parts
+
+__all__ = ["read_umb", "write_umb"]
+
+VERSIONS = (0, 1)
+"""The major versions of the format that differ in nothing that is read here."""
+
+ROWS = {STATES: "#states", CHOICES: "#choices", TRANSITIONS: "#branches"}
+
+LARGEST = 2**63 - 1
+
+LONGEST_NAME = 60
+"""Letters of an identifier at most: the name of a file in an archive has room for a hundred."""
+
+
+def _is_wanted(name: str) -> bool:
+    """Say whether a file of an archive is read: valuations, for one, are not."""
+    top, _, rest = name.partition("/")
+    return (
+        not rest
+        or (top == "actions" and rest.startswith("choices/"))
+        or (top == "annotations" and rest.startswith(("aps/", "rewards/")))
+    )
+
+
+def read_umb(path: Path) -> Parts:
+    """Read a file.
+
+    Raises
+    ------
+    DamagedFileError
+        If it is not what its index says.
+    InvalidModelError
+        If it holds a model of another kind.
+    """
+    archive = Archive(path, _is_wanted)
+    system = _system(archive)
+    counts = {
+        name: _count(archive, system, name)
+        for name in (*ROWS.values(), "#players", "#choice-actions", "#initial-states")
+    }
+    states, choices, branches = (counts[name] for name in ROWS.values())
+    to_choices = archive.offsets("state-to-choices.bin", states, choices, "choices")
+    to_branches = archive.offsets("choice-to-branches.bin", choices, branches, "branches")
+    starts = np.flatnonzero(archive.bits("state-is-initial.bin", states))
+    if len(starts) != counts["#initial-states"]:
+        raise damaged(
+            archive,
+            f"has {len(starts):,} initial states in state-is-initial.bin; {INDEX} says "
+            f"{counts['#initial-states']:,}",
+        )
+    players = None
+    if counts["#players"] > 1:
+        players = archive.integers("state-to-player.bin", states, 4)
+    kind = system.get("branch-probability-type")
+    return Parts(
+        path=path,
+        choice_offsets=to_choices,
+        transition_offsets=to_branches,
+        successors=archive.integers("branch-to-target.bin", branches, 8),
+        probabilities=_probabilities(archive, kind, to_branches),
+        players=players,
+        num_players=counts["#players"],
+        player_names=_player_names(archive, system, counts["#players"]),
+        initial=starts,
+        labels=_labels(archive, states),
+        rewards=_rewards(archive, counts),
+        notes=_notes(kind),
+        **_actions(archive, counts["#choice-actions"], choices),
+    )
+
+
+def _system(archive: Archive) -> dict[str, Any]:
+    """Return what the index says of the transition system, if it is one of a known kind."""
+    version = archive.index.get("format-version")
+    if version not in VERSIONS:
+        raise damaged(
+            archive,
+            f"is of version {version!r} of the format, and this gamedp reads "
+            f"{' and '.join(map(str, VERSIONS))}",
+        )
+    system = archive.index.get("transition-system")
+    if not isinstance(system, dict):
+        raise damaged(archive, f"has an {INDEX} without a transition-system")
+    if system.get("time") != "discrete":
+        raise unsupported(archive, f"holds a model with time {system.get('time')!r}")
+    if system.get("#observations"):
+        raise unsupported(archive, "holds a model with observations, which hide the state")
+    return system
+
+
+def _count(archive: Archive, system: dict[str, Any], name: str) -> int:
+    number = system.get(name)
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= LARGEST:
+        raise damaged(archive, f"has {name} {number!r} in {INDEX}, which must be a number")
+    return number
+
+
+def _probabilities(archive: Archive, kind: Any, offsets: Any) -> Any:
+    """Return the probability of each branch; where there are none, each choice must be sure."""
+    if kind is not None:
+        return archive.numbers("branch-to-probability.bin", kind, int(offsets[-1]))
+    if (np.diff(offsets) > 1).any():
+        raise unsupported(archive, "has choices with several branches and no probabilities")
+    return np.ones(int(offsets[-1]))
+
+
+def _notes(kind: Any) -> tuple[str, ...]:
+    if kind is not None and kind["type"] == "rational":
+        return ("the probabilities are fractions in the file, each read as the nearest double",)
+    return ()
+
+
+def _player_names(archive: Archive, system: dict[str, Any], count: int) -> tuple[str, ...]:
+    names = system.get("player-names", [])
+    if not isinstance(names, list) or (names and len(names) != count):
+        raise damaged(archive, f"has player-names in {INDEX} that are not {count}")
+    return tuple(map(str, names))
+
+
+def _actions(archive: Archive, count: int, choices: int) -> dict[str, Any]:
+    """Return the actions of the choices and their names, if the file has them."""
+    if count == 0:
+        return {}
+    folder = "actions/choices"
+    actions = archive.integers(f"{folder}/values.bin", choices, 4)
+    if len(actions) and actions.max() >= count:
+        raise damaged(
+            archive,
+            f"has action {actions.max()} in {folder}/values.bin; #choice-actions is {count}",
+        )
+    names = archive.strings(f"{folder}/string-mapping.bin", f"{folder}/strings.bin", count)
+    return {"actions": actions, "action_names": names}
+
+
+def _annotations(archive: Archive, group: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return the annotations of a group: by name, the identifier and what the index says."""
+    groups = archive.index.get("annotations", {})
+    entries = groups.get(group, {}) if isinstance(groups, dict) else None
+    if not isinstance(entries, dict) or not all(isinstance(e, dict) for e in entries.values()):
+        raise damaged(archive, f"has annotations in {INDEX} that are not maps of names")
+    named = {str(entry.get("alias", name)): (name, entry) for name, entry in entries.items()}
+    if len(named) != len(entries):
+        raise damaged(archive, f"has two {group} of one name in {INDEX}")
+    return named
+
+
+def _labels(archive: Archive, states: int) -> dict[str, Any]:
+    labels = {}
+    for name, (identifier, entry) in _annotations(archive, "aps").items():
+        file = f"annotations/aps/{identifier}/states/values.bin"
+        if entry.get("applies-to") != [STATES] or file not in archive:
+            raise damaged(archive, f"has the atomic proposition {name!r}, but not {file}")
+        labels[name] = archive.bits(file, states)
+    return labels
+
+
+def _rewards(archive: Archive, counts: dict[str, int]) -> dict[str, dict[str, Any]]:
+    rewards = {}
+    for name, (identifier, entry) in _annotations(archive, "rewards").items():
+        kinds = entry.get("applies-to")
+        if not isinstance(kinds, list) or not set(kinds) <= ROWS.keys():
+            raise damaged(archive, f"has the reward {name!r} apply to {kinds!r}")
+        if "probability-type" in entry:
+            raise unsupported(archive, f"has the random reward {name!r}")
+        rewards[name] = {
+            kind: archive.numbers(
+                f"annotations/rewards/{identifier}/{kind}/values.bin",
+                entry.get("type"),
+                counts[ROWS[kind]],
+            )
+            for kind in kinds
+        }
+    return rewards
+
+
+def write_umb(file: BinaryIO, parts: Parts) -> None:
+    """Write a model, compressed by gzip."""
+    files: dict[str, bytes] = {}
+    states, choices = len(parts.choice_offsets) - 1, len(parts.transition_offsets) - 1
+    if not np.array_equal(parts.choice_offsets, np.arange(states + 1)):
+        files["state-to-choices.bin"] = parts.choice_offsets.astype("<u8").tobytes()
+    if parts.players is not None:
+        files["state-to-player.bin"] = parts.players.astype("<u4").tobytes()
+    is_initial = np.zeros(states, np.bool_)
+    is_initial[parts.initial] = True
+    files["state-is-initial.bin"] = bits_of(is_initial)
+    # It may be left out where there is one each, but not every reader knows that.
+    files["choice-to-branches.bin"] = parts.transition_offsets.astype("<u8").tobytes()
+    files["branch-to-target.bin"] = parts.successors.astype("<u8").tobytes()
+    files["branch-to-probability.bin"] = parts.probabilities.astype("<f8").tobytes()
+    system: dict[str, Any] = {
+        "time": "discrete",
+        "#players": parts.num_players,
+        "#states": states,
+        "#initial-states": len(parts.initial),
+        "#choices": choices,
+        "#choice-actions": _write_actions(parts, files),
+        "#branches": len(parts.successors),
+        "#branch-actions": 0,
+        "#observations": 0,
+        "branch-probability-type": {"type": "double", "size": 64},
+    }
+    if parts.num_players > 1:
+        system["player-names"] = list(parts.player_names)
+    index = {
+        "format-version": VERSIONS[-1],
+        "format-revision": 0,
+        "file-data": {"tool": "gamedp", "tool-version": _version()},
+        "transition-system": system,
+        "annotations": _write_annotations(parts, files),
+    }
+    write_archive(file, index, files)
+
+
+def _version() -> str:
+    try:
+        return metadata.version("gamedp")
+    except metadata.PackageNotFoundError:
+        return "unknown"  # run from a source tree
+
+
+def _write_actions(parts: Parts, files: dict[str, bytes]) -> int:
+    """Add the files of the actions; return how many actions there are."""
+    if parts.actions is None:
+        return 0
+    folder = "actions/choices"
+    files[f"{folder}/values.bin"] = parts.actions.astype("<u4").tobytes()
+    if parts.action_names:
+        texts = [name.encode() for name in parts.action_names]
+        ends = np.cumsum([0, *map(len, texts)])
+        files[f"{folder}/string-mapping.bin"] = ends.astype("<u8").tobytes()
+        files[f"{folder}/strings.bin"] = b"".join(texts)
+    return max(len(parts.action_names), int(parts.actions.max(initial=0)) + 1)
+
+
+def _write_annotations(parts: Parts, files: dict[str, bytes]) -> dict[str, dict[str, Any]]:
+    """Add the files of labels and rewards; return what the index says of them."""
+    annotations: dict[str, dict[str, Any]] = {}
+    contents = [
+        ("aps", name, STATES, {"type": "bool", "size": 1}, bits_of(mask))
+        for name, mask in parts.labels.items()
+    ]
+    contents += [
+        ("rewards", name, kind, {"type": "double", "size": 64}, numbers.astype("<f8").tobytes())
+        for name, kinds in parts.rewards.items()
+        for kind, numbers in kinds.items()
+    ]
+    for group, name, kind, of_type, content in contents:
+        entries = annotations.setdefault(group, {})
+        identifier = _identifier(name, entries)
+        entries[identifier] = {"alias": name, "applies-to": [kind], "type": of_type}
+        files[f"annotations/{group}/{identifier}/{kind}/values.bin"] = content
+    return annotations
+
+
+def _identifier(name: str, taken: dict[str, Any]) -> str:
+    """Return a name in the letters that the names of files may have, and not taken yet."""
+    plain = re.sub(r"[^0-9a-z_-]", "_", name.lower())[:LONGEST_NAME] or "_"
+    if plain not in taken:
+        return plain
+    number = 2
+    while f"{plain}_{number}" in taken:
+        number += 1
+    return f"{plain}_{number}"

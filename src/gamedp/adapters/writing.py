@@ -1,0 +1,204 @@
+"""Models as other tools know them: who moves is in the state, and where play ends it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import attrs
+import numpy as np
+
+from gamedp.adapters.loaded import LoadedModel
+from gamedp.adapters.parts import CHOICES, Parts, offsets_of
+from gamedp.errors import InvalidModelError
+from gamedp.model import Model
+from gamedp.objectives import Reachability, resolved
+from gamedp.reduction.unfolding import unfold
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+__all__ = ["Ends", "names_of", "parts_of"]
+
+Ends: TypeAlias = Literal["loop", "none"]
+
+INITIAL = "init"
+"""The label by which other tools know where play begins."""
+
+OWN = "reward"
+"""What a model's own rewards are called."""
+
+SWAPPED = "swapped"
+"""The label of the states in which the players have changed places."""
+
+
+def parts_of(
+    path: Path,
+    given: Model | LoadedModel,
+    labels: Mapping[str, Any] | None,
+    rewards: Mapping[str, Any] | None,
+    ends: Ends,
+) -> Parts:
+    """Return what is to be written of a model.
+
+    Parameters and errors are those of :func:`gamedp.save_model`.
+    """
+    model = given.model if isinstance(given, LoadedModel) else given
+    _check(model)
+    if labels is None:
+        labels = given.labels if isinstance(given, LoadedModel) else {}
+    if rewards is None and isinstance(given, LoadedModel):
+        rewards = given.rewards
+    own = rewards is None
+    if rewards is None:
+        rewards = {OWN: model.rewards} if model.rewards.any() or model.payoffs.any() else {}
+    masks = {name: _states(model, name, states) for name, states in labels.items()}
+    columns = {name: _column(model, name, numbers) for name, numbers in rewards.items()}
+    if model.has_swaps or (model.initial_probabilities < 0).any():
+        model, masks, columns = _unfolded(model, masks, columns)
+    counts, actions = np.diff(model.choice_offsets), model.action_labels.astype(np.int64)
+    names = given.action_names if isinstance(given, LoadedModel) else ()
+    numbered = np.arange(model.num_choices) - np.repeat(model.choice_offsets[:-1], counts)
+    if not names and not np.array_equal(actions, numbered):
+        actions, names = _named(model)
+    is_chain = model.num_players == 1 and not names and not (counts > 1).any()
+    parts = Parts(
+        path=path,
+        choice_offsets=model.choice_offsets,
+        transition_offsets=model.transition_offsets,
+        successors=model.successors.astype(np.int64),
+        probabilities=model.probabilities,
+        players=model.players.astype(np.int64) if model.num_players == 2 else None,
+        num_players=0 if is_chain else model.num_players,
+        player_names=_player_names(given, model),
+        actions=None if is_chain else actions,
+        action_names=names,
+        initial=np.sort(model.initial_states),
+        labels=masks,
+        rewards={name: {CHOICES: column} for name, column in columns.items()},
+    )
+    if own and model.payoffs.any():
+        parts = _with_sink(parts, model)
+    return _closed(parts) if ends == "loop" else parts
+
+
+def _check(model: Model) -> None:
+    """Refuse what the formats cannot say."""
+    if model.num_players > 2:
+        message = (
+            f"the model has {model.num_players} players, each with rewards of their own; files of "
+            "other tools know at most two sides."
+        )
+        raise InvalidModelError(message)
+    starts = np.abs(model.initial_probabilities)
+    if (starts != starts[0]).any():
+        message = (
+            "the model starts in one of several states with unequal probabilities; a file can only "
+            "name them. Add a state that leads to them, and start there."
+        )
+        raise InvalidModelError(message)
+
+
+def _unfolded(
+    model: Model, masks: dict[str, Mask], columns: dict[str, Floats]
+) -> tuple[Model, dict[str, Mask], dict[str, Floats]]:
+    """Return a model whose players keep their places, and the labels and rewards to go with it."""
+    is_swapped = np.repeat([False, True], model.num_states)
+    masks = {SWAPPED: is_swapped} | {name: np.tile(mask, 2) for name, mask in masks.items()}
+    columns = {name: np.concatenate([column, -column]) for name, column in columns.items()}
+    return unfold(model), masks, columns
+
+
+def _player_names(given: Model | LoadedModel, model: Model) -> tuple[str, ...]:
+    if model.num_players == 1:
+        return ()
+    names = given.player_names if isinstance(given, LoadedModel) else ()
+    return names if len(names) == 2 else ("max", "min")
+
+
+def _states(model: Model, name: str, states: Any) -> Mask:
+    """Return which states have a label."""
+    mask: Mask = resolved(Reachability(states), model).target  # type: ignore[union-attr]
+    if name == INITIAL:
+        message = f"the label {INITIAL!r} is kept for the initial states; choose another name."
+        raise InvalidModelError(message)
+    return mask
+
+
+def _column(model: Model, name: str, numbers: Any) -> Floats:
+    column = np.asarray(numbers, np.float64)
+    if column.shape != (model.num_choices,):
+        message = (
+            f"the reward structure {name!r} has the shape {column.shape}; it needs one number for "
+            f"each choice: ({model.num_choices},)."
+        )
+        raise InvalidModelError(message)
+    return column
+
+
+def _named(model: Model) -> tuple[Integers, tuple[str, ...]]:
+    """Return actions numbered without gaps, and what they were called before."""
+    labels, actions = np.unique(model.action_labels, return_inverse=True)
+    return actions.astype(np.int64), tuple(map(str, labels.tolist()))
+
+
+def _closed(parts: Parts) -> Parts:
+    """Let states without choices lead to themselves."""
+    stuck = np.flatnonzero(np.diff(parts.choice_offsets) == 0)
+    return _with_choices(parts, stuck, stuck, np.zeros(len(stuck)))
+
+
+def _with_sink(parts: Parts, model: Model) -> Parts:
+    """Let a state with a payoff earn it on one more step, to a new state that is the last."""
+    sink = len(parts.choice_offsets) - 1
+    parts = attrs.evolve(
+        parts,
+        choice_offsets=np.append(parts.choice_offsets, parts.choice_offsets[-1]),
+        players=None if parts.players is None else np.append(parts.players, 0),
+        labels={label: np.append(mask, [False]) for label, mask in parts.labels.items()},
+    )
+    paid = model.payoffs != 0
+    targets = np.full(np.count_nonzero(paid), sink)
+    return _with_choices(parts, model.terminals[paid], targets, model.payoffs[paid])
+
+
+def _with_choices(parts: Parts, states: Integers, targets: Integers, rewards: Floats) -> Parts:
+    """Give states without choices, in ascending order, one each that leads to a state for sure."""
+    places = parts.choice_offsets[states]
+    counts = np.diff(parts.choice_offsets)
+    counts[states] = 1
+    widths = np.insert(np.diff(parts.transition_offsets), places, 1)
+    spots = parts.transition_offsets[places]
+    names = parts.action_names
+    if names and "" not in names:
+        names = (*names, "")
+    action = names.index("") if names else 0
+    return attrs.evolve(
+        parts,
+        choice_offsets=offsets_of(counts),
+        transition_offsets=offsets_of(widths),
+        successors=np.insert(parts.successors, spots, targets),
+        probabilities=np.insert(parts.probabilities, spots, 1.0),
+        actions=None if parts.actions is None else np.insert(parts.actions, places, action),
+        action_names=names,
+        rewards={
+            name: {CHOICES: np.insert(kinds[CHOICES], places, rewards)}
+            for name, kinds in parts.rewards.items()
+        },
+    )
+
+
+def names_of(parts: Parts) -> Sequence[str]:
+    """Return the name of each choice's action: its number where there are no names."""
+    counts = np.diff(parts.choice_offsets)
+    if parts.actions is None:
+        numbers = np.arange(int(counts.sum())) - np.repeat(parts.choice_offsets[:-1], counts)
+        return [str(number) for number in numbers.tolist()]
+    if not parts.action_names:
+        return [str(number) for number in parts.actions.tolist()]
+    return [parts.action_names[number] for number in parts.actions.tolist()]

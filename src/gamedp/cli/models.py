@@ -1,0 +1,176 @@
+"""Models in files: what is asked of them, and their answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+import gamedp
+from gamedp.adapters import LoadedModel
+from gamedp.cli import report
+from gamedp.cli.options import (
+    ExploreOptions,
+    FileOptions,
+    Method,
+    ObjectiveOptions,
+    OutputOptions,
+)
+from gamedp.cli.watch import watch
+from gamedp.errors import InvalidParameterError, UnknownNameError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gamedp.model import Model
+    from gamedp.objectives import Objective
+
+__all__ = ["model_with_digest", "solve_file"]
+
+
+@attrs.frozen(eq=False)
+class _Question:
+    """What is asked of a model: an objective, and how the options said it."""
+
+    model: Model
+    objective: Objective
+    words: dict[str, Any]
+
+
+def solve_file(
+    name: str,
+    file: FileOptions,
+    method: Method,
+    output: OutputOptions,
+    save: Path | None,
+    certificate: Path | None,
+) -> None:
+    """Solve the model in a file and print what is known of its start; save what is asked for.
+
+    Raises
+    ------
+    GamedpError
+        If the file or the options make no sense, or the solver stops too early.
+    """
+    if method.explore != ExploreOptions():
+        message = "the options for building a model are for games; a file has its model."
+        raise InvalidParameterError(message)
+    method.objective.name()  # what contradicts is said before a large file is read
+    loaded = gamedp.load_model(name, coalition=file.coalition)
+    question = _question(loaded, file, method.objective)
+    failure = None
+    try:
+        with watch(quiet=output.quiet) as progress:
+            solution = gamedp.solve(
+                question.model, question.objective, progress=progress, **method.solver.keywords()
+            )
+    except gamedp.NotSolvedError as error:
+        solution, failure = error.solution, error
+    if save is not None:
+        solution.save(save)
+    if certificate is not None:
+        solution.certificate().save(certificate)
+    if output.json:
+        facts = report.facts(name, solution) | {"objective": question.words, "notes": loaded.notes}
+        del facts["parameters"]
+        report.print_json({"model": facts.pop("game")} | facts)
+    else:
+        words = ", ".join(f"{name} {word}" for name, word in question.words.items())
+        pairs = [("model", repr(loaded)), *report.value_lines(solution)]
+        pairs += [
+            (label, words.removeprefix("name ") if label == "objective" else text)
+            for label, text in report.measures(solution)
+        ]
+        pairs += [("note", note) for note in loaded.notes]
+        if save is not None:
+            pairs.append(("saved in", str(save)))
+        if certificate is not None:
+            pairs.append(("proof in", str(certificate)))
+        print(report.lines(pairs))
+    if failure is not None:
+        raise failure
+
+
+def _question(loaded: LoadedModel, file: FileOptions, options: ObjectiveOptions) -> _Question:
+    """Return what is asked of a model."""
+    name, optimum = options.name(), options.wanted()
+    if file.reach is not None:
+        if name != "total" or file.target is not None or file.reward is not None:
+            other = (
+                "--target" if file.target else "--reward" if file.reward else f"objective {name}"
+            )
+            message = f"--reach does not go with {other}: one of them says what is computed."
+            raise InvalidParameterError(message)
+        allowed = None if file.allowed is None else _states(loaded, file.allowed, "--allowed")
+        goal = gamedp.Reachability(_states(loaded, file.reach, "--reach"), allowed, optimum)
+        words = {"name": "reach", "target": file.reach, "allowed": file.allowed}
+        return _Question(loaded.model, goal, _given(words | {"optimum": optimum}))
+    if file.allowed is not None:
+        message = "--allowed needs --reach: it says on which states one may get there."
+        raise InvalidParameterError(message)
+    if file.target is not None and name != "total":
+        message = f"--target does not go with the objective {name}."
+        raise InvalidParameterError(message)
+    reward = _reward(loaded, file.reward)
+    objective = options.make()
+    if file.target is not None:
+        until = _states(loaded, file.target, "--target")
+        objective = gamedp.TotalReward(optimum, until=until)
+    asked = {
+        "name": name,
+        "reward": reward,
+        "until": file.target,
+        "discount": options.discount,
+        "horizon": options.horizon,
+        "optimum": optimum,
+    }
+    return _Question(loaded.with_rewards(reward), objective, _given(asked))
+
+
+def model_with_digest(name: str, digest: str, coalition: list[str] | None) -> Model:
+    """Return the model in a file, with those of its rewards with which it has the digest.
+
+    The model as it is if it never has.
+    """
+    loaded = gamedp.load_model(name, coalition=coalition)
+    models = [loaded.model, *(loaded.with_rewards(reward) for reward in loaded.rewards)]
+    return next((model for model in models if model.digest() == digest), loaded.model)
+
+
+def _given(words: dict[str, Any]) -> dict[str, Any]:
+    return {name: word for name, word in words.items() if word is not None}
+
+
+def _reward(loaded: LoadedModel, name: str | None) -> str:
+    """Return which of the file's rewards is meant."""
+    if name is not None:
+        return name
+    if len(loaded.rewards) == 1:
+        return next(iter(loaded.rewards))
+    labels = ", ".join(loaded.labels) or "none"
+    message = (
+        f"--reward must say which reward counts: {', '.join(loaded.rewards)}."
+        if loaded.rewards
+        else f"{loaded.path} has no rewards; --reach asks for a probability. Its labels: {labels}."
+    )
+    raise InvalidParameterError(message)
+
+
+def _states(loaded: LoadedModel, text: str, option: str) -> NDArray[np.bool_] | list[int]:
+    """Return the states that a label has, or that are listed.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such label or state.
+    """
+    numbers = text.split(",")
+    if text in loaded.labels or not all(number.isdecimal() for number in numbers):
+        return loaded.states(text)
+    states, end = [int(number) for number in numbers], loaded.model.num_states
+    if max(states) >= end:
+        message = f"{option}: there is no state {max(states)}; they are numbered 0 to {end - 1}."
+        raise UnknownNameError(message)
+    return states

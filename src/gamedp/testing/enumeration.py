@@ -1,0 +1,148 @@
+"""Exact values where play may go on for ever: all policies of small models, one after the other.
+
+Memoryless deterministic policies suffice for reaching a target and for totals whose rewards have
+one sign [1]_, for one player and two opponents; so the best of them has the value. Nothing here
+knows of end components, attractors or any other shortcut that a solver takes.
+
+References
+----------
+.. [1] J. Filar, K. Vrieze, "Competitive Markov Decision Processes", Springer 1997, section 4.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+import gamedp
+
+__all__ = ["Missed", "Number", "best_of_all"]
+
+Number: TypeAlias = Fraction | float
+"""A rational number, or an infinite one."""
+
+Missed: TypeAlias = Literal["nothing", "infinite", "sum"]
+"""What play counts that never reaches an end."""
+
+Chain: TypeAlias = list[tuple[Fraction, tuple[tuple[int, Fraction], ...]] | None]
+"""For each state what it earns and the (state, probability) pairs that follow; None for ends."""
+
+MOST = 20_000
+"""Pairs of policies."""
+
+
+def best_of_all(
+    chains: list[list[tuple[Fraction, tuple[tuple[int, Fraction], ...]]]],
+    maximise: list[bool],
+    known: list[Number | None],
+    missed: Missed,
+    evaluate: Callable[[Chain, list[Number | None]], list[Number]],
+) -> list[Number]:
+    """Return the most that one player gets against the worst that the other one does.
+
+    Parameters
+    ----------
+    chains
+        The choices of each state: what they earn, and (state, probability) pairs. None for ends.
+    maximise
+        Whether the mover of a state wants the most.
+    known
+        The values of the ends, else None.
+    missed
+        What play counts that never reaches an end.
+    evaluate
+        Solves a linear system: the values of a chain in which ends are surely reached.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If there are too many policies, or the total of one is undefined.
+    """
+    pairs = math.prod(max(1, len(choices)) for choices in chains)
+    if pairs > MOST:
+        message = f"exact values compare all policies; these are {pairs:,}, more than {MOST:,}."
+        raise gamedp.UnsupportedProblemError(message)
+    best: list[Number] | None = None
+    for first in _policies(chains, maximise, True):
+        worst: list[Number] | None = None
+        for second in _policies(chains, maximise, False):
+            places = [a if most else b for a, b, most in zip(first, second, maximise, strict=True)]
+            chain: Chain = [
+                choices[place] if choices else None
+                for choices, place in zip(chains, places, strict=True)
+            ]
+            values = _values(chain, known, missed, evaluate)
+            worst = values if worst is None else list(map(min, worst, values))
+        assert worst is not None  # noqa: S101 - there is always a policy
+        best = worst if best is None else list(map(max, best, worst))
+    assert best is not None  # noqa: S101
+    return best
+
+
+def _policies(chains: list[list[Any]], maximise: list[bool], most: bool) -> Iterator[list[int]]:
+    """Go through what one side can choose; the other's states have a 0."""
+    options = [
+        range(max(1, len(choices))) if maximise[state] == most else range(1)
+        for state, choices in enumerate(chains)
+    ]
+    return map(list, itertools.product(*options))
+
+
+def _values(
+    chain: Chain,
+    known: list[Number | None],
+    missed: Missed,
+    evaluate: Callable[[Chain, list[Number | None]], list[Number]],
+) -> list[Number]:
+    """Return what a policy is worth: first where play never ends, then by linear equations."""
+    reach = [_reachable(chain, state) for state in range(len(chain))]
+    values = list(known)
+    for state, row in enumerate(chain):
+        if row is None or any(chain[other] is None for other in reach[state]):
+            continue
+        if missed == "nothing":
+            values[state] = Fraction(0)
+        elif missed == "infinite":
+            values[state] = math.inf
+        elif all(state in reach[other] for other in reach[state]):
+            values[state] = _endless([chain[other] for other in reach[state]])
+    for state, value in enumerate(values):
+        if value is None:
+            infinite = {
+                values[other] for other in reach[state] if values[other] in (math.inf, -math.inf)
+            }
+            if len(infinite) > 1:
+                message = f"the total of a policy is infinite both ways from state {state}."
+                raise gamedp.UnsupportedProblemError(message)
+            if infinite:
+                values[state] = infinite.pop()
+    return evaluate(
+        [None if v is not None else row for v, row in zip(values, chain, strict=True)], values
+    )
+
+
+def _endless(rows: list[Any]) -> Number:
+    """Return the total of play that stays among some states for ever."""
+    rewards = [reward for reward, _ in rows]
+    if not any(rewards):
+        return Fraction(0)
+    if min(rewards) >= 0:
+        return math.inf
+    if max(rewards) <= 0:
+        return -math.inf
+    message = "exact totals are for endless play that earns rewards of one sign."
+    raise gamedp.UnsupportedProblemError(message)
+
+
+def _reachable(chain: Chain, start: int) -> set[int]:
+    seen, left = {start}, [start]
+    while left:
+        row = chain[left.pop()]
+        for target, _ in row[1] if row is not None else ():
+            if target not in seen:
+                seen.add(target)
+                left.append(target)
+    return seen

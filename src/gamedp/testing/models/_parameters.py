@@ -1,0 +1,32 @@
+"""Validators for the parameters of the models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gamedp
+
+__all__ = ["between", "whole"]
+
+
+def whole(least: int) -> Callable[[Any, Any, Any], None]:
+    """Return a validator that asks for a whole number of at least `least`."""
+
+    def check(_model: object, attribute: Any, value: Any) -> None:
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            message = f"{attribute.name}={value!r} must be a whole number of at least {least}."
+            raise gamedp.InvalidParameterError(message)
+
+    return check
+
+
+def between(low: float, high: float) -> Callable[[Any, Any, Any], None]:
+    """Return a validator that asks for a number strictly between two others."""
+
+    def check(_model: object, attribute: Any, value: Any) -> None:
+        if not low < value < high:
+            message = f"{attribute.name}={value!r} must lie between {low} and {high}."
+            raise gamedp.InvalidParameterError(message)
+
+    return check

@@ -1,0 +1,844 @@
+"""Models in files of other tools: what is read, what is written, and what is refused."""
+
+import gzip
+import io
+import json
+import lzma
+import pickle
+import struct
+import tarfile
+from fractions import Fraction
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import gamedp
+from gamedp.errors import (
+    DamagedFileError,
+    InvalidModelError,
+    InvalidParameterError,
+    UnknownNameError,
+)
+from gamedp.games.matches import Matches
+from gamedp.games.wubbel import Wubbel
+from gamedp.model import ARRAYS
+from gamedp.testing.strategies import models
+
+CAREFUL = settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+SUFFIXES = {"umb": ".umb", "drn": ".drn", "prism": ".tra"}
+
+DRN = """\
+// Written by hand
+@type: MDP
+@parameters
+
+@reward_models
+ steps
+@nr_states
+4
+@nr_choices
+5
+@model
+state 0 [0, 1] init
+//[s=0]
+	action go [0.5, 2]
+		1 : 0.5
+		2 : 1/2
+	action wait [0, 0]
+		0 : 1
+state 1 [0, 1] "bad luck" low
+	action __NOLABEL__ [0, 0]
+		1 : 0.25
+		3 : 0.75
+state 2
+	action go [0, 0]
+		3 : 1
+state 3 [7, 0] goal low
+	action wait [0, 0]
+		3 : 1
+"""
+
+TRA = """\
+4 5 7
+0 0 1 0.5 go
+0 0 2 0.5 go
+0 1 0 1 wait
+1 0 1 0.25
+1 0 3 0.75
+2 0 3 1 go
+3 0 3 1 wait
+"""
+LAB = '0="init" 1="deadlock" 2="bad luck" 3="low" 4="goal"\n0: 0\n1: 2 3\n3: 3 4\n'
+SREW = '# Reward structure "steps"\n# State rewards\n4 2\n0 1\n1 1\n'
+TREW = '# Reward structure "steps"\n# Transition rewards\n4 5 3\n0 0 1 1\n0 0 2 3\n1 0 3 4\n'
+
+CHAIN_TRA = "3 4\n0 1 0.5\n0 2 0.5 step\n1 1 1.0\n2 0 1.0\n"
+DIALECT_TRA = "mdp\n0 0 1 0.5\n0 0 0 0.5\n0 1 1 1\n1 0 1 1\n"
+DIALECT_LAB = "#DECLARATION\ninit deadlock done\n#END\n0 init\n1 done\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path
+
+
+def written(folder, **files):
+    for name, text in files.items():
+        (folder / name.replace("_", ".")).write_text(text)
+    return folder
+
+
+def a_model(**changes):
+    """Return a model with two states that decide, and one that is left nowhere."""
+    arrays = {
+        "choice_offsets": [0, 2, 3, 4],
+        "transition_offsets": [0, 2, 3, 5, 6],
+        "successors": [1, 2, 0, 0, 2, 2],
+        "probabilities": [0.25, 0.75, 1.0, 0.1, 0.9, 1.0],
+        "rewards": [1.0, -0.5, 1 / 3, 0.0],
+    }
+    return gamedp.Model.from_arrays(**arrays | changes)
+
+
+def saved(folder, kind="umb", model=None, **keywords):
+    path = folder / f"model{SUFFIXES[kind]}"
+    gamedp.save_model(path, a_model() if model is None else model, **keywords)
+    return path
+
+
+def assert_same(found, model):
+    for name in ARRAYS:
+        one, other = getattr(found, name), getattr(model, name)
+        assert one.dtype == other.dtype, name
+        np.testing.assert_array_equal(one, other, err_msg=name)
+    assert found.num_players == model.num_players
+
+
+# What is read
+
+
+def by_hand(folder, kind):
+    if kind == "drn":
+        return gamedp.load_model(written(folder, model_drn=DRN) / "model.drn")
+    files = {"model_tra": TRA, "model_lab": LAB, "model_srew": SREW, "model_trew": TREW}
+    return gamedp.load_model(written(folder, **files) / "model.tra")
+
+
+@pytest.mark.parametrize("kind", ["drn", "prism"])
+def test_files_written_by_hand(folder, kind):
+    loaded = by_hand(folder, kind)
+    model = loaded.model
+    assert model.choice_offsets.tolist() == [0, 2, 3, 4, 5]
+    assert model.transition_offsets.tolist() == [0, 2, 3, 5, 6, 7]
+    assert model.successors.tolist() == [1, 2, 0, 1, 3, 3, 3]
+    assert model.probabilities.tolist() == [0.5, 0.5, 1, 0.25, 0.75, 1, 1]
+    assert model.initial_states.tolist() == [0]
+    assert model.num_players == 1
+    names = [loaded.action_name(choice) for choice in range(5)]
+    assert names == ["go", "wait", "", "go", "wait"]
+    assert np.flatnonzero(loaded.states("bad luck")).tolist() == [1]
+    assert np.flatnonzero(loaded.states("low")).tolist() == [1, 3]
+    assert np.flatnonzero(loaded.states("goal")).tolist() == [3]
+    assert "init" not in loaded.labels
+    # Of a state and of a choice, or of a state and, on the mean, of its transitions.
+    steps = {"drn": [3, 1, 1, 0, 0], "prism": [3, 1, 4, 0, 0]}
+    assert loaded.rewards["steps"].tolist() == steps[kind]
+    assert loaded.with_rewards("steps").rewards.tolist() == steps[kind]
+    assert loaded.notes == ()
+
+
+def test_a_reward_structure_without_a_name(folder):
+    loaded = by_hand(folder, "drn")
+    assert list(loaded.rewards) == ["default", "steps"]
+    assert loaded.rewards["default"].tolist() == [0.5, 0, 0, 0, 7]
+    assert loaded.model.rewards.tolist() == [0] * 5  # which one is meant is not known
+
+
+def test_a_markov_chain_of_prism(folder):
+    loaded = gamedp.load_model(written(folder, chain_tra=CHAIN_TRA) / "chain.tra")
+    assert loaded.model.probabilities.tolist() == [0.5, 0.5, 1, 1]
+    assert loaded.model.choice_offsets.tolist() == [0, 1, 2, 3]
+    assert loaded.labels == {}
+    assert loaded.notes == ("the file names no initial state; the start is state 0",)
+
+
+def test_the_dialect_of_storm(folder):
+    files = {"model_tra": DIALECT_TRA, "model_lab": DIALECT_LAB, "model_srew": "1 2.5\n"}
+    loaded = gamedp.load_model(written(folder, **files) / "model.tra")
+    assert loaded.model.successors.tolist() == [1, 0, 1, 1]  # in the order of the file
+    assert loaded.states("done").tolist() == [False, True]
+    assert loaded.rewards["reward"].tolist() == [0, 0, 2.5]
+
+
+def test_rows_may_come_in_any_order(folder):
+    rows = TRA.splitlines()
+    shuffled = "\n".join([rows[0], *(rows[place] for place in (7, 3, 1, 6, 2, 4, 5))])
+    found = gamedp.load_model(written(folder, model_tra=shuffled) / "model.tra")
+    in_order = gamedp.load_model(written(folder, other_tra=TRA) / "other.tra")
+    for name in ("choice_offsets", "transition_offsets", "successors", "probabilities"):
+        assert getattr(found.model, name).tolist() == getattr(in_order.model, name).tolist()
+    assert [found.action_name(choice) for choice in range(5)] == ["go", "wait", "", "go", "wait"]
+
+
+def test_rewards_beside_that_go_with_another_model(folder):
+    files = {"model_tra": TRA, "model1_tra": TRA, "model1_srew": SREW, "model2_srew": SREW}
+    written(folder, **files)
+    assert list(gamedp.load_model(folder / "model1.tra").rewards) == ["steps"]
+    assert list(gamedp.load_model(folder / "model.tra").rewards) == ["steps"]
+    assert gamedp.load_model(folder / "model.tra").rewards["steps"].tolist() == [1, 1, 1, 0, 0]
+
+
+def test_equal_rewards_of_transitions_are_not_rounded(folder):
+    tra = "1 2 2\n0 0 0 1\n0 1 0 1\n".replace("0 1 0 1", "0 1 0 1.0")
+    trew = "1 2 1\n0 1 0 0.1\n"
+    loaded = gamedp.load_model(written(folder, m_tra=tra, m_trew=trew) / "m.tra")
+    assert loaded.rewards["reward"].tolist() == [0, 0.1]
+
+
+def test_placeholders(folder):
+    text = DRN.replace("@model\n", "@placeholders\n$half : 0.5\n@model\n")
+    text = text.replace("1 : 0.5", "1 : $half").replace("go [0.5, 2]", "go [$half, 2]")
+    loaded = gamedp.load_model(written(folder, model_drn=text) / "model.drn")
+    assert loaded.model.probabilities[0] == 0.5
+    assert loaded.rewards["default"][0] == 0.5
+
+
+def test_numbers_as_actions_have_no_names(folder):
+    text = DRN.replace("go", "10").replace("wait", "2").replace("__NOLABEL__", "0")
+    loaded = gamedp.load_model(written(folder, model_drn=text) / "model.drn")
+    assert loaded.model.action_labels.tolist() == [10, 2, 0, 10, 2]
+    assert loaded.action_names == ()
+    assert loaded.action_name(0) == "10"
+
+
+def test_a_state_without_choices_is_terminal(folder):
+    text = DRN.replace("\taction wait [0, 0]\n\t\t3 : 1\n", "").replace("choices\n5", "choices\n4")
+    loaded = gamedp.load_model(written(folder, model_drn=text) / "model.drn")
+    assert loaded.model.terminals.tolist() == [3]
+    assert loaded.model.payoffs.tolist() == [0]
+    (note,) = loaded.notes
+    assert "'default'" in note
+
+
+def test_probabilities_that_were_rounded(folder):
+    third = DRN.replace("1 : 0.5", "1 : 0.3333333333").replace("2 : 1/2", "2 : 0.6666666666")
+    loaded = gamedp.load_model(written(folder, model_drn=third) / "model.drn")
+    assert loaded.model.probabilities[:2].sum() == 1
+    assert loaded.model.probabilities[0] == pytest.approx(1 / 3, abs=1e-10)
+    assert loaded.model.probabilities[3:5].tolist() == [0.25, 0.75]  # the others stay
+    (note,) = loaded.notes
+    assert "1 of 5 choices" in note
+
+
+def test_several_initial_states(folder):
+    text = DRN.replace("state 2\n", "state 2 init\n")
+    loaded = gamedp.load_model(written(folder, model_drn=text) / "model.drn")
+    assert loaded.model.initial_states.tolist() == [0, 2]
+    assert loaded.model.initial_probabilities.tolist() == [0.5, 0.5]
+    (note,) = loaded.notes
+    assert "2 initial states" in note
+
+
+def test_a_million_transitions_in_seconds(folder):
+    size = 500_000
+    body = "".join(
+        f"state {s}\n\taction 0\n\t\t{s} : 0.5\n\t\t{(s + 1) % size} : 0.5\n" for s in range(size)
+    )
+    text = f"@type: DTMC\n@reward_models\n\n@nr_states\n{size}\n@model\n{body}"
+    model = gamedp.load_model(written(folder, model_drn=text) / "model.drn").model
+    assert (model.num_states, model.num_transitions) == (size, 2 * size)
+    assert model.successors[-2:].tolist() == [size - 1, 0]
+
+
+# What a loaded model is
+
+
+def test_names_that_do_not_exist(folder):
+    loaded = by_hand(folder, "drn")
+    with pytest.raises(UnknownNameError, match="did you mean 'goal'"):
+        loaded.states("gaol")
+    with pytest.raises(UnknownNameError, match="did you mean 'steps'"):
+        loaded.with_rewards("step")
+
+
+def test_a_loaded_model_is_locked_also_after_pickling(folder):
+    loaded = by_hand(folder, "drn")
+    for one in (loaded, pickle.loads(pickle.dumps(loaded))):
+        for array in (one.labels["goal"], one.rewards["steps"]):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 1
+    assert repr(loaded) == (
+        "<LoadedModel model.drn: <Model 4 states, 5 choices, 7 transitions>; "
+        "labels 'bad luck', 'low', 'goal'; rewards 'default', 'steps'>"
+    )
+
+
+def test_a_loaded_model_is_solved(folder):
+    loaded = by_hand(folder, "prism")
+    goal = loaded.states("goal")
+    assert gamedp.solve(loaded.model, gamedp.Reachability(goal)).value() == 1
+    steps = gamedp.TotalReward("min", until=goal)
+    lower, upper = gamedp.solve(loaded.with_rewards("steps"), steps).bounds()
+    # 3 for the first step; then from state 1, half of the time, 4 steps of 4/3 on the mean.
+    assert lower <= 3 + 0.5 * 4 * 4 / 3 <= upper
+
+
+# What is written and read again
+
+
+def without_payoffs(model):
+    return attrs.evolve(model, payoffs=np.zeros(len(model.terminals)))
+
+
+@CAREFUL
+@given(model=models(players=(1,)).map(without_payoffs), kind=st.sampled_from(list(SUFFIXES)))
+def test_round_trips(folder, model, kind):
+    mask = np.arange(model.num_states) % 2 == 0
+    path = saved(
+        folder, kind, model, labels={"even": mask}, rewards={"r": model.rewards}, ends="none"
+    )
+    loaded = gamedp.load_model(path)
+    assert_same(loaded.model, model)
+    assert loaded.labels["even"].tolist() == mask.tolist()
+    assert loaded.notes == ()
+    gamedp.save_model(path, loaded, ends="none")
+    assert_same(gamedp.load_model(path).model, model)
+
+
+@CAREFUL
+@given(model=models(players=(2,), swaps=False).map(without_payoffs))
+def test_round_trips_of_games(folder, model):
+    loaded = gamedp.load_model(saved(folder, model=model, ends="none"))
+    assert_same(loaded.model, model)
+    assert loaded.player_names == ("max", "min")
+
+
+@pytest.mark.parametrize("kind", SUFFIXES)
+def test_what_is_written_of_one_format_is_read_of_another(folder, kind):
+    loaded = by_hand(folder, "drn")
+    path = folder / f"other{SUFFIXES[kind]}"
+    if kind == "drn":
+        with pytest.raises(InvalidModelError, match="no spaces"):
+            gamedp.save_model(path, loaded)
+        assert not list(folder.glob("other*"))
+        return
+    gamedp.save_model(path, loaded)
+    again = gamedp.load_model(path)
+    assert list(again.labels) == list(loaded.labels)
+    for name, mask in loaded.labels.items():
+        assert again.labels[name].tolist() == mask.tolist()
+    assert list(again.rewards) == list(loaded.rewards)
+    for name, rewards in loaded.rewards.items():
+        assert again.rewards[name].tolist() == rewards.tolist()
+    names = [loaded.action_name(choice) for choice in range(5)]
+    assert [again.action_name(choice) for choice in range(5)] == names
+
+
+@pytest.mark.parametrize("kind", SUFFIXES)
+def test_the_same_model_gives_the_same_bytes(folder, kind):
+    path = saved(folder, kind)
+    content = path.read_bytes()
+    saved(folder, kind)
+    assert path.read_bytes() == content
+    assert not list(folder.glob("*.gamedp-tmp"))
+
+
+def test_payoffs_become_rewards(folder):
+    model = a_model(
+        choice_offsets=[0, 2, 3, 3],
+        transition_offsets=[0, 2, 3, 5],
+        successors=[1, 2, 0, 0, 2],
+        probabilities=[0.25, 0.75, 1, 0.1, 0.9],
+        rewards=[1, -0.5, 1 / 3],
+        payoffs=[5.0],
+    )
+    for ends, last in (("loop", 2), ("none", 1)):
+        loaded = gamedp.load_model(saved(folder, model=model, ends=ends))
+        assert np.diff(loaded.model.choice_offsets).tolist() == [2, 1, 1, last - 1]
+        assert loaded.rewards["reward"][3] == 5
+        found = gamedp.solve(loaded.model).value(0)
+        assert found == pytest.approx(gamedp.solve(model).value(0), abs=1e-5)
+    # They belong to the model's own rewards.
+    without = gamedp.load_model(saved(folder, model=model, rewards={"other": np.ones(3)}))
+    assert without.model.num_states == 3
+    assert without.rewards["other"].tolist() == [1, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "game", [Matches(matches=7), Wubbel(goal=6)], ids=lambda game: type(game).__name__
+)
+def test_players_who_change_places_are_unfolded(folder, game):
+    model = gamedp.compile(game, compile="never")
+    assert model.has_swaps
+    path = saved(folder, model=model, labels={"over": game.is_terminal})
+    loaded = gamedp.load_model(path)
+    assert not loaded.model.has_swaps
+    solution, again = gamedp.solve(model), gamedp.solve(loaded.model)
+    size = model.num_states
+    assert (again.lower[:size] <= solution.upper).all()
+    assert (solution.lower <= again.upper[:size]).all()
+    assert (again.lower[size : 2 * size] <= model.constant_sum - solution.lower).all()
+    assert (model.constant_sum - solution.upper <= again.upper[size : 2 * size]).all()
+    assert loaded.states("swapped").sum() == size
+    assert loaded.states("over").sum() == 2 * len(model.terminals)
+
+
+def test_actions_with_any_numbers(folder):
+    model = a_model(action_labels=[-3, 10**12, 0, 5])
+    for kind in SUFFIXES:
+        loaded = gamedp.load_model(saved(folder, kind, model))
+        found = [loaded.action_name(choice) for choice in range(4)]
+        if kind == "drn" or loaded.action_names:
+            assert found == ["-3", "1000000000000", "0", "5"]
+
+
+def test_labels_as_objectives_take_them(folder):
+    labels = {"one": [1], "mask": np.array([True, False, True]), "Rule, any": lambda s: s > 0}
+    loaded = gamedp.load_model(saved(folder, labels=labels))
+    assert {name: mask.tolist() for name, mask in loaded.labels.items()} == {
+        "one": [False, True, False],
+        "mask": [True, False, True],
+        "Rule, any": [False, True, True],
+    }
+
+
+def test_labels_that_are_alike_in_the_letters_of_files(folder):
+    names = ["a b", "a_b", "A B", "", "Ä" * 300]
+    labels = {name: [number % 3] for number, name in enumerate(names)}
+    loaded = gamedp.load_model(saved(folder, labels=labels))
+    assert list(loaded.labels) == names
+    for number, name in enumerate(names):
+        assert np.flatnonzero(loaded.labels[name]).tolist() == [number % 3]
+
+
+REFUSED_TO_WRITE = {
+    "three players": (
+        {"model": lambda: a_model(rewards=np.zeros((4, 3)), num_players=3)},
+        InvalidModelError,
+        "3 players",
+    ),
+    "an uneven start": (
+        {"model": lambda: a_model(initial=[(0.25, 0), (0.75, 1)])},
+        InvalidModelError,
+        "unequal probabilities",
+    ),
+    "a label with a name that is taken": ({"labels": {"init": [0]}}, InvalidModelError, "'init'"),
+    "a label of the wrong shape": (
+        {"labels": {"goal": np.ones(2, bool)}},
+        InvalidModelError,
+        r"\(2,\)",
+    ),
+    "rewards of the wrong shape": ({"rewards": {"r": [1.0]}}, InvalidModelError, "'r'"),
+    "a format that does not exist": ({"format": "jani"}, InvalidParameterError, "'jani'"),
+    "ends that do not exist": ({"ends": "sink"}, InvalidParameterError, "'sink'"),
+    "a game in DRN": (
+        {"model": lambda: a_model(num_players=2), "kind": "drn"},
+        InvalidModelError,
+        "write a game as .umb",
+    ),
+    "a game of PRISM": (
+        {"model": lambda: a_model(num_players=2), "kind": "prism"},
+        InvalidModelError,
+        "write a game as .umb",
+    ),
+    "a label with quotation marks": (
+        {"labels": {'"': [0]}, "kind": "prism"},
+        InvalidModelError,
+        "quotation marks",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_TO_WRITE)
+def test_what_cannot_be_written(folder, case):
+    keywords, error, words = REFUSED_TO_WRITE[case]
+    model = keywords.get("model", a_model)()
+    with pytest.raises(error, match=words):
+        saved(folder, **keywords | {"model": model})
+    assert list(folder.iterdir()) == []
+
+
+def test_rewards_beside_that_would_be_taken_for_the_model_s(folder):
+    saved(folder, "prism", rewards={"one": np.ones(4), "two": np.ones(4)})
+    assert list(gamedp.load_model(folder / "model.tra").rewards) == ["one", "two"]
+    with pytest.raises(InvalidParameterError, match=r"model1\.trew is there already"):
+        saved(folder, "prism")
+
+
+# What is refused
+
+
+def drn(*changes):
+    text = DRN
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return {"model_drn": text}
+
+
+def tra(*changes, **more):
+    text = TRA
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return {"model_tra": text, **more}
+
+
+DAMAGED_TEXTS = {
+    "no model": ({"model_drn": "@type: MDP\n"}, "line 2: there is no @model"),
+    "no type": (drn(("@type: MDP\n", "")), "no @type"),
+    "a cut file": ({"model_drn": DRN[:-60]}, "@nr_states says 4"),
+    "too few choices": (drn(("choices\n5", "choices\n6")), "there are 5 choices"),
+    "states that do not follow": (drn(("state 2", "state 3")), "line 23: state 2 must come next"),
+    "an action first": (drn(("state 0 [0, 1] init\n", "")), "line 13: an action must follow"),
+    "a transition first": (drn(("\taction go [0.5, 2]\n", "")), "line 14: a transition must"),
+    "no transition": (drn(("\t\t3 : 1\nstate 3", "state 3")), "line 24.* leads nowhere"),
+    "a word too many": (drn(("state 2", "label 2")), "line 23: a line must begin"),
+    "no probability": (drn(("1 : 0.5", "1 : p")), "line 15: a probability must be a number"),
+    "an interval": (drn(("1 : 0.5", "1 : [0.5, 0.6]")), "line 15: a probability"),
+    "no state": (drn(("1 : 0.5", "1x : 0.5")), "line 15: a state must be a number"),
+    "a division by zero": (drn(("2 : 1/2", "2 : 1/0")), "line 16: a probability"),
+    "an open bracket": (drn(("[0.5, 2]", "[0.5, 2")), "line 14: a bracket is not closed"),
+    "too few rewards": (drn(("[0.5, 2]", "[0.5]")), "line 14: there are 2 reward models"),
+    "no reward": (drn(("[0.5, 2]", "[0.5, x]")), "line 14: a reward must be a number"),
+    "an exit rate": (drn(("state 2", "state 2 !5")), "line 23.*exit rate"),
+    "an observation": (drn(("state 2", "state 2 {5}")), "line 23.*observation"),
+    "equal names": (drn((" steps", "steps steps")), "two reward models have one name"),
+    "a state beyond": (drn(("2 : 1/2", "4 : 1/2")), "leads to state 4"),
+    "NaN": (drn(("1 : 0.5", "1 : nan")), "line 14: choice 0 of state 0 .* probability nan"),
+    "negative": (drn(("1 : 0.5", "1 : -0.5")), "probability -0.5"),
+    "a sum": (drn(("1 : 0.5", "1 : 0.499")), "line 14: .* total probability 0.999, .*1 of 5"),
+    "an infinite reward": (drn(("[0.5, 2]", "[0.5, inf]")), "'steps' of choice 0 is inf"),
+    "a Markov automaton": (drn(("MDP", "MA")), "type MA"),
+    "hidden states": (drn(("MDP", "POMDP")), "type POMDP"),
+    "a game without players": (drn(("MDP", "SMG")), "does not say who moves"),
+    "parameters": (drn(("@parameters\n", "@parameters\np q\n")), "parameters p q"),
+    "nothing": ({"model_tra": ""}, "line 1: there is nothing"),
+    "a header": (tra(("4 5 7", "4 5 7 8")), "line 1: the first line must have"),
+    "too few entries": (tra(("0 1 0 1 wait", "0 1 0")), "line 4: there must be 4 or 5"),
+    "a count of transitions": (tra(("4 5 7", "4 5 8")), "there are 7 transitions"),
+    "a count of choices": (tra(("4 5 7", "4 6 7")), "there are 5 choices"),
+    "a count of states": (tra(("4 5 7", "3 5 7")), "there is a state 3"),
+    "a count that is no number": (tra(("4 5 7", "4 5 x")), "line 1: the number of transitions"),
+    "a gap in the choices": (tra(("0 1 0 1 wait", "0 2 0 1 wait")), "line 4: the choices"),
+    "a negative state": (tra(("2 0 3 1 go", "-2 0 3 1 go")), "line 7: a state cannot be neg"),
+    "a state that is no number": (tra(("2 0 3 1 go", "x 0 3 1 go")), "line 7: a state must be"),
+    "rates": (tra(("3 0 3 1 wait", "3 0 3 0.5 wait")), "line 8: .*rates of continuous time"),
+    "labels without names": (tra(model_lab="0: 0\n"), "line 1: the first line must name"),
+    "a label that does not exist": (tra(model_lab='0="init"\n0: 1\n'), "line 2: there is no label"),
+    "a label of no state": (tra(model_lab='0="init"\n9: 0\n'), "line 2: there is no state 9"),
+    "labels without an end": (tra(model_lab="#DECLARATION\ninit\n0 init\n"), "no #END"),
+    "a reward of no state": (tra(model_srew="4 1\n4 1\n"), "line 2: there is no state 4"),
+    "a count of rewards": (tra(model_srew="4 2\n1 1\n"), "there are 1 rewards"),
+    "a reward of no transition": (tra(model_trew="4 5 1\n0 0 3 1\n"), "line 2: .* no such tr"),
+    "a reward of no choice": (tra(model_trew="4 5 1\n1 1 3 1\n"), "line 2: .* no such tr"),
+    "a reward that is none": (tra(model_srew="4 1\n1 x\n"), "line 2: a reward must be"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED_TEXTS)
+def test_damaged_files_of_text(folder, case):
+    files, words = DAMAGED_TEXTS[case]
+    path = written(folder, **files) / next(iter(files)).replace("_", ".")
+    with pytest.raises((DamagedFileError, InvalidModelError), match=words) as caught:
+        gamedp.load_model(path)
+    assert str(folder) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_no_text(folder):
+    (folder / "model.drn").write_bytes(b"\xff\xfe")
+    with pytest.raises(DamagedFileError, match="not a file of text"):
+        gamedp.load_model(folder / "model.drn")
+
+
+def test_a_name_that_does_not_tell_the_format(folder):
+    path = saved(folder)
+    other = path.rename(folder / "model.dat")
+    with pytest.raises(InvalidParameterError, match=r"'model\.dat' does not tell the format"):
+        gamedp.load_model(other)
+    assert gamedp.load_model(other, format="umb").model.num_states == 3
+    with pytest.raises(FileNotFoundError):
+        gamedp.load_model(path)
+
+
+# The archives of UMB
+
+
+def unpacked(path):
+    with tarfile.open(path) as tar:
+        files = {member.name: tar.extractfile(member).read() for member in tar}
+    index = json.loads(files.pop("index.json"))
+    return index, files
+
+
+def packed(path, index, files, mode="w"):
+    with tarfile.open(path, mode) as tar:
+        for name, content in {"index.json": json.dumps(index).encode(), **files}.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz"])
+def test_archives_of_every_compression(folder, mode):
+    path = saved(folder)
+    packed(path, *unpacked(path), mode)
+    magic = {"w:gz": b"\x1f\x8b", "w:xz": b"\xfd7zXZ"}.get(mode, b"index.json")
+    assert path.read_bytes().startswith(magic)
+    assert_same(gamedp.load_model(path).model, a_model())
+
+
+def test_fractions_are_read_as_the_nearest_doubles(folder):
+    path = saved(folder, rewards={})
+    index, files = unpacked(path)
+    large = Fraction(10**17 + 1, 10**18 + 9)
+    for bits in (128, 256):
+        chances = [Fraction(1, 3), Fraction(2, 3), Fraction(1), large, 1 - large, Fraction(1)]
+        half = bits // 16
+        files["branch-to-probability.bin"] = b"".join(
+            chance.numerator.to_bytes(half, "little", signed=True)
+            + chance.denominator.to_bytes(half, "little")
+            for chance in chances
+        )
+        index["transition-system"]["branch-probability-type"] = {"type": "rational", "size": bits}
+        packed(path, index, files)
+        loaded = gamedp.load_model(path)
+        assert loaded.model.probabilities.tolist() == list(map(float, chances))
+        (note,) = loaded.notes
+        assert "fractions" in note
+
+
+def test_rewards_of_states_choices_and_branches_are_added(folder):
+    path = saved(folder, rewards={"r": np.ones(4)})
+    index, files = unpacked(path)
+    index["annotations"]["rewards"]["r"]["applies-to"] = ["states", "choices", "branches"]
+    base = "annotations/rewards/r"
+    files[f"{base}/states/values.bin"] = np.array([10.0, 20, 30]).tobytes()
+    files[f"{base}/branches/values.bin"] = np.array([100.0, 200, 0, 0, 0, 400]).tobytes()
+    packed(path, index, files)
+    assert gamedp.load_model(path).rewards["r"].tolist() == [186, 11, 21, 431]
+
+
+def test_what_may_be_left_out(folder):
+    """Without offsets there is one each, without probabilities they are sure."""
+    path = folder / "model.umb"
+    system = {
+        "time": "discrete", "#players": 1, "#states": 2, "#initial-states": 0, "#choices": 2,
+        "#choice-actions": 1, "#branches": 2, "#branch-actions": 0, "#observations": 0,
+    }  # fmt: skip
+    index = {"format-version": 1, "format-revision": 7, "transition-system": system}
+    packed(path, index, {"valuations/states/valuations.bin": b"not read"})
+    model = gamedp.load_model(path).model
+    assert model.successors.tolist() == [0, 0]
+    assert model.probabilities.tolist() == [1, 1]
+    assert model.action_labels.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("coalition", [["min"], [1], ["1"]])
+def test_coalitions(folder, coalition):
+    model = a_model(players=[0, 1, 1], num_players=2)
+    path = saved(folder, model=model)
+    assert gamedp.load_model(path).model.players.tolist() == [0, 1, 1]
+    assert gamedp.load_model(path, coalition=coalition).model.players.tolist() == [1, 0, 0]
+    with pytest.raises(InvalidModelError, match="no player 'maximum'; the players are max, min"):
+        gamedp.load_model(path, coalition=["maximum"])
+
+
+def test_more_than_two_players_need_a_coalition(folder):
+    path = saved(folder, model=a_model(players=[0, 1, 1], num_players=2))
+    index, files = unpacked(path)
+    index["transition-system"] |= {"#players": 3, "player-names": ["a", "b", "c"]}
+    files["state-to-player.bin"] = np.array([2, 1, 0], "<u4").tobytes()
+    packed(path, index, files)
+    with pytest.raises(InvalidModelError, match=r"3 players \(a, b, c\)"):
+        gamedp.load_model(path)
+    assert gamedp.load_model(path, coalition=["a", "c"]).model.players.tolist() == [0, 1, 0]
+
+
+def changed(**values):
+    def change(index, files):
+        index["transition-system"] |= {
+            name.replace("__", "#").replace("_", "-"): value for name, value in values.items()
+        }
+
+    return change
+
+
+def cut(name, size=-8):
+    def change(index, files):
+        files[name] = files[name][:size]
+
+    return change
+
+
+def without(name):
+    return lambda index, files: files.pop(name)
+
+
+def content(name, array):
+    def change(index, files):
+        files[name] = array.tobytes()
+
+    return change
+
+
+def indexed(**values):
+    return lambda index, files: index.update(
+        {name.replace("_", "-"): value for name, value in values.items()}
+    )
+
+
+def annotated(group, **values):
+    def change(index, files):
+        (entry,) = index["annotations"][group].values()
+        entry.update({name.replace("_", "-"): value for name, value in values.items()})
+
+    return change
+
+
+DAMAGED_ARCHIVES = {
+    "another version": (indexed(format_version=2), "version 2"),
+    "no version": (indexed(format_version=None), "version None"),
+    "no system": (indexed(transition_system=3), "without a transition-system"),
+    "annotations that are none": (indexed(annotations=[1]), "annotations"),
+    "continuous time": (changed(time="stochastic"), "time 'stochastic'"),
+    "observations": (changed(__observations=3), "observations"),
+    "no number": (changed(__states="3"), "#states '3'"),
+    "a number below zero": (changed(__states=-3), "#states -3"),
+    "more states": (changed(__states=4), "32 bytes in state-to-choices.bin; 5 entries"),
+    "more choices": (changed(__choices=5), "state-to-choices.bin that do not rise from 0 to 5"),
+    "more branches": (changed(__branches=7), "choice-to-branches.bin that do not rise"),
+    "more starts": (changed(__initial_states=2), "1 initial states"),
+    "no offsets": (without("choice-to-branches.bin"), "no choice-to-branches.bin"),
+    "no probabilities": (without("branch-to-probability.bin"), "no branch-to-probability.bin"),
+    "no type": (changed(branch_probability_type=None), "several branches and no probabilities"),
+    "intervals": (
+        changed(branch_probability_type={"type": "double-interval"}),
+        "type 'double-interval'",
+    ),
+    "another size": (
+        changed(branch_probability_type={"type": "double", "size": 32}),
+        "double with 32 bits",
+    ),
+    "a cut array": (cut("branch-to-probability.bin"), "40 bytes in branch-to-probability.bin"),
+    "a cut bitmap": (cut("state-is-initial.bin"), "0 bytes in state-is-initial.bin"),
+    "bits beyond": (
+        content("state-is-initial.bin", np.array([9], "<u8")),
+        "beyond the last one",
+    ),
+    "falling offsets": (
+        content("choice-to-branches.bin", np.array([0, 3, 2, 5, 6], "<u8")),
+        "do not rise",
+    ),
+    "a huge number": (
+        content("branch-to-target.bin", np.full(6, 2**63, "<u8")),
+        "number 9223372036854775808 in branch-to-target.bin",
+    ),
+    "a state that does not exist": (
+        content("branch-to-target.bin", np.full(6, 3, "<u8")),
+        "leads to state 3",
+    ),
+    "NaN": (content("branch-to-probability.bin", np.full(6, np.nan)), "probability nan"),
+    "a sum": (
+        content("branch-to-probability.bin", np.array([0.25, 0.749, 1, 0.1, 0.9, 1])),
+        "choice 0 of state 0 has the total probability 0.999",
+    ),
+    "an infinite reward": (
+        content("annotations/rewards/reward/choices/values.bin", np.full(4, np.inf)),
+        "'reward' of choice 0 is inf",
+    ),
+    "a reward without values": (
+        without("annotations/rewards/reward/choices/values.bin"),
+        "no annotations/rewards/reward",
+    ),
+    "a reward of players": (annotated("rewards", applies_to=["players"]), "'players'"),
+    "a random reward": (annotated("rewards", probability_type={}), "random reward"),
+    "a label without values": (
+        without("annotations/aps/goal/states/values.bin"),
+        "proposition 'goal'",
+    ),
+    "a label of choices": (annotated("aps", applies_to=["choices"]), "proposition 'goal'"),
+    "an action that does not exist": (changed(__choice_actions=1), "action 1"),
+    "names that are no text": (
+        content("actions/choices/strings.bin", np.full(2, 255, np.uint8)),
+        "not UTF-8",
+    ),
+    "names without offsets": (without("actions/choices/strings.bin"), "no actions/choices/str"),
+    "player names": (changed(player_names=["a"]), "player-names"),
+    "a player that does not exist": (
+        content("state-to-player.bin", np.full(3, 2, "<u4")),
+        "player 2; there are 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED_ARCHIVES)
+def test_damaged_archives(folder, case):
+    change, words = DAMAGED_ARCHIVES[case]
+    model = a_model(players=[0, 1, 0], num_players=2, action_labels=[7, 8, 7, 8])
+    path = saved(folder, model=model, labels={"goal": [2]})
+    index, files = unpacked(path)
+    change(index, files)
+    packed(path, index, files)
+    with pytest.raises((DamagedFileError, InvalidModelError), match=words) as caught:
+        gamedp.load_model(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress], ids=lambda p: p.__module__)
+def test_every_cut_is_noticed(folder, pack):
+    path = saved(folder)
+    whole = pack(gzip.decompress(path.read_bytes()))
+    path.write_bytes(whole)
+    assert_same(gamedp.load_model(path).model, a_model())
+    end = len(whole)
+    if pack is bytes:
+        with tarfile.open(path) as tar:  # what follows is padding, and may be missing
+            end = max(member.offset_data + member.size for member in tar)
+    for size in (0, 1, 7, 100, end // 3, end // 2, end - 9, end - 1):
+        path.write_bytes(whole[:size])
+        with pytest.raises(DamagedFileError, match=r"model\.umb"):
+            gamedp.load_model(path)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress], ids=lambda p: p.__module__)
+def test_a_changed_byte_is_noticed(folder, pack):
+    path = saved(folder)
+    whole = pack(gzip.decompress(path.read_bytes()))
+    for place in (10, len(whole) // 3, len(whole) // 2, len(whole) - 6):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        with pytest.raises((DamagedFileError, InvalidModelError), match=r"model\.umb"):
+            gamedp.load_model(path)
+
+
+def test_indexes_that_are_none(folder):
+    path = saved(folder)
+    _, files = unpacked(path)
+    for text, words in ((b"{", "not JSON"), (b"[]", "not a JSON object"), (None, "no index.json")):
+        with tarfile.open(path, "w") as tar:
+            for name, content in ({} if text is None else {"index.json": text} | files).items():
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                tar.addfile(info, io.BytesIO(content))
+        with pytest.raises(DamagedFileError, match=words):
+            gamedp.load_model(path)
+
+
+def test_fractions_that_are_none(folder):
+    path = saved(folder, rewards={})
+    index, files = unpacked(path)
+    index["transition-system"]["branch-probability-type"] = {"type": "rational"}
+    for pair, words in (((1, 0), "denominator 0"), ((-1, 2), "probability -0.5")):
+        files["branch-to-probability.bin"] = struct.pack("<qQ", *pair) * 6
+        packed(path, index, files)
+        with pytest.raises((DamagedFileError, InvalidModelError), match=words):
+            gamedp.load_model(path)

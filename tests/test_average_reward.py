@@ -1,0 +1,449 @@
+"""The long-run average: known values, exact ones, and numbers that prove the bounds."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+import gamedp
+from gamedp.testing import check_solver, exact_values
+from gamedp.testing.strategies import models
+
+relaxed = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def model_of(*states, **keywords):
+    """Make a model of states: each a list of (reward, {successor: probability}), or a payoff."""
+    offsets, transitions, rewards = [0], [0], []
+    successors, probabilities, terminals, payoffs = [], [], [], []
+    for number, state in enumerate(states):
+        if not isinstance(state, list):
+            terminals.append(number)
+            payoffs.append(state)
+        for reward, outcomes in state if isinstance(state, list) else []:
+            rewards.append(reward)
+            successors += outcomes.keys()
+            probabilities += outcomes.values()
+            transitions.append(len(successors))
+        offsets.append(len(rewards))
+    return gamedp.Model.from_arrays(
+        offsets,
+        transitions,
+        successors,
+        probabilities,
+        rewards=rewards,
+        terminals=terminals,
+        payoffs=payoffs,
+        **keywords,
+    )
+
+
+def expected(*terms):
+    return float(sum(Fraction(chance) * reward for chance, reward in terms))
+
+
+def taxicab():
+    """Howard, "Dynamic Programming and Markov Processes", MIT Press 1960, chapter 4."""
+    towns = [
+        [
+            [("1/2", 10), ("1/4", 4), ("1/4", 8)],
+            [("1/16", 8), ("3/4", 2), ("3/16", 4)],
+            [("1/4", 4), ("1/8", 6), ("5/8", 4)],
+        ],
+        [[("1/2", 14), ("0", 0), ("1/2", 18)], [("1/16", 8), ("7/8", 16), ("1/16", 8)]],
+        [
+            [("1/4", 10), ("1/4", 2), ("1/2", 8)],
+            [("1/8", 6), ("3/4", 4), ("1/8", 2)],
+            [("3/4", 4), ("1/16", 0), ("3/16", 8)],
+        ],
+    ]
+    return model_of(
+        *(
+            [
+                (
+                    expected(*trips),
+                    {town: float(Fraction(chance)) for town, (chance, _) in enumerate(trips)},
+                )
+                for trips in town
+            ]
+            for town in towns
+        )
+    )
+
+
+def queue(up, down, size):
+    """A queue that earns its length on each step."""
+    states = []
+    for length in range(size + 1):
+        arrives, leaves = up if length < size else 0, down if length else 0
+        outcomes = {length: float(1 - arrives - leaves)}
+        outcomes |= {length + 1: float(up)} if arrives else {}
+        outcomes |= {length - 1: float(down)} if leaves else {}
+        states.append([(length, outcomes)])
+    return model_of(*states)
+
+
+def mean_length(up, down, size):
+    """Detailed balance: each length is up/down times as likely as the one before."""
+    weights = [Fraction(up, down) ** length for length in range(size + 1)]
+    return sum(length * weight for length, weight in enumerate(weights)) / sum(weights)
+
+
+def machine():
+    """It runs for 10 a step and fails with probability 1/8; mended fast for 30, or slowly for 9.
+
+    Running takes 8 steps on average. With the fast repair, 80 - 30 are earned in 8 + 1 steps; with
+    the slow one, which succeeds with probability 1/2 each step, 80 - 18 in 8 + 2.
+    """
+    return model_of([(10, {0: 0.875, 1: 0.125})], [(-30, {0: 1.0}), (-9, {0: 0.5, 1: 0.5})])
+
+
+def gamble():
+    """From 0 one may stay for 1 a step, or leave: for 3 a step or the end, equally likely."""
+    return model_of(
+        [(1, {0: 1.0}), (100, {1: 0.5, 2: 0.5})], [(2, {3: 1.0})], 50.0, [(4, {1: 1.0})]
+    )
+
+
+def two_rooms(chance):
+    """Two states, left rarely: as often the first as the second is left three times as rarely."""
+    return model_of(
+        [(1, {0: float(1 - 3 * chance), 1: float(3 * chance)})],
+        [(0, {1: float(1 - chance), 0: float(chance)})],
+    )
+
+
+KNOWN = {
+    # Its stationary distribution under the policy (2, 2, 2) is (8, 102, 9) / 119.
+    "taxicab": (taxicab(), "max", [Fraction(1588, 119)] * 3),
+    "machine": (machine(), "max", [Fraction(62, 10)] * 2),
+    "machine, the least": (machine(), "min", [Fraction(50, 9)] * 2),
+    "queue": (
+        queue(Fraction(1, 4), Fraction(1, 2), 12),
+        "max",
+        [mean_length(Fraction(1, 4), Fraction(1, 2), 12)] * 13,
+    ),
+    "three in turn": (
+        model_of([(1, {1: 1.0})], [(2, {2: 1.0})], [(6, {0: 1.0})]),
+        "max",
+        [3, 3, 3],
+    ),
+    "a long circle": (
+        model_of(
+            *([(1.0 if number == 0 else 0.0, {(number + 1) % 500: 1.0})] for number in range(500))
+        ),
+        "min",
+        [Fraction(1, 500)] * 500,
+    ),
+    "gamble": (gamble(), "max", [Fraction(3, 2), 3, 0, 3]),
+    "gamble, the least": (gamble(), "min", [1, 3, 0, 3]),
+    "what is earned on the way": (model_of([(100, {0: 0.5, 1: 0.5})], 7.0), "max", [0, 0]),
+    "an end alone": (model_of(7.0), "max", [0]),
+    "rooms": (two_rooms(Fraction(1, 2**30)), "max", [Fraction(1, 4)] * 2),
+    # Both for ever at 0, and back from 1, earn 1 a step: no policy is the one with one class.
+    "two classes": (
+        model_of([(1, {0: 1.0}), (-5, {1: 1.0})], [(1, {1: 1.0}), (-5, {0: 1.0})]),
+        "max",
+        [1, 1],
+    ),
+    # Staying at 0 or 1 earns 1; the exit is at 1, and leads to what earns 5.
+    "an exit": (
+        model_of(
+            [(1, {0: 1.0}), (0, {1: 0.25, 0: 0.75})],
+            [(1, {1: 1.0}), (0, {0: 1.0}), (-9, {2: 0.125, 0: 0.875})],
+            [(5, {2: 1.0})],
+        ),
+        "max",
+        [5, 5, 5],
+    ),
+}
+
+
+def solve_anyhow(model, objective, tolerance, **options):
+    """Solve, and take what is known when rounding forbids the tolerance."""
+    try:
+        return gamedp.solve(model, objective, tolerance=tolerance, **options)
+    except gamedp.NotSolvedError as error:
+        if error.solution.status is not gamedp.Status.ROUNDING:
+            raise
+        return error.solution
+
+
+def between(solution, numbers):
+    return all(
+        Fraction(low) <= number <= Fraction(high)
+        for low, number, high in zip(
+            solution.lower.tolist(), numbers, solution.upper.tolist(), strict=True
+        )
+    )
+
+
+def assert_biases_prove_the_bounds(solution):
+    """Puterman 1994, theorem 9.1.2, in rational numbers."""
+    model = solution.model
+    maximises = solution.objective.optimum == "max"
+    for gains, biases, above in (
+        (solution.lower, solution.biases[0], False),
+        (solution.upper, solution.biases[1], True),
+    ):
+        g, h = ([Fraction(number) for number in array.tolist()] for array in (gains, biases))
+        sign = 1 if above else -1
+        for state in range(model.num_states):
+            choices = range(*model.choice_offsets[state : state + 2].tolist())
+            if choices and above != maximises:
+                choices = [int(solution.policy[state])]
+            for choice in choices:
+                row = slice(*model.transition_offsets[choice : choice + 2].tolist())
+                chances = [Fraction(chance) for chance in model.probabilities[row].tolist()]
+                pairs = [
+                    (chance / sum(chances), target)
+                    for chance, target in zip(chances, model.successors[row].tolist(), strict=True)
+                ]
+                reward = Fraction(float(model.rewards[choice]))
+                assert sign * (g[state] - sum(p * g[t] for p, t in pairs)) >= 0
+                assert sign * (g[state] + h[state] - reward - sum(p * h[t] for p, t in pairs)) >= 0
+
+
+@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-10])
+def test_known_values(name, tolerance):
+    model, optimum, values = KNOWN[name]
+    solution = gamedp.solve(model, gamedp.AverageReward(optimum), tolerance=tolerance)
+    assert between(solution, values)
+    assert solution.width <= tolerance
+    assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
+    assert_biases_prove_the_bounds(solution)
+
+
+@pytest.mark.parametrize("name", [name for name in KNOWN if "long" not in name])
+def test_exact_values_are_the_known_ones(name):
+    model, optimum, values = KNOWN[name]
+    objective = gamedp.AverageReward(optimum)
+    exact = exact_values(model, objective)
+    for got, known in zip(exact, values, strict=True):
+        # The stored probabilities of some of these add up to one only nearly.
+        assert abs(got - known) <= Fraction(1, 10**15) * abs(known)
+
+
+@relaxed
+@given(
+    models(players=[1], ends=False), st.sampled_from([1e-3, 1e-8]), st.sampled_from(["max", "min"])
+)
+@example(KNOWN["an exit"][0], 1e-8, "max")
+@example(KNOWN["gamble"][0], 1e-8, "max")
+@example(KNOWN["two classes"][0], 1e-8, "min")
+def test_random_models(model, tolerance, optimum):
+    objective = gamedp.AverageReward(optimum)
+    before = model.digest()
+    solution = solve_anyhow(model, objective, tolerance)
+    assert between(solution, exact_values(model, objective))
+    assert between(solution, exact_values(model, objective, policy=solution.policy.tolist()))
+    assert (solution.lower <= solution.values).all()
+    assert (solution.values <= solution.upper).all()
+    if solution.biases is not None:
+        assert_biases_prove_the_bounds(solution)
+    assert model.digest() == before
+
+
+def chain_of_rooms(size, chance):
+    """Rooms in a row, each left rarely, and earning more the farther one gets."""
+    states = []
+    for room in range(size):
+        outcomes = {room: 1 - 2 * chance}
+        for other in (max(room - 1, 0), min(room + 1, size - 1)):
+            outcomes[other] = outcomes.get(other, 0) + chance
+        states.append([(room, outcomes)])
+    return model_of(*states)
+
+
+@pytest.mark.parametrize("chance", [2.0**-10, 2.0**-20, 2.0**-30])
+def test_chains_that_mix_slowly(chance):
+    """Symmetric, so all rooms are equally likely in the long run; sweeps alone take 1/chance."""
+    solution = gamedp.solve(chain_of_rooms(50, chance), gamedp.AverageReward(), tolerance=1e-6)
+    assert between(solution, [Fraction(49, 2)] * 50)
+    assert solution.statistics.sweeps < 1000
+
+
+@pytest.mark.parametrize("chance", [2.0**-6, 2.0**-14, 2.0**-24])
+def test_exits_that_are_hardly_ever_found(chance):
+    """Two places to stay at for 1 a step, each with an exit: to what earns 3, or else to the end.
+
+    Whoever takes the first is out at once or back in the second; the value is that of a fair coin.
+    """
+    model = model_of(
+        [(1, {0: 1.0}), (0, {1: 1 - 2 * chance, 2: chance, 3: chance})],
+        [(1, {1: 1.0}), (0, {0: 1 - 2 * chance, 2: chance, 3: chance})],
+        [(3, {2: 1.0})],
+        0.0,
+    )
+    solution = gamedp.solve(model, gamedp.AverageReward(), tolerance=1e-6)
+    assert between(solution, [Fraction(3, 2), Fraction(3, 2), 3, 0])
+    assert_biases_prove_the_bounds(solution)
+    assert solution.policy[:2].tolist() == [1, 3]
+
+
+def test_many_states_in_a_row():
+    """More than linear systems are solved for without a look at their structure."""
+    size = 5000
+    solution = gamedp.solve(chain_of_rooms(size, 0.25), gamedp.AverageReward(), tolerance=1e-3)
+    assert between(solution, [Fraction(size - 1, 2)] * size)
+    assert solution.statistics.sweeps < 10_000
+
+
+def test_large_components_are_swept_one_sweep_at_a_time():
+    """More than a kernel takes in one call, and too entangled for linear systems."""
+    rng = np.random.default_rng(5)
+    size, choices, successors = 17_000, 2, 3
+    count = size * choices
+    chances = rng.dirichlet(np.ones(successors), count)
+    model = gamedp.Model.from_arrays(
+        choices * np.arange(size + 1),
+        successors * np.arange(count + 1),
+        rng.integers(0, size, count * successors),
+        chances.ravel(),
+        rewards=rng.random(count),
+    )
+    seen = []
+    solver = gamedp.RelativeValueIteration(max_sweeps=1000)
+    solution = gamedp.solve(model, gamedp.AverageReward(), solver, progress=seen.append)
+    assert solution.width <= 1e-6
+    assert solution.lower.max() - solution.lower.min() <= 1e-6
+    with pytest.raises(gamedp.NotSolvedError, match="limit of sweeps") as caught:
+        gamedp.solve(model, gamedp.AverageReward(), gamedp.RelativeValueIteration(max_sweeps=5))
+    early = caught.value.solution
+    assert early.status is gamedp.Status.SWEEP_LIMIT
+    assert (early.lower <= solution.upper).all()
+    assert (early.upper >= solution.lower).all()
+
+
+@pytest.mark.parametrize(
+    ("solver", "status", "words"),
+    [
+        (gamedp.RelativeValueIteration(max_sweeps=1), "SWEEP_LIMIT", "Raise max_sweeps"),
+        (gamedp.RelativeValueIteration(max_seconds=1e-9), "TIME_LIMIT", "Raise max_seconds"),
+    ],
+)
+def test_limits_leave_bounds_that_hold(solver, status, words):
+    model = chain_of_rooms(50, 0.25)
+    with pytest.raises(gamedp.NotSolvedError, match=words) as caught:
+        gamedp.solve(model, gamedp.AverageReward(), solver)
+    solution = caught.value.solution
+    assert solution.status is gamedp.Status[status]
+    assert between(solution, [Fraction(49, 2)] * 50)
+    assert between(solution, exact_values(model, solution.objective, policy=solution.policy))
+    assert 0 <= solution.lower.min() <= solution.upper.max() <= 49
+
+
+def test_a_tolerance_finer_than_rounding_is_said_to_be():
+    with pytest.raises(gamedp.NotSolvedError, match="64-bit rounding") as caught:
+        gamedp.solve(taxicab(), gamedp.AverageReward(), tolerance=1e-18)
+    assert between(caught.value.solution, [Fraction(1588, 119)] * 3)
+    assert caught.value.solution.width < 1e-12
+
+
+def test_sure_gains_are_exact():
+    solution = gamedp.solve(
+        model_of([(0.1, {0: 1.0}), (0.1, {1: 1.0})], 3.0), gamedp.AverageReward()
+    )
+    assert solution.bounds(0) == (0.1, 0.1)
+    assert solution.bounds(1) == (0.0, 0.0)
+
+
+def test_rewards_beyond_the_range_are_an_error():
+    model = model_of([(1e308, {1: 1.0})], [(-1e308, {0: 1.0})])
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        pytest.raises(gamedp.InvalidModelError, match="beyond the range"),
+    ):
+        gamedp.solve(model, gamedp.AverageReward())
+
+
+def test_rewards_close_to_zero():
+    tiny = 2.0**-1074
+    model = model_of([(tiny, {1: 0.3, 0: 0.7})], [(0.0, {0: 0.9, 1: 0.1})])
+    solution = gamedp.solve(model, gamedp.AverageReward(), tolerance=1e-300)
+    assert between(solution, exact_values(model, gamedp.AverageReward()))
+
+
+def test_who_is_far_from_the_exit_does_not_wait():
+    model, optimum, _ = KNOWN["an exit"]
+    solution = gamedp.solve(model, gamedp.AverageReward(optimum))
+    assert solution.policy.tolist() == [1, 4, 5]
+    assert solution.best_actions(1) == [2]
+    assert [action.value for action in solution.action_values(1)] == pytest.approx([5, 5, 5])
+
+
+def test_actions_are_worth_the_average_after_them():
+    solution = gamedp.solve(gamble(), gamedp.AverageReward("min"))
+    assert [action.value for action in solution.action_values(0)] == pytest.approx([1, 1.5])
+    assert solution.best_actions(0) == [0]
+
+
+OPPONENTS = model_of([(1, {1: 1.0})], [(0, {0: 1.0}), (2, {1: 1.0})], players=[0, 1], num_players=2)
+
+
+@pytest.mark.parametrize(
+    ("model", "objective", "words"),
+    [
+        (OPPONENTS, gamedp.AverageReward(), "is for one player: with opponents"),
+        (machine(), gamedp.TotalReward(), "is for AverageReward, not for TotalReward"),
+    ],
+)
+def test_what_is_refused(model, objective, words):
+    solver = gamedp.RelativeValueIteration()
+    with pytest.raises(gamedp.UnsupportedProblemError, match=words):
+        gamedp.solve(model, objective, solver)
+    if model is OPPONENTS:
+        with pytest.raises(gamedp.UnsupportedProblemError, match="one player"):
+            exact_values(model, objective)
+
+
+def test_an_opponent_who_never_moves_does_no_harm():
+    model = model_of([(1, {0: 1.0}), (2, {1: 1.0})], 0.0, players=[1, 0], num_players=2)
+    assert gamedp.solve(model, gamedp.AverageReward()).bounds(0) == (0.0, 0.0)
+    assert gamedp.solve(model, gamedp.AverageReward("min")).bounds(0) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [
+        gamedp.BackwardInduction(),
+        gamedp.PolicyIteration(),
+        gamedp.Retrograde(),
+        gamedp.TopologicalValueIteration(),
+        gamedp.ValueIteration(),
+    ],
+    ids=repr,
+)
+def test_others_do_not_do_averages(solver):
+    for model in (machine(), model_of([(1, {1: 1.0})], 2.0)):
+        with pytest.raises(gamedp.UnsupportedProblemError, match=r"AverageReward|averages"):
+            gamedp.solve(model, gamedp.AverageReward(), solver)
+
+
+def test_it_keeps_the_protocol_of_solvers():
+    problems = {
+        name: gamedp.Problem(model, gamedp.AverageReward(optimum))
+        for name, (model, optimum, _) in KNOWN.items()
+        if "long" not in name
+    }
+    report = check_solver(gamedp.RelativeValueIteration(), problems)
+    assert report.solved == tuple(problems)
+
+
+def test_it_is_chosen_and_says_why():
+    assert "RelativeValueIteration: the gain of" in gamedp.explain(
+        machine(), gamedp.AverageReward()
+    )
+
+
+def test_biases_are_saved(tmp_path):
+    solution = gamedp.solve(gamble(), gamedp.AverageReward())
+    solution.save(tmp_path)
+    again = gamedp.load(tmp_path)
+    for one, other in zip(solution.biases, again.biases, strict=True):
+        assert np.array_equal(one, other)
+        assert not other.flags.writeable
+    assert again.objective == gamedp.AverageReward()

@@ -1,0 +1,213 @@
+"""The command line solves a model in a file as it solves a game."""
+
+import json
+
+import numpy as np
+import pytest
+
+import gamedp
+from gamedp.cli import main
+
+# State 0 may stay for nothing, go for 1, or gamble for 2; state 1 leads to 2 for 4; 3 is a trap.
+ARRAYS = {
+    "choice_offsets": [0, 3, 4, 5, 6],
+    "transition_offsets": [0, 1, 2, 4, 5, 6, 7],
+    "successors": [0, 1, 2, 3, 2, 2, 3],
+    "probabilities": [1.0, 1.0, 0.75, 0.25, 1.0, 1.0, 1.0],
+}
+STEPS, COINS = [0.0, 1.0, 2.0, 4.0, 0.0, 0.0], [0.0, 0.0, 8.0, 0.0, 0.0, 0.0]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    labels = {"goal": [2], "bad luck": [3], "on the way": [0, 1]}
+    model = gamedp.Model.from_arrays(**ARRAYS)
+    rewards = {"steps": np.array(STEPS), "coins": np.array(COINS)}
+    gamedp.save_model("model.umb", model, labels=labels, rewards=rewards)
+    gamedp.save_model("one.umb", model, labels=labels, rewards={"steps": np.array(STEPS)})
+    gamedp.save_model("none.umb", model, labels=labels)
+    game = gamedp.Model.from_arrays(**ARRAYS, players=[1, 0, 0, 0], num_players=2)
+    gamedp.save_model("game.umb", game, labels=labels)
+    text = "@type: DTMC\n@nr_states\n2\n@model\nstate 0 init\naction 0\n0 : 0.3333333333\n"
+    (tmp_path / "chain.drn").write_text(f"{text}1 : 0.6666666666\nstate 1 end\naction 0\n1 : 1\n")
+    (tmp_path / "cut.umb").write_bytes((tmp_path / "model.umb").read_bytes()[:200])
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder, capsys):
+    def run(*arguments):
+        capsys.readouterr()
+        code = main(["solve", *arguments])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("options", "value", "objective"),
+    [
+        (["--reach", "goal"], 1.0, {"name": "reach", "target": "goal"}),
+        (["--reach", "goal", "--max"], 1.0, {"name": "reach", "target": "goal"}),
+        (["--reach", "goal", "--min"], 0.0, {"name": "reach", "target": "goal", "optimum": "min"}),
+        (["--reach", "bad luck"], 0.25, {"name": "reach", "target": "bad luck"}),
+        (["--reach", "2,3"], 1.0, {"name": "reach", "target": "2,3"}),
+        (
+            ["--reach", "goal", "--allowed", "0"],
+            0.75,
+            {"name": "reach", "target": "goal", "allowed": "0"},
+        ),
+        (
+            ["--reach", "goal", "--allowed", "on the way"],
+            1.0,
+            {"name": "reach", "target": "goal", "allowed": "on the way"},
+        ),
+        (
+            ["--reward", "steps", "--target", "goal", "--min"],
+            5.0,
+            {"name": "total", "reward": "steps", "until": "goal", "optimum": "min"},
+        ),
+        (
+            ["--reward", "steps", "--target", "2,3", "--optimum", "min"],
+            2.0,
+            {"name": "total", "reward": "steps", "until": "2,3", "optimum": "min"},
+        ),
+        (
+            ["--reward", "steps", "--target", "goal"],
+            "inf",
+            {"name": "total", "reward": "steps", "until": "goal"},
+        ),
+        (["--reward", "coins"], 8.0, {"name": "total", "reward": "coins"}),
+        (
+            ["--reward", "steps", "--discount", "0.5"],
+            3.0,
+            {"name": "discounted", "reward": "steps", "discount": 0.5},
+        ),
+        (
+            ["--reward", "steps", "--horizon", "1"],
+            2.0,
+            {"name": "horizon", "reward": "steps", "horizon": 1},
+        ),
+    ],
+)
+def test_what_is_asked(run, options, value, objective):
+    code, out, err = run("model.umb", "--json", *options)
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    assert facts["value"] == pytest.approx(value, abs=1e-5) if value != "inf" else value
+    assert facts["objective"] == {"optimum": "max"} | objective
+    assert facts["model"] == "model.umb"
+    assert facts["guarantee"] == "TWO_SIDED"
+    assert float(facts["lower"]) <= float(facts["value"]) <= float(facts["upper"])
+    assert facts["notes"] == []
+
+
+def test_lines_for_people(run):
+    code, out, _ = run("model.umb", "--reach", "goal", "--allowed", "0", "--tolerance", "1e-9")
+    assert code == 0
+    words = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert words["model"].startswith("<LoadedModel model.umb: <Model 4 states")
+    assert "labels 'goal', 'bad luck', 'on the way'; rewards 'steps', 'coins'" in words["model"]
+    assert words["value"] == "0.75"
+    assert words["objective"] == "reach, target goal, allowed 0, optimum max"
+    assert "note" not in words
+
+
+def test_infinite_values_are_texts(run):
+    _, out, _ = run("one.umb", "--target", "goal")
+    words = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert words["value"] == "inf"
+    assert words["bounds"] == "inf to inf   (0 apart)"
+
+
+def test_the_only_reward_need_not_be_named(run):
+    code, out, _ = run("one.umb", "--target", "goal", "--min", "--json")
+    assert code == 0
+    assert json.loads(out)["objective"]["reward"] == "steps"
+
+
+def test_players(run):
+    for options, value in (([], 0.0), (["--coalition", "min"], 1.0), (["--coalition", "1"], 1.0)):
+        code, out, _ = run("game.umb", "--reach", "goal", "--json", *options)
+        assert (code, json.loads(out)["value"]) == (0, value)
+
+
+def test_what_was_not_quite_as_in_the_file_is_said(run):
+    code, out, _ = run("chain.drn", "--reach", "end")
+    assert code == 0
+    assert "note        the probabilities of 1 of 2 choices were rounded in the file" in out
+    _, out, _ = run("chain.drn", "--reach", "end", "--json")
+    (note,) = json.loads(out)["notes"]
+    assert note.startswith("the probabilities of 1 of 2")
+
+
+def test_a_solution_is_saved(run, folder):
+    code, out, _ = run("model.umb", "--reach", "bad luck", "--save", "kept")
+    assert code == 0
+    assert "saved in    kept" in out
+    assert gamedp.load(folder / "kept").value() == 0.25
+
+
+def test_a_solver_that_stops_too_early(run):
+    options = ["--solver", "value-iteration", "--option", "max_sweeps=1", "--discount", "0.99"]
+    code, out, err = run("one.umb", *options, "--json")
+    assert code == 1
+    assert json.loads(out)["status"] == "SWEEP_LIMIT"
+    assert err.startswith("gamedp: ValueIteration stopped")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["model.umb", "--reach", "gaol"], "no label 'gaol'; did you mean 'goal'"),
+        (["model.umb", "--reach", "4"], "there is no state 4; they are numbered 0 to 3"),
+        (["model.umb"], "--reward must say which reward counts: steps, coins."),
+        (["model.umb", "--reward", "step"], "no reward structure 'step'; did you mean 'steps'"),
+        (["none.umb"], "has no rewards; --reach asks for a probability. Its labels: goal, bad"),
+        (["one.umb", "--reach", "goal", "--target", "goal"], "does not go with --target"),
+        (["one.umb", "--reach", "goal", "--reward", "steps"], "does not go with --reward"),
+        (["one.umb", "--reach", "goal", "--horizon", "3"], "does not go with objective horizon"),
+        (["one.umb", "--target", "goal", "--discount", "0.5"], "with the objective discounted"),
+        (["one.umb", "--allowed", "goal"], "--allowed needs --reach"),
+        (["one.umb", "--reach", "goal", "--min", "--max"], "--min does not go with max"),
+        (["one.umb", "--reach", "goal", "--min", "--optimum", "max"], "--min does not go with"),
+        (["one.umb", "--average", "--discount", "0.5"], "does not go with"),
+        (["one.umb", "--set", "a=1"], "--set is for games; one.umb is a file"),
+        (["one.umb", "--fresh"], "--fresh is for games"),
+        (["one.umb", "--compile", "never"], "the options for building a model are for games"),
+        (["model.dat"], "the name 'model.dat' does not tell the format"),
+        (["nim", "--reach", "goal"], "--reach is for a model in a file"),
+        (["nim", "--coalition", "max"], "--coalition is for a model in a file"),
+    ],
+)
+def test_options_that_make_no_sense(run, arguments, words):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("gamedp: ")
+    assert words in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["missing.umb", "--reach", "goal"], "No such file"),
+        (["cut.umb", "--reach", "goal"], "cut.umb is no complete tar archive"),
+        (["game.umb", "--reach", "goal", "--coalition", "mix"], "no player 'mix'"),
+    ],
+)
+def test_files_that_are_none(run, arguments, words):
+    code, out, err = run(*arguments)
+    assert (code, out) == (1, "")
+    assert words in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--min", "--max"])
+def test_what_the_first_player_of_a_game_wants(run, option):
+    settings = ["--set", "matches=2", "--set", "takes=1", "--set", "misere=false"]
+    code, out, _ = run("matches", *settings, "--compile", "never", "--json", option)
+    assert code == 0
+    assert json.loads(out)["objective"] == {"name": "total", "optimum": option[2:]}
+    assert json.loads(out)["value"] == -1.0  # there is no choice

@@ -11,6 +11,7 @@ from graph import graph
 from kniffel import kniffel
 from mancala import mancala
 from memory import memory
+from methods import methods
 from models import models
 from start import start
 from wubbel import wubbel
@@ -18,6 +19,6 @@ from wubbel import wubbel
 if __name__ == "__main__":
     sys.exit(
         measure.main(
-            exploration, wubbel, kniffel, mancala, models, discounted, start, memory, graph
+            exploration, wubbel, kniffel, mancala, models, discounted, methods, start, memory, graph
         )
     )

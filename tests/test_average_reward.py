@@ -215,6 +215,7 @@ def test_known_values(name, tolerance):
     assert solution.width <= tolerance
     assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
     assert_biases_prove_the_bounds(solution)
+    assert gamedp.verify(model, solution.certificate()).width == solution.width
 
 
 @pytest.mark.parametrize("name", [name for name in KNOWN if "long" not in name])
@@ -244,6 +245,7 @@ def test_random_models(model, tolerance, optimum):
     assert (solution.values <= solution.upper).all()
     if solution.biases is not None:
         assert_biases_prove_the_bounds(solution)
+        gamedp.verify(model, solution.certificate())
     assert model.digest() == before
 
 
@@ -264,6 +266,24 @@ def test_chains_that_mix_slowly(chance):
     solution = gamedp.solve(chain_of_rooms(50, chance), gamedp.AverageReward(), tolerance=1e-6)
     assert between(solution, [Fraction(49, 2)] * 50)
     assert solution.statistics.sweeps < 1000
+
+
+@pytest.mark.parametrize("chance", [2.0**-6, 2.0**-14, 2.0**-24])
+def test_exits_that_are_hardly_ever_found(chance):
+    """Two places to stay at for 1 a step, each with an exit: to what earns 3, or else to the end.
+
+    Whoever takes the first is out at once or back in the second; the value is that of a fair coin.
+    """
+    model = model_of(
+        [(1, {0: 1.0}), (0, {1: 1 - 2 * chance, 2: chance, 3: chance})],
+        [(1, {1: 1.0}), (0, {0: 1 - 2 * chance, 2: chance, 3: chance})],
+        [(3, {2: 1.0})],
+        0.0,
+    )
+    solution = gamedp.solve(model, gamedp.AverageReward(), tolerance=1e-6)
+    assert between(solution, [Fraction(3, 2), Fraction(3, 2), 3, 0])
+    assert_biases_prove_the_bounds(solution)
+    assert solution.policy[:2].tolist() == [1, 3]
 
 
 def test_many_states_in_a_row():
@@ -323,6 +343,16 @@ def test_a_tolerance_finer_than_rounding_is_said_to_be():
         gamedp.solve(taxicab(), gamedp.AverageReward(), tolerance=1e-18)
     assert between(caught.value.solution, [Fraction(1588, 119)] * 3)
     assert caught.value.solution.width < 1e-12
+
+
+def test_what_nobody_would_choose_does_not_blur_the_answer():
+    """Its rounding is larger than the tolerance."""
+    model = model_of(
+        [(1, {1: 0.5, 0: 0.5}), (-1e12, {1: 0.5, 0: 0.5})],
+        [(0, {0: 0.25, 1: 0.75}), (-1e12, {1: 1.0})],
+    )
+    solution = gamedp.solve(model, gamedp.AverageReward(), tolerance=1e-10)
+    assert between(solution, [Fraction(1, 3)] * 2)
 
 
 def test_sure_gains_are_exact():

@@ -527,6 +527,20 @@ def test_edits_that_change_nothing_do_no_harm(module, home):
     assert (was_read(solution), said) == (True, [])
 
 
+def test_targets_are_told_apart(home):
+    game = Matches(matches=5)
+    masks = np.eye(6, dtype=bool)
+    for target in (masks[2], masks[3], gamedp.compile(game, compile="never").state(3)):
+        target_ = [target] if isinstance(target, tuple) else target
+        for read in (False, True):
+            solution, said = keep(game, gamedp.Reachability(target_))
+            assert (was_read(solution), said) == (read, [])
+            fresh = solved(game, gamedp.Reachability(target_))
+            assert np.array_equal(solution.values, fresh.values)
+            assert solution.objective == fresh.objective
+    assert len(list(home.iterdir())) == 3
+
+
 @attrs.frozen
 class Weighted(Journey):
     weight: object = len
@@ -541,6 +555,10 @@ UNKEPT = {
     "a parameter": (lambda: keep(Weighted(days=1)), "its parameter weight is a builtin_function"),
     "a method": (lambda: keep(Remembering(days=1)), "its rules call what is no plain function"),
     "an option": (lambda: keep(Journey(days=1), solver=Curious()), r"hook of Curious("),
+    "a target": (
+        lambda: keep(Matches(matches=5), gamedp.Reachability(lambda state: state.left == 3)),
+        "target of the objective is a function",
+    ),
 }
 
 

@@ -19,7 +19,7 @@ from gamedp.errors import DamagedFileError, InvalidParameterError, UnknownNameEr
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.model import ARRAYS
-from gamedp.objectives import Discounted, FiniteHorizon, TotalReward
+from gamedp.objectives import Discounted, FiniteHorizon, Reachability, TotalReward
 from gamedp.solution import Guarantee, Solution, Statistics, Status
 from gamedp.states import ObjectTable, PackedTable
 from gamedp.storage import folder as folders
@@ -142,6 +142,9 @@ SOLUTIONS = {
     "packed, chance": lambda: gamedp.solve(Wubbel(goal=6), compile="never"),
     "discounted": lambda: gamedp.solve(Words(), Discounted(0.5, optimum="min"), compile="never"),
     "steps": lambda: gamedp.solve(Matches(), FiniteHorizon(3), compile="never"),
+    "target": lambda: gamedp.solve(walk(), Reachability([3], [0, 1, 2, 3])),
+    "until": lambda: gamedp.solve(walk(), TotalReward("min", until=[2])),
+    "head starts": lambda: by_hand(walk(), biases=(np.arange(5.0), np.ones(5))),
     "objects": lambda: by_hand(compiled(Words(length=4, letters="xyz"))),
     "no attrs": lambda: by_hand(compiled(Countdown(5))),
     "arrays": lambda: gamedp.solve(walk()),
@@ -167,6 +170,8 @@ def same(one, other):
             assert np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
             assert not b.flags.writeable
             assert type(b) is np.ndarray
+    for a, b in zip(one.biases or (), other.biases or (), strict=True):
+        assert np.array_equal(a, b)
     for name in ("objective", "solver", "status", "guarantee", "statistics"):
         assert getattr(one, name) == getattr(other, name)
     for name in ("num_players", "constant_sum", "seconds"):
@@ -511,7 +516,7 @@ def test_an_interrupted_save_leaves_the_old_or_the_new(name, tidy, tmp_path):
         with pytest.MonkeyPatch.context() as patch:
             interrupt(patch, name, calls)
             if not tidy:
-                patch.setattr(folders, "_remove_leftovers", lambda folder: None)
+                patch.setattr(folders, "_remove_leftovers", lambda *_: None)
             try:
                 new.save(tmp_path)
                 finished = True

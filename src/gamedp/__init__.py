@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gamedp.adapters import LoadedModel, load_model, save_model
+    from gamedp.certificate import Certificate, Verified, verify
     from gamedp.compiler import compile_game as compile
     from gamedp.errors import (
+        CertificateError,
         CompilationError,
         CompilationWarning,
         DamagedFileError,
@@ -56,18 +58,27 @@ if TYPE_CHECKING:
     from gamedp.searchers.proof_number import ProofNumberSearch
     from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
     from gamedp.solvers import explain, solve
+    from gamedp.solvers.anderson_acceleration import AndersonAcceleration
     from gamedp.solvers.average_reward import RelativeValueIteration
     from gamedp.solvers.backward_induction import BackwardInduction
     from gamedp.solvers.base import Support
+    from gamedp.solvers.exact_policy_iteration import ExactPolicyIteration
+    from gamedp.solvers.interval_iteration import IntervalIteration
+    from gamedp.solvers.linear_programming import LinearProgramming
+    from gamedp.solvers.modified_policy_iteration import ModifiedPolicyIteration
+    from gamedp.solvers.optimistic_value_iteration import OptimisticValueIteration
     from gamedp.solvers.policy_iteration import PolicyIteration
+    from gamedp.solvers.prioritized_sweeping import PrioritizedSweeping
     from gamedp.solvers.retrograde import Retrograde
+    from gamedp.solvers.sound_value_iteration import SoundValueIteration
     from gamedp.solvers.stage_induction import StageInduction
+    from gamedp.solvers.strategy_iteration import StrategyIteration
     from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
     from gamedp.solvers.value_iteration import ValueIteration
     from gamedp.staged_game import Flattened, Position, StagedGame, StagedRules
     from gamedp.staged_model import StagedModel
     from gamedp.staged_solution import StagedSolution
-    from gamedp.storage import load
+    from gamedp.storage import load, load_certificate
     from gamedp.structure import Structure
     from gamedp.sums.composition import Sum, SumPosition
     from gamedp.sums.grundy import (
@@ -85,14 +96,18 @@ if TYPE_CHECKING:
 _HOMES = {
     "ActionValue": "solution",
     "AlphaBeta": "searchers.alpha_beta",
+    "AndersonAcceleration": "solvers.anderson_acceleration",
     "AverageReward": "objectives",
     "BackwardInduction": "solvers.backward_induction",
+    "Certificate": "certificate",
+    "CertificateError": "errors",
     "CompilationError": "errors",
     "CompilationWarning": "errors",
     "DamagedFileError": "errors",
     "Discounted": "objectives",
     "Distribution": "totals",
     "EndgameTables": "searchers.endings",
+    "ExactPolicyIteration": "solvers.exact_policy_iteration",
     "Expectiminimax": "searchers.expectiminimax",
     "FiniteHorizon": "objectives",
     "Flattened": "staged_game",
@@ -101,24 +116,29 @@ _HOMES = {
     "GamedpError": "errors",
     "GrundyValues": "sums.grundy",
     "Guarantee": "solution",
+    "IntervalIteration": "solvers.interval_iteration",
     "InvalidModelError": "errors",
     "InvalidParameterError": "errors",
     "KeptSolutionWarning": "errors",
     "LevelPlayer": "playing",
     "LimitExceededError": "errors",
+    "LinearProgramming": "solvers.linear_programming",
     "LoadedModel": "adapters",
     "MaxN": "searchers.max_n",
     "MaxNAction": "searchers.max_n",
     "MaxNResult": "searchers.max_n",
     "Minimax": "searchers.minimax",
     "Model": "model",
+    "ModifiedPolicyIteration": "solvers.modified_policy_iteration",
     "NotSolvedError": "errors",
     "OctalGame": "sums.octal",
     "OctalPosition": "sums.octal",
+    "OptimisticValueIteration": "solvers.optimistic_value_iteration",
     "Perft": "searchers.perft",
     "Periodicity": "sums.octal",
     "PolicyIteration": "solvers.policy_iteration",
     "Position": "staged_game",
+    "PrioritizedSweeping": "solvers.prioritized_sweeping",
     "Problem": "problem",
     "Progress": "progress",
     "ProofNumberSearch": "searchers.proof_number",
@@ -131,6 +151,7 @@ _HOMES = {
     "SearchStatistics": "search_result",
     "SearchedAction": "search_result",
     "Solution": "solution",
+    "SoundValueIteration": "solvers.sound_value_iteration",
     "StageInduction": "solvers.stage_induction",
     "StagedGame": "staged_game",
     "StagedModel": "staged_model",
@@ -139,6 +160,7 @@ _HOMES = {
     "StagedSolution": "staged_solution",
     "Statistics": "solution",
     "Status": "solution",
+    "StrategyIteration": "solvers.strategy_iteration",
     "Structure": "structure",
     "Sum": "sums.composition",
     "SumPosition": "sums.composition",
@@ -151,6 +173,7 @@ _HOMES = {
     "UnknownStateError": "errors",
     "UnsupportedProblemError": "errors",
     "ValueIteration": "solvers.value_iteration",
+    "Verified": "certificate",
     "binomial": "ranking",
     "compile": "compiler",
     "distribution": "totals",
@@ -160,6 +183,7 @@ _HOMES = {
     "grundy_values": "sums.grundy",
     "helper": "game",
     "load": "storage",
+    "load_certificate": "storage",
     "load_games": "playing",
     "load_model": "adapters",
     "mex": "sums.grundy",
@@ -172,6 +196,7 @@ _HOMES = {
     "solve": "solvers",
     "tournament": "tournaments",
     "unrank_distribution": "ranking",
+    "verify": "certificate",
     "with_item": "game",
 }
 """Which module each public name comes from. They are imported when first asked for, so that
@@ -180,14 +205,18 @@ _HOMES = {
 __all__ = [
     "ActionValue",
     "AlphaBeta",
+    "AndersonAcceleration",
     "AverageReward",
     "BackwardInduction",
+    "Certificate",
+    "CertificateError",
     "CompilationError",
     "CompilationWarning",
     "DamagedFileError",
     "Discounted",
     "Distribution",
     "EndgameTables",
+    "ExactPolicyIteration",
     "Expectiminimax",
     "FiniteHorizon",
     "Flattened",
@@ -196,24 +225,29 @@ __all__ = [
     "GamedpError",
     "GrundyValues",
     "Guarantee",
+    "IntervalIteration",
     "InvalidModelError",
     "InvalidParameterError",
     "KeptSolutionWarning",
     "LevelPlayer",
     "LimitExceededError",
+    "LinearProgramming",
     "LoadedModel",
     "MaxN",
     "MaxNAction",
     "MaxNResult",
     "Minimax",
     "Model",
+    "ModifiedPolicyIteration",
     "NotSolvedError",
     "OctalGame",
     "OctalPosition",
+    "OptimisticValueIteration",
     "Perft",
     "Periodicity",
     "PolicyIteration",
     "Position",
+    "PrioritizedSweeping",
     "Problem",
     "Progress",
     "ProofNumberSearch",
@@ -226,6 +260,7 @@ __all__ = [
     "SearchStatistics",
     "SearchedAction",
     "Solution",
+    "SoundValueIteration",
     "StageInduction",
     "StagedGame",
     "StagedModel",
@@ -234,6 +269,7 @@ __all__ = [
     "StagedSolution",
     "Statistics",
     "Status",
+    "StrategyIteration",
     "Structure",
     "Sum",
     "SumPosition",
@@ -246,6 +282,7 @@ __all__ = [
     "UnknownStateError",
     "UnsupportedProblemError",
     "ValueIteration",
+    "Verified",
     "binomial",
     "compile",
     "distribution",
@@ -255,6 +292,7 @@ __all__ = [
     "grundy_values",
     "helper",
     "load",
+    "load_certificate",
     "load_games",
     "load_model",
     "mex",
@@ -267,6 +305,7 @@ __all__ = [
     "solve",
     "tournament",
     "unrank_distribution",
+    "verify",
     "with_item",
 ]
 

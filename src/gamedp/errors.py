@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "CertificateError",
     "CompilationError",
     "CompilationWarning",
     "DamagedFileError",
@@ -38,6 +39,10 @@ class InvalidParameterError(GamedpError, ValueError):
 
 class UnsupportedProblemError(GamedpError, ValueError):
     """A solver was asked for what it cannot do; the message says what can."""
+
+
+class CertificateError(GamedpError, ValueError):
+    """A certificate that does not prove what it claims; names the state, action and numbers."""
 
 
 class LimitExceededError(GamedpError, RuntimeError):

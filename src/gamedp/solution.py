@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.certificate import Certificate
     from gamedp.model import Model
     from gamedp.objectives import Objective
     from gamedp.staged_solution import StagedSolution
@@ -116,10 +117,25 @@ def in_short(solution: Solution | StagedSolution) -> str:
     )
 
 
-def width_of(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> float:
-    """Return how far bounds are apart at most; infinite ones that are equal are not."""
+def width_of(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], *, relative: bool = False
+) -> float:
+    """Return how far bounds are apart at most; infinite ones that are equal are not.
+
+    Parameters
+    ----------
+    relative : bool
+        Whether to divide by the smallest absolute value of what lies between them; that is
+        infinite if 0 does.
+    """
     apart = lower != upper
-    return float(np.max(upper[apart] - lower[apart], initial=0.0))
+    lower, upper = lower[apart], upper[apart]
+    widths = upper - lower
+    if relative:
+        least = np.maximum(np.maximum(lower, -upper), 0.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            widths = np.where(least > 0, widths / least, np.inf)
+    return float(np.max(widths, initial=0.0))
 
 
 def check_player(num_players: int, player: int) -> None:
@@ -198,6 +214,9 @@ class Solution:
     step_policies : (H, S) unsigned integers or None
         For a finite horizon of H steps: the best action's place among those of its state, with row
         h for h + 1 steps to go.
+    exact : tuple of S Fraction or float, or None
+        The values themselves, where the solver finds them (:class:`gamedp.ExactPolicyIteration`);
+        a float if infinite. The bounds are then the doubles next to them.
     distances : (S,) int64 or None
         Where the solver counts them (:class:`gamedp.Retrograde`): the steps that are left to the
         end with best play, the winner going the shortest way and the loser the longest; -1 where
@@ -219,6 +238,7 @@ class Solution:
     statistics: Statistics
     step_policies: NDArray[np.unsignedinteger[Any]] | None = None
     distances: NDArray[np.int64] | None = None
+    exact: tuple[Fraction | float, ...] | None = None
     biases: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -292,6 +312,44 @@ class Solution:
             number = float(column if np.ndim(column) == 0 else column[player])
             total += abs(probability) * self._seen(number, swapped)
         return self._seen(total, player == 1 and array.ndim == 1)
+
+    def exact_value(self, state: Hashable | None = None, player: int = 0) -> Fraction | float:
+        """Return what `player` can expect in `state`, or from the start, as a rational number.
+
+        The payoffs of two players add up to the constant sum as it is stored, and the probabilities
+        of several initial states count as stored, scaled to sum to one.
+
+        Returns
+        -------
+        Fraction or float
+            A float if it is infinite.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the solver does not find exact values.
+        UnknownStateError
+            If the model has no such state.
+        """
+        if self.exact is None:
+            message = (
+                f"{type(self.solver).__name__} does not find exact values; ExactPolicyIteration "
+                "does."
+            )
+            raise UnsupportedProblemError(message)
+        check_player(self.model.num_players, player)
+        total = Fraction(self.model.constant_sum)
+        if state is not None:
+            index, swapped = self.model.index(state)
+            number = self.exact[index]
+            return total - number if swapped ^ (player == 1) else number
+        chances = [Fraction(chance) for chance in self.model.initial_probabilities.tolist()]
+        numbers = [self.exact[index] for index in self.model.initial_states.tolist()]
+        mean: Fraction | float = Fraction(0)
+        for chance, number in zip(chances, numbers, strict=True):
+            seen = total - number if chance < 0 else number
+            mean += abs(chance) / sum(map(abs, chances)) * seen
+        return total - mean if player == 1 else mean
 
     def best_actions(self, state: Hashable, tolerance: float = 0.0) -> list[int]:
         """Return the actions in `state` that are best, as far as the values tell.
@@ -584,6 +642,32 @@ class Solution:
         if self.distances is not None:
             columns["distance"] = np.ma.masked_less(self.distances, 0)
         return columns
+
+    def certificate(self) -> Certificate:
+        """Return the bounds with all that :func:`gamedp.verify` needs to check them.
+
+        The bounds are those of the solution, or a little wider where they were rounded in a way
+        that hides the proof. The certificate has been verified.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If nothing is proven, with more than two players, or for objectives without
+            certificates.
+        CertificateError
+            If rounding leaves no room for a proof.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.matches import Matches
+        >>> solution = gamedp.solve(Matches(), compile="never")
+        >>> gamedp.verify(solution.model, solution.certificate()).width
+        0.0
+        """
+        from gamedp.certifying import certify  # noqa: PLC0415 - brings numba along
+
+        return certify(self)
 
     def save(self, path: str | Path) -> None:
         """Save the solution and its model as a folder that :func:`gamedp.load` reads.

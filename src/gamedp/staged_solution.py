@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, UnknownStateError
+from gamedp.errors import InvalidModelError, UnknownStateError, UnsupportedProblemError
 from gamedp.model import Model
 from gamedp.solution import (
     ActionValue,
@@ -209,6 +209,20 @@ class StagedSolution:
             )
             for entry in entries
         ]
+
+    def certificate(self) -> NoReturn:
+        """Raise, as there are no certificates for staged games.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            Always; solve ``gamedp.Flattened(game)``, if it is small enough, for one of its bounds.
+        """
+        message = (
+            "there are no certificates for staged games. Solve gamedp.Flattened(game), the same as "
+            "one ordinary game, if it is small enough."
+        )
+        raise UnsupportedProblemError(message)
 
     def save(self, path: str | Path) -> None:
         """Save the solution and its model as a folder that :func:`gamedp.load` reads.

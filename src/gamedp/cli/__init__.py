@@ -49,6 +49,7 @@ COMMANDS = {
     "solve": "gamedp.cli.solve:solve",
     "query": "gamedp.cli.query:query",
     "explain": "gamedp.cli.explain:explain",
+    "verify": "gamedp.cli.verify:verify",
     "search": "gamedp.cli.search:search",
     "perft": "gamedp.cli.perft:perft",
     "play": "gamedp.cli.play:play",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gamedp.model import Model
     from gamedp.objectives import Objective
 
-__all__ = ["solve_file"]
+__all__ = ["model_with_digest", "solve_file"]
 
 
 @attrs.frozen(eq=False)
@@ -40,9 +40,14 @@ class _Question:
 
 
 def solve_file(
-    name: str, file: FileOptions, method: Method, output: OutputOptions, save: Path | None
+    name: str,
+    file: FileOptions,
+    method: Method,
+    output: OutputOptions,
+    save: Path | None,
+    certificate: Path | None,
 ) -> None:
-    """Solve the model in a file and print what is known of its start.
+    """Solve the model in a file and print what is known of its start; save what is asked for.
 
     Raises
     ------
@@ -65,6 +70,8 @@ def solve_file(
         solution, failure = error.solution, error
     if save is not None:
         solution.save(save)
+    if certificate is not None:
+        solution.certificate().save(certificate)
     if output.json:
         facts = report.facts(name, solution) | {"objective": question.words, "notes": loaded.notes}
         del facts["parameters"]
@@ -79,6 +86,8 @@ def solve_file(
         pairs += [("note", note) for note in loaded.notes]
         if save is not None:
             pairs.append(("saved in", str(save)))
+        if certificate is not None:
+            pairs.append(("proof in", str(certificate)))
         print(report.lines(pairs))
     if failure is not None:
         raise failure
@@ -118,6 +127,16 @@ def _question(loaded: LoadedModel, file: FileOptions, options: ObjectiveOptions)
         "optimum": optimum,
     }
     return _Question(loaded.with_rewards(reward), objective, _given(asked))
+
+
+def model_with_digest(name: str, digest: str, coalition: list[str] | None) -> Model:
+    """Return the model in a file, with those of its rewards with which it has the digest.
+
+    The model as it is if it never has.
+    """
+    loaded = gamedp.load_model(name, coalition=coalition)
+    models = [loaded.model, *(loaded.with_rewards(reward) for reward in loaded.rewards)]
+    return next((model for model in models if model.digest() == digest), loaded.model)
 
 
 def _given(words: dict[str, Any]) -> dict[str, Any]:

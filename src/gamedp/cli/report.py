@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gamedp.staged_solution import StagedSolution
 
 __all__ = [
+    "OBJECTIVES",
     "bounded",
     "facts",
     "game_words",

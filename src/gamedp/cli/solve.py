@@ -35,6 +35,7 @@ def solve(
     *,
     settings: GameSettings = None,
     save: Path | None = None,
+    certificate: Path | None = None,
     fresh: Fresh = False,
     file: FileOptions = FILE,
     method: Method = METHOD,
@@ -46,6 +47,8 @@ def solve(
     ----------
     save
         Keep the solution in this folder, for `gamedp query` and `gamedp.load`.
+    certificate
+        Keep a proof of the bounds in this folder, for `gamedp verify`.
     """
     if is_model_file(game):
         if settings or fresh:
@@ -53,13 +56,15 @@ def solve(
             raise gamedp.InvalidParameterError(message)
         from gamedp.cli.models import solve_file  # noqa: PLC0415 - games do not need it
 
-        solve_file(game, file, method, output, save)
+        solve_file(game, file, method, output, save, certificate)
         return
     file.refuse()
     made = make_game(game, settings or ())
     solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
     if save is not None:
         solution.save(save)
+    if certificate is not None:
+        solution.certificate().save(certificate)
     if output.json:
         report.print_json(report.facts(game, solution))
     else:
@@ -67,6 +72,8 @@ def solve(
         pairs += report.measures(solution)
         if save is not None:
             pairs.append(("saved in", str(save)))
+        if certificate is not None:
+            pairs.append(("proof in", str(certificate)))
         print(report.lines(pairs))
     if failure is not None:
         raise failure

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 UNIT = 2.0**-53
 TINY = 2.0**-1060
+LEAST = 2.0**-1074
+"""The smallest positive number: what a quotient may have been rounded to zero from."""
 UPWARD = 1.0 + 2.0**-46
 """Outweighs the rounding of the few operations that put a bound together."""
 
@@ -294,7 +296,7 @@ def check(
             need = (result - value) + slack
             if fall > 0.0:
                 if need > least * fall:
-                    least = need / fall * UPWARD
+                    least = need / fall * UPWARD + LEAST
             elif need > 0.0:
                 most = -1.0
             elif fall < 0.0 and -need < -fall * most:
@@ -302,7 +304,7 @@ def check(
         need = (value - best) + best_slack
         if best_fall > 0.0:
             if need > least * best_fall:
-                least = need / best_fall * UPWARD
+                least = need / best_fall * UPWARD + LEAST
         elif need > 0.0:
             most = -1.0
         policy[state] = rows.choice_offsets[state] + (best_choice - first_choice)

@@ -11,7 +11,7 @@ from gamedp.model import Model
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["unfold"]
+__all__ = ["rounding_of", "unfold", "widened"]
 
 
 def unfold(model: Model) -> Model:
@@ -47,6 +47,26 @@ def unfold(model: Model) -> Model:
         initial_probabilities=np.abs(model.initial_probabilities),
         num_players=2,
         constant_sum=model.constant_sum,
+    )
+
+
+def rounding_of(model: Model) -> float:
+    """Return how far off a payoff of the unfolded model may be: the constant sum less a payoff."""
+    ends = model.constant_sum - model.payoffs
+    back = ends - model.constant_sum
+    lost = (model.constant_sum - (ends - back)) - (model.payoffs + back)
+    return 2.0**-53 * float(np.abs(ends[lost != 0]).max(initial=0.0))
+
+
+def widened(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], error: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return bounds that are further apart by an error, where they are finite."""
+    if error == 0:
+        return lower, upper
+    return (
+        np.where(np.isfinite(lower), np.nextafter(lower - error, -np.inf), lower),
+        np.where(np.isfinite(upper), np.nextafter(upper + error, np.inf), upper),
     )
 
 

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
     from gamedp.model import Model
 
-__all__ = ["EndComponents", "best_policy", "is_easy_to_eliminate", "offsets_of", "owners", "ragged"]
+__all__ = [
+    "EndComponents",
+    "best_policy",
+    "graph_of",
+    "is_easy_to_eliminate",
+    "offsets_of",
+    "owners",
+    "ragged",
+]
 
 FEW = 2000
 MAX_ENTRIES = 1 << 26
@@ -112,6 +120,17 @@ class EndComponents:
         )
 
 
+def graph_of(model: Model, sign: float) -> Graph:
+    """Return all states and choices of a model as the kernels of averages take them."""
+    return Graph(
+        model.choice_offsets,
+        model.transition_offsets,
+        model.successors,
+        model.probabilities,
+        sign * model.rewards,
+    )
+
+
 def is_easy_to_eliminate(graph: Graph) -> bool:
     """Say whether linear systems of this graph take little time and memory.
 
@@ -124,7 +143,7 @@ def is_easy_to_eliminate(graph: Graph) -> bool:
        Prentice-Hall 1981, chapter 4.
     """
     num_states = len(graph.first_choice) - 1
-    if num_states <= FEW:
+    if num_states <= FEW or not len(graph.targets):
         return True
     import scipy.sparse  # noqa: PLC0415 - slow to import
     import scipy.sparse.csgraph  # noqa: PLC0415

@@ -18,16 +18,12 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, NotSolvedError
 from gamedp.kernels import average
-from gamedp.kernels.average import Graph
 from gamedp.kernels.proofs import TINY, UNIT
 from gamedp.model import Model
-from gamedp.objectives import TotalReward
-from gamedp.problem import Problem
 from gamedp.reduction.sets import positive
-from gamedp.solvers.average_parts import EndComponents, offsets_of, ragged
-from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
+from gamedp.solvers.average_parts import EndComponents, graph_of, offsets_of, ragged
+from gamedp.solvers.average_totals import bound_of_total, solved_total
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,9 +37,6 @@ STAY = -1
 
 MARGIN = 2.0**-30
 """How much of the largest numbers biases are off on each step: they need not be close."""
-
-BIAS_SWEEPS = 10_000
-"""Sweeps for biases at most: they are for who wants to check the bounds, which hold without."""
 
 
 @attrs.frozen(eq=False)
@@ -114,12 +107,14 @@ class Ways:
         )
         return cls(model, sign, parts, node, skeleton)
 
-    def values(self, gains: NDArray[np.float64], tolerance: float, seconds: float) -> Solution:
+    def values(
+        self, gains: NDArray[np.float64], tolerance: float, seconds: float, max_sweeps: int
+    ) -> Solution:
         """Return what staying in the best component is worth, for given gains of each; (K,)."""
         payoffs = np.zeros(len(self.skeleton.terminals))
         payoffs[len(payoffs) - len(gains) :] = gains
         model = attrs.evolve(self.skeleton, payoffs=payoffs)
-        return _solved(model, tolerance, TopologicalValueIteration(max_seconds=seconds))
+        return solved_total(model, tolerance, seconds, max_sweeps)
 
     def policy(
         self, chosen: NDArray[np.int64], within: NDArray[np.int64]
@@ -168,7 +163,7 @@ class Ways:
         leaving = labels != STAY
         rewards[leaving] = self._surplus(labels[leaving], gains, values)
         model = attrs.evolve(self.skeleton, rewards=rewards)
-        constants = _bound(model, "upper", seconds)
+        constants = bound_of_total(model, "upper", seconds)
         return None if constants is None else values + constants[self.node]
 
     def _surplus(
@@ -226,7 +221,7 @@ class Ways:
             payoffs=values[terminals],
             action_labels=choices,
         )
-        return _bound(chain, "lower", seconds)
+        return bound_of_total(chain, "lower", seconds)
 
     def excess(
         self,
@@ -236,14 +231,7 @@ class Ways:
         policy: NDArray[np.int64],
     ) -> float:
         """Return what gains must be moved by, so that their inequality holds; see the kernel."""
-        model = self.model
-        graph = Graph(
-            model.choice_offsets,
-            model.transition_offsets,
-            model.successors,
-            model.probabilities,
-            self.sign * model.rewards,
-        )
+        graph = graph_of(self.model, self.sign)
         over = average.excess_jit(1.0 if upward else -1.0, graph, gains, biases, policy)
         return max(0.0, float(over))
 
@@ -252,25 +240,3 @@ def _margin(surplus: NDArray[np.float64], values: NDArray[np.float64]) -> float:
     """Return what a bias may gain or lose on each step, so that rounding it does no harm."""
     scale = np.abs(surplus).max(initial=0.0) + np.abs(values).max(initial=0.0)
     return float(MARGIN * scale + TINY)
-
-
-def _solved(model: Model, tolerance: float, solver: TopologicalValueIteration) -> Solution:
-    """Return a solution as far as it was found."""
-    try:
-        return solver.solve(Problem(model, TotalReward()), tolerance=tolerance)
-    except NotSolvedError as error:
-        solution: Solution = error.solution
-        return solution
-
-
-def _bound(model: Model, which: str, seconds: float) -> NDArray[np.float64] | None:
-    """Return a bound of the total reward, close enough for a bias; None if there is none."""
-    scale = max(np.abs(numbers).max(initial=0.0) for numbers in (model.rewards, model.payoffs))
-    solver = TopologicalValueIteration(max_sweeps=BIAS_SWEEPS, max_seconds=seconds)
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            solution = _solved(model, 1e-3 * float(scale) + TINY, solver)
-    except InvalidModelError:  # beyond the range of these numbers
-        return None
-    bound: NDArray[np.float64] = getattr(solution, which)
-    return bound if np.isfinite(bound).all() else None

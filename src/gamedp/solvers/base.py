@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from weakref import WeakKeyDictionary
 
 import attrs
@@ -29,7 +29,9 @@ __all__ = [
     "check_range",
     "make_solution",
     "require",
+    "solve_as_asked",
     "support_of_fixed_points",
+    "support_of_proper",
 ]
 
 PIECE = 1 << 10
@@ -56,7 +58,10 @@ class Support:
 
 
 class Solver(Protocol):
-    """A way to solve problems: an immutable value, its attributes are its options."""
+    """A way to solve problems: an immutable value, its attributes are its options.
+
+    A solver need not know of relative tolerances: see :func:`solve_as_asked`.
+    """
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
@@ -79,6 +84,13 @@ def support_of_fixed_points(problem: Problem) -> Support:
     if isinstance(reduction, str) and has_target(problem.objective):
         return Support(False, reduction)
     return Support(True)
+
+
+def support_of_proper(problem: Problem) -> Support:
+    """Say what solvers of fixed points can do that need play to end, or to be made to."""
+    support = support_of_fixed_points(problem)
+    reduction = reduction_of(problem) if support else None
+    return Support(False, reduction) if isinstance(reduction, str) else support
 
 
 def reduction_of(problem: Problem) -> Reduction | str | None:
@@ -110,6 +122,10 @@ class Run:
 
     Attributes
     ----------
+    tolerance : float
+        How far apart bounds may be.
+    relative : bool
+        Whether `tolerance` is to be multiplied by the absolute value of each state.
     values, errors : (S,) float64
         ``|values - true values| <= errors`` once they are proven.
     policy : (S,) int64
@@ -125,10 +141,13 @@ class Run:
         tolerance: float,
         progress: ProgressCallback | None,
         max_seconds: float = float("inf"),
+        *,
+        relative: bool = False,
     ) -> None:
         model = problem.model
         self.problem = problem
         self.tolerance = tolerance
+        self.relative = relative
         self.max_seconds = max_seconds
         self.reporter = Reporter(progress, "solve")
         self.rows = problem.rows()
@@ -175,11 +194,28 @@ class Run:
                 number += 1
         return float(self.errors.max(initial=0.0))
 
-    def prove(self, number: int, tolerance: float, max_sweeps: int) -> float:
+    def prove(
+        self,
+        number: int,
+        tolerance: float,
+        max_sweeps: int,
+        steps: NDArray[np.float64] | None = None,
+    ) -> float:
         """Prove errors for the values of a component with cycles; return the width it adds.
 
         The weights count the steps of the greedy policy first; if that does not do, of nearly
         optimal actions; then of all.
+
+        Parameters
+        ----------
+        number : int
+            The component.
+        tolerance : float
+            The width that is good enough.
+        max_sweeps : int
+            Sweeps over the weights at most.
+        steps : (states of the component,) float64, optional
+            The expected steps of the greedy policy, if they are known, in the order of the states.
         """
         start, stop = self.component(number)
         states = self.rows.order[start:stop]
@@ -194,7 +230,10 @@ class Run:
                 weights[states] = 1 / (1 - self.rows.discount)
             else:
                 weights[states] = 1.0
-                self._weigh(start, stop, mode, 1e-3 * scale, max_sweeps)
+                if mode == proofs.GREEDY and steps is not None:
+                    weights[states] = steps
+                else:
+                    self._weigh(start, stop, mode, 1e-3 * scale, max_sweeps)
             width = proofs.certify_jit(
                 start, stop, self.rows, PIECE, self.values, weights, self.errors, self.policy
             )
@@ -244,8 +283,9 @@ class Run:
             lower, upper = reduction.lift(lower), reduction.lift(upper)
         if not proven:
             self.status = Status.UNPROVEN if self.status is Status.SOLVED else self.status
-        elif self.status is Status.SOLVED and not width_of(lower, upper) <= self.tolerance:
-            self.status = Status.ROUNDING
+        elif self.status is Status.SOLVED:
+            width = width_of(lower, upper, relative=self.relative)
+            self.status = Status.SOLVED if width <= self.tolerance else Status.ROUNDING
         return make_solution(
             problem,
             solver,
@@ -255,6 +295,7 @@ class Run:
             status=self.status,
             sweeps=self.sweeps,
             seconds=self.reporter.seconds,
+            relative=self.relative,
         )
 
     def _proven_bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -284,26 +325,92 @@ class FixedPointSolver:
     """
 
     max_seconds: float
+    goes_relative: ClassVar[bool] = False
+    """Whether `iterate` minds `run.relative`; if not, smaller tolerances are tried."""
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
         return support_of_fixed_points(problem)
 
     def solve(
-        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+        self,
+        problem: Problem,
+        *,
+        tolerance: float,
+        progress: ProgressCallback | None = None,
+        relative: bool = False,
     ) -> Solution:
-        """Solve the problem so that every value is known within `tolerance`."""
+        """Solve the problem so that every value is known within `tolerance`.
+
+        Parameters
+        ----------
+        relative : bool
+            Whether that is `tolerance` times the absolute value, for each state.
+        """
         require(self, problem)
+        if relative and not self.goes_relative:
+            solution: Solution = solve_as_asked(self, problem, tolerance, progress, relative=True)
+            return solution
         found = reduction_of(problem)
         reduction = found if isinstance(found, Reduction) else None
         proper = problem if reduction is None else reduction.problem
-        run = Run(proper, tolerance, progress, self.max_seconds)
+        run = Run(proper, tolerance, progress, self.max_seconds, relative=relative)
         self.iterate(run)
         return run.solution(self, proven=proper.is_proper, reduction=reduction)
 
     def iterate(self, run: Run) -> None:
         """Fill in the values of a run and, where that can be done, prove them."""
         raise NotImplementedError
+
+
+def solve_as_asked(
+    solver: Any,
+    problem: Any,
+    tolerance: float,
+    progress: ProgressCallback | None,
+    *,
+    relative: bool,
+) -> Any:
+    """Solve a problem with an absolute tolerance or a relative one, whatever the solver knows.
+
+    One that knows no relative tolerance solves again with a smaller absolute one, as long as that
+    helps.
+
+    Raises
+    ------
+    NotSolvedError
+        As the solver does; or where 64-bit rounding ends before the relative tolerance is reached.
+    """
+    if not relative:
+        return solver.solve(problem, tolerance=tolerance, progress=progress)
+    if getattr(solver, "goes_relative", False):
+        return solver.solve(problem, tolerance=tolerance, progress=progress, relative=True)
+    absolute = tolerance
+    while True:
+        stopped = None
+        try:
+            solution = solver.solve(problem, tolerance=absolute, progress=progress)
+        except NotSolvedError as error:
+            stopped, solution = error, error.solution
+        lower, upper = solution.lower, solution.upper
+        if width_of(lower, upper, relative=True) <= tolerance:
+            return attrs.evolve(solution, status=Status.SOLVED)
+        if solution.guarantee is Guarantee.NONE:
+            return solution
+        if stopped is not None and solution.status is not Status.ROUNDING:
+            raise stopped
+        apart = (lower != upper) & (upper - lower > tolerance * np.maximum(lower, -upper))
+        most = np.maximum(np.abs(lower), np.abs(upper))[apart]
+        finer = 0.5 * tolerance * float(most.min(initial=np.inf))
+        if stopped is not None or not 0 < finer < absolute:
+            width = solution.width
+            message = (
+                f"{type(solver).__name__} stopped at the limit of 64-bit rounding: every value is "
+                f"known to within {width:.3g}, and some are too close to 0 for the relative "
+                f"tolerance {tolerance:g}. Loosen tolerance, or read .solution on this error."
+            )
+            raise NotSolvedError(message, attrs.evolve(solution, status=Status.ROUNDING))
+        absolute = finer
 
 
 def check_range(model: Model, values: NDArray[np.float64]) -> None:
@@ -315,7 +422,7 @@ def check_range(model: Model, values: NDArray[np.float64]) -> None:
         raise InvalidModelError(message)
 
 
-def make_solution(
+def make_solution(  # noqa: PLR0913 - what a solution consists of
     problem: Problem,
     solver: Any,
     numbers: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
@@ -325,6 +432,7 @@ def make_solution(
     status: Status,
     sweeps: int,
     seconds: float,
+    relative: bool = False,
 ) -> Solution:
     """Make the Solution, and raise NotSolvedError if it is not what was asked for.
 
@@ -333,6 +441,8 @@ def make_solution(
     numbers : (values, lower, upper)
     seconds : float
         How long solving took.
+    relative : bool
+        Whether a relative tolerance was asked for.
     """
     model = problem.model
     values, lower, upper = numbers
@@ -370,9 +480,10 @@ def make_solution(
             Status.TIME_LIMIT: "Raise max_seconds, loosen tolerance",
             Status.ROUNDING: "Loosen tolerance",
         }[status]
+        width = width_of(lower, upper, relative=relative)
         known = (
-            f"every value is known to within {solution.width:.3g}"
-            if guarantee is not Guarantee.NONE and np.isfinite(solution.width)
+            f"every value is known to within {width:.3g}{' of itself' if relative else ''}"
+            if guarantee is not Guarantee.NONE and np.isfinite(width)
             else "nothing is proven yet for some values"
         )
         message = (

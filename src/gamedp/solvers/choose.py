@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model import Model
 from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Objective, TotalReward
 from gamedp.problem import Problem, StagedProblem
+from gamedp.reduction import Reduction
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.average_reward import RelativeValueIteration
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Solver
+from gamedp.solvers.base import Solver, reduction_of, solve_as_asked
 from gamedp.solvers.retrograde import Retrograde
 from gamedp.solvers.stage_induction import StageInduction
+from gamedp.solvers.strategy_iteration import StrategyIteration
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.value_iteration import ValueIteration
 from gamedp.staged_model import StagedModel
@@ -22,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gamedp.progress import ProgressCallback
-    from gamedp.staged_solution import StagedSolution
 
 __all__ = ["explain", "solve"]
 
@@ -33,6 +36,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     solver: Solver | str | None = None,
     *,
     tolerance: float = 1e-6,
+    relative: bool = False,
     progress: ProgressCallback | None = None,
     compile: Literal["auto", "always", "never"] = "auto",
     box: Mapping[str, tuple[int, int]] | None = None,
@@ -55,6 +59,9 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         (:func:`gamedp.explain` says why).
     tolerance : float
         How far apart the bounds of a value may be.
+    relative : bool
+        Whether that is `tolerance` times the absolute value, for each state: then a value of 1e-40
+        is not simply close to 0.
     progress : callable, optional
         Is called with a :class:`gamedp.Progress` now and then.
     compile, box, max_states, max_seconds, max_bytes
@@ -104,12 +111,13 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
 
         return read_or_solve(
             game_or_model,
-            (objective, chosen, tolerance, box),
+            (objective, chosen, (tolerance, relative), box),
             lambda: solve(
                 game_or_model,
                 objective,
                 chosen,
                 tolerance=tolerance,
+                relative=relative,
                 progress=progress,
                 compile=compile,
                 box=box,
@@ -133,15 +141,15 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
             progress=progress,
         )
     if isinstance(model, StagedModel):
-        return _solve_staged(StagedProblem(model, objective), chosen, tolerance, progress)
+        staged = StagedProblem(model, objective)
+        return solve_as_asked(_of_stages(chosen), staged, tolerance, progress, relative=relative)
     problem = Problem(model, objective)
     chosen = _choose(problem)[0] if chosen is None else chosen
-    return chosen.solve(problem, tolerance=tolerance, progress=progress)
+    return solve_as_asked(chosen, problem, tolerance, progress, relative=relative)
 
 
-def _solve_staged(
-    problem: StagedProblem, solver: Any, tolerance: float, progress: ProgressCallback | None
-) -> StagedSolution:
+def _of_stages(solver: Any) -> StageInduction:
+    """Return the solver for a staged game; raise UnsupportedProblemError for any other."""
     solver = StageInduction() if solver is None else solver
     if not isinstance(solver, StageInduction):
         message = (
@@ -149,7 +157,7 @@ def _solve_staged(
             "StageInduction, or as the ordinary one that gamedp.Flattened(game) is."
         )
         raise UnsupportedProblemError(message)
-    return solver.solve(problem, tolerance=tolerance, progress=progress)
+    return solver
 
 
 def explain(game_or_model: Any, objective: Objective | None = None) -> str:
@@ -185,6 +193,13 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
         )
     problem = Problem(model, TotalReward() if objective is None else objective)
     solver, reason = _choose(problem)
+    reduction = reduction_of(problem) if model.num_players <= 2 else None
+    known = f"{_known(reduction)}\n" if isinstance(reduction, Reduction) else ""
+    return f"{_shape(model)}.\n{known}{type(solver).__name__}: {reason}"
+
+
+def _shape(model: Model) -> str:
+    """Describe a model's size, and whether play comes back to a state, or may never end."""
     structure = model.structure
     if structure.is_acyclic:
         shape = f"no state can come again ({structure.num_levels:,} levels)"
@@ -199,7 +214,21 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
         shape = f"{_count(cyclic, 'component')} in which states come again; {ends}"
     return (
         f"{model.num_states:,} states, {model.num_choices:,} choices, "
-        f"{model.num_transitions:,} transitions; {shape}.\n{type(solver).__name__}: {reason}"
+        f"{model.num_transitions:,} transitions; {shape}"
+    )
+
+
+def _known(reduction: Reduction) -> str:
+    """Describe what the graph alone has told."""
+    known = int((reduction.quotient.class_of < 0).sum())
+    collapsed = len(np.unique(reduction.labels[reduction.labels >= 0]))
+    waiting = f", {_count(collapsed, 'end component')} collapsed" if collapsed else ""
+    small = reduction.problem.model
+    if small.num_choices == 0:
+        return "The graph alone tells all values."
+    return (
+        f"The graph alone tells the values of {_count(known, 'state')}{waiting}; what is left: "
+        f"{_shape(small)}."
     )
 
 
@@ -207,14 +236,16 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _choose(problem: Problem) -> tuple[Solver, str]:
+def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table of reasons
     """Return the solver for a problem and the reason in words."""
     if isinstance(problem.objective, FiniteHorizon):
         return BackwardInduction(), "one sweep for each step of the horizon."
     if isinstance(problem.objective, AverageReward):
         reason = "the gain of each end component, then the way to the best of them."
         return RelativeValueIteration(), reason
-    if problem.model.num_players > 2 or problem.model.structure.is_acyclic:
+    reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
+    proper = reduction.problem if isinstance(reduction, Reduction) else problem
+    if problem.model.num_players > 2 or proper.model.structure.is_acyclic:
         return BackwardInduction(), "one pass from the end gives every value, up to rounding."
     backwards = Retrograde()
     if backwards.supports(problem):
@@ -224,6 +255,12 @@ def _choose(problem: Problem) -> tuple[Solver, str]:
             f"worth {worth:g}."
         )
         return backwards, reason
+    if isinstance(reduction, str) and StrategyIteration().supports(problem):
+        reason = (
+            "two opponents can keep each other from an end; a policy of each, against its best "
+            "answer, proves one bound."
+        )
+        return StrategyIteration(), reason
     if isinstance(problem.objective, Discounted) and not problem.model.has_swaps:
         reason = (
             "a discount narrows the interval of the true values with every sweep, fast where the "
@@ -232,7 +269,7 @@ def _choose(problem: Problem) -> tuple[Solver, str]:
         return ValueIteration(sweep="jacobi"), reason
     proof = (
         "until its error is proven to be small."
-        if problem.is_proper
+        if proper.is_proper
         else "until it hardly changes; play may go on for ever, so nothing is proven."
     )
     return (

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from gamedp.errors import InvalidParameterError
 
-__all__ = ["one_of", "positive", "whole_and_positive"]
+__all__ = ["Sweep", "none_or_more", "one_of", "positive", "whole_and_positive"]
+
+Sweep: TypeAlias = Literal["gauss-seidel", "jacobi"]
+"""Whether a sweep uses its own new values, in depth-first order, or the last sweep's alone."""
 
 
 def one_of(choices: Any) -> Callable[[Any, Any, Any], None]:
@@ -34,9 +37,21 @@ def positive(_instance: object, attribute: Any, value: float) -> None:
 
 def whole_and_positive(instance: object, attribute: Any, value: Any) -> None:
     """Refuse what is not a whole number above zero."""
+    _whole(attribute, value)
+    positive(instance, attribute, value)
+
+
+def none_or_more(_instance: object, attribute: Any, value: Any) -> None:
+    """Refuse what is not a whole number from zero on."""
+    _whole(attribute, value)
+    if value < 0:
+        message = f"{attribute.name} is {value!r}; it cannot be negative."
+        raise InvalidParameterError(message)
+
+
+def _whole(attribute: Any, value: Any) -> None:
     try:
         operator.index(value)
     except TypeError:
         message = f"{attribute.name} is {value!r}; it must be a whole number."
         raise InvalidParameterError(message) from None
-    positive(instance, attribute, value)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import attrs
-import numpy as np
 
-from gamedp.kernels import bellman, proofs, topological
-from gamedp.solution import Status
+from gamedp.kernels import bellman
 from gamedp.solvers.base import FixedPointSolver, Run
+from gamedp.solvers.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.options import positive, whole_and_positive
 
 __all__ = ["TopologicalValueIteration"]
 
 SMALL = 1 << 14
 """Components of up to this many states are solved within a kernel; larger ones sweep by sweep."""
-
-BUDGET = 1 << 22
-"""Visits of states between two looks at the limits: some hundredths of a second."""
 
 
 @attrs.frozen(kw_only=True)
@@ -60,58 +56,14 @@ class TopologicalValueIteration(FixedPointSolver):
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""
-        problem, tolerance = run.problem, run.tolerance
-        structure = problem.model.structure
-        total = structure.num_components
-        proper = problem.is_proper
-        allowed = 0.4 * tolerance / max(1, structure.num_cyclic_levels)
-        number = 0
-        while number < total:
-            stopped = topological.solve_components_jit(
-                number,
-                total,
-                structure.component_offsets,
-                structure.nontrivial,
-                run.rows,
-                BUDGET,
-                allowed,
-                SMALL,
-                proper,
-                run.values,
-                run.errors,
-                run.policy,
-                run.visits,
-            )
-            if stopped == number:
-                self._solve_one(run, number, allowed)
-                stopped += 1
-            number = stopped
-            run.reporter.report(number, total, f"{number:,} of {total:,} components solved")
 
-    def _solve_one(self, run: Run, number: int, allowed: float) -> None:
-        """Sweep over one component until its error is proven to be small, or a limit is reached."""
-        start, stop = run.component(number)
-        states = run.rows.order[start:stop]
-        threshold = 0.01 * allowed
-        for sweep in range(1, self.max_sweeps + 1):
-            change = bellman.sweep_jit(start, stop, run.rows, run.values, run.policy)
-            run.visits[0] += stop - start
-            run.reporter.report(
-                sweep, None, f"component {number:,}: {stop - start:,} states, change {change:.2e}"
+        def sweep_one(number: int) -> None:
+            start, stop = run.component(number)
+            sweep_until_proven(
+                run,
+                number,
+                lambda _: bellman.sweep_jit(start, stop, run.rows, run.values, run.policy),
+                self.max_sweeps,
             )
-            if run.out_of_time:
-                run.status = Status.TIME_LIMIT
-                break
-            floor = 8 * proofs.UNIT * float(np.abs(run.values[states]).max())
-            if change <= max(threshold, floor):
-                if (
-                    not run.problem.is_proper
-                    or run.prove(number, allowed, self.max_sweeps) <= allowed
-                ):
-                    return
-                if change <= floor:
-                    return
-                threshold = change / 16
-        else:
-            run.status = Status.SWEEP_LIMIT
-        run.prove(number, allowed, self.max_sweeps)
+
+        solve_by_components(run, sweep_one, SMALL)

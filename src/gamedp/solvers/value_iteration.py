@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidParameterError
 from gamedp.kernels import bellman, proofs
 from gamedp.solution import Status
 from gamedp.solvers.base import FixedPointSolver, Run
-from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.jacobi import SLICE, jacobi_sweep, move_to_middle, spread
+from gamedp.solvers.options import Sweep, one_of, positive, whole_and_positive
 
 __all__ = ["ValueIteration"]
-
-SLICE = 1 << 20
-"""States in one call of a kernel."""
-
-
-def _is_order(_instance: object, _attribute: object, value: str) -> None:
-    if value not in ("jacobi", "gauss-seidel"):
-        message = f'sweep is {value!r}; it must be "jacobi" or "gauss-seidel".'
-        raise InvalidParameterError(message)
 
 
 @attrs.frozen(kw_only=True)
@@ -58,9 +47,7 @@ class ValueIteration(FixedPointSolver):
     True
     """
 
-    sweep: Literal["gauss-seidel", "jacobi"] = attrs.field(
-        default="gauss-seidel", validator=_is_order
-    )
+    sweep: Sweep = attrs.field(default="gauss-seidel", validator=one_of(Sweep))
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
@@ -75,14 +62,14 @@ class ValueIteration(FixedPointSolver):
             if run.out_of_time:
                 run.status = Status.TIME_LIMIT
                 break
-            spread = self._spread(run, lowest, highest)
+            width = spread(run, lowest, highest) if self.sweep == "jacobi" else np.inf
             floor = 8 * proofs.UNIT * float(np.abs(run.values).max())
-            if min(change, spread) <= max(threshold, floor):
-                if spread < change:
-                    self._move_to_middle(run, lowest, highest)
+            if min(change, width) <= max(threshold, floor):
+                if width < change:
+                    move_to_middle(run, lowest, highest)
                 if not proper or run.prove_all() <= 0.5 * tolerance or change <= floor:
                     break
-                threshold = min(change, spread) / 16
+                threshold = min(change, width) / 16
         else:
             run.status = Status.SWEEP_LIMIT
         if proper and run.status is not Status.SOLVED:
@@ -90,39 +77,12 @@ class ValueIteration(FixedPointSolver):
 
     def _sweep_once(self, run: Run) -> tuple[float, float]:
         """Sweep over all states; return the smallest and the largest change, signed."""
+        if self.sweep == "jacobi":
+            return jacobi_sweep(run)
         num_states = len(run.values)
         run.visits[0] += num_states - len(run.problem.model.terminals)
-        lowest, highest = np.inf, -np.inf
-        if self.sweep == "gauss-seidel":
-            change = 0.0
-            for start in range(0, num_states, SLICE):
-                stop = min(start + SLICE, num_states)
-                change = max(
-                    change, bellman.sweep_jit(start, stop, run.rows, run.values, run.policy)
-                )
-            return -change, change
-        new_values = np.empty_like(run.values)
+        change = 0.0
         for start in range(0, num_states, SLICE):
             stop = min(start + SLICE, num_states)
-            low, high = bellman.sweep_apart_jit(
-                start, stop, run.rows, run.values, new_values, run.policy
-            )
-            lowest, highest = min(lowest, low), max(highest, high)
-        run.values = new_values
-        if len(run.problem.model.terminals):
-            lowest, highest = min(lowest, 0.0), max(highest, 0.0)
-        return lowest, highest
-
-    def _spread(self, run: Run, lowest: float, highest: float) -> float:
-        """Return how wide the interval of the true values is, where that is a theorem."""
-        discount = run.rows.discount
-        if self.sweep == "jacobi" and discount < 1 and not run.problem.model.has_swaps:
-            return (highest - lowest) * discount / (1 - discount)
-        return np.inf
-
-    @staticmethod
-    def _move_to_middle(run: Run, lowest: float, highest: float) -> None:
-        discount = run.rows.discount
-        inner = np.ones(len(run.values), np.bool_)
-        inner[run.problem.model.terminals] = False
-        run.values[inner] += 0.5 * (lowest + highest) * discount / (1 - discount)
+            change = max(change, bellman.sweep_jit(start, stop, run.rows, run.values, run.policy))
+        return -change, change

@@ -13,6 +13,7 @@ folder holds the old solution or the new one. Nothing is pickled. What the manif
 rules of the game, is imported from where it is defined, and compared with what was saved.
 """
 
+from gamedp.storage.certificates import load_certificate, save_certificate
 from gamedp.storage.solutions import load, save_solution
 
-__all__ = ["load", "save_solution"]
+__all__ = ["load", "load_certificate", "save_certificate", "save_solution"]

@@ -30,16 +30,27 @@ DTYPES = {
     "values": (np.float64,),
     "lower": (np.float64,),
     "upper": (np.float64,),
-    "lower_biases": (np.float64,),
-    "upper_biases": (np.float64,),
+    "bias_lower": (np.float64,),
+    "bias_upper": (np.float64,),
+    "until": (np.bool_,),
+    "target": (np.bool_,),
+    "allowed": (np.bool_,),
     "step_policies": UNSIGNED,
+    "exact": (np.uint8,),
     "error_levels": (np.float64,),
     "error_numbers": UNSIGNED,
 }
 """The types that an array may have; all others are int64."""
 
-OPTIONAL = {"step_policies", "distances", "lower_biases", "upper_biases"}
-"""Arrays that only some solutions have."""
+OPTIONAL = {
+    "step_policies",
+    "distances",
+    "exact",
+    *("until", "target", "allowed"),
+    *("bias_lower", "bias_upper"),
+    *("lower_ranks", "upper_ranks", "lower_gains", "upper_gains"),
+}
+"""Arrays that only some solutions and certificates have."""
 
 
 def check_arrays(

@@ -1,4 +1,4 @@
-"""The files of a saved solution: arrays named by their hashes, and the manifest written last."""
+"""The files of what is saved: arrays named by their hashes, and the manifest written last."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["MANIFEST", "WAY_OUT", "read_folder", "sync", "write_beside", "write_folder"]
+__all__ = ["MANIFEST", "SOLUTION", "WAY_OUT", "read_folder", "sync", "write_beside", "write_folder"]
 
-FORMAT = "gamedp solution"
+SOLUTION = "solution"
+"""What a folder holds, if nothing else is said."""
+
 VERSION = 1
 MANIFEST = "manifest.json"
 
@@ -36,7 +38,12 @@ OWN_FILE = re.compile(r"[a-z_]+-[0-9a-f]{16}\.npy|[a-z_.]+\.gamedp-tmp")
 WAY_OUT = "Restore the folder from a copy, or solve and save again"
 
 
-def write_folder(folder: Path, content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+def write_folder(
+    folder: Path,
+    content: dict[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    noun: str = SOLUTION,
+) -> None:
     """Write a solution, so that an interruption leaves what was there before.
 
     Parameters
@@ -46,6 +53,8 @@ def write_folder(folder: Path, content: dict[str, Any], arrays: Mapping[str, NDA
     content : dict
         What the manifest says besides the names of the files, in what JSON has.
     arrays : mapping of name to array
+    noun : str
+        What it is, if it is no solution.
 
     Raises
     ------
@@ -55,30 +64,32 @@ def write_folder(folder: Path, content: dict[str, Any], arrays: Mapping[str, NDA
         If the files cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    _refuse_to_overwrite(folder / MANIFEST)
+    _refuse_to_overwrite(folder / MANIFEST, noun)
     try:
         files = {name: _write_array(folder, name, array) for name, array in arrays.items()}
         sync(folder)
-        text = _manifest_text(_version_of_gamedp(), {**content, "arrays": files})
+        text = _manifest_text(_version_of_gamedp(), {**content, "arrays": files}, noun)
         beside, _ = write_beside(folder, MANIFEST, lambda file: file.write(text.encode()))
         beside.replace(folder / MANIFEST)
         sync(folder)
     finally:
-        _remove_leftovers(folder)
+        _remove_leftovers(folder, noun)
 
 
-def read_folder(folder: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def read_folder(
+    folder: Path, noun: str = SOLUTION
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the content of the manifest and all arrays, every byte of which is verified."""
     while True:
-        content = _read_manifest(folder)
+        content = _read_manifest(folder, noun)
         try:
             return content, {
                 name: _read_array(folder / entry["file"], entry["sha256"])
                 for name, entry in content["arrays"].items()
             }
         except FileNotFoundError as error:
-            # Unless a save has just replaced the solution, it is incomplete.
-            if _read_manifest(folder)["arrays"] == content["arrays"]:
+            # Unless a save has just replaced it, it is incomplete.
+            if _read_manifest(folder, noun)["arrays"] == content["arrays"]:
                 message = f"{error.filename} is missing. {WAY_OUT}."
                 raise DamagedFileError(message) from None
 
@@ -90,10 +101,10 @@ def _version_of_gamedp() -> str:
         return "unknown"  # run from a source tree
 
 
-def _manifest_text(version_of_gamedp: str, content: Any) -> str:
+def _manifest_text(version_of_gamedp: str, content: Any, noun: str = SOLUTION) -> str:
     """Return the manifest, with a checksum over the rest of it at the end."""
     manifest = {
-        "format": FORMAT,
+        "format": f"gamedp {noun}",
         "version": VERSION,
         "gamedp": version_of_gamedp,
         "content": content,
@@ -102,13 +113,13 @@ def _manifest_text(version_of_gamedp: str, content: Any) -> str:
     return json.dumps(manifest, indent=1) + "\n"
 
 
-def _refuse_to_overwrite(manifest: Path) -> None:
+def _refuse_to_overwrite(manifest: Path, noun: str) -> None:
     """Raise if there is a manifest of something else. A damaged or empty one may be replaced."""
     with contextlib.suppress(FileNotFoundError):
         beginning = manifest.read_bytes()[:100]
-        if beginning and FORMAT.encode() not in beginning:
+        if beginning and f"gamedp {noun}".encode() not in beginning:
             message = (
-                f"{manifest} is not of a saved solution, and is not overwritten. Choose another "
+                f"{manifest} is not of a saved {noun}, and is not overwritten. Choose another "
                 "folder, or move the file away."
             )
             raise DamagedFileError(message)
@@ -168,32 +179,32 @@ def sync(folder: Path) -> None:
             os.close(handle)
 
 
-def _remove_leftovers(folder: Path) -> None:
+def _remove_leftovers(folder: Path, noun: str) -> None:
     """Remove what replaced solutions and interrupted saves have left, as far as that is known."""
     with contextlib.suppress(OSError):
         named = set()
         if (folder / MANIFEST).exists():
-            named = {entry["file"] for entry in _read_manifest(folder)["arrays"].values()}
+            named = {entry["file"] for entry in _read_manifest(folder, noun)["arrays"].values()}
         for path in folder.iterdir():
             if OWN_FILE.fullmatch(path.name) and path.name not in named:
                 with contextlib.suppress(OSError):
                     path.unlink()
 
 
-def _read_manifest(folder: Path) -> dict[str, Any]:
+def _read_manifest(folder: Path, noun: str) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
         text = path.read_text("ascii")
         manifest = json.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         what = f"{folder} has no {MANIFEST}" if folder.is_dir() else f"there is no folder {folder}"
-        message = f"{what}: no solution was ever completely saved there. Check the path."
+        message = f"{what}: no {noun} was ever completely saved there. Check the path."
         raise DamagedFileError(message) from None
     except (ValueError, RecursionError) as error:
-        message = f"{path} is damaged, or not of a solution: it is not JSON ({error}). {WAY_OUT}."
+        message = f"{path} is damaged, or not of a {noun}: it is not JSON ({error}). {WAY_OUT}."
         raise DamagedFileError(message) from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        message = f"{path} is not of a solution that gamedp has saved. Check the path."
+    if not isinstance(manifest, dict) or manifest.get("format") != f"gamedp {noun}":
+        message = f"{path} is not of a {noun} that gamedp has saved. Check the path."
         raise DamagedFileError(message)
     if manifest.get("version") != VERSION:
         message = (
@@ -203,7 +214,9 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         )
         raise DamagedFileError(message)
     content = manifest.get("content")
-    if not isinstance(content, dict) or text != _manifest_text(manifest.get("gamedp", ""), content):
+    if not isinstance(content, dict) or text != _manifest_text(
+        manifest.get("gamedp", ""), content, noun
+    ):
         message = f"{path} is damaged, or was edited: its checksum does not match. {WAY_OUT}."
         raise DamagedFileError(message)
     return {**content, "gamedp": manifest["gamedp"]}

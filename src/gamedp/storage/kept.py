@@ -26,7 +26,7 @@ from gamedp.errors import GamedpError, InvalidParameterError, KeptSolutionWarnin
 from gamedp.plain import encode, encode_object, is_unwritable
 from gamedp.solution import Statistics
 from gamedp.storage.folder import read_folder
-from gamedp.storage.results import encode_solver
+from gamedp.storage.results import encode_objective, encode_solver, sets_of
 from gamedp.storage.rules import rules_digest
 from gamedp.storage.solutions import restore, save_solution
 
@@ -77,7 +77,7 @@ class _Place:
 
 def read_or_solve(
     game: Any,
-    problem: tuple[Objective, Any, float, Mapping[str, tuple[int, int]] | None],
+    problem: tuple[Objective, Any, tuple[float, bool], Mapping[str, tuple[int, int]] | None],
     solve: Callable[[], Solution | StagedSolution],
 ) -> Solution | StagedSolution:
     """Return the kept solution of a game if it is intact, else solve it, and keep that solution.
@@ -87,7 +87,8 @@ def read_or_solve(
     game
         A game or a staged game.
     problem : tuple
-        The objective, the solver or None, the tolerance, and the box or None.
+        The objective, the solver or None, the tolerance and whether it is relative, and the box or
+        None.
     solve : callable
     """
     try:
@@ -114,16 +115,17 @@ def _warn(message: str) -> None:
 
 
 def _place(
-    game: Any, problem: tuple[Objective, Any, float, Mapping[str, tuple[int, int]] | None]
+    game: Any,
+    problem: tuple[Objective, Any, tuple[float, bool], Mapping[str, tuple[int, int]] | None],
 ) -> _Place:
     """Return where the solution of a problem is kept.
 
     Raises
     ------
     InvalidParameterError
-        If the game, its rules or the solver cannot be told from others.
+        If the game, its rules, the objective or the solver cannot be told from others.
     """
-    objective, solver, tolerance, box = problem
+    objective, solver, (tolerance, relative), box = problem
     described = encode_object(game)
     for name, value in described["fields"].items():
         if is_unwritable(value):
@@ -138,15 +140,24 @@ def _place(
         raise InvalidParameterError(message)
     parts = [
         described,
-        encode_object(objective),
+        _described(objective),
         None if solver is None else encode_solver(solver),
-        float(tolerance),
+        [float(tolerance), relative],
         None if box is None else encode({name: tuple(ends) for name, ends in box.items()}),
         [sys.implementation.name, *sys.version_info[:2]],  # rules are compared as byte code
     ]
     text = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     folder = cache_directory() / "solutions" / f"{type(game).__name__}-{text[:24]}"
     return _Place(folder, {"problem": text, "rules": rules, "gamedp": _own_digest()})
+
+
+def _described(objective: Objective) -> dict[str, Any]:
+    """Return an objective in what JSON has, masks by their digests."""
+    masks = {
+        name: hashlib.sha256(f"{mask.shape}".encode() + mask.tobytes()).hexdigest()
+        for name, mask in sets_of(objective).items()
+    }
+    return {**encode_objective(objective), "masks": masks}
 
 
 @functools.cache

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from gamedp.errors import DamagedFileError
 from gamedp.solution import Solution
 from gamedp.storage.arrays import check_arrays, length, shapes_of_model
+from gamedp.storage.folder import WAY_OUT
 from gamedp.storage.models import arrays_of_model, describe_model, restore_model
-from gamedp.storage.results import describe_result, restore_result
+from gamedp.storage.results import SETS, describe_result, restore_result, sets_of
 from gamedp.storage.rules import game_of
 
 if TYPE_CHECKING:
@@ -20,7 +25,7 @@ __all__ = ["SOLUTION_ARRAYS", "describe", "restore"]
 
 SOLUTION_ARRAYS = ("values", "lower", "upper", "policy", "step_policies", "distances")
 
-BIASES = ("lower_biases", "upper_biases")
+BIASES = ("bias_lower", "bias_upper")
 
 
 def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -35,7 +40,10 @@ def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]
         own |= dict(zip(BIASES, solution.biases, strict=True))
     arrays = arrays_of_model(solution.model)
     arrays |= {name: array for name, array in own.items() if array is not None}
-    return content, arrays
+    if solution.exact is not None:
+        text = "\n".join(map(_text_of, solution.exact))
+        arrays["exact"] = np.frombuffer(text.encode("ascii"), np.uint8)
+    return content, arrays | sets_of(solution.objective)
 
 
 def restore(
@@ -47,8 +55,9 @@ def restore(
     shapes |= {
         "policy": shapes["players"],
         "distances": shapes["players"],
-        **dict.fromkeys(BIASES, shapes["players"]),
+        **dict.fromkeys((*SETS, *BIASES), shapes["players"]),
         "step_policies": (length(arrays, "step_policies"), *shapes["players"]),
+        "exact": (length(arrays, "exact"),),
     }
     check_arrays(folder, arrays, content["arrays"], shapes)
     model = restore_model(folder, content, arrays, game_of(folder, content["game"], game))
@@ -56,8 +65,10 @@ def restore(
     return restore_result(
         folder,
         content,
+        arrays,
         Solution,
         model=model,
+        exact=_exact_values(folder, arrays, model.num_states),
         biases=biases if len(biases) == len(BIASES) else None,
         **{name: arrays.get(name) for name in SOLUTION_ARRAYS},
     )
@@ -66,3 +77,36 @@ def restore(
 def _shape_of_values(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Return one row for each state, and for more than two players columns as rewards have them."""
     return (*shapes["players"], *shapes["rewards"][1:])
+
+
+def _text_of(number: Fraction | float) -> str:
+    """Write a number down, in hexadecimal digits: Python limits how many decimal ones it reads."""
+    if isinstance(number, Fraction):
+        return f"{number.numerator:x}/{number.denominator:x}"
+    return repr(number)
+
+
+def _exact_values(
+    folder: Path, arrays: Mapping[str, NDArray[Any]], num_states: int
+) -> tuple[Fraction | float, ...] | None:
+    if "exact" not in arrays:
+        return None
+    text = arrays["exact"].tobytes().decode("ascii", errors="replace")
+    try:
+        numbers = tuple(_number_of(line) for line in text.split("\n"))
+    except (ValueError, ZeroDivisionError):
+        numbers = ()
+    if len(numbers) != num_states:
+        message = (
+            f"the exact values in {folder} are not {num_states:,} rational numbers, one a line. "
+            f"{WAY_OUT}."
+        )
+        raise DamagedFileError(message)
+    return numbers
+
+
+def _number_of(text: str) -> Fraction | float:
+    if text in {"inf", "-inf"}:
+        return float(text)
+    numerator, denominator = text.split("/")
+    return Fraction(int(numerator, 16), int(denominator, 16))

@@ -6,6 +6,7 @@ import typing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
+import numpy as np
 
 from gamedp.errors import DamagedFileError, InvalidParameterError, UnknownNameError
 from gamedp.objectives import Objective
@@ -14,13 +15,26 @@ from gamedp.solution import Guarantee, Statistics, Status
 from gamedp.storage.folder import MANIFEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from gamedp.solution import Solution
     from gamedp.staged_solution import StagedSolution
 
-__all__ = ["describe_result", "encode_solver", "restore_result"]
+__all__ = [
+    "SETS",
+    "describe_result",
+    "encode_objective",
+    "encode_solver",
+    "restore_objective",
+    "restore_result",
+    "sets_of",
+]
+
+SETS = ("until", "target", "allowed")
+"""The fields of objectives that are sets of states; their masks are arrays of the folder."""
 
 SomeSolution = TypeVar("SomeSolution", "Solution", "StagedSolution")
 
@@ -28,7 +42,7 @@ SomeSolution = TypeVar("SomeSolution", "Solution", "StagedSolution")
 def describe_result(solution: Solution | StagedSolution) -> dict[str, Any]:
     """Return objective, solver, status, guarantee and statistics in what JSON has."""
     return {
-        "objective": encode_object(solution.objective),
+        "objective": encode_objective(solution.objective),
         "solver": encode_solver(solution.solver),
         "status": solution.status.name,
         "guarantee": solution.guarantee.name,
@@ -37,6 +51,39 @@ def describe_result(solution: Solution | StagedSolution) -> dict[str, Any]:
             for field in attrs.fields(Statistics)
         },
     }
+
+
+def sets_of(objective: Objective) -> dict[str, NDArray[np.bool_]]:
+    """Return the masks of an objective, by the names of their fields."""
+    sets = {name: getattr(objective, name, None) for name in SETS}
+    return {name: mask for name, mask in sets.items() if isinstance(mask, np.ndarray)}
+
+
+def encode_objective(objective: Objective) -> dict[str, Any]:
+    """Return an objective in what JSON has, all but its masks.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a set of states cannot be written down.
+    """
+    without: dict[str, Any] = dict.fromkeys(sets_of(objective))
+    encoded = encode_object(attrs.evolve(objective, **without))
+    for name, value in encoded["fields"].items():
+        if is_unwritable(value):
+            message = (
+                f"{name} of the objective is a {value['unwritable']}, which cannot be written "
+                "down. Give a mask or a list of states."
+            )
+            raise InvalidParameterError(message)
+    return encoded
+
+
+def restore_objective(encoded: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Objective:
+    """Return the objective of what `encode_objective` has returned, and the arrays beside it."""
+    objective: Objective = decode_object(encoded, typing.get_args(Objective).__contains__)
+    sets: dict[str, Any] = {name: arrays[name] for name in SETS if name in arrays}
+    return attrs.evolve(objective, **sets)
 
 
 def encode_solver(solver: Any) -> dict[str, Any]:
@@ -59,12 +106,16 @@ def encode_solver(solver: Any) -> dict[str, Any]:
 
 
 def restore_result(
-    folder: Path, content: dict[str, Any], kind: Callable[..., SomeSolution], **parts: Any
+    folder: Path,
+    content: dict[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    kind: Callable[..., SomeSolution],
+    **parts: Any,
 ) -> SomeSolution:
     """Return a solution of that `kind`, of what `describe_result` has returned and its `parts`."""
     try:
         return kind(
-            objective=decode_object(content["objective"], typing.get_args(Objective).__contains__),
+            objective=restore_objective(content["objective"], arrays),
             solver=decode_object(content["solver"], _is_solver),
             status=Status[content["status"]],
             guarantee=Guarantee[content["guarantee"]],

@@ -97,6 +97,7 @@ def restore(
     solution = restore_result(
         folder,
         content,
+        arrays,
         StagedSolution,
         model=model,
         values=arrays["values"],

@@ -1,0 +1,125 @@
+"""The methods of Bellman's fixed point, side by side, on kinds of models that tell them apart.
+
+A slippery grid, a queue that is served well or badly, random choices that mix well with a discount,
+a gambler's ruin, and the slow chain of Haddad and Monmege. Each method is asked for bounds within
+1e-6; the ratio is its time divided by that of the method that gamedp chooses by itself. The true
+error of each answer stands beside, against exact values where a formula is known, else against
+policy iteration. A method that stops at its limit of time is shown with the width that it has
+proven by then.
+
+Measured is the solving alone; seconds are of processor time. The slow methods are not repeated.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import measure
+import numpy as np
+from numpy.typing import NDArray
+from problems import SlipGrid, many_choices
+
+import gamedp
+from gamedp.testing.models import GamblersRuin, Queue, SlowChain
+
+TOLERANCE = 1e-6
+SECONDS = 5.0
+"""Time that each method has."""
+
+Floats = NDArray[np.float64]
+Case = tuple[str, gamedp.Model, Any, Floats | None]
+
+
+def cases(quick: bool) -> Iterator[Case]:
+    """Yield the name of each kind, a model, the objective, and the exact values if known."""
+    grid = gamedp.compile(SlipGrid(size=10 if quick else 100))
+    yield "slip grid", grid, gamedp.TotalReward(), None
+    queue = gamedp.compile(Queue(capacity=20 if quick else 1000))
+    yield "queue, discounted", queue, gamedp.Discounted(0.99), None
+    mixing = gamedp.Model.from_arrays(**many_choices(50 if quick else 1500, 4, 5, seed=1))
+    yield "random, discounted", mixing, gamedp.Discounted(0.99), None
+    size = 100 if quick else 100_000
+    ruin = gamedp.compile(GamblersRuin(goal=size, start=size // 2))
+    yield "gambler's ruin", ruin, gamedp.TotalReward(), None
+    for length in (5,) if quick else (10, 20, 30):
+        chain = SlowChain(length=length)
+        yield f"slow chain {length}", gamedp.compile(chain), chain.objective, None
+
+
+def by_name() -> dict[str, Any]:
+    """Return the methods, with the limit of time."""
+    limit = {"max_seconds": SECONDS}
+    return {
+        "topological": gamedp.TopologicalValueIteration(**limit),
+        "value iteration": gamedp.ValueIteration(**limit),
+        "Jacobi": gamedp.ValueIteration(sweep="jacobi", **limit),
+        "optimistic": gamedp.OptimisticValueIteration(**limit),
+        "interval": gamedp.IntervalIteration(**limit),
+        "sound": gamedp.SoundValueIteration(**limit),
+        "modified policy": gamedp.ModifiedPolicyIteration(**limit),
+        "modified, Jacobi": gamedp.ModifiedPolicyIteration(sweep="jacobi", **limit),
+        "policy": gamedp.PolicyIteration(**limit),
+        "prioritized": gamedp.PrioritizedSweeping(**limit),
+        "Anderson": gamedp.AndersonAcceleration(**limit),
+        "linear programming": gamedp.LinearProgramming(**limit),
+    }
+
+
+def solved(model: gamedp.Model, objective: Any, solver: Any) -> gamedp.Solution:
+    """Solve, and take what is known when a limit stops it."""
+    try:
+        return gamedp.solve(model, objective, solver, tolerance=TOLERANCE)
+    except gamedp.NotSolvedError as error:
+        solution: gamedp.Solution = error.solution
+        return solution
+
+
+def of_case(case: Case, warm: Case) -> list[measure.Row]:
+    """Measure each method on one model, after a small one of the kind that compiles it."""
+    name, model, objective, truth = case
+    if truth is None:
+        truth = solved(model, objective, gamedp.PolicyIteration()).values
+    rows = []
+    chosen = float("nan")
+    for label, solver in ({"chosen": None} | by_name()).items():
+        solved(warm[1], warm[2], solver)
+        last: list[gamedp.Solution] = []
+        seconds = measure.processor_seconds(
+            lambda solver=solver, last=last: last.append(solved(model, objective, solver))
+        )
+        solution = last[0]
+        if label == "chosen":
+            chosen, label = seconds, f"chosen ({type(solution.solver).__name__})"  # noqa: PLW2901
+        error = float(np.abs(solution.values - truth).max())
+        contains = bool(((solution.lower <= truth + 1e-9) & (truth - 1e-9 <= solution.upper)).all())
+        ratio = seconds / chosen
+        rows.append(
+            measure.Row(
+                what=f"{name}: {label}",
+                ours=seconds,
+                beside="what is chosen",
+                theirs=chosen,
+                ratio=(ratio, ratio, ratio),
+                agrees=contains,
+                facts={
+                    "states": model.num_states,
+                    "status": solution.status.name,
+                    "width": solution.width,
+                    "true error": error,
+                    "sweeps": solution.statistics.sweeps,
+                },
+            )
+        )
+    return rows
+
+
+def methods(quick: bool) -> list[measure.Row]:
+    warm = list(cases(True))
+    pairs = zip(cases(quick), warm + warm[-1:] * 2, strict=False)
+    return [row for case, small in pairs for row in of_case(case, small)]
+
+
+if __name__ == "__main__":
+    sys.exit(measure.main(methods))

@@ -1,0 +1,191 @@
+"""What a certificate claims, and whether it is complete."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import CertificateError, UnsupportedProblemError
+from gamedp.model import check_finite
+from gamedp.objectives import AverageReward, Objective, Reachability, TotalReward, resolved
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    from gamedp.model import Model
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+__all__ = ["Certificate", "check_complete", "sums_until"]
+
+
+@attrs.frozen(eq=False, kw_only=True, repr=False)
+class Certificate:
+    """Bounds of all values of a model, with what :func:`gamedp.verify` needs to check them.
+
+    Made by :meth:`gamedp.Solution.certificate`; or by hand, as all that counts is whether it is
+    accepted. S states. The arrays are read-only.
+
+    Attributes
+    ----------
+    objective : Objective
+        What the values mean, with sets of states as masks.
+    lower, upper : (S,) float64
+        What is claimed: the value of every state lies between them. An infinite number claims
+        nothing if it is on the outer side, and else that the value is infinite.
+    lower_ranks, upper_ranks : (S,) int64 or None
+        For :class:`TotalReward` and :class:`Reachability`: a number that can fall with a step; or
+        -1 for a state that needs none. In terminal states and targets it counts as 0.
+    lower_gains, upper_gains : (S,) int64 or None
+        Numbers that can fall while the rank stays, until something is earned (for the lower bound)
+        or paid (for the upper one). None if there is no need for any.
+    bias_lower, bias_upper : (S,) float64 or None
+        For :class:`AverageReward`: the head start of each state, for either bound.
+    draw : float
+        What play without end is worth where no step earns anything; other than 0 only there.
+    digest : str
+        :meth:`gamedp.Model.digest` of the model.
+    """
+
+    objective: Objective
+    lower: Floats
+    upper: Floats
+    lower_ranks: Integers | None = None
+    upper_ranks: Integers | None = None
+    lower_gains: Integers | None = None
+    upper_gains: Integers | None = None
+    bias_lower: Floats | None = None
+    bias_upper: Floats | None = None
+    draw: float = 0.0
+    digest: str
+
+    def __attrs_post_init__(self) -> None:
+        """Keep read-only views of the arrays."""
+        for field in attrs.fields(type(self)):
+            array = getattr(self, field.name)
+            if isinstance(array, np.ndarray):
+                array = array.view()
+                array.flags.writeable = False
+                object.__setattr__(self, field.name, array)
+
+    def __repr__(self) -> str:
+        """Say what is claimed, of how many states."""
+        return f"<Certificate of {len(self.lower):,} states: {type(self.objective).__name__}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields."""
+        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the fields and lock the arrays again: pickle returns them writable."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        self.__attrs_post_init__()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the certificate as a folder that :func:`gamedp.load_certificate` reads.
+
+        Parameters
+        ----------
+        path
+            The folder, made if it does not exist. Another certificate in it is replaced.
+        """
+        from gamedp.storage import save_certificate  # noqa: PLC0415 - checking needs no storage
+
+        save_certificate(self, path)
+
+
+def sums_until(objective: Objective) -> bool:
+    """Say whether a total is summed until a target is reached, and infinite without that."""
+    return isinstance(objective, TotalReward) and objective.until is not None
+
+
+def check_complete(model: Model, certificate: Certificate) -> Objective:
+    """Return the objective with masks, if the certificate is of this model and has all it needs."""
+    digest = model.digest()
+    if certificate.digest != digest:
+        message = (
+            f"the certificate is of another model: of the one with the digest "
+            f"{certificate.digest[:16]}…, while this one's is {digest[:16]}…. Check it with the "
+            "model that it was made for."
+        )
+        raise CertificateError(message)
+    check_finite(model)
+    objective = resolved(certificate.objective, model)
+    _check_supported(model, objective)
+    _check_draw(model, certificate, objective)
+    average = isinstance(objective, AverageReward)
+    ranked = isinstance(objective, (TotalReward, Reachability))
+    needed = {"lower": True, "upper": True}
+    needed |= {"lower_ranks": ranked, "upper_ranks": ranked}
+    needed |= {"lower_gains": ranked, "upper_gains": ranked}
+    needed |= {"bias_lower": average, "bias_upper": average}
+    for name, wanted in needed.items():
+        array = getattr(certificate, name)
+        if array is None and name.endswith("gains"):
+            continue
+        if (array is not None) != wanted:
+            verb = "needs" if wanted else "has no use for"
+            message = f"a certificate for {type(objective).__name__} {verb} {name}."
+            raise CertificateError(message)
+        if array is not None:
+            _check_array(name, array, model.num_states, finite=average)
+    return objective
+
+
+def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: bool) -> None:
+    kind: type = np.int64 if name.endswith(("ranks", "gains")) else np.float64
+    if array.dtype != kind or array.shape != (num_states,):
+        message = (
+            f"{name} holds {array.dtype} of shape {array.shape}; it must hold {kind.__name__} of "
+            f"shape ({num_states},)."
+        )
+        raise CertificateError(message)
+    if kind is np.int64:
+        wrong, what = (array < -1) | (array >= 1 << 62), "it must be -1, or from 0 to 2**62 - 1"
+    elif finite:
+        wrong, what = ~np.isfinite(array), "it must be a finite number"
+    else:
+        wrong, what = np.isnan(array), "it must be a number"
+    if wrong.any():
+        state = int(wrong.argmax())
+        message = f"{name}[{state}] is {array[state]}; {what}."
+        raise CertificateError(message)
+
+
+def _check_supported(model: Model, objective: Objective) -> None:
+    """Raise UnsupportedProblemError for what no certificate is about."""
+    message = ""
+    if model.num_players > 2:
+        message = "certificates are for one or two players."
+    elif model.has_swaps and (sums_until(objective) or isinstance(objective, Reachability)):
+        message = (
+            "there are no certificates for a target where the players change places (canonical): "
+            "to reach it is not worth a constant less to the one than to the other."
+        )
+    elif model.has_swaps and model.constant_sum and not isinstance(objective, TotalReward):
+        message = (
+            f"{type(objective).__name__} does not go with constant_sum={model.constant_sum:g} and "
+            "players who change places (canonical): what is cut off no longer adds up to that."
+        )
+    if message:
+        raise UnsupportedProblemError(message)
+
+
+def _check_draw(model: Model, certificate: Certificate, objective: Objective) -> None:
+    """Raise unless play without end may be worth what the certificate says."""
+    if certificate.draw == 0:
+        return
+    pays_at_end = isinstance(objective, TotalReward) and not model.rewards.any()
+    if not pays_at_end or sums_until(objective) or not math.isfinite(certificate.draw):
+        message = (
+            f"draw is {certificate.draw!r}; only a total of payoffs alone, where no step earns "
+            "anything, may give play without end a worth other than 0."
+        )
+        raise CertificateError(message)

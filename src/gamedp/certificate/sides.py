@@ -1,0 +1,209 @@
+"""The two bounds of a certificate, each turned so that it is a lower one.
+
+An upper bound is a lower one of the model in which all rewards and payoffs have the other sign and
+the players want the opposite. So there is one set of rules, which is applied twice.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.certificate.claim import Certificate, sums_until
+from gamedp.objectives import AverageReward, Discounted, Objective, Reachability, TotalReward
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model import Model
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+__all__ = ["NEVER", "Ending", "Inequality", "Side", "known_worths", "turned"]
+
+NEVER = 1 << 62
+"""The rank of states from which play need not end; written -1 in a certificate."""
+
+
+class Ending(enum.Enum):
+    """What a finite lower bound needs besides its inequality."""
+
+    FREE = enum.auto()
+    """Nothing: later steps count less, or play without end is worth more than any bound."""
+    RANKED = enum.auto()
+    """Ranks that fall until play ends, or a bound and rewards for which it need not."""
+    STRICT = enum.auto()
+    """Ranks that fall until play ends."""
+
+
+@attrs.frozen(eq=False)
+class Inequality:
+    """A bound that must not exceed what a choice is worth by the bounds of what follows.
+
+    Attributes
+    ----------
+    bound, other : (S,)
+        The bound, and the opposite one, which counts after a change of places.
+    rewarded : bool
+        Whether the reward counts.
+    gain : (S,) or None
+        What is taken off the reward.
+    """
+
+    bound: Floats
+    other: Floats
+    rewarded: bool = True
+    gain: Floats | None = None
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Side:
+    """One of the two bounds, turned so that it is a lower one.
+
+    Attributes
+    ----------
+    sign : float
+        -1 for the upper bound: what was multiplied by it.
+    inequalities : tuple
+        The first one is about what is claimed.
+    ranks, traps : (S,), (S,)
+        Ranks of finite bounds, and of those of plus infinity, NEVER elsewhere; and each with that
+        of the opposite side, which counts after a change of places.
+    gains : (S,), (S,)
+        The numbers that fall until something is earned, and those of the opposite side.
+    ends : (S,) bool
+        Where the value is known, namely `worth`.
+    required : (S,) bool
+        Where something must be checked.
+    ending : Ending
+    until : bool
+        Whether a total is infinite if a target is missed.
+    maximise : (S,) bool
+        Whether the mover wants the most.
+    discount : float
+    constant : float
+        What a change of places takes the value from.
+    draw : float
+        What play without end is worth; NaN if there is no such number.
+    never_earns : bool
+        Whether no choice of the model has a positive reward.
+    """
+
+    sign: float
+    inequalities: tuple[Inequality, ...]
+    ending: Ending
+    until: bool
+    ranks: tuple[Integers, Integers]
+    traps: tuple[Integers, Integers]
+    gains: tuple[Integers, Integers]
+    maximise: Flags
+    ends: Flags
+    worth: Floats
+    required: Flags
+    discount: float
+    constant: float
+    draw: float
+    never_earns: bool
+
+    @property
+    def name(self) -> str:
+        """The bound's name in the certificate."""
+        return "lower" if self.sign > 0 else "upper"
+
+    @property
+    def bound(self) -> Floats:
+        """What is claimed, turned; (S,)."""
+        return self.inequalities[0].bound
+
+
+def known_worths(model: Model, objective: Objective) -> tuple[Flags, Floats]:
+    """Return where the value is known from the outset, and what it is there."""
+    ends = np.diff(model.choice_offsets) == 0
+    worth = np.zeros(model.num_states)
+    if isinstance(objective, Reachability):
+        worth[objective.target] = 1.0
+        ends |= objective.target
+        if objective.allowed is not None:
+            ends |= ~objective.allowed
+    elif not isinstance(objective, AverageReward):
+        worth[model.terminals] = model.payoffs
+        if isinstance(objective, TotalReward) and objective.until is not None:
+            worth[ends & ~objective.until] = np.inf
+            ends |= objective.until
+    return ends, worth
+
+
+def turned(model: Model, certificate: Certificate, objective: Objective, sign: float) -> Side:
+    """Return the lower bound for the sign 1, the upper one for -1."""
+    pair = (certificate.lower, certificate.upper)
+    ranks = (certificate.lower_ranks, certificate.upper_ranks)
+    gains = (certificate.lower_gains, certificate.upper_gains)
+    biases = (certificate.bias_lower, certificate.bias_upper)
+    if sign < 0:
+        pair, ranks, gains, biases = (-pair[1], -pair[0]), ranks[::-1], gains[::-1], biases[::-1]
+    ends, worth = known_worths(model, objective)
+    reaching = isinstance(objective, Reachability)
+    inequalities: tuple[Inequality, ...] = (Inequality(*pair, rewarded=not reaching),)
+    if biases[0] is not None and biases[1] is not None:
+        head_starts = Inequality(sign * biases[0], sign * biases[1], gain=pair[0])
+        inequalities = (Inequality(*pair, rewarded=False), head_starts)
+    free = ends & (sign * worth > -np.inf)  # nothing more is to be shown
+    earned = np.zeros(1) if reaching else sign * model.rewards
+    # Where nothing can be lost in the whole model, no total is negative, and no probability.
+    gives = not model.has_swaps and sign * certificate.draw >= 0
+    if gives and (earned >= 0).all() and (sign * worth[ends] >= 0).all():
+        free |= pair[0] <= 0
+    # Play without end is worth the same to both after a change of places, or nobody can say what.
+    is_fair = not model.has_swaps or 2 * Fraction(certificate.draw) == Fraction(model.constant_sum)
+    return Side(
+        sign=sign,
+        inequalities=inequalities,
+        ending=_ending(objective, sign),
+        until=sums_until(objective),
+        ranks=(_falling(ranks[0], pair[0], free), _falling(ranks[1], -pair[1], ends)),
+        traps=(_trapping(ranks[0], pair[0], ends), _trapping(ranks[1], -pair[1], ends)),
+        gains=(_or_zeros(gains[0], model.num_states), _or_zeros(gains[1], model.num_states)),
+        maximise=(model.players == 0) == ((objective.optimum == "max") == (sign > 0)),
+        ends=ends,
+        worth=sign * worth,
+        required=~ends & ~free & (pair[0] > -np.inf),
+        discount=objective.discount if isinstance(objective, Discounted) else 1.0,
+        constant=sign * model.constant_sum,
+        draw=sign * certificate.draw if is_fair else math.nan,
+        never_earns=not (earned.any() if model.has_swaps else (earned > 0).any()),
+    )
+
+
+def _ending(objective: Objective, sign: float) -> Ending:
+    if not isinstance(objective, (TotalReward, Reachability)):
+        return Ending.FREE
+    if not sums_until(objective):
+        return Ending.RANKED
+    return Ending.FREE if sign > 0 else Ending.STRICT
+
+
+def _or_zeros(numbers: Integers | None, count: int) -> Integers:
+    return np.zeros(count, np.int64) if numbers is None else numbers
+
+
+def _falling(ranks: Integers | None, bound: Floats, free: Flags) -> Integers:
+    """Return ranks of finite bounds: 0 where nothing more is to be shown, NEVER for -1."""
+    ranks = _or_zeros(ranks, len(bound))
+    ranks = np.where(ranks < 0, NEVER, ranks)
+    ranks[free | (bound == np.inf)] = 0
+    return ranks
+
+
+def _trapping(ranks: Integers | None, bound: Floats, ends: Flags) -> Integers:
+    """Return ranks of bounds of plus infinity: NEVER elsewhere, 0 where it is known."""
+    ranks = _or_zeros(ranks, len(bound))
+    ranks = np.where((bound == np.inf) & (ranks >= 0), ranks, NEVER)
+    ranks[ends & (bound == np.inf)] = 0
+    return ranks

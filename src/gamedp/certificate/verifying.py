@@ -1,0 +1,383 @@
+"""The rules by which a certificate is accepted."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, NoReturn
+
+import attrs
+import numpy as np
+
+from gamedp.certificate.claim import Certificate, check_complete
+from gamedp.certificate.sides import NEVER, Ending, Side, turned
+from gamedp.certificate.worth import Rows, exact_worth, exactly_keeps, slices, worths
+from gamedp.errors import CertificateError
+from gamedp.model import describe_choice
+from gamedp.objectives import (
+    AverageReward,
+    Discounted,
+    FiniteHorizon,
+    Objective,
+    Reachability,
+    TotalReward,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model import Model
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+__all__ = ["Verified", "check_ends", "compare", "progresses", "recompute", "verify"]
+
+
+@attrs.frozen
+class Verified:
+    """What :func:`verify` has found to be true.
+
+    Attributes
+    ----------
+    claim : str
+        In words.
+    width : float
+        The largest distance of an upper from a lower bound.
+    states, choices : int
+        Size of the model.
+    in_rationals : int
+        Inequalities that were too close for floating point, and were decided in rational numbers.
+    """
+
+    claim: str
+    width: float
+    states: int
+    choices: int
+    in_rationals: int
+
+
+def verify(model: Model, certificate: Certificate) -> Verified:
+    """Check a certificate, without trust in who made it.
+
+    What is accepted holds for every model whose probabilities are positive where the stored ones
+    are, sum to one exactly, and agree with the stored ones to two units in the last place, or, for
+    a choice whose stored ones need more than that to sum to one, to as much as scaling them takes.
+    Rewards and payoffs count as they are stored.
+
+    Takes time linear in the size of the model, times the steps of a finite horizon; memory besides
+    the arrays does not depend on the number of transitions.
+
+    Parameters
+    ----------
+    model : Model
+        Of one or two players.
+    certificate : Certificate
+
+    Returns
+    -------
+    Verified
+
+    Raises
+    ------
+    CertificateError
+        If something does not hold: names the first state and choice, and the numbers. Also if the
+        certificate is of another model, or its arrays are not what they should be.
+    UnsupportedProblemError
+        If there are no certificates for such a problem.
+    InvalidModelError
+        If a reward or payoff is not finite, or probabilities are far from summing to one.
+
+    Examples
+    --------
+    Who may go on for ever or take 3/4, gets 3/4. The rank of state 0 says that play can end:
+
+    >>> import gamedp, numpy as np
+    >>> model = gamedp.Model.from_arrays(
+    ...     [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], terminals=[1], payoffs=[0.75]
+    ... )
+    >>> def claim(value, rank):
+    ...     return gamedp.Certificate(
+    ...         objective=gamedp.TotalReward(),
+    ...         lower=np.array([value, 0.75]),
+    ...         upper=np.array([value, 0.75]),
+    ...         lower_ranks=np.array([rank, 0]),
+    ...         upper_ranks=np.array([-1, 0]),
+    ...         digest=model.digest(),
+    ...     )
+    >>> gamedp.verify(model, claim(0.75, rank=1)).width
+    0.0
+
+    To be worth 1 because one may stay where one is worth 1 is no proof:
+
+    >>> gamedp.verify(model, claim(1.0, rank=-1))
+    Traceback (most recent call last):
+        ...
+    gamedp.errors.CertificateError: lower[0] = 1.0 of state 0 is not certified: no action...
+    """
+    objective = check_complete(model, certificate)
+    with np.errstate(all="ignore"):  # what overflows is decided in rational numbers
+        if isinstance(objective, FiniteHorizon):
+            _check_steps(model, certificate, recompute(model, certificate, objective))
+            in_rationals = 0
+        else:
+            sides = (turned(model, certificate, objective, sign) for sign in (1.0, -1.0))
+            in_rationals = sum(_check_side(model, side) for side in sides)
+    different = certificate.lower != certificate.upper
+    widths = certificate.upper[different] - certificate.lower[different]
+    return Verified(
+        claim=_words(objective),
+        width=float(widths.max(initial=0.0)),
+        states=model.num_states,
+        choices=model.num_choices,
+        in_rationals=in_rationals,
+    )
+
+
+def _words(objective: Objective) -> str:
+    what = {
+        TotalReward: "expected total",
+        Reachability: "probability that the target is reached",
+        Discounted: "expected discounted total",
+        FiniteHorizon: "expected total over the horizon",
+        AverageReward: "expected reward per step in the long run",
+    }[type(objective)]
+    who = "largest" if objective.optimum == "max" else "smallest"
+    return (
+        f"For every state, the {who} {what} that player 0 can secure lies between lower and upper."
+    )
+
+
+def _check_side(model: Model, side: Side) -> int:
+    """Check one bound of every state; return how many inequalities were decided in rationals."""
+    check_ends(model, side)
+    _check_infinite(model, side)
+    return sum(_check_rows(model, side, rows) for rows in slices(model))
+
+
+def check_ends(model: Model, side: Side) -> None:
+    """Check the bound where the value is known."""
+    wrong = side.ends & ~(side.bound <= side.worth)
+    if wrong.any():
+        state = int(wrong.argmax())
+        message = (
+            f"{_claim(model, side, state)} is wrong: the value there is "
+            f"{side.sign * float(side.worth[state])!r}."
+        )
+        raise CertificateError(message)
+
+
+def _check_infinite(model: Model, side: Side) -> None:
+    """Refuse a value that is claimed to be infinite where it cannot be, or has no rules."""
+    may_be = side.until if side.ending is not Ending.RANKED else not side.never_earns
+    infinite = side.required & (side.bound == np.inf)
+    if infinite.any() and (side.ending is Ending.STRICT or not may_be):
+        state = int(infinite.argmax())
+        message = (
+            f"{_claim(model, side, state)} is not certified: no rule proves that it is infinite "
+            "on that side."
+        )
+        raise CertificateError(message)
+
+
+def _check_rows(model: Model, side: Side, rows: Rows) -> int:
+    """Check the states of these choices; return how many inequalities took rationals."""
+    holds, fails = compare(model, side, rows)
+    progress = progresses(model, side, rows)
+    good = holds & progress
+    enough = np.where(
+        side.maximise[rows.movers],
+        np.logical_or.reduceat(good, rows.first_choices),
+        np.logical_and.reduceat(good, rows.first_choices),
+    )
+    doubtful = np.flatnonzero(~enough & side.required[rows.movers])
+    return sum(
+        _settle(model, side, rows, int(place), (holds, fails | ~progress)) for place in doubtful
+    )
+
+
+def compare(model: Model, side: Side, rows: Rows) -> tuple[Flags, Flags]:
+    """Say of each choice whether it keeps the bound for sure, and whether it surely does not."""
+    holds, fails = np.ones(len(rows.choices), np.bool_), np.zeros(len(rows.choices), np.bool_)
+    for inequality in side.inequalities:
+        worth = worths(model, side, inequality, rows)
+        its_holds, its_fails = worth.compare(inequality.bound[rows.state_of])
+        holds &= its_holds
+        fails |= its_fails
+    infinite = side.bound[rows.state_of] == np.inf  # their ranks say all
+    return holds | infinite, fails & ~infinite
+
+
+def progresses(model: Model, side: Side, rows: Rows) -> Flags:
+    """Say of each choice whether it does what the rank of its state demands."""
+    bound = side.bound[rows.state_of]
+    infinite = bound == np.inf
+    if side.ending is Ending.FREE and not infinite.any():
+        return np.ones(len(bound), np.bool_)
+    reward = np.zeros(len(bound))
+    if side.inequalities[0].rewarded:
+        reward = side.sign * model.rewards[rows.choices.start : rows.choices.stop]
+    gain_after = np.minimum.reduceat(rows.follow(*side.gains), rows.starts)
+    gains = (reward > 0) | (side.gains[0][rows.state_of] > gain_after)
+    progress = np.ones(len(bound), np.bool_)
+    if side.ending is not Ending.FREE:
+        rank, falls, keeps = _ranks_after(side.ranks, rows)
+        progress = falls
+        if side.ending is Ending.RANKED:
+            # Who stays at an odd rank earns again and again; at an even one they are content.
+            content = bound <= side.draw
+            progress |= keeps & (reward >= 0) & np.where(rank % 2 == 1, gains, content)
+            progress |= (rank == NEVER) & content & ((reward >= 0) | side.never_earns)
+    if infinite.any():
+        _, falls, keeps = _ranks_after(side.traps, rows)
+        if side.until:
+            escapes = falls | keeps
+        else:
+            # The constant that a change of places adds is finite.
+            after = rows.follow(side.bound, -side.inequalities[0].other)
+            falls &= np.minimum.reduceat(after, rows.starts) > -np.inf
+            escapes = falls | (keeps & (reward >= 0) & gains)
+        progress = np.where(infinite, escapes, progress)
+    return progress
+
+
+def _ranks_after(ranks: tuple[Integers, Integers], rows: Rows) -> tuple[Integers, Flags, Flags]:
+    """Return the rank of each choice's state, whether it can fall, and whether it surely stays."""
+    rank = ranks[0][rows.state_of]
+    after = rows.follow(*ranks)
+    least = np.minimum.reduceat(after, rows.starts)
+    most = np.maximum.reduceat(after, rows.starts)
+    counts = rank < NEVER
+    return rank, counts & (rank > least), counts & (rank == least) & (rank == most)
+
+
+def _settle(model: Model, side: Side, rows: Rows, place: int, known: tuple[Flags, Flags]) -> int:
+    """Decide one state in rational numbers, or raise; return how many inequalities that took."""
+    state = int(rows.movers[place])
+    holds, fails = known
+    taken = 0
+    for choice in range(*model.choice_offsets[state : state + 2].tolist()):
+        row = choice - rows.choices.start
+        keeps = not fails[row]
+        if keeps and not holds[row]:
+            taken += 1
+            keeps = exactly_keeps(model, side, choice)
+        if keeps == bool(side.maximise[state]):
+            if keeps:
+                return taken
+            _refuse(model, side, state, choice)
+    if side.maximise[state]:
+        _refuse(model, side, state, None)
+    return taken
+
+
+def recompute(
+    model: Model, certificate: Certificate, objective: FiniteHorizon
+) -> tuple[Floats, Floats]:
+    """Return bounds of the totals over the horizon, found step by step, rounded outward."""
+    start = np.zeros(model.num_states)
+    start[model.terminals] = model.payoffs
+    lower = upper = start
+    for _ in range(objective.horizon):
+        now = attrs.evolve(certificate, lower=lower, upper=upper)
+        lower, upper = (
+            _step_back(model, turned(model, now, objective, sign), start) for sign in (1.0, -1.0)
+        )
+    return lower, upper
+
+
+def _step_back(model: Model, side: Side, start: Floats) -> Floats:
+    """Return a bound with one more step to go, from the one of `side`."""
+    earlier = side.sign * start
+    for rows in slices(model):
+        worth = worths(model, side, side.inequalities[0], rows).lower()
+        earlier[rows.movers] = np.where(
+            side.maximise[rows.movers],
+            np.maximum.reduceat(worth, rows.first_choices),
+            np.minimum.reduceat(worth, rows.first_choices),
+        )
+    return side.sign * earlier
+
+
+def _check_steps(model: Model, certificate: Certificate, recomputed: tuple[Floats, Floats]) -> None:
+    for sign, name, bound in zip((1, -1), ("lower", "upper"), recomputed, strict=True):
+        claimed = getattr(certificate, name)
+        wrong = ~(sign * claimed <= sign * bound)
+        if wrong.any():
+            state = int(wrong.argmax())
+            message = (
+                f"{name}[{state}] = {float(claimed[state])!r} of {model.state(state)!r} is not "
+                f"certified: step by step it comes to {float(bound[state])!r}."
+            )
+            raise CertificateError(message)
+
+
+# What to say of what is refused ------------------------------------------------------------------
+
+
+def _claim(model: Model, side: Side, state: int) -> str:
+    number = side.sign * float(side.bound[state])
+    return f"{side.name}[{state}] = {number!r} of state {model.state(state)!r}"
+
+
+def _refuse(model: Model, side: Side, state: int, choice: int | None) -> NoReturn:
+    """Raise for a state whose mover has a choice that does not do, or none that does."""
+    lead = ""
+    if choice is None:
+        choice = max(
+            range(*model.choice_offsets[state : state + 2].tolist()),
+            key=lambda each: exact_worth(model, side, side.inequalities[0], each),
+        )
+        lead = "no action keeps it; the best, "
+    where = describe_choice(model, choice)
+    message = (
+        f"{_claim(model, side, state)} is not certified: {lead}{where}, "
+        f"{_reason(model, side, state, choice)}."
+    )
+    raise CertificateError(message)
+
+
+def _reason(model: Model, side: Side, state: int, choice: int) -> str:
+    """Say what is wrong with a choice."""
+    rows = Rows.of(model, state, state + 1)
+    row = choice - rows.choices.start
+    if side.bound[state] == np.inf:
+        least = int(np.minimum.reduceat(rows.follow(*side.traps), rows.starts)[row])
+        return (
+            "does not do what the rank of an infinite value demands: it is "
+            f"{_rank(side.traps[0][state])}, and the least after it is {_rank(least)}"
+        )
+    for inequality in side.inequalities:
+        short = Fraction(float(inequality.bound[state])) - exact_worth(
+            model, side, inequality, choice
+        )
+        if short > 0:
+            limit = "no more" if side.sign > 0 else "no less"
+            what = "reward and head start" if inequality.gain is not None else "bound"
+            return (
+                f"is worth {limit} than that less {_short(short)} for sure, by the {what}s that "
+                "follow"
+            )
+    rank = int(side.ranks[0][state])
+    if rank == NEVER:
+        return (
+            f"may go on for ever, for its rank is -1, which is worth {side.sign * side.draw!r} at "
+            "best" + (", and earns less than nothing" if side.bound[state] <= side.draw else "")
+        )
+    least = int(np.minimum.reduceat(rows.follow(*side.ranks), rows.starts)[row])
+    return (
+        f"does not lead to an end: its rank is {_rank(rank)}, and the least after it is "
+        f"{_rank(least)}, not below"
+    )
+
+
+def _rank(rank: int) -> int:
+    return -1 if rank == NEVER else int(rank)
+
+
+def _short(number: Fraction | float) -> str:
+    """Return a number in few digits; it may be beyond the range of floating point."""
+    try:
+        return f"{float(number):.3g}"
+    except OverflowError:
+        return "more than 1e308"

@@ -1,0 +1,294 @@
+"""What choices are worth by the bounds of their successors: outward rounded, or in rationals.
+
+With x(t) the bound of successor t, the sum over t of P(t) x(t) equals m + sum of P(t) (x(t) - m)
+for every m, as the probabilities sum to one. With m near the mean, all that is rounded or uncertain
+is multiplied by differences x(t) - m, which are small where the bounds are nearly equal, and zero
+where they are equal: so that inequalities are decided which hold with equality.
+
+For k successors, u = 2**-53, and B the sum of P(t) |x(t) - m| as computed, each term is rounded
+twice and passes at most k - 1 additions: the sum is off by (k + 1) u B at most, up to terms of the
+second order [1]_. It may be off by rho B more if each probability may be off by rho times itself.
+
+References
+----------
+.. [1] N. Higham, "Accuracy and Stability of Numerical Algorithms", SIAM 2002, chapter 3.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidModelError
+from gamedp.model import describe_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from gamedp.certificate.sides import Inequality, Side
+    from gamedp.model import Model
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+__all__ = ["Rows", "Worths", "exact_worth", "exactly_keeps", "slices", "worths"]
+
+SLICE = 1 << 19
+"""Transitions looked at together, so that the memory needed does not grow with their number."""
+
+UNIT = 2.0**-53
+ULPS = 2.0**-51
+"""Two units in the last place of a number are at most this times the number."""
+TINY = 2.0**-1070
+"""More than what a product or a probability can lose where numbers end."""
+GRID = 2.0**26
+
+
+def slices(model: Model) -> Iterator[Rows]:
+    """Divide the choices by states, so that each slice has a bounded number of transitions."""
+    edges = model.transition_offsets[model.choice_offsets]
+    first = 0
+    while first < model.num_states:
+        last = int(np.searchsorted(edges, edges[first] + SLICE, side="right")) - 1
+        last = min(max(last, first + 1), model.num_states)
+        if edges[first] < edges[last]:
+            yield Rows.of(model, first, last)
+        first = last
+
+
+@attrs.frozen(eq=False)
+class Rows:
+    """The choices of some states that follow each other.
+
+    Attributes
+    ----------
+    choices : range
+        Their numbers.
+    state_of : (c,)
+        The state of each.
+    movers, first_choices : (s,)
+        The states that have choices, and where among these choices theirs begin.
+    starts, counts : (c,)
+        Where the transitions of each choice begin, and how many it has.
+    successors, chances : (t,)
+        Where transitions lead, and how likely.
+    swapped : (t,) bool, or None
+        Where the players change places; None if nowhere.
+    radius : (c,)
+        The part of each probability by which it may be off.
+    """
+
+    choices: range
+    state_of: Integers
+    movers: Integers
+    first_choices: Integers
+    starts: Integers
+    counts: Integers
+    successors: NDArray[np.signedinteger[Any]]
+    chances: Floats
+    swapped: Flags | None
+    radius: Floats
+
+    @classmethod
+    def of(cls, model: Model, first: int, last: int) -> Rows:
+        """Gather the choices of the states ``first .. last-1``, which have some."""
+        offsets = model.choice_offsets[first : last + 1]
+        choices = range(int(offsets[0]), int(offsets[-1]))
+        edges = model.transition_offsets[choices.start : choices.stop + 1]
+        starts, counts = edges[:-1] - edges[0], np.diff(edges)
+        each = np.diff(offsets)
+        movers = first + np.flatnonzero(each)
+        signed = model.probabilities[edges[0] : edges[-1]]
+        chances = np.abs(signed)
+        return cls(
+            choices=choices,
+            state_of=np.repeat(np.arange(first, last), each),
+            movers=movers,
+            first_choices=offsets[movers - first] - offsets[0],
+            starts=starts,
+            counts=counts,
+            successors=model.successors[edges[0] : edges[-1]],
+            chances=chances,
+            swapped=signed < 0 if model.has_swaps else None,
+            radius=_radius(model, choices.start, starts, counts, chances),
+        )
+
+    def follow(self, same: NDArray[Any], opposite: NDArray[Any]) -> NDArray[Any]:
+        """Return what successors have: of `opposite` where the players change places."""
+        there: NDArray[Any] = same[self.successors]
+        if self.swapped is not None:
+            there = np.where(self.swapped, opposite[self.successors], there)
+        return there
+
+
+def _radius(
+    model: Model, first_choice: int, starts: Integers, counts: Integers, chances: Floats
+) -> Floats:
+    """Return the part of each probability of a choice by which it may be off.
+
+    Two units in the last place, or as much as it takes to scale them so that they sum to one. Sums
+    of multiples of 1 / GRID are exact, and the rest of each is so small that its rounding does not
+    matter: so that what is missing to one is known well enough.
+    """
+    if counts.min() > 0:
+        coarse = np.rint(chances * GRID) / GRID
+        excess = np.add.reduceat(coarse, starts) - 1.0
+        excess = np.abs(excess + np.add.reduceat(chances - coarse, starts))
+        if (excess <= 2.0**-20).all():
+            blur = np.square(counts.astype(np.float64)) * 2.0**-79
+            return np.maximum(ULPS, excess * (1 + 2.0**-19) + blur)
+        wrong = int((~(excess <= 2.0**-20)).argmax())
+    else:
+        wrong = int(counts.argmin())
+    message = (
+        f"the probabilities of {describe_choice(model, first_choice + wrong)} do not sum to one. "
+        "Make the model with Model.from_arrays, which checks them."
+    )
+    raise InvalidModelError(message)
+
+
+@attrs.frozen(eq=False)
+class Worths:
+    """What choices are worth: ``base + rest``, up to `slack`, whatever the probabilities.
+
+    Attributes
+    ----------
+    base, rest, slack : (c,)
+    reach : (c,)
+        The sizes of what `rest` was summed of.
+    least, most : (c,)
+        The least and the greatest bound that may follow.
+    """
+
+    base: Floats
+    rest: Floats
+    slack: Floats
+    reach: Floats
+    least: Floats
+    most: Floats
+
+    def lower(self) -> Floats:
+        """Return what choices are worth at least."""
+        exact = (self.reach == 0) & (self.slack == 0)
+        blur = 2.0**-50 * (self.reach + self.slack)
+        down = np.nextafter(self.base + (self.rest - self.slack - blur), -np.inf)
+        worth = np.where(exact, self.base, down)
+        worth = np.where(self.most == np.inf, np.inf, worth)
+        return np.where(self.least == -np.inf, -np.inf, worth)
+
+    def compare(self, bound: Floats) -> tuple[Flags, Flags]:
+        """Say where choices are surely worth `bound`, and where they are surely worth less."""
+        gap = bound - self.base
+        blur = 2.0**-50 * (np.abs(gap) + self.reach + self.slack)
+        holds = gap + blur <= self.rest - self.slack
+        # A bound that was taken from a constant may be off by a unit in the last place or two.
+        off = 2.0**-50 * np.maximum(np.abs(self.least), np.abs(self.most))
+        fails = gap - blur - off > self.rest + self.slack
+        lost = self.least == -np.inf
+        won = (self.most == np.inf) & ~lost
+        return holds & ~lost | won, (fails | lost) & ~won
+
+
+def worths(model: Model, side: Side, inequality: Inequality, rows: Rows) -> Worths:
+    """Return what choices are worth by the bounds of their successors."""
+    bounds = inequality.bound[rows.successors]
+    if rows.swapped is not None:
+        opposite = _less(side.constant, inequality.other[rows.successors])
+        bounds = np.where(rows.swapped, opposite, bounds)
+    least = np.minimum.reduceat(bounds, rows.starts)
+    most = np.maximum.reduceat(bounds, rows.starts)
+    pivot = np.clip(np.add.reduceat(rows.chances * bounds, rows.starts), least, most)
+    apart = bounds - np.repeat(pivot, rows.counts)
+    rest = np.add.reduceat(rows.chances * apart, rows.starts)
+    size = np.add.reduceat(rows.chances * np.abs(apart), rows.starts)
+    spread = most - least
+    slack = ((rows.counts + 2) * UNIT + rows.radius) * (size * (1 + 2.0**-20))
+    slack += np.where(spread > 0, rows.counts * TINY * (1 + spread), 0.0)
+    reach = np.abs(rest)
+    if side.discount != 1:
+        pivot, rest = side.discount * pivot, side.discount * rest
+        slack += np.where(pivot != 0, 2.0**-52 * np.abs(pivot) + TINY, 0.0)
+        slack += np.where(reach > 0, 2.0**-52 * reach + TINY, 0.0)
+    base = pivot
+    if inequality.rewarded:
+        rewards = side.sign * model.rewards[rows.choices.start : rows.choices.stop]
+        base, lost = _two_sum(rewards, base)
+        rest, reach = rest + lost, reach + np.abs(lost)
+    if inequality.gain is not None:
+        base, lost = _two_sum(-inequality.gain[rows.state_of], base)
+        rest, reach = rest + lost, reach + np.abs(lost)
+    return Worths(base, rest, slack, reach, least, most)
+
+
+def _two_sum(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Return the rounded sum, and what was lost by rounding, exactly (Knuth)."""
+    total = one + other
+    part = total - one
+    return total, (one - (total - part)) + (other - part)
+
+
+def _less(constant: float, others: Floats) -> Floats:
+    """Return the constant less each of the others, rounded down."""
+    bounds, lost = _two_sum(np.full_like(others, constant), -others)
+    return np.where(lost < 0, np.nextafter(bounds, -np.inf), bounds)
+
+
+def exact_worth(model: Model, side: Side, inequality: Inequality, choice: int) -> Fraction | float:
+    """Return the least that a choice can be worth by the bounds of its successors, exactly.
+
+    The least over all probabilities that sum to one and are off by no more than they may be: all
+    are as low as they can be, and what is missing to one goes to the successors with the least
+    bounds.
+    """
+    row = slice(*model.transition_offsets[choice : choice + 2].tolist())
+    signed = model.probabilities[row].tolist()
+    targets = model.successors[row]
+    pairs = []
+    for chance, same, opposite in zip(
+        signed, inequality.bound[targets].tolist(), inequality.other[targets].tolist(), strict=True
+    ):
+        swaps = chance < 0
+        bound = -opposite if swaps else same
+        if bound == -math.inf:
+            return -math.inf
+        pairs.append((abs(chance), bound, Fraction(side.constant) if swaps else Fraction(0)))
+    if any(bound == math.inf for _, bound, _ in pairs):
+        return math.inf
+    outcomes = sorted((shift + Fraction(bound), chance) for chance, bound, shift in pairs)
+    total = sum((Fraction(chance) for _, chance in outcomes), Fraction(0))
+    stretch = abs(1 / total - 1)
+    spans = []
+    for _, chance in outcomes:
+        off = max(Fraction(2 * math.ulp(chance)), stretch * Fraction(chance))
+        low = max(Fraction(0), Fraction(chance) - off)
+        spans.append((low, Fraction(chance) + off - low))
+    missing = 1 - sum((low for low, _ in spans), Fraction(0))
+    mean = Fraction(0)
+    for (bound, _), (low, span) in zip(outcomes, spans, strict=True):
+        more = min(span, missing)
+        missing -= more
+        mean += (low + more) * bound
+    worth = Fraction(side.discount) * mean
+    if inequality.rewarded:
+        worth += Fraction(side.sign * float(model.rewards[choice]))
+    if inequality.gain is not None:
+        state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1
+        worth -= Fraction(float(inequality.gain[state]))
+    return worth
+
+
+def exactly_keeps(model: Model, side: Side, choice: int) -> bool:
+    """Say whether a choice keeps the bounds of its state, decided in rational numbers."""
+    state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1
+    return all(
+        float(inequality.bound[state]) == -math.inf
+        or Fraction(float(inequality.bound[state])) <= exact_worth(model, side, inequality, choice)
+        for inequality in side.inequalities
+    )

@@ -1,0 +1,97 @@
+"""``gamedp verify``: whether a certificate proves what it claims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+import gamedp
+from gamedp.cli import report
+from gamedp.cli.games import is_model_file, is_saved, look_in, make_ordinary_game
+from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions
+from gamedp.cli.watch import watch
+from gamedp.errors import CertificateError, InvalidParameterError, UnsupportedProblemError
+
+if TYPE_CHECKING:
+    from gamedp.model import Model
+
+__all__ = ["verify"]
+
+
+def verify(
+    model: str,
+    certificate: Path,
+    /,
+    *,
+    settings: GameSettings = None,
+    coalition: list[str] | None = None,
+    output: OutputOptions = OUTPUT,
+) -> None:
+    """Check a certificate without trust in who made it.
+
+    The exit code is 0 if all that it claims is proven, and 1 if not; then the first state is named
+    where it is not.
+
+    Parameters
+    ----------
+    model
+        A game or a file as for `gamedp solve`, or a folder that `gamedp solve --save` has written.
+    certificate
+        A folder that `gamedp solve --certificate` has written.
+    coalition
+        As for `gamedp solve`, for a file.
+    """
+    claims = gamedp.load_certificate(certificate)
+    name = report.OBJECTIVES[type(claims.objective)]
+    facts = {"model": model, "certificate": str(certificate), "objective": name}
+    if is_model_file(model):
+        if settings:
+            message = f"--set is for games; {model} is a file."
+            raise InvalidParameterError(message)
+        from gamedp.cli.models import model_with_digest  # noqa: PLC0415 - games do not need it
+
+        meant = model_with_digest(model, claims.digest, coalition)
+    else:
+        if coalition:
+            message = f"--coalition is for a model in a file; {model} is none."
+            raise InvalidParameterError(message)
+        meant = _model(model, settings, quiet=output.quiet)
+    try:
+        verified = gamedp.verify(meant, claims)
+    except CertificateError as error:
+        if output.json:
+            report.print_json({**facts, "verified": False, "reason": str(error)})
+        raise
+    if output.json:
+        report.print_json({**facts, "verified": True, **attrs.asdict(verified)})
+    else:
+        size = f"{verified.states:,} states, {verified.choices:,} choices"
+        close = f"{verified.in_rationals:,} inequalities in rational numbers"
+        pairs = [
+            ("verified", verified.claim),
+            ("objective", name),
+            ("width", f"{verified.width!r} at most"),
+            ("size", size),
+            ("work", f"{close}, all others in floating point"),
+        ]
+        print(report.lines(pairs))
+
+
+def _model(name: str, settings: GameSettings, *, quiet: bool) -> Model:
+    """Return the model of a saved solution, or of a game."""
+    if is_saved(name):
+        if settings:
+            message = f"{name} is solved already: --set does not go with it."
+            raise InvalidParameterError(message)
+        look_in(Path.cwd())  # where the game may be that it is the solution of
+        solution = gamedp.load(name)
+        if not isinstance(solution, gamedp.Solution):
+            message = f"{name} is the solution of a staged game, for which there are none."
+            raise UnsupportedProblemError(message)
+        return solution.model
+    game = make_ordinary_game(name, settings or (), command="verify")
+    with watch(quiet=quiet) as progress:
+        model: Model = gamedp.compile(game, progress=progress)
+    return model

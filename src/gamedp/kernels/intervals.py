@@ -1,0 +1,263 @@
+"""Two-sided bounds that are carried along: sweeps of Bellman's operator, rounded outward.
+
+Let T be Bellman's operator. Where T has one fixed point, and play that could go on for ever is
+worth minus infinity to its mover, numbers with ``lower <= T(lower)`` are below it and numbers with
+``upper >= T(upper)`` are above it: along the best choices of `lower`, play leaves almost surely,
+for otherwise a finite number would be at most a sum that falls without end; so `lower` is at most
+what these choices earn, and `upper` at least what any do. And if ``lower <= v <= upper`` for the
+true values v, the same holds for ``max(lower, T(lower))`` and ``min(upper, T(upper))``.
+
+T is rounded down for `lower` and up for `upper`, by the model of rounding of
+:mod:`gamedp.kernels.proofs`. Where the players change places, the lower bound of what follows is
+made of its upper one, and the other way round.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.kernels.bellman import backup_jit
+from gamedp.kernels.jit import compiled, inlined
+from gamedp.kernels.proofs import TINY, UNIT, UPWARD
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gamedp.kernels.bellman import Rows
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+
+def enclose(choice: int, rows: Rows, lower: Floats, upper: Floats) -> tuple[float, float]:
+    """Return a lower and an upper bound of what a choice is worth."""
+    first = rows.transition_offsets[choice]
+    last = rows.transition_offsets[choice + 1]
+    constant = rows.constants[choice]
+    low = high = low_size = high_size = 0.0
+    least = np.inf
+    most = -np.inf
+    low_is_zero = high_is_zero = constant == 0.0
+    swaps = False
+    for t in range(first, last):
+        target = rows.successors[t]
+        probability = rows.probabilities[t]
+        below, above = lower[target], upper[target]
+        if probability < 0.0:
+            below, above = above, below
+            swaps = True
+        low += probability * below
+        high += probability * above
+        low_size += abs(probability * below)
+        high_size += abs(probability * above)
+        low_is_zero &= below == 0.0
+        high_is_zero &= above == 0.0
+        if below < least:
+            least = below
+        if above > most:
+            most = above
+    low_part, high_part = low, high
+    low = constant + rows.discount * low
+    high = constant + rows.discount * high
+    if last - first == 1 and rows.discount == 1.0 and abs(rows.probabilities[first]) == 1.0:
+        # A sure step is one addition; where it is exact, nothing is lost.
+        inexact = rows.constant_error > 0.0 and constant != 0.0
+        part = low - constant
+        if inexact or (constant - (low - part)) + (low_part - part) != 0.0:
+            low -= 4.0 * UNIT * (abs(constant) + abs(low)) + TINY
+        part = high - constant
+        if inexact or (constant - (high - part)) + (high_part - part) != 0.0:
+            high += 4.0 * UNIT * (abs(constant) + abs(high)) + TINY
+        return low, high
+    count = (last - first + 8) * UNIT * UPWARD
+    # What is zero is not rounded; what is tiny may be rounded to zero.
+    if not low_is_zero:
+        low -= count * (abs(constant) + rows.discount * low_size) + TINY
+    if not high_is_zero:
+        high += count * (abs(constant) + rows.discount * high_size) + TINY
+    if constant == 0.0 and rows.discount == 1.0 and not swaps:
+        # A mean lies between what it is a mean of: that needs no rounding.
+        if low < least:
+            low = least
+        if high > most:
+            high = most
+    return low, high
+
+
+enclose_jit = inlined(enclose)
+
+
+def tighten(
+    start: int,
+    stop: int,
+    rows: Rows,
+    lower: Floats,
+    upper: Floats,
+    policy: Integers,
+) -> tuple[int, int]:
+    """Narrow the bounds of ``order[start:stop]`` in place (Gauss-Seidel).
+
+    The policy becomes one along which the lower bound is attained, for whoever wants the most, and
+    the upper bound for the others, wherever a sweep confirms a bound.
+
+    Returns
+    -------
+    moved : int
+        How many bounds are narrower than before.
+    refuted : int
+        How many would have to be wider to be bounds by this sweep alone. If none is, the bounds
+        hold, wherever they came from.
+    """
+    moved = refuted = 0
+    for place in range(start, stop):
+        state = rows.order[place]
+        first = rows.choice_offsets[state]
+        last = rows.choice_offsets[state + 1]
+        if first == last:
+            continue
+        maximises = rows.maximise[state]
+        sign = 1.0 if maximises else -1.0
+        low = high = -np.inf
+        low_choice = high_choice = first
+        for choice in range(first, last):
+            below, above = enclose_jit(choice, rows, lower, upper)
+            if sign * below > low:
+                low = sign * below
+                low_choice = choice
+            if sign * above > high:
+                high = sign * above
+                high_choice = choice
+        low *= sign
+        high *= sign
+        # Written so that a NaN refutes.
+        if low >= lower[state]:
+            moved += low > lower[state]
+            lower[state] = low
+            if maximises:
+                policy[state] = low_choice
+        else:
+            refuted += 1
+        if high <= upper[state]:
+            moved += high < upper[state]
+            upper[state] = high
+            if not maximises:
+                policy[state] = high_choice
+        else:
+            refuted += 1
+        if policy[state] < 0:
+            policy[state] = low_choice if maximises else high_choice
+    return moved, refuted
+
+
+tighten_jit = compiled(tighten)
+
+
+def widest(start: int, stop: int, rows: Rows, lower: Floats, upper: Floats) -> tuple[float, float]:
+    """Return how far bounds are apart at most, and that divided by the least absolute value."""
+    absolute = relative = 0.0
+    for place in range(start, stop):
+        state = rows.order[place]
+        if lower[state] == upper[state]:
+            continue
+        width = upper[state] - lower[state]
+        if not width <= absolute:
+            absolute = width
+        least = max(lower[state], -upper[state])
+        if least <= 0.0:
+            relative = np.inf
+        elif not width <= relative * least:
+            relative = width / least
+    return absolute, relative
+
+
+widest_jit = compiled(widest)
+
+
+def tighten_trivial(
+    first: int,
+    last: int,
+    component_offsets: Integers,
+    nontrivial: Flags,
+    rows: Rows,
+    lower: Floats,
+    upper: Floats,
+    policy: Integers,
+) -> int:
+    """Bound the states that cannot come again, successors first.
+
+    Returns
+    -------
+    component : int
+        The first component from `first` on that has a cycle, or `last`.
+    """
+    for number in range(first, last):
+        if nontrivial[number]:
+            return number
+        start = component_offsets[number]
+        tighten_jit(start, start + 1, rows, lower, upper, policy)
+    return last
+
+
+tighten_trivial_jit = compiled(tighten_trivial)
+
+
+def surroundings(
+    start: int, stop: int, rows: Rows, lower: Floats, upper: Floats
+) -> tuple[float, float, float, float, bool]:
+    """Look at what a component leads to, and at what it earns on the way.
+
+    Returns
+    -------
+    low, high : float
+        The least and the greatest bound of the states that its transitions lead to outside; if
+        there is none, low is infinite.
+    least, most : float
+        The extremes of what a choice earns.
+    swaps : bool
+        Whether the players may change places.
+    """
+    low, high = np.inf, -np.inf
+    least, most = np.inf, -np.inf
+    swaps = False
+    for position in range(start, stop):
+        state = rows.order[position]
+        for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+            least = min(least, rows.constants[choice])
+            most = max(most, rows.constants[choice])
+            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
+                target = rows.successors[t]
+                swaps |= rows.probabilities[t] < 0.0
+                place = rows.place[target]
+                if not start <= place < stop:
+                    low = min(low, lower[target])
+                    high = max(high, upper[target])
+    return low, high, least, most, swaps
+
+
+surroundings_jit = compiled(surroundings)
+
+
+def approach(
+    start: int, stop: int, rows: Rows, values: Floats, policy: Integers
+) -> tuple[float, float]:
+    """Update ``order[start:stop]`` in place; return the largest change, absolute and relative."""
+    change = relative = 0.0
+    for place in range(start, stop):
+        state = rows.order[place]
+        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
+            continue
+        value, policy[state] = backup_jit(state, rows, values)
+        difference = abs(value - values[state])
+        # Written so that a NaN counts as a change without end.
+        if not difference <= change:
+            change = difference
+        if not difference <= relative * abs(value):
+            relative = difference / abs(value)
+        values[state] = value
+    return change, relative
+
+
+approach_jit = compiled(approach)

@@ -1,0 +1,99 @@
+"""Going through a model component by component, successors first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gamedp.kernels import proofs, topological
+from gamedp.solution import Status
+from gamedp.solvers.base import Run
+
+__all__ = ["share_of_tolerance", "solve_by_components", "sweep_until_proven"]
+
+BUDGET = 1 << 22
+"""Visits of states between two looks at the limits: some hundredths of a second."""
+
+
+def share_of_tolerance(run: Run) -> float:
+    """Return how much error a component may add, so that all on one way do not add too much."""
+    return 0.4 * run.tolerance / max(1, run.problem.model.structure.num_cyclic_levels)
+
+
+def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int = 0) -> None:
+    """Give each component its values, after all it leads to; a state by itself takes one look.
+
+    Parameters
+    ----------
+    run : Run
+    solve_one : callable
+        Finds and proves the values of the component of that number.
+    small : int
+        Components of up to this many states are solved within a kernel if they settle soon.
+    """
+    structure = run.problem.model.structure
+    total = structure.num_components
+    allowed = share_of_tolerance(run)
+    number = 0
+    while number < total:
+        stopped = topological.solve_components_jit(
+            number,
+            total,
+            structure.component_offsets,
+            structure.nontrivial,
+            run.rows,
+            BUDGET,
+            allowed,
+            small,
+            run.problem.is_proper,
+            run.values,
+            run.errors,
+            run.policy,
+            run.visits,
+        )
+        if stopped == number:
+            solve_one(number)
+            stopped += 1
+        number = stopped
+        run.reporter.report(number, total, f"{number:,} of {total:,} components solved")
+
+
+def sweep_until_proven(
+    run: Run, number: int, sweep: Callable[[float], float], max_sweeps: int
+) -> None:
+    """Sweep over one component until its error is proven to be small, or a limit is reached.
+
+    Parameters
+    ----------
+    run : Run
+    number : int
+        The component.
+    sweep : callable
+        Is told which change is small enough to prove something; returns the largest change that
+        Bellman's operator made.
+    max_sweeps : int
+    """
+    start, stop = run.component(number)
+    states = run.rows.order[start:stop]
+    allowed = share_of_tolerance(run)
+    threshold = 0.01 * allowed
+    for count in range(1, max_sweeps + 1):
+        change = sweep(threshold)
+        run.visits[0] += stop - start
+        run.reporter.report(
+            count, None, f"component {number:,}: {stop - start:,} states, change {change:.2e}"
+        )
+        if run.out_of_time:
+            run.status = Status.TIME_LIMIT
+            break
+        floor = 8 * proofs.UNIT * float(np.abs(run.values[states]).max())
+        if change <= max(threshold, floor):
+            if not run.problem.is_proper or run.prove(number, allowed, max_sweeps) <= allowed:
+                return
+            if change <= floor:
+                return
+            threshold = change / 16
+    else:
+        run.status = Status.SWEEP_LIMIT
+    run.prove(number, allowed, max_sweeps)

@@ -1,0 +1,335 @@
+"""Two opponents of whom one improves a policy, each time against the other's best answer.
+
+Bellman's equation has many solutions where two opponents can keep each other in an end component.
+But against a fixed policy of one, the other has a decision process with one answer, which the
+reduction makes proper. So one of the two, the improver, holds a policy that is improved where a
+choice is strictly better by the values v of the best answer. It depends on what play without end is
+worth to the improver whether the policy is the best one when no choice is better:
+
+* Minus infinity (a total until a target, for whoever minimises it): improved policies keep reaching
+  the target, if no end component earns the improver anything. In the end v is attained by one, and
+  whatever the other one does by choices that v calls best, nobody can improve on it.
+* What is earned, and 0 from then on (no target): the same, save that v may be below 0 where to wait
+  for ever would get 0. Let N be the states with v < 0. If with choices that v calls best the
+  opponent cannot force play out of N, the improver can keep it there for ever, which gets 0: a
+  better policy. If the opponent can, that is its best answer to everything, and v is the value.
+  That takes rewards in end components that are never negative to the improver.
+* Nothing, with no value below 0 (the probability to reach a target): likewise; there is no N.
+
+In all three, the sum of what is earned and of v at the state that is reached never falls, on
+average, under the improved policy; and play that stays in an end component under it was possible
+before, or earns for ever: so no state's value falls, and no policy comes again [1]_, [2]_.
+
+References
+----------
+.. [1] A. Condon, "On algorithms for simple stochastic games", DIMACS Series 13 (1993).
+.. [2] K. Chatterjee, L. de Alfaro, T. Henzinger, "Termination criteria for solving concurrent
+   safety and reachability games", SODA 2009.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import attrs
+import numpy as np
+
+from gamedp.errors import NotSolvedError
+from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Reachability, TotalReward
+from gamedp.problem import Problem
+from gamedp.reduction.fixing import fix
+from gamedp.reduction.sets import (
+    almost_sure,
+    end_components,
+    first_choices,
+    leads_into,
+    positive,
+)
+from gamedp.reduction.unfolding import unfold
+from gamedp.solvers.base import Support, reduction_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model import Model
+    from gamedp.objectives import Objective
+    from gamedp.solution import Solution
+    from gamedp.structure import Structure
+
+    Flags = NDArray[np.bool_]
+    Integers = NDArray[np.signedinteger[Any]]
+
+__all__ = ["Contest", "contest_of", "solved_anyhow", "support_of_contests"]
+
+
+@attrs.frozen(eq=False)
+class Contest:
+    """A problem of two opponents, and where the improver starts.
+
+    Attributes
+    ----------
+    problem : Problem
+        Unfolded if players change places: of S states, no transition is negative.
+    improver : (S,) bool
+        Whose states they are; none at all if only one side has anything to choose.
+    sign : int
+        1 if the improver wants the values to be large, -1 if small.
+    start : (S,)
+        The policy that the improver starts with, and some choice of each other state.
+    may_wait : bool
+        Whether play without end is worth what it earns.
+    lost : (S,) bool
+        The states in which the opponent of `start` forces infinity, whatever the improver does.
+    over : (S,) bool
+        The states at which play is decided, by the objective: all keep to `start` there.
+    """
+
+    problem: Problem
+    improver: Flags
+    sign: int
+    start: Integers
+    may_wait: bool
+    lost: Flags
+    over: Flags
+
+    @property
+    def improves(self) -> Flags:
+        """Which choices an improved policy may have; (C,)."""
+        return (self.improver & ~self.over)[self.model.structure.owners]
+
+    @property
+    def earns(self) -> bool:
+        """Whether rewards and payoffs count."""
+        return not isinstance(self.problem.objective, Reachability)
+
+    @property
+    def model(self) -> Model:
+        """The unfolded model."""
+        return self.problem.model
+
+    def kept(self, policy: Integers, who: Flags) -> tuple[Problem, Integers]:
+        """Return the problem that is left if some keep to a policy, and what its choices are."""
+        if not (who | self.over).any():
+            return self.problem, np.arange(self.model.num_choices)
+        fixed, rows = fix(self.model, np.where(self.over, self.start, policy), who | self.over)
+        return attrs.evolve(self.problem, model=fixed), rows
+
+    def answer(self, policy: Integers, waiting: Integers) -> Integers:
+        """Return the policy of the opponent's best answer, where the improver keeps to `policy`.
+
+        Parameters
+        ----------
+        policy : (S,)
+            The opponent's choices against the improver's policy.
+        waiting : (S,)
+            As :meth:`escapes` returns it.
+        """
+        policy = np.where(~self.improver & (waiting >= 0), waiting, policy)
+        return np.where(~self.improver & self.lost, self.start, policy)
+
+    def escapes(self, below: Flags, best: Flags) -> tuple[Flags, Integers]:
+        """Find where the improver can wait for ever among states that are worth less than that.
+
+        Parameters
+        ----------
+        below : (S,) bool
+            The states that are worth less than 0 to the improver.
+        best : (C,) bool
+            The choices that the values call best.
+
+        Returns
+        -------
+        stuck : (S,) bool
+            Where the improver can keep play.
+        via : (S,)
+            For the improver in those states, the choice that keeps it there; for the opponent in
+            the others of `below`, the one by which it gets out. -1 elsewhere.
+        """
+        structure = self.model.structure
+        below = below & (np.diff(self.model.choice_offsets) > 0)
+        if not self.may_wait or not below.any():
+            return np.zeros_like(below), np.full(len(below), -1, np.int64)
+        active = best & below[structure.owners]
+        out, via = positive(structure, ~self.improver, ~below, active)
+        stuck = below & ~out
+        keeps = first_choices(structure, active & ~leads_into(structure, out))
+        return stuck, np.where(stuck & self.improver, keeps, np.where(out, via, -1))
+
+
+def solved_anyhow(solver: Any, problem: Problem, tolerance: float) -> Solution:
+    """Return what a solver finds, also where it is less than was asked."""
+    try:
+        solution: Solution = solver.solve(problem, tolerance=tolerance)
+    except NotSolvedError as error:
+        solution = error.solution
+    return solution
+
+
+def support_of_contests(problem: Problem) -> Support:
+    """Say what can be solved policy against policy, and why not."""
+    contest = contest_of(problem)
+    return Support(False, contest) if isinstance(contest, str) else Support(True)
+
+
+def contest_of(problem: Problem) -> Contest | str:
+    """Return the contest that a problem is, or why it is none."""
+    if problem not in _CONTESTS:
+        _CONTESTS[problem] = _contest(problem)
+    return _CONTESTS[problem]
+
+
+_CONTESTS: WeakKeyDictionary[Problem, Contest | str] = WeakKeyDictionary()
+"""Found once for each problem: to be asked whether it is supported is part of solving it."""
+
+
+def _contest(problem: Problem) -> Contest | str:
+    if isinstance(problem.objective, FiniteHorizon):
+        return "does not do finite horizons; BackwardInduction does."
+    if isinstance(problem.objective, AverageReward):
+        return "does not do long-run averages; RelativeValueIteration does."
+    if problem.model.num_players > 2:
+        return "is for one or two players; BackwardInduction does more."
+    original = problem
+    problem = _unfolded(problem)
+    maximise = (problem.model.players == 0) == (problem.objective.optimum == "max")
+    over = _over(problem)
+    free = (np.diff(problem.model.choice_offsets) > 1) & ~over
+    if not maximise[free].all() and maximise[free].any():
+        return _Opponents(problem, original, maximise, over).contest()
+    nobody = np.zeros(len(over), np.bool_)
+    start = first_choices(problem.model.structure, np.ones(problem.model.num_choices, np.bool_))
+    contest = Contest(problem, nobody, 1, start, False, nobody, over)
+    found = reduction_of(contest.kept(start, nobody)[0])
+    return found if isinstance(found, str) else contest
+
+
+def _over(problem: Problem) -> Flags:
+    """Return the states at which the objective ends."""
+    objective = problem.objective
+    over = np.zeros(problem.model.num_states, np.bool_)
+    if isinstance(objective, Reachability):
+        over |= objective.target
+        if objective.allowed is not None:
+            over |= ~objective.allowed
+    elif isinstance(objective, TotalReward) and objective.until is not None:
+        over |= objective.until
+    return over
+
+
+def _unfolded(problem: Problem) -> Problem:
+    if not problem.model.has_swaps:
+        return problem
+    # Problems with targets have no players who change places.
+    return attrs.evolve(problem, model=unfold(problem.model))
+
+
+@attrs.frozen(eq=False)
+class _Opponents:
+    """Two sides with something to choose each: who improves, and from where."""
+
+    problem: Problem
+    original: Problem
+    maximise: Flags
+    over: Flags
+
+    @property
+    def structure(self) -> Structure:
+        return self.problem.model.structure
+
+    def contest(self) -> Contest | str:
+        """Return the contest, or why it is none."""
+        objective: Objective = self.problem.objective
+        if isinstance(objective, Reachability):
+            return self._reachability(objective)
+        if isinstance(objective, TotalReward) and objective.until is not None:
+            return self._until()
+        if isinstance(objective, Discounted) or self.structure.always_ends:
+            return self._made(maximise=True, via=None)
+        return self._total()
+
+    def _made(
+        self,
+        *,
+        maximise: bool,
+        via: Integers | None,
+        may_wait: bool = False,
+        lost: Flags | None = None,
+    ) -> Contest:
+        start = first_choices(self.structure, np.ones(self.problem.model.num_choices, np.bool_))
+        if via is not None:
+            start = np.where(via >= 0, via, start)
+        return Contest(
+            self.problem,
+            self.maximise if maximise else ~self.maximise,
+            1 if maximise else -1,
+            start,
+            may_wait,
+            np.zeros(len(start), np.bool_) if lost is None else lost,
+            self.over,
+        )
+
+    def _reachability(self, objective: Reachability) -> Contest:
+        """Let the one who wants to reach improve, from a policy that attracts."""
+        active = ~self.over[self.structure.owners]
+        _, via = positive(self.structure, self.maximise, objective.target, active)
+        return self._made(maximise=True, via=via)
+
+    def _until(self) -> Contest | str:
+        """Let the one who must reach the target improve, from a policy that surely does."""
+        target = self.over
+        active = ~target[self.structure.owners]
+        sure, safe, via = almost_sure(self.structure, ~self.maximise, target, active)
+        _, stays = end_components(self.structure, sure & ~target, safe)
+        rewards = np.asarray(self.problem.model.rewards)
+        below = stays & (rewards < 0)
+        if below.any():
+            return self._refusal(
+                below,
+                "needs rewards of at least 0 where play may be kept from its target for ever",
+                "whoever must reach it would go round before that, and no policy that keeps to "
+                "one choice is the best. Use Discounted, or FiniteHorizon.",
+            )
+        return self._made(maximise=False, via=via, lost=~sure)
+
+    def _total(self) -> Contest | str:
+        """Let the one improve to whom no end component brings losses."""
+        model = self.problem.model
+        if model.constant_sum != 0:
+            state = int(self.structure.end_component.argmax())
+            return (
+                f"needs play to end: the payoffs add up to {model.constant_sum:g}, and what play "
+                f"without end is worth, as around {self._state(state)}, is for the rules to say. "
+                "Let the game end after so many turns, or use constant_sum=0."
+            )
+        if self.problem.endless_is_worst:
+            return "takes problems as they are, not reduced ones."
+        rewards = np.where(self.structure.stays, model.rewards, 0.0)
+        if (rewards > 0).any() and (rewards < 0).any():
+            return self._refusal(
+                rewards < 0,
+                "needs rewards of one sign where play may go on for ever",
+                "others are above 0. Use Discounted, or FiniteHorizon.",
+            )
+        maximise = not (rewards < 0).any()
+        sign = 1 if maximise else -1
+        good = np.zeros(model.num_states, np.bool_)
+        good[model.terminals] = sign * model.payoffs > 0
+        good[self.structure.owners[rewards != 0]] = True
+        everything = np.ones(model.num_choices, np.bool_)
+        improver = self.maximise if maximise else ~self.maximise
+        _, via = positive(self.structure, improver, good, everything)
+        return self._made(maximise=maximise, via=via, may_wait=True)
+
+    def _refusal(self, choices: Flags, need: str, reason: str) -> str:
+        choice = int(choices.argmax())
+        model = self.problem.model
+        place = self._state(int(self.structure.owners[choice]))
+        label = int(model.action_labels[choice])
+        reward = float(model.rewards[choice])
+        side = " (with the players' places changed)" if self.original.model.has_swaps else ""
+        return f"{need}; action {label} in {place}{side} earns {reward:g}, and {reason}"
+
+    def _state(self, state: int) -> str:
+        model = self.original.model
+        return repr(model.state(state % model.num_states))

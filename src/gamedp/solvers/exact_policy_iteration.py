@@ -1,0 +1,540 @@
+"""Policy iteration in rational numbers: the values themselves, not bounds of them."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import GamedpError, InvalidModelError, UnsupportedProblemError
+from gamedp.objectives import AverageReward, FiniteHorizon
+from gamedp.progress import Reporter
+from gamedp.reduction.sets import positive as attracted
+from gamedp.solution import Guarantee, Status, width_of
+from gamedp.solvers.backward_induction import BackwardInduction
+from gamedp.solvers.base import Support, make_solution, reduction_of, require
+from gamedp.solvers.contest import (
+    Contest,
+    contest_of,
+    solved_anyhow,
+    support_of_contests,
+)
+from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.policy_iteration import PolicyIteration
+from gamedp.solvers.rationals import (
+    Rational,
+    RationalModel,
+    Value,
+    as_fraction,
+    enclosed,
+    is_infinite,
+    is_less,
+    rational,
+    solve_linear_system,
+)
+from gamedp.solvers.strategy_iteration import StrategyIteration
+from gamedp.structure import Structure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from gamedp.problem import Problem
+    from gamedp.progress import ProgressCallback
+    from gamedp.solution import Solution
+
+    Flags = NDArray[np.bool_]
+    Integers = NDArray[np.signedinteger[Any]]
+
+__all__ = ["ExactPolicyIteration"]
+
+
+def _whole_or_none(instance: object, attribute: Any, value: Any) -> None:
+    if value is not None:
+        whole_and_positive(instance, attribute, value)
+
+
+@attrs.frozen(kw_only=True)
+class ExactPolicyIteration:
+    """Policy iteration in rational numbers [1]_: the value of every state, exactly.
+
+    The policy to start with is found in doubles; it is mostly the best one already. Then the
+    linear system of a policy is solved in rational numbers, component by component, and the policy
+    replaced where another choice is strictly better, until none is. Against an opponent, each
+    policy of one player is held against the other's best answer, also where each of them can keep
+    play from ending (as in :class:`StrategyIteration`). Nothing is rounded, so nothing is close:
+    ties are ties, and no policy comes again.
+
+    The solution has the rationals, `exact`. Its bounds are the two doubles next to each, equal
+    where it is a double. They speak of these very numbers: probabilities, rewards and payoffs are
+    those that the rules give, where these are :class:`fractions.Fraction` or int, so that 1/6 is
+    1/6; else those that are stored, probabilities scaled to sum to one exactly.
+
+    With python-flint (``pip install gamedp[exact]``), systems of some thousand states can be
+    solved; without it, plain Fractions do for some hundred. Numerators and denominators grow with
+    the number of states that depend on each other.
+
+    Parameters
+    ----------
+    max_policies : int
+        Linear systems to solve at most.
+    max_seconds : float
+        Time at most; looked at between two components.
+    max_states : int, optional
+        Refuse models that have more states than this.
+
+    References
+    ----------
+    .. [1] T. Quatmann, A. Hartmanns, B. Kaminski et al., "A practitioner's guide to MDP model
+       checking algorithms", TACAS 2023: policy iteration with exact linear systems.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> model = gamedp.Model.from_arrays(
+    ...     [0, 1, 1, 1], [0, 3], [0, 1, 2], [0.25, 0.25, 0.5], terminals=[1, 2], payoffs=[0, 1]
+    ... )
+    >>> gamedp.solve(model, solver=gamedp.ExactPolicyIteration()).exact_value(0)
+    Fraction(2, 3)
+    """
+
+    max_policies: int = attrs.field(default=10_000, validator=whole_and_positive)
+    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
+    max_states: int | None = attrs.field(default=None, validator=_whole_or_none)
+
+    def supports(self, problem: Problem) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+        states = problem.model.num_states
+        if self.max_states is not None and states > self.max_states:
+            return Support(
+                False, f"was told to take {self.max_states:,} states at most; there are {states:,}."
+            )
+        if isinstance(problem.objective, AverageReward):
+            return Support(False, "does not do long-run averages; RelativeValueIteration does.")
+        if isinstance(problem.objective, FiniteHorizon):
+            return Support(problem.model.num_players <= 2, "is for one or two players.")
+        return support_of_contests(problem)
+
+    def solve(
+        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+    ) -> Solution:
+        """Solve the problem; the bounds are apart by rounding to doubles alone."""
+        require(self, problem)
+        reporter = Reporter(progress, "solve")
+        work = _Work(self, problem, tolerance, reporter)
+        try:
+            if isinstance(problem.objective, FiniteHorizon):
+                values, policy, step_policies = work.finite_horizon(problem.objective.horizon)
+            else:
+                values, policy = work.best_policies()
+                step_policies = None
+        except _StoppedError as stopped:
+            return self._unfinished(problem, work, stopped.status)
+        exact = tuple(as_fraction(value) for value in values)
+        numbers = _enclosed(problem, exact)
+        solution = make_solution(
+            problem,
+            self,
+            numbers,
+            policy,
+            guarantee=Guarantee.TWO_SIDED,
+            status=Status.SOLVED,
+            sweeps=work.policies,
+            seconds=reporter.seconds,
+        )
+        # No finer bounds are possible, and the numbers themselves are there: so this is no error.
+        close = width_of(numbers[1], numbers[2]) <= tolerance
+        status = Status.SOLVED if close else Status.ROUNDING
+        return attrs.evolve(solution, exact=exact, status=status, step_policies=step_policies)
+
+    def _unfinished(self, problem: Problem, work: _Work, status: Status) -> Solution:
+        """Return what is known in doubles, for the error that says so."""
+        rough = work.rough
+        return make_solution(
+            problem,
+            self,
+            (np.array(rough.values), np.array(rough.lower), np.array(rough.upper)),
+            np.array(rough.policy),
+            guarantee=rough.guarantee,
+            status=status,
+            sweeps=work.policies,
+            seconds=work.reporter.seconds,
+        )
+
+
+def _enclosed(problem: Problem, exact: tuple[Fraction | float, ...]) -> Any:
+    """Return values, lower and upper bounds as doubles."""
+    rows = []
+    for state, number in enumerate(exact):
+        try:
+            rows.append(enclosed(number))
+        except OverflowError:
+            message = (
+                f"the value of {problem.model.state(state)!r} is beyond the range of 64-bit "
+                "floating point."
+            )
+            raise InvalidModelError(message) from None
+    columns = np.array(rows).reshape(-1, 3).T
+    return tuple(np.ascontiguousarray(column) for column in columns)
+
+
+class _StoppedError(GamedpError):
+    """Says that a limit is reached."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.value)
+        self.status = status
+
+
+class _Work:
+    """A problem as it is solved in rational numbers.
+
+    Attributes
+    ----------
+    policies : int
+        How many linear systems were solved.
+    """
+
+    def __init__(
+        self, solver: ExactPolicyIteration, problem: Problem, tolerance: float, reporter: Reporter
+    ) -> None:
+        self.solver = solver
+        self.problem = problem
+        self.tolerance = tolerance
+        self.reporter = reporter
+        self.numbers = RationalModel.of(problem.model)
+        self.policies = 0
+        self._rough: Solution | None = None
+
+    @property
+    def rough(self) -> Solution:
+        """The solution in doubles, as far as it goes."""
+        if self._rough is None:
+            finite = isinstance(self.problem.objective, FiniteHorizon)
+            seconds = self.seconds_left()
+            solver: Any = BackwardInduction() if finite else StrategyIteration(max_seconds=seconds)
+            self._rough = solved_anyhow(solver, self.problem, self.tolerance)
+        return self._rough
+
+    def seconds_left(self) -> float:
+        """Return how long a part of the work may take."""
+        return max(self.solver.max_seconds - self.reporter.seconds, 1e-3)
+
+    def check_limits(self) -> None:
+        """Raise if there is no time left."""
+        if self.reporter.seconds > self.solver.max_seconds:
+            raise _StoppedError(Status.TIME_LIMIT)
+
+    def best_policies(self) -> tuple[list[Value], Integers]:
+        """Improve one side's policy, each time against the other's best answer."""
+        contest = contest_of(self.problem)
+        assert isinstance(contest, Contest)  # noqa: S101 - supported
+        game = _Game(self, contest)
+        states = self.problem.model.num_states
+        policy = np.where(contest.improver, self._guess(contest), contest.start)
+        values, answer = game.best_answer(policy)
+        if contest.improver.any() and game.is_improper(values):
+            policy = contest.start  # rounding has led the guess astray
+            values, answer = game.best_answer(policy)
+        while True:
+            better = game.improved(policy, values)
+            if (better == policy).all():
+                below = np.array([game.is_below(value, 0) for value in values])
+                best = game.best_choices(values, below)
+                stuck, via = contest.escapes(below, best)
+                better = np.where(stuck & contest.improver, via, policy)
+                if (better == policy).all():
+                    reply = contest.answer(answer, via)
+                    return values[:states], np.where(contest.improver, policy, reply)[:states]
+            policy = better
+            values, answer = game.best_answer(policy)
+
+    def _guess(self, contest: Contest) -> Integers:
+        """Return the policy found in doubles; the unfolded model has it twice."""
+        if not contest.improver.any():
+            return contest.start
+        policy = np.asarray(self.rough.policy)
+        if len(policy) < contest.model.num_states:
+            policy = np.concatenate([policy, policy + self.problem.model.num_choices])
+        return policy
+
+    def finite_horizon(
+        self, horizon: int
+    ) -> tuple[list[Value], NDArray[np.int64], NDArray[np.unsignedinteger[Any]]]:
+        """Go backwards step by step; return values, the first step's policy, and all of them."""
+        model = self.problem.model
+        wants_most = (model.players == 0) == (self.problem.objective.optimum == "max")
+        counts = np.diff(model.choice_offsets)
+        policy = np.full(model.num_states, -1, np.int64)
+        dtype = np.uint8 if counts.max(initial=0) <= 256 else np.uint32
+        step_policies = np.zeros((horizon, model.num_states), dtype)
+        zero = rational(0)
+        values = [self.numbers.payoffs.get(state, zero) for state in range(model.num_states)]
+        for step in range(horizon):
+            self.check_limits()
+            following = list(values)
+            for state in np.flatnonzero(counts).tolist():
+                first = int(model.choice_offsets[state])
+                results = [
+                    self._worth(choice, values) for choice in range(first, first + counts[state])
+                ]
+                following[state] = max(results) if wants_most[state] else min(results)
+                place = results.index(following[state])
+                policy[state] = first + place
+                step_policies[step, state] = place
+            values = following
+            self.policies += 1
+            self.reporter.report(step + 1, horizon, f"{step + 1:,} steps to go")
+        return values, policy, step_policies
+
+    def _worth(self, choice: int, values: list[Value]) -> Rational:
+        """Return what a choice is worth if these are the values one step later."""
+        model, numbers = self.problem.model, self.numbers
+        row = slice(*model.transition_offsets[choice : choice + 2].tolist())
+        total = numbers.reward(choice)
+        for successor, sign, chance in zip(
+            model.successors[row].tolist(),
+            model.probabilities[row].tolist(),
+            numbers.chance(choice),
+            strict=True,
+        ):
+            value = values[successor]
+            total += chance * (numbers.constant_sum - value if sign < 0 else value)
+        return total
+
+
+class _Game:
+    """The unfolded model in rational numbers: best answers, and better choices."""
+
+    def __init__(self, work: _Work, contest: Contest) -> None:
+        self.work = work
+        self.contest = contest
+        self.numbers = work.numbers
+        self.discount = rational(contest.problem.discount)
+        model = contest.model
+        self.offsets = model.transition_offsets.tolist()
+        self.successors = model.successors.tolist()
+        self.choices = model.choice_offsets.tolist()
+
+    def outcomes(self, choice: int) -> Iterator[tuple[int, Rational]]:
+        """Yield the successors of a choice with what they count: discounted probabilities."""
+        successors = self.successors[self.offsets[choice] : self.offsets[choice + 1]]
+        for successor, chance in zip(successors, self.numbers.chance(choice), strict=True):
+            yield successor, self.discount * chance
+
+    def reward(self, choice: int) -> Rational:
+        """Return what a choice earns, if the objective counts it."""
+        return self.numbers.reward(choice) if self.contest.earns else rational(0)
+
+    def result(self, choice: int, values: list[Value]) -> Value:
+        """Return what a choice is worth; only one of the two infinities is among the values."""
+        total = self.reward(choice)
+        for successor, chance in self.outcomes(choice):
+            value = values[successor]
+            if is_infinite(value):
+                return value
+            total += chance * value
+        return total
+
+    def is_below(self, value: Value, other: Value) -> bool:
+        """Say whether a value is worse than another for the improver."""
+        return is_less(value, other) if self.contest.sign > 0 else is_less(other, value)
+
+    def is_improper(self, values: list[Value]) -> bool:
+        """Say whether a policy leaves the improver worse off than need be, by infinity."""
+        return any(
+            is_infinite(value) and self.is_below(value, 0) and not lost
+            for value, lost in zip(values, self.contest.lost.tolist(), strict=True)
+        )
+
+    def improved(self, policy: Integers, values: list[Value]) -> Integers:
+        """Return the improver's policy with the best choices where they are strictly better."""
+        better = policy.copy()
+        owners = self.contest.model.structure.owners.tolist()
+        best = list(values)
+        for choice in np.flatnonzero(self.contest.improves).tolist():
+            state = owners[choice]
+            result = self.result(choice, values)
+            if self.is_below(best[state], result):
+                best[state] = result
+                better[state] = choice
+        return better
+
+    def best_choices(self, values: list[Value], states: Flags) -> Flags:
+        """Say which choices of some states are worth what the state is; (C,)."""
+        best = np.zeros(self.contest.model.num_choices, np.bool_)
+        for state in np.flatnonzero(states & np.isfinite(_floats(values))).tolist():
+            for choice in range(self.choices[state], self.choices[state + 1]):
+                result = self.result(choice, values)
+                best[choice] = not is_infinite(result) and result == values[state]
+        return best
+
+    def best_answer(self, policy: Integers) -> tuple[list[Value], Integers]:
+        """Return the values if the improver keeps to a policy, and the other's best answer."""
+        contest = self.contest
+        problem, rows = contest.kept(policy, contest.improver)
+        reduction = reduction_of(problem)
+        if isinstance(reduction, str):
+            raise UnsupportedProblemError(reduction)
+        if reduction is None:
+            small, choice_of = problem, np.arange(problem.model.num_choices)
+            class_of = np.arange(problem.model.num_states)
+            known = np.full(problem.model.num_states, np.nan)
+            class_of[problem.model.terminals] = -1
+            known[problem.model.terminals] = problem.model.payoffs
+        else:
+            small, choice_of = reduction.problem, reduction.quotient.choice_of
+            class_of, known = reduction.quotient.class_of, reduction.known
+        fixed = [self._known(state, known[state]) for state in range(len(known))]
+        terms = [
+            _Terms(rational(0), {})
+            if choice < 0
+            else self._terms(int(rows[choice]), class_of, fixed)
+            for choice in choice_of.tolist()
+        ]
+        solved, chosen = _Process(self.work, small, terms).solve()
+        values = [
+            fixed[state] if number < 0 else solved[number]
+            for state, number in enumerate(class_of.tolist())
+        ]
+        lifted = chosen if reduction is None else reduction.lift_policy(chosen)
+        return values, np.append(rows, -1)[lifted]
+
+    def _known(self, state: int, value: float) -> Value:
+        """Return a known value, exactly; 0 where there is none."""
+        if np.isinf(value):
+            return float(value)
+        if np.isnan(value):
+            return rational(0)
+        payoff = self.numbers.payoff(state) if self.contest.earns else None
+        return rational(float(value)) if payoff is None else payoff
+
+    def _terms(self, choice: int, class_of: Integers, known: list[Value]) -> _Terms:
+        """Return what a choice earns for certain, known values included, and what is left."""
+        constant = self.reward(choice)
+        chances: dict[int, Rational] = {}
+        for successor, chance in self.outcomes(choice):
+            number = int(class_of[successor])
+            if number < 0:
+                constant += chance * known[successor]
+            else:
+                chances[number] = chances.get(number, 0) + chance
+        return _Terms(constant, chances)
+
+
+@attrs.frozen(eq=False)
+class _Terms:
+    """A choice of a proper problem: a constant, and the chances of the states that follow."""
+
+    constant: Rational
+    chances: dict[int, Rational]
+
+    def result(self, values: list[Rational]) -> Rational:
+        """Return what the choice is worth."""
+        return self.constant + sum(
+            (chance * values[state] for state, chance in self.chances.items()), start=rational(0)
+        )
+
+
+@attrs.frozen(eq=False)
+class _Process:
+    """A proper problem of one player: policies are improved until none is better."""
+
+    work: _Work
+    problem: Problem
+    terms: list[_Terms]
+
+    def solve(self) -> tuple[list[Rational], Integers]:
+        """Return the values and a policy that attains them; 0 and -1 in terminal states."""
+        policy = self._first_policy()
+        while True:
+            values = self._evaluated(policy)
+            self.work.policies += 1
+            self.work.reporter.report(
+                self.work.policies, None, f"{self.work.policies:,} policies evaluated"
+            )
+            if not self._improve(policy, values):
+                return values, policy
+            if self.work.policies >= self.work.solver.max_policies:
+                raise _StoppedError(Status.SWEEP_LIMIT)
+
+    def _first_policy(self) -> Integers:
+        """Return a policy under which play surely ends, the one found in doubles if it is such."""
+        model = self.problem.model
+        structure = model.structure
+        everyone = np.ones(model.num_states, np.bool_)
+        ends = np.zeros(model.num_states, np.bool_)
+        ends[model.terminals] = True
+        rough = PolicyIteration(max_seconds=self.work.seconds_left())
+        guess = solved_anyhow(rough, self.problem, self.work.tolerance).policy.astype(np.int64)
+        kept = np.zeros(model.num_choices, np.bool_)
+        kept[guess[guess >= 0]] = True
+        if self.problem.discount < 1 or attracted(structure, everyone, ends, kept)[0].all():
+            return guess
+        return attracted(structure, everyone, ends, np.ones_like(kept))[1].astype(np.int64)
+
+    def _improve(self, policy: Integers, values: list[Rational]) -> bool:
+        """Change the policy where another choice is strictly better; say if any is."""
+        problem = self.problem
+        maximise = ((problem.model.players == 0) == (problem.objective.optimum == "max")).tolist()
+        offsets = problem.model.choice_offsets.tolist()
+        changed = False
+        for state, most in enumerate(maximise):
+            best = values[state]
+            for choice in range(offsets[state], offsets[state + 1]):
+                result = self.terms[choice].result(values)
+                if result > best if most else result < best:
+                    best = result
+                    policy[state] = choice
+                    changed = True
+        return changed
+
+    def _evaluated(self, policy: Integers) -> list[Rational]:
+        """Solve the linear system of a policy, component by component."""
+        values = [rational(0)] * len(policy)
+        rows = [self.terms[choice] if choice >= 0 else None for choice in policy.tolist()]
+        for states in _components(rows):
+            self.work.check_limits()
+            place = {state: number for number, state in enumerate(states)}
+            system, known = [], []
+            for state in states:
+                row = rows[state]
+                if row is None:
+                    continue
+                constant, left = row.constant, {}
+                for successor, chance in row.chances.items():
+                    if successor in place:
+                        left[place[successor]] = chance
+                    else:
+                        constant += chance * values[successor]
+                system.append(left)
+                known.append(constant)
+            for state, value in zip(states, solve_linear_system(system, known), strict=False):
+                values[state] = value
+        return values
+
+
+def _components(rows: list[_Terms | None]) -> Iterator[list[int]]:
+    """Yield the states of each component of a policy's graph, after all it leads to."""
+    counts = [0 if row is None else 1 for row in rows]
+    lengths = [len(row.chances) for row in rows if row is not None]
+    successors = [state for row in rows if row is not None for state in row.chances]
+    structure = Structure.of(
+        choice_offsets=np.cumsum([0, *counts]),
+        transition_offsets=np.cumsum([0, *lengths]),
+        successors=np.array(successors, np.int64),
+    )
+    offsets = structure.component_offsets.tolist()
+    order = structure.order.tolist()
+    for start, stop in itertools.pairwise(offsets):
+        yield order[start:stop]
+
+
+def _floats(values: list[Value]) -> NDArray[np.float64]:
+    """Return infinite values as they are, and 0 for others."""
+    return np.array([value if is_infinite(value) else 0.0 for value in values])

@@ -1,0 +1,110 @@
+"""Linear programming: the least values that no choice exceeds."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from gamedp.kernels import bellman
+from gamedp.problem import Problem
+from gamedp.solution import Status
+from gamedp.solvers.base import FixedPointSolver, Run, Support, reduction_of, support_of_proper
+from gamedp.solvers.components import share_of_tolerance, solve_by_components
+from gamedp.solvers.linear_systems import evaluate, inner_matrix, steps_of_policy
+from gamedp.solvers.options import positive
+
+__all__ = ["LinearProgramming"]
+
+
+@attrs.frozen(kw_only=True)
+class LinearProgramming(FixedPointSolver):
+    """Minimise the sum of values that are no less than any choice is worth [1]_ [2]_.
+
+    For who wants the least, the other way round. One player alone: for two opponents there is no
+    such linear program. Components are solved one by one, each by HiGHS through scipy. It is
+    content when constraints hold to about 1e-7; so the policy of its values is evaluated by a
+    linear system, as by :class:`PolicyIteration`, and errors are proven for what comes out, as by
+    :class:`TopologicalValueIteration`.
+
+    Parameters
+    ----------
+    max_seconds : float
+        Time at most.
+
+    References
+    ----------
+    .. [1] F. d'Epenoux, "A probabilistic production and inventory problem", Management Science 10
+       (1963).
+    .. [2] M. Puterman, "Markov Decision Processes", Wiley 1994, sections 6.9 and 7.2.7.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[1.0])
+    >>> solver = gamedp.LinearProgramming()
+    >>> solution = gamedp.solve(model, gamedp.Discounted(0.9), solver, tolerance=1e-9)
+    >>> abs(solution.value() - 10) < 1e-9
+    True
+    """
+
+    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
+
+    def supports(self, problem: Problem) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+        support = support_of_proper(problem)
+        if not support:
+            return support
+        reduction = reduction_of(problem)
+        proper = getattr(reduction, "problem", problem)
+        model = proper.model
+        if model.has_swaps:
+            return Support(False, "does not change the players' places; PolicyIteration does.")
+        sides = proper.rows().maximise[np.diff(model.choice_offsets) > 1]
+        if sides.any() and not sides.all():
+            return Support(
+                False, "is for one player alone; PolicyIteration does two opponents who choose."
+            )
+        return support
+
+    def iterate(self, run: Run) -> None:
+        """Go through the components, successors first."""
+        solve_by_components(run, lambda number: self._solve_one(run, number))
+
+    def _solve_one(self, run: Run, number: int) -> None:
+        import scipy.optimize  # noqa: PLC0415 - slow to import
+        import scipy.sparse  # noqa: PLC0415
+
+        start, stop = run.component(number)
+        size = stop - start
+        states = run.rows.order[start:stop]
+        free = np.diff(run.problem.model.choice_offsets)[states] > 1
+        sides = run.rows.maximise[states]
+        sign = 1.0 if sides[free].all() and (free.any() or sides.all()) else -1.0
+        first = run.rows.choice_offsets[states]
+        counts = run.rows.choice_offsets[states + 1] - first
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        choices = np.repeat(first - offsets[:-1], counts) + np.arange(offsets[-1])
+        matrix, known = inner_matrix(start, stop, run.rows, choices, run.values)
+        owners = np.repeat(np.arange(size), counts)
+        own = scipy.sparse.csr_array(
+            (np.ones(len(choices)), (np.arange(len(choices)), owners)), shape=matrix.shape
+        )
+        left = self.max_seconds - run.reporter.seconds
+        found = scipy.optimize.linprog(
+            sign * np.ones(size),
+            A_ub=sign * (matrix - own),
+            b_ub=-sign * known,
+            bounds=(None, None),
+            method="highs",
+            options={"time_limit": max(left, 1e-3)} if np.isfinite(left) else {},
+        )
+        run.visits[0] += size
+        run.reporter.report(number, None, f"component {number:,}: {size:,} states, {found.message}")
+        if found.x is not None:
+            run.values[states] = found.x
+        elif found.status == 1:
+            run.status = Status.TIME_LIMIT
+        bellman.sweep_jit(start, stop, run.rows, run.values.copy(), run.policy)
+        evaluate(run, number)
+        steps = steps_of_policy(run, number)
+        run.prove(number, share_of_tolerance(run), max_sweeps=1000, steps=steps)

@@ -1,0 +1,98 @@
+"""Certificates on disk: their arrays and the digest of the model; the model itself is elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gamedp.certificate import Certificate
+from gamedp.errors import DamagedFileError
+from gamedp.storage.arrays import check_arrays, length
+from gamedp.storage.folder import MANIFEST, read_folder, write_folder
+from gamedp.storage.results import SETS, encode_objective, restore_objective, sets_of
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["load_certificate", "save_certificate"]
+
+NOUN = "certificate"
+
+ARRAYS = (
+    *("lower", "upper"),
+    *("lower_ranks", "upper_ranks"),
+    *("lower_gains", "upper_gains"),
+    *("bias_lower", "bias_upper"),
+)
+
+
+def save_certificate(certificate: Certificate, path: str | os.PathLike[str]) -> None:
+    """Save a certificate as a folder; see :meth:`gamedp.Certificate.save`.
+
+    Raises
+    ------
+    DamagedFileError
+        If the folder holds something else, such as a solution, which is not overwritten.
+    InvalidParameterError
+        If the objective has a set of states that cannot be written down.
+    OSError
+        If the files cannot be written; the folder then holds what it held before.
+    """
+    own = {name: getattr(certificate, name) for name in ARRAYS}
+    arrays = {name: array for name, array in own.items() if array is not None}
+    content: dict[str, Any] = {
+        "objective": encode_objective(certificate.objective),
+        "draw": float(certificate.draw),
+        "digest": certificate.digest,
+    }
+    write_folder(Path(path), content, arrays | sets_of(certificate.objective), NOUN)
+
+
+def load_certificate(path: str | os.PathLike[str]) -> Certificate:
+    """Load a certificate that :meth:`gamedp.Certificate.save` has saved.
+
+    Every byte is verified, but nothing of what is claimed: :func:`gamedp.verify` does that.
+
+    Parameters
+    ----------
+    path : path-like
+        The folder.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    DamagedFileError
+        If the folder is missing, damaged, of another version or holds no certificate.
+
+    Examples
+    --------
+    >>> import gamedp, tempfile
+    >>> from gamedp.games.matches import Matches
+    >>> solution = gamedp.solve(Matches(), compile="never")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     solution.certificate().save(folder)
+    ...     certificate = gamedp.load_certificate(folder)
+    >>> gamedp.verify(solution.model, certificate).states
+    19
+    """
+    folder = Path(path)
+    content, arrays = read_folder(folder, NOUN)
+    shape = (length(arrays, "lower"),)
+    shapes = dict.fromkeys((*ARRAYS, *SETS), shape)
+    check_arrays(folder, arrays, content["arrays"], shapes)
+    try:
+        return Certificate(
+            objective=restore_objective(content["objective"], arrays),
+            draw=content["draw"],
+            digest=content["digest"],
+            **{name: array for name, array in arrays.items() if name in ARRAYS},
+        )
+    except (LookupError, TypeError, ValueError) as error:
+        message = (
+            f"{folder / MANIFEST} was written by gamedp {content['gamedp']} and does not fit this "
+            f"version ({error!r}). Use that one, or make the certificate again."
+        )
+        raise DamagedFileError(message) from error

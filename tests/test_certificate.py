@@ -1,0 +1,856 @@
+"""Certificates: what solvers prove is accepted, what is false is refused, to the last digit."""
+
+import itertools
+import json
+import math
+import pickle
+import subprocess
+import sys
+from fractions import Fraction
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import gamedp
+from gamedp.certificate.sides import turned
+from gamedp.certificate.worth import exact_worth, slices, worths
+from gamedp.cli import main
+from gamedp.errors import CertificateError, DamagedFileError, UnsupportedProblemError
+from gamedp.games.matches import Matches, Nim
+from gamedp.games.wubbel import Wubbel
+from gamedp.kernels import ranks as kernels
+from gamedp.testing import exact_values
+from gamedp.testing.strategies import models
+
+SOLVERS = (
+    gamedp.BackwardInduction(),
+    gamedp.TopologicalValueIteration(),
+    gamedp.ValueIteration(),
+    gamedp.ValueIteration(sweep="jacobi"),
+    gamedp.PolicyIteration(),
+    gamedp.Retrograde(),
+)
+CLOSE = 2.0**-48
+"""How much wider than a solution's bounds those of its certificate may be, as a part of values."""
+
+relaxed = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def known(model, objective, solver=None, tolerance=1e-6):
+    """Solve, and take what is known when rounding forbids the tolerance."""
+    try:
+        return gamedp.solve(model, objective, solver, tolerance=tolerance)
+    except gamedp.NotSolvedError as error:
+        return error.solution
+
+
+def assert_certified(solution, truth=None):
+    """The certificate is accepted, hardly wider than the solution, and contains the truth."""
+    certificate = solution.certificate()
+    verified = gamedp.verify(solution.model, certificate)
+    assert verified.states == solution.model.num_states
+    for own, given_, sign in (
+        (certificate.lower, solution.lower, 1),
+        (certificate.upper, solution.upper, -1),
+    ):
+        finite = np.isfinite(given_)
+        assert (own[~finite] == given_[~finite]).all()
+        assert (sign * own <= sign * given_).all()
+        size = np.abs(given_[finite]).max(initial=1e-300)
+        assert (np.abs(own[finite] - given_[finite]) <= CLOSE * size).all()
+    if truth is not None:
+        assert_contains(certificate, truth)
+    return certificate
+
+
+def assert_contains(certificate, truth):
+    for low, value, high in zip(
+        certificate.lower.tolist(), truth, certificate.upper.tolist(), strict=True
+    ):
+        assert low <= value <= high
+
+
+# What solvers prove ------------------------------------------------------------------------------
+
+
+@relaxed
+@given(models(), st.sampled_from([1e-3, 1e-8, 1e-15]), st.sampled_from(["max", "min"]))
+def test_totals_of_all_solvers_are_certified(model, tolerance, optimum):
+    objective = gamedp.TotalReward(optimum)
+    truth = exact_values(model, objective)
+    for solver in SOLVERS:
+        if solver.supports(gamedp.Problem(model, objective)):
+            assert_certified(known(model, objective, solver, tolerance), truth)
+
+
+@relaxed
+@given(models(), st.sampled_from([0.0, 0.5, 0.99, 1 - 1e-6]), st.sampled_from(["max", "min"]))
+def test_discounted_totals_are_certified(model, discount, optimum):
+    assume(not (model.has_swaps and model.constant_sum))
+    objective = gamedp.Discounted(discount, optimum)
+    assert_certified(known(model, objective), exact_values(model, objective))
+
+
+@relaxed
+@given(models(), st.integers(0, 6))
+def test_finite_horizons_are_certified(model, horizon):
+    assume(not (model.has_swaps and model.constant_sum))
+    objective = gamedp.FiniteHorizon(horizon)
+    assert_certified(known(model, objective), exact_values(model, objective))
+
+
+@relaxed
+@given(models(sure=True, rewards=False), st.sampled_from([None, -1.0, 0.5]))
+def test_draws_are_certified(model, draw):
+    solver = gamedp.Retrograde(draw=draw)
+    assume(solver.supports(gamedp.Problem(model)))
+    solution = known(model, None, solver)
+    certificate = assert_certified(solution, exact_values(model, draw=draw))
+    endless = solution.distances < 0
+    assert (certificate.lower[endless] <= certificate.draw).all()
+    assert (certificate.draw <= certificate.upper[endless]).all()
+
+
+def plays(model):
+    """Return every pair of policies without memory, of the two players."""
+    ranges = [
+        range(*model.choice_offsets[state : state + 2].tolist()) or (-1,)
+        for state in range(model.num_states)
+    ]
+    return itertools.product(*ranges)
+
+
+def worth_of_play(model, policy, target=None):
+    """Return the chance to reach a target by a policy, exactly; terminal states if not given."""
+    size = model.num_states
+    ends = np.diff(model.choice_offsets) == 0
+    sought = ends if target is None else target
+    rows = []
+    for state in range(size):
+        if ends[state] or sought[state]:
+            rows.append({})
+            continue
+        edges = slice(*model.transition_offsets[policy[state] : policy[state] + 2].tolist())
+        chances = [Fraction(p) for p in model.probabilities[edges].tolist()]
+        total = sum(chances)
+        rows.append(
+            {
+                target_: chance / total
+                for target_, chance in zip(model.successors[edges].tolist(), chances, strict=True)
+            }
+        )
+    possible = set(np.flatnonzero(sought).tolist())
+    while more := {s for s in range(size) if s not in possible and possible & rows[s].keys()}:
+        possible |= more
+    values = {state: Fraction(int(sought[state])) for state in range(size)}
+    unknown = [state for state in possible if not sought[state]]
+    # Gauss and Jordan, in rational numbers.
+    matrix = {
+        state: {other: rows[state].get(other, Fraction(0)) for other in unknown}
+        for state in unknown
+    }
+    right = {
+        state: sum((p for other, p in rows[state].items() if sought[other]), Fraction(0))
+        for state in unknown
+    }
+    for pivot in unknown:
+        leaves = 1 - matrix[pivot][pivot]
+        for other in unknown:
+            matrix[pivot][other] = matrix[pivot][other] / leaves * (other != pivot)
+        right[pivot] /= leaves
+        for state in unknown:
+            share = matrix[state][pivot]
+            if state != pivot and share:
+                for other in unknown:
+                    matrix[state][other] += share * matrix[pivot][other]
+                matrix[state][pivot] = Fraction(0)
+                right[state] += share * right[pivot]
+    return [right[state] if state in right else values[state] for state in range(size)]
+
+
+@relaxed
+@given(models(max_states=4, ends=False, swaps=False), st.data(), st.sampled_from(["max", "min"]))
+def test_probabilities_to_reach_a_target_are_certified(model, data, optimum):
+    flags = st.lists(st.booleans(), min_size=model.num_states, max_size=model.num_states)
+    target = np.array(data.draw(flags))
+    objective = gamedp.Reachability(target, optimum=optimum)
+    try:
+        solution = known(model, objective)
+    except UnsupportedProblemError:
+        return
+    certificate = assert_certified(solution)
+    # The best policy of player 0 against the best answer, among those without memory.
+    mine = model.players == 0
+    worth = {}
+    for policy in plays(model):
+        key = tuple(choice for choice, own in zip(policy, mine, strict=True) if own)
+        values = worth_of_play(model, policy, target)
+        keep = min if optimum == "max" else max
+        old = worth.get(key, values)
+        worth[key] = [keep(pair) for pair in zip(old, values, strict=True)]
+    best = max if optimum == "max" else min
+    assert_contains(certificate, [best(column) for column in zip(*worth.values(), strict=True)])
+
+
+@relaxed
+@given(
+    models(max_states=5, ends=False, players=[1]),
+    st.sampled_from(["as they are", "never negative", "never positive", "none"]),
+    st.sampled_from(["max", "min"]),
+)
+def test_totals_of_one_player_who_may_go_on_are_certified(model, kind, optimum):
+    rewards = {
+        "as they are": model.rewards,
+        "never negative": np.abs(model.rewards),
+        "never positive": -np.abs(model.rewards),
+        "none": np.zeros(model.num_choices),
+    }[kind]
+    model = attrs.evolve(model, rewards=rewards)
+    solver = gamedp.TopologicalValueIteration(max_sweeps=10_000)
+    try:
+        solution = known(model, gamedp.TotalReward(optimum), solver)
+    except UnsupportedProblemError:
+        return
+    assume(solution.guarantee is gamedp.Guarantee.TWO_SIDED)
+    assert_certified(solution)
+
+
+@relaxed
+@given(models(max_states=5, ends=False, swaps=False), st.data(), st.sampled_from(["max", "min"]))
+def test_totals_until_a_target_are_certified(model, data, optimum):
+    flags = st.lists(st.booleans(), min_size=model.num_states, max_size=model.num_states)
+    objective = gamedp.TotalReward(optimum, until=np.array(data.draw(flags)))
+    solver = gamedp.TopologicalValueIteration(max_sweeps=10_000)
+    try:
+        solution = known(model, objective, solver)
+    except UnsupportedProblemError:
+        return
+    assume(solution.guarantee is gamedp.Guarantee.TWO_SIDED)
+    if (solution.upper == -np.inf).any():
+        with pytest.raises(UnsupportedProblemError, match="minus infinity"):
+            solution.certificate()
+        return
+    assert_certified(solution)
+
+
+@pytest.mark.parametrize("game", [Wubbel(goal=20), Matches(), Nim(heaps=(3, 4, 5))], ids=str)
+def test_games_are_certified_as_they_are_solved(game):
+    solution = gamedp.solve(game, compile="never")
+    certificate = assert_certified(solution)
+    assert np.array_equal(certificate.lower, solution.lower)
+    assert gamedp.verify(solution.model, certificate).in_rationals <= 10
+
+
+def test_a_walk_that_mixes_slowly_is_certified():
+    """Steps to either side go back to the middle half of the time: the answer is 0.7."""
+    length = 20
+    size = 2 * length + 1  # place 0 is the middle, odd ones to the right
+    successors, probabilities, offsets, choices = [1, 2], [0.7, 0.3], [0, 2], [0, 1]
+    for place in range(1, size):
+        if place + 2 < size:
+            successors += [0, place + 2]
+            probabilities += [0.5, 0.5]
+            offsets.append(len(successors))
+        choices.append(len(offsets) - 1)
+    model = gamedp.Model.from_arrays(
+        choices, offsets, successors, probabilities, payoffs=[1.0, 0.0], terminals=[39, 40]
+    )
+    solution = gamedp.solve(model)
+    certificate = assert_certified(solution)
+    assert certificate.lower[0] <= Fraction(7, 10) <= certificate.upper[0]
+    assert certificate.lower_ranks[0] == length
+
+
+# What is false is refused ------------------------------------------------------------------------
+
+
+def loop(payoff=0.75, reward=0.0):
+    """Stay for ever, or take the payoff."""
+    return gamedp.Model.from_arrays(
+        [0, 2, 2],
+        [0, 1, 2],
+        [0, 1],
+        [1.0, 1.0],
+        rewards=[reward, 0.0],
+        terminals=[1],
+        payoffs=[payoff],
+    )
+
+
+def claim(model, lower, upper, lower_ranks, upper_ranks, objective=None, **more):
+    fields = {"lower": lower, "upper": upper, "lower_ranks": lower_ranks}
+    fields["upper_ranks"] = upper_ranks
+    arrays = {
+        name: None
+        if values is None
+        else np.array(values, np.int64 if name.endswith("ranks") else np.float64)
+        for name, values in fields.items()
+    }
+    objective = gamedp.TotalReward() if objective is None else objective
+    return gamedp.Certificate(objective=objective, digest=model.digest(), **arrays, **more)
+
+
+@pytest.mark.parametrize("rank", [-1, 0, 1, 2, 3, 2**62 - 1])
+def test_an_end_component_does_not_prove_itself(rank):
+    """The classic mistake: a bound of 1 on states that lead to each other in a circle."""
+    model = loop()
+    with pytest.raises(CertificateError, match=r"lower\[0\] = 1.0 of state 0 is not certified"):
+        gamedp.verify(model, claim(model, [1.0, 0.75], [2.0, 0.75], [rank, 0], [-1, 0]))
+    gamedp.verify(model, claim(model, [0.75, 0.75], [0.75, 0.75], [1, 0], [-1, 0]))
+    target = gamedp.Reachability([1])
+    wrong = claim(model, [1.0, 1.0], [1.0, 1.0], [rank, 0], [-1, -1], target)
+    if rank in {-1, 0}:
+        with pytest.raises(CertificateError):
+            gamedp.verify(model, wrong)
+    else:  # here it is true
+        assert gamedp.verify(model, wrong).width == 0
+
+
+def test_two_states_in_a_circle_do_not_prove_each_other():
+    """Nothing leads from them to the end, whatever the ranks say."""
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 2], [0, 1, 2], [1, 0], [1.0, 1.0], terminals=[2], payoffs=[1.0]
+    )
+    for ranks in itertools.product([-1, 0, 1, 2, 3], repeat=2):
+        with pytest.raises(CertificateError):
+            gamedp.verify(model, claim(model, [1, 1, 1], [1, 1, 1], [*ranks, 0], [-1, -1, 0]))
+    gamedp.verify(model, claim(model, [0, 0, 1], [0, 0, 1], [-1, -1, 0], [-1, -1, 0]))
+
+
+def test_infinite_totals():
+    earning = loop(reward=1.0)
+    infinite = claim(earning, [np.inf, 0.75], [np.inf, 0.75], [0, 0], [-1, 0])
+    gamedp.verify(earning, infinite)
+    for reward in (0.0, -1.0):
+        model = loop(reward=reward)
+        with pytest.raises(CertificateError, match=r"lower\[0\] = inf"):
+            gamedp.verify(model, attrs.evolve(infinite, digest=model.digest()))
+    # Who must pay for ever, or may leave: minus infinity is for those who cannot leave.
+    model = loop(reward=-1.0)
+    with pytest.raises(CertificateError, match=r"upper\[0\] = -inf"):
+        gamedp.verify(model, claim(model, [-np.inf, 0.75], [-np.inf, 0.75], [-1, 0], [0, 0]))
+    trapped = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[-1.0])
+    gamedp.verify(trapped, claim(trapped, [-np.inf], [-np.inf], [-1], [0]))
+    with pytest.raises(CertificateError, match=r"upper\[0\] = -inf"):
+        gamedp.verify(trapped, claim(trapped, [-np.inf], [-np.inf], [-1], [-1]))
+
+
+def test_where_a_target_is_missed_the_total_is_infinite():
+    model = loop(reward=0.0)
+    missed = gamedp.TotalReward(until=[1])
+    gamedp.verify(model, claim(model, [np.inf, 0.75], [np.inf, 0.75], [0, -1], [-1, 0], missed))
+    # Nobody who wants the least stays for ever.
+    least = gamedp.TotalReward("min", until=[1])
+    gamedp.verify(model, claim(model, [0.75, 0.75], [0.75, 0.75], [-1, -1], [1, 0], least))
+    with pytest.raises(CertificateError):
+        gamedp.verify(model, claim(model, [np.inf, 0.75], [np.inf, 0.75], [0, -1], [-1, 0], least))
+    # A finite upper bound needs a rank.
+    with pytest.raises(CertificateError, match=r"upper\[0\]"):
+        gamedp.verify(model, claim(model, [0.75, 0.75], [0.75, 0.75], [-1, -1], [-1, 0], least))
+
+
+def head_starts(model, lower, upper, biases, optimum="max"):
+    return gamedp.Certificate(
+        objective=gamedp.AverageReward(optimum),
+        lower=np.array(lower, float),
+        upper=np.array(upper, float),
+        bias_lower=np.array(biases, float),
+        bias_upper=np.array(biases, float),
+        digest=model.digest(),
+    )
+
+
+def test_averages():
+    """One may earn 1 and 3 in turn, or 1.5 again and again after a first step that costs 7."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 3, 4, 4],
+        [0, 1, 2, 3, 4],
+        [1, 2, 0, 2],
+        np.ones(4),
+        rewards=[1.0, -7.0, 3.0, 1.5],
+        terminals=[3],
+    )
+    right = head_starts(model, [2, 2, 1.5, 0], [2, 2, 1.5, 0], [0, 1, -1, 0])
+    assert gamedp.verify(model, right).width == 0
+    for state, bias in ((0, -0.5), (1, 1.5)):
+        biases = right.bias_lower.copy()
+        biases[state] += bias
+        with pytest.raises(CertificateError):
+            gamedp.verify(model, attrs.evolve(right, bias_lower=biases, bias_upper=biases))
+    for name, sign in (("lower", 1), ("upper", -1)):
+        for state in range(4):
+            numbers = getattr(right, name).copy()
+            numbers[state] = np.nextafter(numbers[state], sign * np.inf)
+            with pytest.raises(CertificateError):
+                gamedp.verify(model, attrs.evolve(right, **{name: numbers}))
+    worst = head_starts(model, [1.5, 1.5, 1.5, 0], [1.5, 1.5, 1.5, 0], [-8.5, -7, 0, 0], "min")
+    gamedp.verify(model, worst)
+
+
+def stronger(certificate, truth):
+    """Yield a certificate for each bound, in which it claims a bit more than the truth."""
+    for name, outward in (("lower", -np.inf), ("upper", np.inf)):
+        for state, value in enumerate(truth):
+            number = float(value)
+            if math.isinf(number):
+                continue
+            while (Fraction(number) <= value) if outward < 0 else (Fraction(number) >= value):
+                number = math.nextafter(number, -outward)
+            bounds = getattr(certificate, name).copy()
+            bounds[state] = number
+            yield name, state, attrs.evolve(certificate, **{name: bounds})
+
+
+@relaxed
+@given(models(), st.sampled_from(["max", "min"]))
+def test_no_bound_beyond_the_truth_is_accepted(model, optimum):
+    """Every number of the certificate, pushed past the exact value to the next one there is."""
+    objective = gamedp.TotalReward(optimum)
+    truth = exact_values(model, objective)
+    certificate = known(model, objective, tolerance=1e-9).certificate()
+    for name, state, false in stronger(certificate, truth):
+        with pytest.raises(CertificateError, match=name):
+            gamedp.verify(model, false)
+        # Nor with any rank, also if it seems to be the most harmless one.
+        for rank in (-1, 0, 2**40):
+            ranks = getattr(false, f"{name}_ranks").copy()
+            ranks[state] = rank
+            with pytest.raises(CertificateError):
+                gamedp.verify(model, attrs.evolve(false, **{f"{name}_ranks": ranks}))
+
+
+@relaxed
+@given(models(), st.sampled_from([0.3, 0.99]))
+def test_no_discounted_bound_beyond_the_truth_is_accepted(model, discount):
+    assume(not (model.has_swaps and model.constant_sum))
+    objective = gamedp.Discounted(discount)
+    certificate = known(model, objective, tolerance=1e-9).certificate()
+    for name, _, false in stronger(certificate, exact_values(model, objective)):
+        with pytest.raises(CertificateError, match=name):
+            gamedp.verify(model, false)
+
+
+@relaxed
+@given(models(), st.integers(0, 4))
+def test_no_bound_of_a_horizon_beyond_the_truth_is_accepted(model, horizon):
+    assume(not (model.has_swaps and model.constant_sum))
+    objective = gamedp.FiniteHorizon(horizon)
+    certificate = known(model, objective).certificate()
+    for name, _, false in stronger(certificate, exact_values(model, objective)):
+        with pytest.raises(CertificateError, match=name):
+            gamedp.verify(model, false)
+
+
+@relaxed
+@given(models(max_states=4, ends=False, swaps=False, players=[1]), st.data())
+def test_no_probability_beyond_the_truth_is_accepted(model, data):
+    """With end components, in which bounds without ranks would prove themselves."""
+    flags = st.lists(st.booleans(), min_size=model.num_states, max_size=model.num_states)
+    target = np.array(data.draw(flags))
+    certificate = known(model, gamedp.Reachability(target)).certificate()
+    columns = zip(*(worth_of_play(model, policy, target) for policy in plays(model)), strict=True)
+    truth = [max(column) for column in columns]
+    assert_contains(certificate, truth)
+    ranks = st.integers(-1, 6)
+    for name, state, false in stronger(certificate, truth):
+        with pytest.raises(CertificateError, match=name):
+            gamedp.verify(model, false)
+        other = getattr(false, f"{name}_ranks").copy()
+        other[state] = data.draw(ranks)
+        with pytest.raises(CertificateError):
+            gamedp.verify(model, attrs.evolve(false, **{f"{name}_ranks": other}))
+
+
+@relaxed
+@given(models(players=[1]), st.sampled_from(["max", "min"]))
+def test_ranks_must_fall(model, optimum):
+    """The ranks are the least there are: none can be lower, and bounds of 1 or more need one."""
+    model = attrs.evolve(model, rewards=np.abs(model.rewards) + 1, payoffs=np.abs(model.payoffs))
+    certificate = known(model, gamedp.TotalReward(optimum), tolerance=1e-9).certificate()
+    inner = np.flatnonzero(np.diff(model.choice_offsets))
+    assert (certificate.lower[inner] > 0).all()
+    for state in inner.tolist():
+        for rank in {-1, 0, int(certificate.lower_ranks[state]) - 1}:
+            ranks = certificate.lower_ranks.copy()
+            ranks[state] = rank
+            with pytest.raises(CertificateError, match="lower"):
+                gamedp.verify(model, attrs.evolve(certificate, lower_ranks=ranks))
+
+
+# Rounding ----------------------------------------------------------------------------------------
+
+
+@relaxed
+@given(models(), st.data())
+def test_what_is_decided_in_floating_point_holds_in_rationals(model, data):
+    numbers = st.floats(-10, 10) | st.sampled_from([0.0, 1.0, 1e-320, 1e300, -1e300, 1 / 3])
+    bounds = np.array([data.draw(numbers) for _ in range(model.num_states)])
+    objective = gamedp.TotalReward()
+    certificate = claim(model, bounds, bounds, [-1] * len(bounds), [-1] * len(bounds))
+    for sign in (1.0, -1.0):
+        with np.errstate(all="ignore"):
+            side = turned(model, certificate, objective, sign)
+            for rows in slices(model):
+                worth = worths(model, side, side.inequalities[0], rows)
+                lower = worth.lower()
+                for row, choice in enumerate(rows.choices):
+                    exact = exact_worth(model, side, side.inequalities[0], choice)
+                    assert math.isnan(lower[row]) or float(lower[row]) <= exact
+                    near = float(exact) if abs(exact) < 2**1000 else 0.0
+                    for bound in (near, math.nextafter(near, 1e308), math.nextafter(near, -1e308)):
+                        holds, fails = worth.compare(np.full(len(lower), bound))
+                        assert not holds[row] or Fraction(bound) <= exact
+                        assert not fails[row] or Fraction(bound) > exact
+
+
+def test_a_bound_that_holds_with_equality_is_accepted():
+    """Mixtures of equal bounds, whose sums of products round to something else."""
+    thirds = [0.1, 0.2, 0.7]
+    model = gamedp.Model.from_arrays(
+        [0, 2, 3, 4, 4],
+        [0, 3, 4, 5, 6],
+        [0, 1, 2, 3, 0, 0],
+        [*thirds, 1.0, 1.0, 1.0],
+        terminals=[3],
+        payoffs=[1 / 3],
+    )
+    third = [1 / 3] * 4
+    verified = gamedp.verify(model, claim(model, third, third, [1, 2, 2, 0], [-1, -1, -1, 0]))
+    assert (verified.width, verified.in_rationals) == (0, 0)
+
+
+def test_overflow_is_decided_in_rationals():
+    model = gamedp.Model.from_arrays(
+        [0, 1, 1, 1],
+        [0, 2],
+        [1, 2],
+        [0.5, 0.5],
+        rewards=[1e308],
+        terminals=[1, 2],
+        payoffs=[1.7e308, -1.7e308],
+    )
+    right = claim(
+        model, [0.9e308, 1.7e308, -1.7e308], [1.1e308, 1.7e308, -1.7e308], [1] * 3, [1] * 3
+    )
+    assert gamedp.verify(model, right).in_rationals == 2
+    with pytest.raises(CertificateError, match="lower"):
+        gamedp.verify(model, attrs.evolve(right, lower=np.array([1.01e308, 1.7e308, -1.7e308])))
+
+
+def test_probabilities_count_up_to_two_units_in_the_last_place():
+    """Ten pays one, at a chance of a tenth: no one knows which side of it is meant."""
+    model = gamedp.Model.from_arrays(
+        [0, 1, 1, 1], [0, 2], [1, 2], [0.1, 0.9], terminals=[1, 2], payoffs=[10.0, 0.0]
+    )
+    exact = math.ulp(1.0)
+    ranks = [1, 0, 0]
+    for part, accepted in ((0.0, False), (1.0, False), (2.0, True)):
+        low, high = 1 - part * exact, 1 + part * exact
+        certificate = claim(model, [low, 10, 0], [high, 10, 0], ranks, ranks)
+        if accepted:
+            gamedp.verify(model, certificate)
+        else:
+            with pytest.raises(CertificateError):
+                gamedp.verify(model, certificate)
+
+
+def test_probabilities_that_do_not_sum_to_one():
+    model = loop()
+    broken = attrs.evolve(model, probabilities=np.array([1.0, 0.5]))
+    with pytest.raises(gamedp.InvalidModelError, match=r"choice 1 .* do not sum to one"):
+        gamedp.verify(broken, claim(broken, [0, 0.75], [1, 0.75], [-1, 0], [-1, 0]))
+
+
+# What a certificate must look like ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"digest": "0" * 64}, "of another model"),
+        ({"lower": np.zeros(3)}, r"lower holds float64 of shape \(3,\)"),
+        ({"lower": np.zeros(2, np.float32)}, "lower holds float32"),
+        ({"upper": np.array([np.nan, 0.75])}, r"upper\[0\] is nan"),
+        ({"lower_ranks": None}, "needs lower_ranks"),
+        ({"lower_ranks": np.array([-2, 0])}, r"lower_ranks\[0\] is -2"),
+        ({"lower_ranks": np.array([2**62, 0])}, r"lower_ranks\[0\] is 4611686018427387904"),
+        ({"upper_ranks": np.zeros(2)}, "upper_ranks holds float64"),
+        ({"bias_lower": np.zeros(2)}, "has no use for bias_lower"),
+        ({"draw": math.inf}, "draw is inf"),
+        ({"lower": np.array([0.75, 0.8])}, r"lower\[1\] = 0.8 of state 1 is wrong.*0.75"),
+    ],
+)
+def test_what_is_wrong_with_the_arrays_is_said(changes, match):
+    model = loop()
+    right = claim(model, [0.75, 0.75], [0.75, 0.75], [1, 0], [-1, 0])
+    gamedp.verify(model, right)
+    with pytest.raises(CertificateError, match=match):
+        gamedp.verify(model, attrs.evolve(right, **changes))
+
+
+def test_a_draw_is_for_payoffs_alone():
+    model = loop(reward=1.0)
+    with pytest.raises(CertificateError, match=r"draw is 0\.5"):
+        gamedp.verify(model, claim(model, [0, 0.75], [9, 0.75], [-1, 0], [-1, 0], draw=0.5))
+
+
+def test_what_has_no_certificate():
+    three = gamedp.Model.from_arrays(
+        [0, 1, 1], [0, 1], [1], [1.0], payoffs=[[1.0, 2.0, 3.0]], num_players=3
+    )
+    solution = gamedp.solve(three)
+    with pytest.raises(UnsupportedProblemError, match="EQUILIBRIUM"):
+        solution.certificate()
+    with pytest.raises(UnsupportedProblemError, match="one or two players"):
+        gamedp.verify(three, claim(three, [0, 0], [1, 1], [-1, 0], [-1, 0]))
+    swaps = gamedp.Model.from_arrays(
+        [0, 1, 1], [0, 1], [1], [-1.0], payoffs=[1.0], num_players=2, constant_sum=1.0
+    )
+    for objective in (
+        gamedp.Reachability([1]),
+        gamedp.TotalReward(until=[1]),
+        gamedp.Discounted(0.5),
+    ):
+        with pytest.raises(UnsupportedProblemError):
+            gamedp.verify(swaps, claim(swaps, [0, 0], [1, 1], [-1, 0], [-1, 0], objective))
+
+
+def test_checking_needs_neither_numba_nor_a_solver(tmp_path):
+    solution = gamedp.solve(Matches(), compile="never")
+    solution.certificate().save(tmp_path / "proof")
+    fields = gamedp.model.ARRAYS
+    arrays = {name: getattr(solution.model, name) for name in fields}
+    np.savez(tmp_path / "model.npz", **arrays)
+    program = (
+        "import sys, numpy as np\n"
+        "from gamedp.certificate import Certificate, verify\n"
+        "from gamedp.model import Model\n"
+        "from gamedp.objectives import TotalReward\n"
+        "from pathlib import Path\n"
+        "folder = Path(sys.argv[1])\n"
+        f"model = Model(**np.load(folder / 'model.npz'), num_players=2, "
+        f"constant_sum={solution.model.constant_sum!r})\n"
+        "paths = (folder / 'proof').glob('*.npy')\n"
+        "arrays = {path.name.rsplit('-', 1)[0]: np.load(path) for path in paths}\n"
+        "verify(model, Certificate(objective=TotalReward(), digest=model.digest(), **arrays))\n"
+        "others = {'numba', 'scipy', 'gamedp.solution', 'gamedp.solvers'}\n"
+        "print(sorted(others & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_slices_do_not_matter(monkeypatch):
+    solution = gamedp.solve(Wubbel(goal=12), compile="never")
+    certificate = solution.certificate()
+    for size in (1, 7, 100):
+        monkeypatch.setattr("gamedp.certificate.worth.SLICE", size)
+        assert gamedp.verify(solution.model, certificate).width == solution.width
+
+
+# Making them -------------------------------------------------------------------------------------
+
+
+def test_bounds_that_hide_their_proof_are_widened():
+    """A sum without rounding, of a bound that was rounded by more than the next one."""
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 2, 2],
+        [0, 1, 3],
+        [1, 2, 3],
+        [1.0, 0.5, 0.5],
+        rewards=[-0.5, 0.0],
+        terminals=[2, 3],
+        payoffs=[0.9, 1.1],
+    )
+    solution = gamedp.solve(model)
+    lower = np.array([0.5, np.nextafter(1.0, 0), 0.9, 1.1])
+    hidden = attrs.evolve(solution, lower=lower)
+    certificate = hidden.certificate()
+    assert certificate.lower[0] < lower[0]
+    assert lower[0] - certificate.lower[0] < 1e-14
+    gamedp.verify(model, certificate)
+
+
+def test_bounds_that_do_not_hold_are_not_certified():
+    solution = gamedp.solve(Matches(), compile="never")
+    state = int((solution.lower == -1).argmax())
+    lower = solution.lower.copy()
+    lower[state] = 0.5
+    wrong = attrs.evolve(solution, lower=lower, upper=np.maximum(lower, solution.upper))
+    with pytest.raises(CertificateError, match=r"cannot be certified: lower\["):
+        wrong.certificate()
+
+
+def test_what_is_not_proven_has_no_certificate():
+    solution = gamedp.solve(loop())
+    unproven = attrs.evolve(solution, guarantee=gamedp.Guarantee.NONE)
+    with pytest.raises(UnsupportedProblemError, match="NONE"):
+        unproven.certificate()
+
+
+@relaxed
+@given(models(ends=False), st.data())
+def test_kernels_compiled_and_in_plain_python_agree(model, data):
+    flags = st.lists(st.booleans(), min_size=model.num_states, max_size=model.num_states)
+    structure = model.structure
+    helps = np.array([data.draw(flags), data.draw(flags)])
+    inside = np.array([data.draw(flags), data.draw(flags)])
+    ranked = np.array([data.draw(flags), data.draw(flags)]) & ~inside
+    graph = kernels.Graph(
+        model.choice_offsets,
+        model.transition_offsets,
+        model.successors,
+        model.probabilities,
+        structure.order,
+        structure.owners,
+        helps,
+        np.stack([model.rewards, -model.rewards]),
+    )
+    good = np.ones((2, model.num_choices), np.bool_)
+    results = []
+    for names in (
+        ("keep_inside", "find_gains", "relax"),
+        ("keep_inside_jit", "find_gains_jit", "relax_jit"),
+    ):
+        keep, find, relax = (getattr(kernels, name) for name in names)
+        members, gains = inside.copy(), np.full(inside.shape, kernels.NONE)
+        keep(graph, good, ranked, False, members, gains)
+        find(graph, good, ranked, inside, gains)
+        bounds = np.where(inside, 1.0, 0.5)
+        via = np.tile(model.choice_offsets[:-1], (2, 1))
+        relax(graph, via, inside, np.array([1.0, -1.0]), 0.9, bounds)
+        results.append((members, gains, bounds))
+    for plain, compiled in zip(*results, strict=True):
+        assert np.array_equal(plain, compiled)
+
+
+# On disk, and from the command line --------------------------------------------------------------
+
+
+def same(one, other):
+    for field in attrs.fields(gamedp.Certificate):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(a, np.ndarray):
+            assert np.array_equal(a, b)
+            assert a.dtype == b.dtype
+            assert not b.flags.writeable
+        else:
+            assert a == b
+
+
+OBJECTIVES = {
+    "total": gamedp.TotalReward(),
+    "least": gamedp.TotalReward("min"),
+    "until": gamedp.TotalReward("min", until=[1]),
+    "reach": gamedp.Reachability([1], [0, 1]),
+    "discounted": gamedp.Discounted(0.5),
+    "horizon": gamedp.FiniteHorizon(3),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_certificates_are_saved_and_loaded(name, tmp_path):
+    model = loop()
+    certificate = gamedp.solve(model, OBJECTIVES[name]).certificate()
+    certificate.save(tmp_path / "proof")
+    loaded = gamedp.load_certificate(tmp_path / "proof")
+    same(certificate, loaded)
+    same(certificate, pickle.loads(pickle.dumps(certificate)))
+    gamedp.verify(model, loaded)
+    certificate.save(tmp_path / "proof")  # once more, over itself
+
+
+def test_solutions_and_certificates_do_not_overwrite_each_other(tmp_path):
+    solution = gamedp.solve(Matches(), compile="never")
+    solution.save(tmp_path / "solution")
+    solution.certificate().save(tmp_path / "proof")
+    with pytest.raises(DamagedFileError, match="not of a saved certificate"):
+        solution.certificate().save(tmp_path / "solution")
+    with pytest.raises(DamagedFileError, match="not of a saved solution"):
+        solution.save(tmp_path / "proof")
+    with pytest.raises(DamagedFileError, match="not of a solution"):
+        gamedp.load(tmp_path / "proof")
+    with pytest.raises(DamagedFileError, match="not of a certificate"):
+        gamedp.load_certificate(tmp_path / "solution")
+
+
+def test_a_damaged_certificate_is_noticed(tmp_path):
+    gamedp.solve(loop()).certificate().save(tmp_path)
+    path = next(tmp_path.glob("lower-*.npy"))
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(DamagedFileError, match="checksum"):
+        gamedp.load_certificate(tmp_path)
+
+
+def test_a_target_that_cannot_be_written_down_is_said_to_be(tmp_path):
+    certificate = gamedp.solve(loop()).certificate()
+    function = attrs.evolve(certificate, objective=gamedp.Reachability(lambda state: state == 1))
+    with pytest.raises(gamedp.InvalidParameterError, match="target of the objective"):
+        function.save(tmp_path)
+
+
+def run(*arguments, capsys):
+    code = main([str(argument) for argument in arguments])
+    done = capsys.readouterr()
+    return code, done.out, done.err
+
+
+def test_the_command_line_verifies(tmp_path, capsys):
+    options = ("--compile", "never", "--set", "matches=9")
+    saved, proof = tmp_path / "solution", tmp_path / "proof"
+    code, out, _ = run(
+        "solve", "matches", *options, "--save", saved, "--certificate", proof, capsys=capsys
+    )
+    assert code == 0
+    assert f"proof in    {proof}" in out
+    code, out, _ = run("verify", "matches", proof, "--set", "matches=9", capsys=capsys)
+    assert code == 0
+    assert "verified    For every state" in out
+    code, out, _ = run("verify", saved, proof, "--json", capsys=capsys)
+    assert code == 0
+    facts = json.loads(out)
+    assert facts["verified"]
+    assert facts["states"] == 10
+    code, out, err = run("verify", "matches", proof, "--json", capsys=capsys)
+    assert code == 1
+    assert not json.loads(out)["verified"]
+    assert "of another model" in err
+    code, _, err = run("verify", "matches", proof, "--coalition", "0", capsys=capsys)
+    assert code == 2
+    assert "--coalition is for a model in a file" in err
+    code, _, err = run("verify", saved, tmp_path / "none", capsys=capsys)
+    assert code == 1
+    assert "there is no folder" in err
+
+
+def test_the_command_line_verifies_models_in_files(tmp_path, capsys):
+    file, proof = tmp_path / "model.drn", tmp_path / "proof"
+    gamedp.save_model(file, loop())
+    code, out, err = run("solve", file, "--reach", 1, "--certificate", proof, capsys=capsys)
+    assert (code, err) == (0, "")
+    assert f"proof in    {proof}" in out
+    code, out, _ = run("verify", file, proof, capsys=capsys)
+    assert code == 0
+    assert "objective   reach" in out
+    code, _, err = run("verify", file, proof, "--set", "goal=3", capsys=capsys)
+    assert code == 2
+    assert "--set is for games" in err
+
+
+# Averages of the solver ---------------------------------------------------------------------------
+
+
+@relaxed
+@given(models(ends=False, swaps=False), st.sampled_from(["max", "min"]))
+def test_averages_are_certified(model, optimum):
+    try:
+        solution = known(model, gamedp.AverageReward(optimum))
+    except UnsupportedProblemError:
+        return
+    assume(solution.guarantee is gamedp.Guarantee.TWO_SIDED and solution.biases is not None)
+    assert_certified(solution)

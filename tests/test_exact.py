@@ -1,0 +1,327 @@
+"""Values in rational numbers: those of the judge, of the rules, and as they are saved."""
+
+import itertools
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import gamedp
+from gamedp.solvers import rationals
+from gamedp.testing import exact_values, small_problems
+from gamedp.testing.strategies import models
+
+SOLVER = gamedp.ExactPolicyIteration()
+
+relaxed = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def solved(model, objective=None, solver=SOLVER, **keywords):
+    return gamedp.solve(model, objective, solver, **keywords)
+
+
+def assert_exact(solution):
+    truth = exact_values(solution.model, solution.objective)
+    assert list(solution.exact) == truth
+    for low, value, middle, high in zip(
+        solution.lower, truth, solution.values, solution.upper, strict=True
+    ):
+        assert low <= value <= high
+        assert low <= middle <= high
+        assert high <= math.nextafter(low, math.inf)
+        assert (low == high) == (Fraction(float(low)) == value)
+
+
+@relaxed
+@given(models(), st.sampled_from(["max", "min"]))
+def test_totals(model, optimum):
+    assert_exact(solved(model, gamedp.TotalReward(optimum)))
+
+
+@relaxed
+@given(models(players=[1, 2], ends=False, swaps=False), st.sampled_from([0.0, 0.5, 0.99]))
+def test_discounted(model, discount):
+    assert_exact(solved(model, gamedp.Discounted(discount)))
+
+
+@relaxed
+@given(models(max_states=4), st.integers(0, 4), st.sampled_from(["max", "min"]))
+def test_finite_horizons(model, horizon, optimum):
+    model = attrs.evolve(model, constant_sum=0.0)
+    solution = solved(model, gamedp.FiniteHorizon(horizon, optimum))
+    assert_exact(solution)
+    assert solution.step_policies.shape == (horizon, model.num_states)
+
+
+@relaxed
+@given(
+    models(max_states=4, players=[1], ends=False),
+    st.lists(st.booleans(), min_size=6, max_size=6),
+    st.sampled_from(["max", "min"]),
+)
+def test_reachability_of_one_player(model, target, optimum):
+    mask = np.array(target)[: model.num_states]
+    assert_exact(solved(model, gamedp.Reachability(mask, optimum=optimum)))
+
+
+def fair_ring(states):
+    """Walk round a ring until it is left: from each state with its own probability."""
+    successors, probabilities = [], []
+    for state in range(states):
+        leaves = 1 / (state + 3)
+        successors += [state, (state + 1) % states, states]
+        probabilities += [(1 - leaves) / 2, (1 - leaves) / 2, leaves]
+    return gamedp.Model.from_arrays(
+        [*range(states + 1), states],
+        range(0, 3 * states + 1, 3),
+        successors,
+        probabilities,
+        rewards=[1.0] * states,
+        terminals=[states],
+    )
+
+
+@pytest.mark.parametrize("states", [1, 2, 3, 12])
+def test_fractions_stand_in_for_flint(states, monkeypatch):
+    model = fair_ring(states)
+    truth = exact_values(model)
+    assert list(solved(model).exact) == truth
+    monkeypatch.setattr(rationals, "flint", None)
+    assert type(rationals.rational(1)) is Fraction
+    assert list(solved(model).exact) == truth
+
+
+def test_flint_is_used():
+    assert type(rationals.rational(Fraction(1, 3))).__name__ == "fmpq"
+    assert rationals.as_fraction(rationals.rational(0.1)) == Fraction(0.1)
+
+
+def test_a_chain_that_is_slow_to_converge():
+    """From the middle of 40 steps, each back to the start with one half: 0.7 exactly."""
+    steps = 20
+    places = {step: step + steps for step in range(-steps, steps + 1)}
+    rows = []
+    for step in range(-steps, steps + 1):
+        if step == 0:
+            rows.append([(0.7, 1), (1 - 0.7, -1)])
+        elif abs(step) < steps:
+            rows.append([(0.5, step + (1 if step > 0 else -1)), (0.5, 0)])
+        else:
+            rows.append([])
+    model = gamedp.Model.from_arrays(
+        np.cumsum([0, *(bool(row) for row in rows)]),
+        np.cumsum([0, *(len(row) for row in rows if row)]),
+        [places[target] for row in rows for _, target in row],
+        [chance for row in rows for chance, _ in row],
+        terminals=[0, 2 * steps],
+    )
+    solution = solved(model, gamedp.Reachability([2 * steps]))
+    right, left = Fraction(0.7), Fraction(1 - 0.7)
+    assert solution.exact[steps] == right / (right + left)
+    assert solution.exact == tuple(
+        solved(model, gamedp.Reachability([2 * steps], optimum="min")).exact
+    )
+
+
+class Throws(NamedTuple):
+    left: int
+
+
+@attrs.frozen
+class UntilSeven:
+    """Throw a die of seven sides until it shows six or seven, or give up: all in Fractions."""
+
+    exact: bool = True
+    wrong: bool = False
+
+    def initial_state(self):
+        return [(Fraction(1, 3), Throws(3)), (Fraction(2, 3), Throws(2))]
+
+    def is_terminal(self, state):
+        return state.left < 2
+
+    def actions(self, state):
+        return (0, 1)
+
+    def outcomes(self, state, action):
+        part = Fraction(1, 8 if self.wrong and Changed.now else 7)
+        if action:
+            yield Fraction(1), Throws(0)
+        elif self.exact:
+            yield part, Throws(1)
+            yield part, Throws(1)
+            yield 1 - 2 * part, state
+        else:
+            yield float(2 * part), Throws(1)
+            yield float(1 - 2 * part), state
+
+    def reward(self, state, action, player):
+        return Fraction(-1, 10)
+
+    def payoff(self, state, player):
+        return Fraction(state.left, 3)
+
+
+class Changed:
+    now = False
+
+
+def test_the_rules_are_asked_for_their_fractions():
+    solution = solved(gamedp.compile(UntilSeven(), compile="never"))
+    # Seven throws in two games, each costs a tenth, and the end is worth a third.
+    value = Fraction(1, 3) - Fraction(7, 20)
+    assert solution.exact_value(Throws(3)) == value
+    assert solution.exact_value() == value  # from 2 as from 3
+    assert solution.lower[0] < value < solution.upper[0]
+    stored = solved(gamedp.compile(UntilSeven(exact=False), compile="never"))
+    assert 0 < abs(stored.exact_value(Throws(3)) - value) < Fraction(1, 10**15)
+
+
+def test_rules_that_have_changed_are_noticed(monkeypatch):
+    model = gamedp.compile(UntilSeven(wrong=True), compile="never")
+    monkeypatch.setattr(Changed, "now", True)
+    with pytest.raises(gamedp.InvalidModelError, match="Compile the game again"):
+        solved(model)
+
+
+def test_values_of_either_player_and_places():
+    model = small_problems()["places change, one wins"].model
+    solution = solved(model)
+    for state, value in enumerate(exact_values(model)):
+        assert solution.exact_value(state) == value
+        assert solution.exact_value(state, player=1) == 1 - value
+    assert solution.exact_value(player=1) == 1 - solution.exact_value()
+    with pytest.raises(gamedp.UnsupportedProblemError, match="ExactPolicyIteration does"):
+        gamedp.solve(model).exact_value(0)
+
+
+def test_exact_values_are_saved(tmp_path):
+    for number, (model, objective) in enumerate(
+        [
+            (fair_ring(40), None),
+            (fair_ring(3), gamedp.TotalReward()),
+            (infinite(), gamedp.TotalReward()),
+        ]
+    ):
+        solution = solved(model, objective)
+        solution.save(tmp_path / str(number))
+        loaded = gamedp.load(tmp_path / str(number))
+        assert loaded.exact == solution.exact
+        assert loaded.exact is not None
+    gamedp.solve(fair_ring(3)).save(tmp_path / "rough")
+    assert gamedp.load(tmp_path / "rough").exact is None
+
+
+def infinite():
+    """Nobody leaves a place that pays."""
+    return gamedp.Model.from_arrays(
+        [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], rewards=[1.0, 0.0], terminals=[1], payoffs=[0.5]
+    )
+
+
+def test_infinite_totals():
+    solution = solved(infinite())
+    assert solution.exact == (math.inf, Fraction(1, 2))
+    assert solution.exact_value() == math.inf
+
+
+def test_limits_leave_the_bounds_that_are_known():
+    model = fair_ring(30)
+    model = gamedp.Model.from_arrays(
+        model.choice_offsets,
+        model.transition_offsets,
+        model.successors,
+        model.probabilities,
+        rewards=model.rewards,
+        terminals=model.terminals,
+        payoffs=[0.1],
+    )
+    with pytest.raises(gamedp.NotSolvedError, match="limit of time") as caught:
+        solved(model, solver=gamedp.ExactPolicyIteration(max_seconds=1e-9))
+    assert caught.value.solution.exact is None
+    for low, value, high in zip(
+        caught.value.solution.lower, exact_values(model), caught.value.solution.upper, strict=True
+    ):
+        assert low <= value <= high
+
+
+def almost_a_tie():
+    """The longer way earns more by so little that no double tells."""
+    return gamedp.Model.from_arrays(
+        [0, 2, 3, 3],
+        [0, 1, 2, 3],
+        [2, 1, 2],
+        [1.0, 1.0, 1.0],
+        rewards=[0.0, 0.0, 2.0**-60],
+        terminals=[2],
+        payoffs=[1.0],
+    )
+
+
+def test_what_no_double_tells():
+    solution = solved(almost_a_tie())
+    assert solution.exact[0] == 1 + Fraction(1, 2**60)
+    assert solution.policy.tolist() == [1, 2, -1]
+
+
+def test_a_limit_of_policies():
+    solver = gamedp.ExactPolicyIteration(max_policies=1)
+    with pytest.raises(gamedp.NotSolvedError, match="Raise max_policies") as caught:
+        solved(almost_a_tie(), solver=solver)
+    known = caught.value.solution
+    assert known.guarantee is gamedp.Guarantee.TWO_SIDED
+    assert known.lower[0] <= 1 + Fraction(1, 2**60) <= known.upper[0]
+
+
+def test_too_many_states_are_refused_if_that_is_asked():
+    solver = gamedp.ExactPolicyIteration(max_states=5)
+    assert solved(fair_ring(4), solver=solver).exact is not None
+    with pytest.raises(gamedp.UnsupportedProblemError, match="5 states at most; there are 6"):
+        solved(fair_ring(5), solver=solver)
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_states": 0}, {"max_policies": 0}, {"max_seconds": 0}, {"max_states": 1.5}]
+)
+def test_options_are_validated(options):
+    with pytest.raises(gamedp.InvalidParameterError):
+        gamedp.ExactPolicyIteration(**options)
+
+
+def test_a_coarse_double_is_no_error():
+    """The bounds cannot be as close as was asked, but the value is known."""
+    model = attrs.evolve(fair_ring(3), rewards=np.full(3, 1e15))
+    solution = solved(model, tolerance=1e-9)
+    assert solution.status is gamedp.Status.ROUNDING
+    assert list(solution.exact) == exact_values(model)
+
+
+def test_beyond_the_range_of_doubles():
+    model = attrs.evolve(fair_ring(3), rewards=np.full(3, 1e308))
+    with pytest.raises(gamedp.InvalidModelError, match="beyond the range"):
+        solved(model)
+
+
+@pytest.mark.parametrize("count", range(1, 7))
+def test_linear_systems(count, monkeypatch):
+    generator = np.random.default_rng(count)
+    rows = [
+        {
+            column: rationals.rational(Fraction(int(generator.integers(1, 9)), 10 * count))
+            for column in range(count)
+            if generator.random() < 0.7
+        }
+        for _ in range(count)
+    ]
+    known = [rationals.rational(Fraction(int(generator.integers(-9, 9)), 7)) for _ in rows]
+    found = rationals.solve_linear_system(rows, list(known))
+    for row, constant, value in zip(rows, known, found, strict=True):
+        assert value == constant + sum(chance * found[column] for column, chance in row.items())
+    monkeypatch.setattr(rationals, "flint", None)
+    again = rationals.solve_linear_system(rows, list(known))
+    assert all(one == other for one, other in itertools.zip_longest(found, again))

@@ -1,0 +1,236 @@
+"""What each method of Bellman's fixed point is for, and what they have in common."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_solvers import FIXED_POINT, assert_contains, walk
+
+import gamedp
+from gamedp.testing import exact_values
+from gamedp.testing.strategies import models
+
+relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+BY_NAME = {type(solver).__name__: solver for solver in FIXED_POINT}
+
+
+def model_of(*states, **options):
+    """Make a model of states: choices (reward, [(probability, state), ...]), or a payoff."""
+    choices, offsets, rewards, successors, probabilities = [0], [0], [], [], []
+    terminals, payoffs = [], []
+    for number, state in enumerate(states):
+        if not isinstance(state, list):
+            terminals.append(number)
+            payoffs.append(state)
+        for reward, outcomes in state if isinstance(state, list) else ():
+            rewards.append(reward)
+            successors += [target for _, target in outcomes]
+            probabilities += [probability for probability, _ in outcomes]
+            offsets.append(len(successors))
+        choices.append(len(rewards))
+    return gamedp.Model.from_arrays(
+        choices,
+        offsets,
+        successors,
+        probabilities,
+        rewards=rewards,
+        terminals=terminals,
+        payoffs=payoffs,
+        **options,
+    )
+
+
+def slow_chain(length):
+    """From the middle to the right with probability 0.7; each step out may lead back (2018).
+
+    S. Haddad and B. Monmege's chain, turned so that the answer is the same number for each length:
+    both sides take equally long.
+    """
+    last = 2 * length - 2
+    states = [[(0.0, [(0.7, 1), (0.3, length)])]]
+    for first, win in ((1, 1), (length, 2)):
+        for step in range(1, length):
+            here = first + step - 1
+            onward = here + 1 if step < length - 1 else last + win
+            states.append([(0.0, [(0.5, onward), (0.5, 0)])])
+    return model_of(*states, 1.0, 0.0)
+
+
+@relaxed
+@given(models(), st.sampled_from([1e-3, 1e-8]))
+def test_relative_tolerances(model, tolerance):
+    truth = exact_values(model)
+    for solver in FIXED_POINT:
+        if not solver.supports(gamedp.Problem(model)):
+            continue
+        try:
+            solution = gamedp.solve(model, solver=solver, tolerance=tolerance, relative=True)
+        except gamedp.NotSolvedError as error:
+            solution = error.solution
+            assert solution.status is gamedp.Status.ROUNDING
+        assert_contains(solution, truth)
+        if solution.status is gamedp.Status.SOLVED:
+            widths = (solution.upper - solution.lower).tolist()
+            for width, value in zip(widths, truth, strict=True):
+                assert width <= Fraction(tolerance) * abs(value)
+
+
+NATIVE = tuple(solver for solver in FIXED_POINT if solver.goes_relative)
+"""Those that know relative tolerances themselves."""
+
+
+@pytest.mark.parametrize("solver", NATIVE, ids=str)
+def test_a_tiny_probability_is_no_zero(solver):
+    """Ten steps that each succeed once in 40000 tries, or lose: 1e-46 is the answer."""
+    chance = 2.5e-5
+    states = [
+        [(0.0, [(chance, step + 1), (1e-3, max(step - 1, 0)), (1 - 1e-3 - chance, 11)])]
+        for step in range(10)
+    ]
+    model = model_of(*states, 1.0, 0.0)
+    truth = exact_values(model)
+    assert 1e-47 < truth[0] < 1e-45
+    solution = gamedp.solve(model, solver=solver, tolerance=1e-6, relative=True)
+    assert solution.status is gamedp.Status.SOLVED
+    assert_contains(solution, truth)
+    low, high = solution.bounds(0)
+    assert 0 < low <= high <= low * (1 + 1e-6)
+
+
+def test_rounding_forbids_a_tiny_probability_to_others():
+    """Their errors are in proportion within a component: they say so, and what is known holds."""
+    model = model_of(
+        [(0.0, [(1e-30, 1), (0.5, 0), (0.5, 2)])], [(0.0, [(0.5, 0), (0.5, 3)])], 0.0, 1.0
+    )
+    with pytest.raises(gamedp.NotSolvedError, match=r"relative tolerance 1e-06") as caught:
+        gamedp.solve(model, solver=gamedp.TopologicalValueIteration(), relative=True)
+    assert_contains(caught.value.solution, exact_values(model))
+
+
+def test_a_relative_tolerance_that_rounding_forbids():
+    """The value is the difference of large numbers, and zero."""
+    model = model_of([(1e6, [(0.3, 0), (0.7, 1)])], [(-1e6 / 0.7, [(1.0, 2)])], 0.0)
+    for solver in (gamedp.TopologicalValueIteration(), gamedp.OptimisticValueIteration()):
+        with pytest.raises(gamedp.NotSolvedError, match="rounding") as caught:
+            gamedp.solve(model, solver=solver, relative=True)
+        solution = caught.value.solution
+        assert solution.status is gamedp.Status.ROUNDING
+        assert_contains(solution, exact_values(model))
+
+
+@pytest.mark.parametrize("solver", FIXED_POINT, ids=str)
+def test_limits_leave_bounds_that_hold(solver):
+    model = walk(states=200)
+    truth = [Fraction(state, 199) for state in range(200)]
+    limits = {"max_seconds": 1e-9}
+    if hasattr(solver, "max_sweeps"):
+        limits = {"max_sweeps": 3}
+    elif hasattr(solver, "max_policies"):
+        limits = {"max_policies": 1}
+    limited = type(solver)(**limits)
+    try:
+        solution = gamedp.solve(model, solver=limited, tolerance=1e-12)
+    except gamedp.NotSolvedError as error:
+        solution = error.solution
+        assert solution.status in {gamedp.Status.SWEEP_LIMIT, gamedp.Status.TIME_LIMIT,
+                                   gamedp.Status.ROUNDING}  # fmt: skip
+    assert_contains(solution, truth)
+    assert solution.lower.min() >= 0
+    assert solution.upper.max() <= 1
+
+
+@pytest.mark.parametrize("length", [5, 10])
+@pytest.mark.parametrize("solver", FIXED_POINT, ids=str)
+def test_the_slow_chain(solver, length):
+    solution = gamedp.solve(slow_chain(length), solver=solver)
+    assert abs(solution.values[0] - 0.7) <= 1e-6
+    assert solution.lower[0] <= 0.7 <= solution.upper[0]
+
+
+@pytest.mark.parametrize("name", ["PolicyIteration", "LinearProgramming"])
+@pytest.mark.parametrize("length", [20, 40])
+def test_elimination_solves_the_slow_chain_to_the_last_digits(name, length):
+    """Play stays for 2**40 steps and more; no digit of the value is lost by that."""
+    try:
+        solution = gamedp.solve(slow_chain(length), solver=BY_NAME[name])
+    except gamedp.NotSolvedError as error:
+        solution = error.solution
+    assert abs(solution.values[0] - 0.7) <= 1e-14
+    assert solution.lower[0] <= 0.7 <= solution.upper[0]
+
+
+def endless(reward):
+    """From 0, stop for 5, or go on by 1, which leads back; each step earns `reward`."""
+    return model_of(
+        [(reward, [(1.0, 1)]), (0.0, [(1.0, 2)])],
+        [(reward, [(1.0, 0)]), (reward, [(0.5, 2), (0.5, 0)])],
+        5.0,
+    )
+
+
+@pytest.mark.parametrize("solver", FIXED_POINT, ids=str)
+@pytest.mark.parametrize(("optimum", "cost"), [("max", -1.0), ("min", 1.0)])
+def test_policies_that_never_end_are_no_way_to_begin(solver, optimum, cost):
+    """The first choices go round for ever, at a cost; the linear system of that is singular."""
+    solution = gamedp.solve(endless(cost), gamedp.TotalReward(optimum), solver, tolerance=1e-9)
+    # Who stops at once gets 5; from 1, half of the time that takes one more step.
+    other = cost + 5.0
+    for value, low, high in zip((5.0, other, 5.0), solution.lower, solution.upper, strict=True):
+        assert low <= value <= high
+    assert solution.width <= 1e-9
+
+
+@pytest.mark.parametrize("solver", FIXED_POINT, ids=str)
+def test_negative_rewards_are_bounded_from_below_as_well(solver):
+    """Costs and gains that all but cancel out: zero is no lower bound to begin with."""
+    model = model_of([(-1.0, [(0.9, 1), (0.1, 2)])], [(1.0, [(0.9, 0), (0.1, 2)])], -3.0)
+    assert_contains(gamedp.solve(model, solver=solver, tolerance=1e-9), exact_values(model))
+
+
+def two(players):
+    return model_of(
+        [(0.0, [(0.5, 1), (0.5, 2)]), (0.0, [(1.0, 2)])],
+        [(0.0, [(0.5, 0), (0.5, 3)]), (0.0, [(1.0, 2)])],
+        1.0,
+        0.0,
+        players=players,
+    )
+
+
+def test_what_is_refused():
+    swapping = model_of([(0.0, [(-0.5, 0), (0.5, 1)])], 1.0, num_players=2)
+    opponents = two([0, 1, 0, 0])
+    for model, solver, words in (
+        (swapping, gamedp.SoundValueIteration(), "change the players' places"),
+        (swapping, gamedp.LinearProgramming(), "change the players' places"),
+        (opponents, gamedp.LinearProgramming(), "one player alone"),
+    ):
+        with pytest.raises(gamedp.UnsupportedProblemError, match=words):
+            gamedp.solve(model, solver=solver)
+    assert gamedp.LinearProgramming().supports(gamedp.Problem(two([1, 1, 0, 0])))
+
+
+def test_modified_policy_iteration_calms_down():
+    """Without sweeps along the policy it is value iteration, and says so by its sweeps."""
+    plain, modified = (
+        gamedp.solve(walk(), solver=gamedp.ModifiedPolicyIteration(inner_sweeps=inner))
+        for inner in (0, 50)
+    )
+    assert np.abs(plain.values - modified.values).max() <= 2e-6
+
+
+def test_anderson_needs_far_fewer_sweeps_on_a_chain():
+    accelerated = gamedp.solve(slow_chain(10), solver=gamedp.AndersonAcceleration())
+    plain = gamedp.solve(slow_chain(10), solver=gamedp.ValueIteration())
+    assert 10 * accelerated.statistics.sweeps < plain.statistics.sweeps
+
+
+def test_components_too_large_for_elimination():
+    """More than two thousand states: the sparse decomposition, with weights of its own."""
+    solution = gamedp.solve(walk(states=2500), solver=gamedp.PolicyIteration())
+    truth = np.arange(2500) / 2499
+    assert np.abs(solution.values - truth).max() <= 1e-9
+    assert solution.width <= 1e-6

@@ -1,4 +1,7 @@
-"""Mancala beside plain C: the tables of endings, which either side makes by the same rules.
+"""Mancala beside plain C: search, and the tables of endings, both by the same rules.
+
+Search deepens with a table of positions on both sides. They order moves a little differently and so
+do not come to the same positions: what is compared is the time for each, and the value.
 
 There are two peers in C for the tables. One works as gamedp does for any game: it makes each move
 of each board and looks up where that leads to. The other knows what Mancala has in particular, that
@@ -22,7 +25,9 @@ import gamedp
 from gamedp.games.mancala import Mancala
 
 PITS = 6
+STONES = 4  # in each pit, for search
 AT_MOST = 3.0  # times the time of the peer that works in the same way: the goal
+SAVED = 1 / 10  # of the positions of plain minimax are looked at: the goal
 
 
 def endings(material: int, rounds: int) -> list[measure.Row]:
@@ -78,8 +83,72 @@ def endings(material: int, rounds: int) -> list[measure.Row]:
     ]
 
 
+def trees(depth: int, rounds: int) -> list[measure.Row]:
+    """Return the rows of counting lines of play and of searching, so many moves ahead."""
+    game = Mancala(pits=PITS, stones=STONES)
+    searcher = gamedp.AlphaBeta(depth=depth + 4, all_best=False)
+    plain = gamedp.Minimax(depth=depth).search(game).statistics.nodes
+    looked_at = gamedp.AlphaBeta(depth=depth, all_best=False).search(game).statistics.nodes
+    program = measure.build_peer("mancala")
+
+    def counting() -> float:
+        return measure.processor_seconds(lambda: gamedp.perft(game, depth))
+
+    def searching() -> float:
+        results = []
+        seconds = measure.processor_seconds(lambda: results.append(searcher.search(game)))
+        return seconds / results[0].statistics.nodes
+
+    def peer(mode: str, ahead: int) -> Any:
+        return measure.run_peer(program, mode, PITS, STONES, ahead) if program else {}
+
+    def counted() -> float:
+        return float(peer("perft", depth)["seconds"])
+
+    def searched() -> float:
+        found = peer("deepening", depth + 4)
+        return float(found["seconds"] / found["nodes"])
+
+    lines, value = gamedp.perft(game, depth).positions[-1], searcher.search(game).value
+    same_lines = peer("perft", depth)["leaves"] == lines if program else None
+    same_value = peer("deepening", depth + 4)["value"] == value if program else None
+    return [
+        measure.compare(
+            f"all lines of {depth} moves of {PITS} pits with {STONES} stones",
+            counting,
+            counted if program else None,
+            rounds=rounds,
+            beside="C",
+            agrees=same_lines,
+            goal=("<=", AT_MOST),
+            facts={"lines": lines},
+        ),
+        measure.compare(
+            f"a position of a search {depth + 4} moves ahead, with a table",
+            searching,
+            searched if program else None,
+            rounds=rounds,
+            beside="C",
+            agrees=same_value,
+            goal=("<=", AT_MOST),
+            facts={"value": value},
+        ),
+        measure.Row(
+            what=f"positions looked at of those of plain minimax, {depth} moves ahead",
+            ours=float(looked_at),
+            unit="",
+            beside="gamedp's own",
+            theirs=float(plain),
+            ratio=(looked_at / plain,) * 3,
+            goal=("<=", SAVED),
+        ),
+    ]
+
+
 def mancala(quick: bool) -> list[measure.Row]:
-    return endings(8, 2) if quick else endings(13, 7)
+    if quick:
+        return [*trees(6, 2), *endings(8, 2)]
+    return [*trees(9, 7), *endings(13, 7)]
 
 
 if __name__ == "__main__":

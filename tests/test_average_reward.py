@@ -215,6 +215,7 @@ def test_known_values(name, tolerance):
     assert solution.width <= tolerance
     assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
     assert_biases_prove_the_bounds(solution)
+    assert gamedp.verify(model, solution.certificate()).width == solution.width
 
 
 @pytest.mark.parametrize("name", [name for name in KNOWN if "long" not in name])
@@ -244,6 +245,7 @@ def test_random_models(model, tolerance, optimum):
     assert (solution.values <= solution.upper).all()
     if solution.biases is not None:
         assert_biases_prove_the_bounds(solution)
+        gamedp.verify(model, solution.certificate())
     assert model.digest() == before
 
 
@@ -341,6 +343,16 @@ def test_a_tolerance_finer_than_rounding_is_said_to_be():
         gamedp.solve(taxicab(), gamedp.AverageReward(), tolerance=1e-18)
     assert between(caught.value.solution, [Fraction(1588, 119)] * 3)
     assert caught.value.solution.width < 1e-12
+
+
+def test_what_nobody_would_choose_does_not_blur_the_answer():
+    """Its rounding is larger than the tolerance."""
+    model = model_of(
+        [(1, {1: 0.5, 0: 0.5}), (-1e12, {1: 0.5, 0: 0.5})],
+        [(0, {0: 0.25, 1: 0.75}), (-1e12, {1: 1.0})],
+    )
+    solution = gamedp.solve(model, gamedp.AverageReward(), tolerance=1e-10)
+    assert between(solution, [Fraction(1, 3)] * 2)
 
 
 def test_sure_gains_are_exact():

@@ -38,6 +38,8 @@ relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[Health
         (gamedp.LinearProgramming(), 19),
         (gamedp.Retrograde(), 4),
         (gamedp.RelativeValueIteration(), 2),
+        (gamedp.StrategyIteration(), 25),
+        (gamedp.ExactPolicyIteration(), 28),
     ],
     ids=repr,
 )

@@ -27,13 +27,13 @@ TIERS = ("never", "always")
 IS_POSIX = os.name == "posix"
 
 MANCALAS = [
-    (Mancala(pits=2, stones=2), 4),
+    (Mancala(pits=2, stones=2), 7),
     (Mancala(pits=3, stones=2), 6),
     (Mancala(pits=1, stones=4, majority_stop=False), 8),
     (Mancala(pits=3, stones=1, majority_stop=False, captures="opposite", ends="either"), 6),
     (Mancala(pits=2, stones=3, majority_stop=False, move_again=True, chains="move"), 8),
-    (Mancala(pits=2, stones=3, chains="never", leftover="out"), 6),
-    (Mancala(pits=2, stones=3, captures="run-unchained", occupied="before"), 6),
+    (Mancala(pits=2, stones=3, chains="never", leftover="out"), 11),
+    (Mancala(pits=2, stones=3, captures="run-unchained", occupied="before"), 11),
     (Mancala(pits=2, stones=3, majority_stop=False, leftover="nobody", skip_source=True), 9),
     (Mancala(pits=3, stones=2, captures="opposite-empty", move_again=True, ends="either"), 6),
     (Mancala.kalah(pits=3, stones=2), 7),
@@ -140,7 +140,7 @@ class TestValues:
     @pytest.mark.parametrize(
         ("game", "materials"),
         [
-            (Mancala(pits=2, stones=3), (0, 3, 6)),
+            (Mancala(pits=2, stones=3), (0, 3, 6, 11)),
             (Mancala(pits=3, stones=2), (4,)),
             (Mancala.kalah(pits=2, stones=3), (5, 12)),
             (Symmetric(seed=1, layers=6), (2, 5)),
@@ -159,6 +159,25 @@ class TestValues:
             assert found.best_actions == plain.best_actions
             if material == materials[-1]:
                 assert found.statistics.ending_probes > 0
+
+    @pytest.mark.parametrize("game", [Mancala(pits=2, stones=2), Mancala(pits=3, stones=1)])
+    def test_bounds_hold_though_the_tables_know_nothing_of_the_majority(self, game):
+        total = 2 * game.pits * game.stones
+        tables = EndgameTables.build(game, total - 1, compile="never")
+        solution = gamedp.solve(game, compile="never")
+        checked = exact = 0
+        for index in range(solution.model.num_states):
+            state = solution.model.state(index)
+            if game.material(state) == total:
+                continue
+            low, high = tables.value(state)
+            value = solution.value(state) * (1 if game.player(state) == 0 else -1)
+            assert low <= value <= high
+            assert (low > 0) == (value > 0)
+            assert (high < 0) == (value < 0)
+            checked += 1
+            exact += low == high
+        assert 0 < exact < checked
 
     def test_the_state_of_a_terminal_position(self):
         game = Mancala(pits=2, stones=2)
@@ -251,8 +270,8 @@ class TestWrongRules:
             EndgameTables.build(_Plain(), 3)
         with pytest.raises(gamedp.UnsupportedProblemError, match="for two players"):
             EndgameTables.build(Mancala(pits=2, stones=1, players=3), 1)
-        with pytest.raises(gamedp.UnsupportedProblemError, match="material 37: the largest is 36"):
-            EndgameTables.build(Mancala(), 40)
+        with pytest.raises(gamedp.UnsupportedProblemError, match="material 4: the largest is 3"):
+            EndgameTables.build(Mancala(pits=2, stones=1), 5)
         for material in (-1, 2.5, "3", math.inf):
             with pytest.raises(gamedp.InvalidParameterError, match="must be a whole number"):
                 EndgameTables.build(Mancala(), material)

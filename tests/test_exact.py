@@ -134,7 +134,7 @@ class Throws(NamedTuple):
 
 @attrs.frozen
 class UntilSeven:
-    """Throw a die of seven sides until it shows a six or seven, or give up for a little; probabilities are Fractions."""
+    """Throw a die of seven sides until it shows six or seven, or give up: all in Fractions."""
 
     exact: bool = True
     wrong: bool = False

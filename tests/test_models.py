@@ -49,6 +49,8 @@ SOLVED = (
     Queue(arrival=0.5, service=0.25, fee=40.0, capacity=30),
     MachineReplacement(),
     MachineReplacement(worst=40, decay=0.5, wear=0.125, cost=30.0),
+    Ladder(),
+    Ladder(first=(0.125, 0.5, 0.25, 0.375), second=(0.75, 0.25, 0.625, 0.125)),
 )
 """With probabilities that are exact as doubles, or whose rounding the bounds allow for."""
 

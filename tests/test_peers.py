@@ -107,6 +107,8 @@ def test_trees_of_mancala(mancala, stones):
             printed = mancala("alphabeta", 6, stones, depth, *order)
             assert printed["value"] == value
             assert printed["nodes"] <= nodes
+        printed = mancala("deepening", 6, stones, depth)
+        assert printed["value"] == value
 
 
 @pytest.mark.parametrize(("pits", "stones"), [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2)])
@@ -147,6 +149,7 @@ def test_endings_of_mancala(mancala, mode, pits, stones, tmp_path):
         ["alphabeta", "6", "6", "-1"],
         ["alphabeta", "6", "6", "3", "up"],
         ["alphabeta", "6", "43", "3"],
+        ["deepening", "6", "6", "64"],
         ["endings", "0", "3"],
         ["endings", "6", "128"],
         ["endings-plain", "6", "128"],

@@ -62,6 +62,21 @@ def test_alpha_beta_is_minimax(kind, seed, fine, layers, depth, table_bytes):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_tests_that_go_to_the_ends_of_the_game(kind, monkeypatch):
+    monkeypatch.setattr(kind, "acyclic", True, raising=False)  # its layers say so
+    proofs = []
+    for first_attempt in (10**9, 1, 60):
+        monkeypatch.setattr("gamedp.searchers.alpha_beta.FIRST_ATTEMPT", first_attempt)
+        found = []
+        for seed in range(12):
+            game = kind(seed=seed, fine=seed % 2 == 1, layers=6)
+            result = agree(game, None, TABLES[seed % 3], "never")
+            found.append((result.statistics.nodes, result.statistics.depth))
+        proofs.append(found)
+    assert proofs[0] != proofs[1] != proofs[2] != proofs[0]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("depth", [2, None])
 def test_both_tiers_do_the_same_work(kind, depth):
     for seed in range(3):
@@ -154,6 +169,11 @@ class TestLimits:
         assert math.isnan(result.value)
         assert result.best_actions == ()
         assert result.lower < 0 < result.upper
+
+    def test_minimax_without_a_depth_says_how_deep_the_game_is(self):
+        for matches, plies in ((1, 1), (2, 2), (7, 7)):
+            result = gamedp.Minimax().search(Matches(matches=matches), compile="never")
+            assert result.statistics.depth == plies
 
     def test_minimax_claims_nothing_either(self):
         result = gamedp.Minimax(depth=9, max_nodes=100).search(Mancala(stones=4))

@@ -113,9 +113,9 @@ class TestSearch:
         assert facts["value"] == facts["lower"] == facts["upper"] == solution.value()
         assert facts["best"] == solution.best_actions(game.initial_state())
         # Beyond half of the stones the majority stop counts, which tables do not know.
-        assert facts["searcher"]["endings"]["material"] == 6
+        assert facts["searcher"]["endings"]["material"] == 11
         words = words_of(run("search", *SMALL, "--exact", *PLAIN)[1])
-        assert words["endings"][0].startswith("material up to 6, 924 positions, read ")
+        assert words["endings"][0].startswith("material up to 11, 12,376 positions, read ")
         assert words["searcher"] == ["AlphaBeta()"]
 
     @pytest.mark.parametrize(("endings", "material"), [(0, None), (3, 3)])
@@ -128,13 +128,26 @@ class TestSearch:
     def test_default_tables_take_seconds(self, monkeypatch):
         from gamedp.cli import search
 
-        start = Mancala().initial_state()
-        assert search._suitable_material(Mancala(), start) == 12
-        assert search._suitable_material(Mancala(pits=2, stones=1), start) == 2
-        assert search._suitable_material(Mancala(players=3), start) == 0
-        assert search._suitable_material(Matches(), MatchesState(0, 9)) == 0
+        def suitable(game, state):
+            return search._suitable_material(game, state, search.ENDINGS_BY_DEFAULT[0])
+
+        assert suitable(Mancala(), Mancala().initial_state()) == 12
+        assert suitable(Mancala(pits=2, stones=1), Mancala().initial_state()) == 3
+        assert suitable(Mancala(players=3), Mancala().initial_state()) == 0
+        assert suitable(Matches(), MatchesState(0, 9)) == 0
         few = Mancala(majority_stop=False)
-        assert search._suitable_material(few, few.position([1] * 6, [0, 1, 0, 0, 0, 0])) == 7
+        assert suitable(few, few.position([1] * 6, [0, 1, 0, 0, 0, 0])) == 7
+
+    def test_larger_tables_where_small_ones_do_not_soon_lead_to_a_proof(
+        self, monkeypatch, run_json
+    ):
+        monkeypatch.setattr("gamedp.cli.search.ENDINGS_BY_DEFAULT", (28, 500, 5000))
+        facts = run_json("search", *SMALL, "--exact", *PLAIN)
+        assert facts["searcher"]["endings"]["material"] > 2
+        assert facts["proven"]
+        limited = run_json("search", *SMALL, "--exact", "--max-nodes=100000", *PLAIN)
+        assert limited["searcher"]["endings"]["material"] == 2
+        assert limited["value"] == facts["value"]
 
     def test_endings_are_kept(self, run_json, tmp_path):
         command = ("search", *SMALL, "--exact", "--endings-folder", tmp_path / "tables", *PLAIN)
@@ -241,7 +254,7 @@ class TestSearch:
             ((*SMALL, "--depth=3", "--searcher=alphabeta"), 2, "did you mean 'alpha-beta'?"),
             ((*SMALL, "--depth=3", "--option=deep=1"), 2, "option of alpha-beta called 'deep'"),
             ((*SMALL, "--depth=3", "--option=depth=4"), 2, "says again"),
-            ((*SMALL, "--depth=3", "--endings=7"), 1, "the largest is 6"),
+            ((*SMALL, "--depth=3", "--endings=12"), 1, "the largest is 11"),
             ((*SMALL, "--depth=3", "--endings=-1"), 2, "material is -1"),
             ((*SMALL, "--depth=3", "--endings-folder=x"), 2, "--endings-folder needs --endings"),
             ((*SMALL, "--depth=3", "--searcher=minimax", "--endings=3"), 2, "has no --endings"),

@@ -29,6 +29,8 @@ SOLVERS = (
     gamedp.AndersonAcceleration(),
     gamedp.LinearProgramming(),
     gamedp.Retrograde(),
+    gamedp.StrategyIteration(),
+    gamedp.ExactPolicyIteration(),
 )
 FIXED_POINT = tuple(s for s in SOLVERS if not isinstance(s, EXACT))
 """Those that approach Bellman's fixed point, and do all that is proper."""

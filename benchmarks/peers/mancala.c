@@ -4,6 +4,7 @@
  *     ./mancala perft PITS STONES DEPTH
  *     ./mancala minimax PITS STONES DEPTH
  *     ./mancala alphabeta PITS STONES DEPTH [down]
+ *     ./mancala deepening PITS STONES DEPTH
  *     ./mancala endings PITS STONES [TABLE]
  *     ./mancala endings-plain PITS STONES [TABLE]
  *
@@ -19,8 +20,10 @@
  *
  * `perft` makes all moves up to DEPTH and counts the ways; `minimax` looks for the best one, where the
  * difference of the kalahs is the value after DEPTH moves; `alphabeta` does so with bounds (fail-soft,
- * no table), and tries pits from the first one up, or from the last one down. All count the positions
- * that they have come to, the start and repetitions among them.
+ * no table), and tries pits from the first one up, or from the last one down. `deepening` searches one
+ * move ahead, two, ..., DEPTH, with a table of positions in buckets of four and tests of all moves but
+ * the first one; the move in the table comes first, then those that have cut off often. All count the
+ * positions that they have come to, the start and repetitions among them.
  *
  * `endings` values all boards with up to STONES stones in the pits and empty kalahs for the mover, one
  * byte each, without a stop at the majority. It takes a move of one row for all rows across at once.
@@ -225,6 +228,116 @@ static int alphabeta(side own, side opponent, int depth, int alpha, int beta, in
             break;
     }
     return best;
+}
+
+/* The same with a table: principal variation search, deeper and deeper. An entry holds for the depth
+ * to which it was searched, so that the value is that of minimax. */
+
+enum { LOWER = 1, UPPER = 2, BUCKETS = 1 << 18, BUCKET = 4, MAX_DEPTH = 63 };
+
+struct known {
+    side own, opponent;
+    int16_t value;
+    int8_t kind, move, depth, year;
+};
+
+static struct known (*positions)[BUCKET];
+static int killers[MAX_DEPTH + 1][2];
+static uint64_t history[MAX_PITS];
+
+INLINED struct known *bucket_of(side own, side opponent)
+{
+    uint64_t mixed = (own ^ opponent << 21 ^ opponent >> 43) * 0x9E3779B97F4A7C15u;
+    mixed = (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9u;
+    return positions[(mixed ^ mixed >> 32) & (BUCKETS - 1)];
+}
+
+static void keep(side own, side opponent, int value, int kind, int move, int depth, int year)
+{
+    struct known *bucket = bucket_of(own, opponent), *place = bucket;
+    int least = INT32_MAX;
+    for (int k = 0; k < BUCKET; k++) {
+        int is_same = bucket[k].own == own && bucket[k].opponent == opponent;
+        int worth = is_same || !bucket[k].kind ? -1 : bucket[k].depth + (bucket[k].year == year) * 256;
+        if (worth < least) {
+            place = bucket + k;
+            least = worth;
+        }
+        if (is_same)
+            break;
+    }
+    *place = (struct known){own, opponent, (int16_t)value, (int8_t)kind, (int8_t)move, (int8_t)depth, (int8_t)year};
+}
+
+static int principal(side own, side opponent, int depth, int alpha, int beta, int year)
+{
+    nodes++;
+    if (is_over(own, opponent))
+        return payoff(own, opponent);
+    if (depth == 0)
+        return difference(own, opponent);
+    struct known *bucket = bucket_of(own, opponent);
+    int first = -1;
+    for (int k = 0; k < BUCKET; k++)
+        if (bucket[k].kind && bucket[k].own == own && bucket[k].opponent == opponent) {
+            int value = bucket[k].value, kind = bucket[k].kind;
+            first = bucket[k].move;
+            if (bucket[k].depth == depth
+                && (kind == (LOWER | UPPER) || (kind == LOWER && value >= beta) || (kind == UPPER && value <= alpha)))
+                return value;
+        }
+    int waiting[MAX_PITS], count = 0, best = INT32_MIN, move_of_best = -1, low = alpha;
+    uint64_t promises[MAX_PITS];
+    for (int pit = 0; pit < pits; pit++)
+        if (own >> pit * width & field) {
+            uint64_t promise = history[pit];
+            if (pit == killers[depth][0] || pit == killers[depth][1])
+                promise += (uint64_t)1 << (pit == killers[depth][0] ? 61 : 60);
+            promises[count] = pit == first ? UINT64_MAX : promise;
+            waiting[count++] = pit;
+        }
+    for (int done = 0; done < count && best < beta; done++) {
+        int next = done;
+        for (int k = done + 1; k < count; k++)
+            if (promises[k] > promises[next])
+                next = k;
+        int pit = waiting[next];
+        waiting[next] = waiting[done];
+        promises[next] = promises[done];
+        side mine = own, theirs = opponent;
+        move(&mine, &theirs, pit, own >> pit * width & field);
+        int value = -principal(theirs, mine, depth - 1, done ? -low - 1 : -beta, -low, year);
+        if (done && value > low && value < beta)
+            value = -principal(theirs, mine, depth - 1, -beta, -value, year);
+        if (value > best) {
+            best = value;
+            move_of_best = pit;
+        }
+        low = MAX(low, best);
+    }
+    if (best >= beta) {
+        history[move_of_best] += (uint64_t)depth * depth;
+        if (killers[depth][0] != move_of_best) {
+            killers[depth][1] = killers[depth][0];
+            killers[depth][0] = move_of_best;
+        }
+    }
+    keep(own, opponent, best, best >= beta ? LOWER : best > alpha ? LOWER | UPPER : UPPER, move_of_best, depth, year);
+    return best;
+}
+
+static int deepening(side own, side opponent, int depth)
+{
+    int value = difference(own, opponent);
+    positions = calloc(BUCKETS, sizeof *positions);
+    if (!positions) {
+        fprintf(stderr, "no memory for a table\n");
+        exit(1);
+    }
+    memset(killers, -1, sizeof killers);
+    for (int down = 1; down <= depth; down++)
+        value = principal(own, opponent, down, -INT16_MAX, INT16_MAX, down);
+    return value;
 }
 
 /* Tables of endings, with the boards in the order of their ranks. */
@@ -595,6 +708,8 @@ static int search(const char *mode, int stones, int depth, int down)
         found = (int64_t)perft(full, full, depth);
     } else if (mode[0] == 'm') {
         found = minimax(full, full, depth);
+    } else if (mode[0] == 'd') {
+        found = deepening(full, full, depth);
     } else {
         found = alphabeta(full, full, depth, -INT32_MAX, INT32_MAX, down);
     }
@@ -642,22 +757,24 @@ int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
     int by_rows = !strcmp(mode, "endings"), is_table = by_rows || !strcmp(mode, "endings-plain");
-    int is_tree = !strcmp(mode, "perft") || !strcmp(mode, "minimax") || !strcmp(mode, "alphabeta");
+    int is_tree = !strcmp(mode, "perft") || !strcmp(mode, "minimax") || !strcmp(mode, "alphabeta")
+        || !strcmp(mode, "deepening");
     int least = is_table ? 4 : 5;
     int down = is_tree && mode[0] == 'a' && argc == 6 && !strcmp(argv[5], "down");
     pits = argc > 2 ? atoi(argv[2]) : 0;
     int stones = argc > 3 ? atoi(argv[3]) : -1, depth = argc > 4 ? atoi(argv[4]) : -1;
     if ((!is_table && !is_tree) || argc < least || argc > least + (is_table || down) || pits < 1
         || pits > MAX_PITS || stones < !is_table || stones > 511
-        || (is_table ? stones > MAX_ENDING : depth < 0)
+        || (is_table ? stones > MAX_ENDING : depth < 0) || (mode[0] == 'd' && depth > MAX_DEPTH)
         || !lay_out(is_table ? stones : 2 * pits * stones)) {
         fprintf(stderr,
                 "usage: %s perft|minimax PITS STONES DEPTH\n"
                 "       %s alphabeta PITS STONES DEPTH [down]\n"
+                "       %s deepening PITS STONES DEPTH\n"
                 "       %s endings|endings-plain PITS STONES [TABLE]\n"
                 "with PITS >= 1, STONES >= 1 (in tables 0 to %d) and DEPTH >= 0, where PITS + 1 fields "
                 "for all stones fit into %d bits\n",
-                argv[0], argv[0], argv[0], MAX_ENDING, MAX_BITS);
+                argv[0], argv[0], argv[0], argv[0], MAX_ENDING, MAX_BITS);
         return 2;
     }
     return is_table ? endings(stones, by_rows, argc > 4 ? argv[4] : NULL) : search(mode, stones, depth, down);

@@ -38,11 +38,11 @@ NONE = kernels.NONE
 MARGINS = (2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30)
 """By which part of the bounds a choice may miss its inequality, to be kept to when they widen."""
 
-MOST_MOVED = 2.0**-32
-"""How far bounds are widened at most, as a part of the largest one."""
+MOST_MOVED = 2.0**-24
+"""How far bounds are widened for rounding at most, as a part of the largest one."""
 
-MOST_SWEEPS = 1000
-"""How often the bounds of all states are widened at most, for one margin."""
+MOST_VISITS = 30_000_000
+"""Transitions looked at to widen the bounds, for one margin; at least ten times each."""
 
 MOST_EXACT = 100_000
 """Inequalities to decide in rational numbers; if there are more, bounds are widened instead."""
@@ -135,12 +135,17 @@ def _widened(model: Model, plain: Certificate, solver: Any) -> Certificate:
 
 
 def _is_close(plain: Certificate, wider: Certificate) -> bool:
-    """Say whether bounds are as far apart as rounding explains, and not more."""
+    """Say whether bounds have moved by no more than rounding explains, or than they were apart.
+
+    A solver may know one bound of a state more closely than follows from those of its neighbours.
+    """
     with np.errstate(invalid="ignore"):  # infinite bounds stay what they are
         moved = np.fmax(plain.lower - wider.lower, wider.upper - plain.upper)
+        apart = plain.upper - plain.lower
     finite = [bounds[np.isfinite(bounds)] for bounds in (plain.lower, plain.upper)]
     size = max(float(np.abs(bounds).max(initial=0.0)) for bounds in finite)
-    return not (moved > MOST_MOVED * size).any()
+    room = float(apart[np.isfinite(apart)].max(initial=0.0))
+    return not (moved > MOST_MOVED * size + room).any()
 
 
 class _Ranking:
@@ -350,7 +355,7 @@ class _Ranking:
         via = np.where(self.via == NONE, self.best, self.via)
         constants = np.array([side.constant for side in self.sides])
         bounds = self.bounds.copy()
-        for _ in range(MOST_SWEEPS):
+        for _ in range(max(10, MOST_VISITS // max(1, self.model.num_transitions))):
             lowered = kernels.relax_jit(
                 self.graph, via, self.active, constants, self.sides[0].discount, bounds
             )

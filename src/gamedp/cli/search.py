@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,17 +27,22 @@ from gamedp.cli.options import (
 from gamedp.cli.parameters import make, settings_of, values_of
 from gamedp.cli.positions import picture_of, position_of, starts_of
 from gamedp.cli.watch import watch
+from gamedp.compiler.limits import available_bytes
 from gamedp.errors import InvalidParameterError, NotSolvedError
 from gamedp.registry import SEARCHERS, find
 
 if TYPE_CHECKING:
-    from gamedp.progress import ProgressCallback
     from gamedp.search_result import SearchResult
 
 __all__ = ["search"]
 
-ENDINGS_BY_DEFAULT = 3_000_000
-"""So many positions at most are put into the tables that ``--exact`` makes by itself: seconds."""
+ENDINGS_BY_DEFAULT = (3_000_000, 30_000_000, 300_000_000)
+"""So many positions at most are put into the tables that ``--exact`` makes by itself: less than a
+second, seconds, and half a minute. The larger ones are made when the search with the smaller ones
+has looked at a good part of so many positions in vain, and if there is the memory for them."""
+
+POSITIONS_A_NODE = 64
+"""So many positions are in a table for each node that a search with it may take."""
 
 LINE_WIDTH = 80
 
@@ -165,10 +171,19 @@ def search(
     position = position_of(starts_of(gamedp.Rules(made)), state or (), "--state")
     searcher = how.make()  # before tables are made for it
     with watch(quiet=output.quiet) as progress:
-        tables = _endings(made, position, searcher, how, compile, progress)
-        if tables is not None:
-            searcher = how.make(endings=tables)
-        result = searcher.search(made, position, compile=compile, progress=progress)
+        nodes, seconds = 0, 0.0
+        for material, limits in _stages(made, position, searcher, how):
+            if material:
+                tables = gamedp.EndgameTables.build(
+                    made, material, folder=how.endings_folder, compile=compile, progress=progress
+                )
+                searcher = how.make(endings=tables, **limits)
+            result = searcher.search(made, position, compile=compile, progress=progress)
+            nodes, seconds = nodes + result.statistics.nodes, seconds + result.statistics.seconds
+            if result.status is gamedp.Status.SOLVED:
+                break
+        work = attrs.evolve(result.statistics, nodes=nodes, seconds=seconds)
+        result = attrs.evolve(result, statistics=work)
     if output.json:
         report.print_json(_facts(game, result))
     else:
@@ -182,30 +197,39 @@ def search(
         raise NotSolvedError(message, result)
 
 
-def _endings(
-    game: Any,
-    position: Any,
-    searcher: Any,
-    how: SearchOptions,
-    compile: Compile,
-    progress: ProgressCallback | None,
-) -> Any:
-    """Return the tables of endings that are asked for, or that suit an exact search."""
-    material = how.endings
-    if material is None and how.exact and "endings" in settings_of(type(searcher)):
-        material = _suitable_material(game, position)
-    if not material:
-        if how.endings_folder is not None:
-            message = "--endings-folder needs --endings, how much material the tables are for."
-            raise InvalidParameterError(message)
-        return None
-    return gamedp.EndgameTables.build(
-        game, material, folder=how.endings_folder, compile=compile, progress=progress
-    )
+def _stages(
+    game: Any, position: Any, searcher: Any, how: SearchOptions
+) -> Iterator[tuple[int, dict[str, float]]]:
+    """Yield up to how much material to make tables of endings, and limits for the search with them.
+
+    An exact search without limits of its own begins with small tables, and gets larger ones where
+    these do not soon lead to a proof. 0 is for no tables at all.
+    """
+    if how.endings is None and how.exact and "endings" in settings_of(type(searcher)):
+        suitable = [_suitable_material(game, position, most) for most in ENDINGS_BY_DEFAULT]
+        materials = sorted({*suitable} - {0}) or [0]
+    else:
+        materials = [how.endings or 0]
+    if materials == [0] and how.endings_folder is not None:
+        message = "--endings-folder needs --endings, how much material the tables are for."
+        raise InvalidParameterError(message)
+    if min(how.max_seconds or math.inf, how.max_nodes or math.inf) < math.inf:
+        materials = materials[:1]
+    for material, larger in itertools.pairwise(materials):
+        if _positions(game, larger) > available_bytes() // 2:
+            yield material, {}
+            return
+        yield material, {"max_nodes": max(1, _positions(game, material) // POSITIONS_A_NODE)}
+    yield materials[-1], {}
 
 
-def _suitable_material(game: Any, position: Any) -> int:
-    """Return up to how much material tables are made in seconds; 0 if the game has none."""
+def _positions(game: Any, material: int) -> int:
+    """Return how many positions there are in tables up to so much material."""
+    return sum(game.num_endings(stratum) for stratum in range(material + 1))
+
+
+def _suitable_material(game: Any, position: Any, most: int) -> int:
+    """Return up to how much material tables have at most so many positions; 0 without tables."""
     from gamedp.searchers.endings_builder import METHODS  # noqa: PLC0415 - seldom needed
 
     rules = gamedp.Rules(game)
@@ -219,7 +243,7 @@ def _suitable_material(game: Any, position: Any) -> int:
     while material < game.material(rules.canonical(position)[0]):
         more = game.num_endings(material + 1)
         positions += more
-        if more == 0 or positions > ENDINGS_BY_DEFAULT:
+        if more == 0 or positions > most:
             break
         material += 1
     return material

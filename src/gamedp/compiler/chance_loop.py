@@ -18,6 +18,7 @@ from __future__ import annotations
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.search_loop import MOST_HISTORY, PLACES, next_place_jit, usable_jit
 from gamedp.kernels.jit import inlined
+from gamedp.kernels.rounding import rounds_jit
 from gamedp.kernels.transposition import (
     AGES,
     EXACT,
@@ -293,7 +294,7 @@ def expectiminimax(game, work, budget):
                             return BAD_OUTCOME
                         low = payoff - half
                         high = low
-                        if low + half != payoff:
+                        if rounds_jit(payoff, -half, low):
                             counters[INEXACT] = 1
                     else:
                         after = game.player(following)

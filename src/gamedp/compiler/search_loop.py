@@ -45,8 +45,12 @@ SCORE, LARGEST = range(2)
 
 # Columns of `ints`: of each ply, the position there and where its search stands.
 (FIRST, COUNT, CURRENT, MOVER, REST, ENDS, ORIGINAL_ENDS, CHILD_ENDS, RAISED, BEST_PLACE,
- BEST_PROOF, ALL_PROOF, SWAPPED, OPPOSED, TESTED, HASH) = range(16)  # fmt: skip
-INTS = 16
+ BEST_PROOF, ALL_PROOF, SWAPPED, OPPOSED, TESTED, HASH, STAGE, OPEN) = range(18)  # fmt: skip
+INTS = 18
+
+# What STAGE says of a position: its actions are made as they are searched; they are all glanced at;
+# they have been, and those are searched that a glance has left open.
+STRAIGHT, GLANCE, AFTER_GLANCE = range(3)
 
 # Columns of `floats`: the window, the best score, bounds that are certain, the reward of the
 # current action, and the window of the position after it before the reward is taken off.
@@ -65,6 +69,9 @@ PLACES = (1 << 20) - 1
 FROM_TABLE, KILLER, MOST_HISTORY = 1 << 42, 1 << 40, 1 << 38
 """Priorities: the best action of an earlier search, what cut off elsewhere at this ply, and the
 most that an action can earn by cutting off anywhere."""
+
+ENDLESS = 1 << 28
+"""A depth that no search comes to the end of: it goes to the ends of games."""
 
 JUST_BELOW, JUST_ABOVE = 1, 2
 """Ends of a window: alpha lies just below the number that it is given as, beta just above."""
@@ -125,8 +132,33 @@ def next_place(order, first, count, current):
 next_place_jit = inlined(next_place)
 
 
+def next_promising(order, promises, first, count, current):
+    """Return the same by what promises most, after an action from the table; of equals the last."""
+    chosen = first + current
+    for place in range(chosen + 1, first + count):
+        if order[chosen] >= FROM_TABLE << 20:
+            break
+        if (
+            order[place] >= FROM_TABLE << 20
+            or promises[place] > promises[chosen]
+            or (
+                promises[place] == promises[chosen]
+                and order[place] & PLACES < order[chosen] & PLACES
+            )
+        ):
+            chosen = place
+    return chosen
+
+
+next_promising_jit = inlined(next_promising)
+
+
 def alpha_beta(game, work, budget):
     """Search the position at ply 0 within the window that stands there.
+
+    Far enough from the horizon, all that the actions lead to is glanced at first: an end of the
+    game, an endgame table, a range that the game is certain of or the transposition table may say
+    enough. Only what is left open then is entered, and counts as a node.
 
     Parameters
     ----------
@@ -147,13 +179,15 @@ def alpha_beta(game, work, budget):
         needed.
     """
     fields, ints, floats = work.fields, work.ints, work.floats
-    moves, order = work.moves, work.order
+    moves, order, promises, slots = work.moves, work.order, work.promises, work.slots
+    glanced, glanced_swaps, glanced_rewards = work.glanced, work.glanced_swaps, work.glanced_rewards
     killers, history = work.killers, work.history
     keys, scores, infos = work.keys, work.scores, work.infos
     counters, results = work.counters, work.results
     half, strict, extends, eager = work.half, work.strict, work.extends, work.eager
     has_rewards, most_material = work.has_rewards, work.most_material
     keeps = infos.size > 0
+    glances = keeps or most_material >= 0
     strips = work.strips
     earns = has_rewards or strips
     year, most_plies = counters[YEAR] & AGES, counters[MOST_PLIES]
@@ -173,7 +207,10 @@ def alpha_beta(game, work, budget):
                 counters[PLY] = ply
                 return BAD
             ints[ply, MOVER] = mover
+            glance = 0
             if ply > 0:
+                if ints[ply - 1, STAGE] == GLANCE:
+                    glance = 1
                 alpha = floats[ply - 1, CHILD_ALPHA]
                 beta = floats[ply - 1, CHILD_BETA]
                 ends = ints[ply - 1, CHILD_ENDS]
@@ -195,7 +232,7 @@ def alpha_beta(game, work, budget):
                 beta = floats[0, BETA]
                 ends = ints[0, ENDS]
                 depth = ints[0, REST]
-            counters[NODES] += 1
+            counters[NODES] += 1 - glance
             if is_terminal:
                 payoff = float(game.payoff(state, 0))
                 score = payoff - half
@@ -223,7 +260,7 @@ def alpha_beta(game, work, budget):
                         return OUTSIDE
                     place += work.ending_offsets[material]
                     if not work.ending_present[place // BLOCK]:
-                        counters[NODES] -= 1
+                        counters[NODES] -= 1 - glance
                         counters[PLY] = ply
                         counters[PHASE] = ENTER
                         counters[WANTED] = place // BLOCK
@@ -298,12 +335,35 @@ def alpha_beta(game, work, budget):
                         kind = EXACT
                         proof = EXACT
                         continue
-                    suggested = ((infos[entry] >> MOVE) & MOVES) - 1
+                    if depth < ENDLESS >> 1:
+                        # On the way to the ends of the game it has led astray more often than not.
+                        suggested = ((infos[entry] >> MOVE) & MOVES) - 1
+            if glance:
+                # Nothing settles it: it has to wait until all have been glanced at.
+                if high - low < float("inf"):
+                    doubt = high - low
+                    promise = low + doubt / 2
+                else:
+                    doubt = 0.0
+                    promise = float(game.heuristic(state, mover)) - half
+                promise = (-promise if ints[ply, OPPOSED] else promise) - doubt / 16
+                ply -= 1
+                place = ints[ply, FIRST] + ints[ply, OPEN]
+                current = ints[ply, FIRST] + ints[ply, CURRENT] - 1
+                for k in range(fields.shape[1]):
+                    glanced[place, k] = fields[ply + 1, k]
+                glanced_swaps[place] = ints[ply + 1, SWAPPED]
+                glanced_rewards[place] = floats[ply, REWARD]
+                promises[place] = floats[ply, REWARD] + promise
+                slots[place] = place
+                moves[place], order[place] = moves[current], order[current]
+                ints[ply, OPEN] += 1
+                phase = NEXT
+                continue
             first = 0
             if ply > 0:
                 first = ints[ply - 1, FIRST] + ints[ply - 1, COUNT]
             count = 0
-            cut = False
             for label in game.actions(state):
                 action = as_action(label)
                 if first + count >= moves.size or count >= PLACES:
@@ -318,57 +378,17 @@ def alpha_beta(game, work, budget):
                     priority += KILLER >> 1
                 if count == suggested:
                     priority += FROM_TABLE
-                elif keeps and depth > eager:
-                    # Has the position after this action been searched, with a score that suffices?
-                    for probability, successor in game.outcomes(state, action):
-                        if probability == 0.0:
-                            continue
-                        following, swapped = game.canonical(successor)
-                        if game.is_terminal(following):
-                            continue
-                        reward = 0.0
-                        if strips:
-                            side = mover ^ swapped
-                            reward = float(game.settled(following, side))
-                            following = game.remainder(following)
-                            reward -= float(game.settled(following, side))
-                        game.gamedp_flatten(following, fields[ply + 1])
-                        entry = find_entry_jit(
-                            keys, infos, fields[ply + 1], hash_fields_jit(fields[ply + 1])
-                        )
-                        if entry < 0:
-                            continue
-                        if has_rewards:
-                            reward += float(game.reward(state, action, mover))
-                        opposed = (game.player(following) ^ swapped) != mover
-                        rest = depth - 1
-                        if extends and not opposed and ply + 1 < most_plies:
-                            rest = depth
-                        known, proven = usable_jit(infos[entry], rest, strict)
-                        found = reward - scores[entry] if opposed else reward + scores[entry]
-                        wanted = UPPER if opposed else LOWER
-                        if known & wanted and fails_high_jit(found, beta, ends):
-                            cut = True
-                            score = found
-                            kind = LOWER
-                            proof = LOWER if proven & wanted else 0
-                if cut:
-                    break
                 moves[first + count] = action
                 order[first + count] = (priority << 20) + PLACES - count
                 count += 1
-            if cut:
-                counters[CUTOFFS] += 1
-                keep_entry_jit(
-                    keys, scores, infos, fields[ply], mixed, year, score, LOWER, proof, -1, depth
-                )
-                continue
             if count == 0:
                 counters[PLY] = ply
                 return BAD
             ints[ply, FIRST] = first
             ints[ply, COUNT] = count
             ints[ply, CURRENT] = 0
+            ints[ply, OPEN] = 0
+            ints[ply, STAGE] = GLANCE if glances and depth > eager else STRAIGHT
             ints[ply, BEST_PLACE] = -1
             ints[ply, BEST_PROOF] = 0
             ints[ply, ALL_PROOF] = UPPER
@@ -393,45 +413,69 @@ def alpha_beta(game, work, budget):
                 counters[DEEPEST] = ply
         elif phase == NEXT:
             first, count, current = ints[ply, FIRST], ints[ply, COUNT], ints[ply, CURRENT]
+            stage = ints[ply, STAGE]
             best = floats[ply, BEST]
             cut = ints[ply, RAISED] == CUT
+            if stage == GLANCE and current == count and not cut:
+                stage = AFTER_GLANCE
+                count, current = ints[ply, OPEN], 0
+                ints[ply, STAGE] = stage
+                ints[ply, COUNT] = count
             if current < count and not cut:
-                chosen = next_place_jit(order, first, count, current)
+                chosen = first + current
+                if stage == AFTER_GLANCE and ints[ply, REST] >= ENDLESS >> 1:
+                    chosen = next_promising_jit(order, promises, first, count, current)
+                elif stage != GLANCE:
+                    chosen = next_place_jit(order, first, count, current)
                 action, priority = moves[chosen], order[chosen]
                 moves[chosen], order[chosen] = moves[first + current], order[first + current]
                 moves[first + current], order[first + current] = action, priority
-                state = game.gamedp_decode(fields[ply])
-                found = 0
-                reward = 0.0
-                for probability, successor in game.outcomes(state, action):
-                    if probability > 0.0:
-                        following, swapped = game.canonical(successor)
-                        if strips and not game.is_terminal(following):
-                            side = ints[ply, MOVER] ^ swapped
-                            whole = float(game.settled(following, side))
-                            following = game.remainder(following)
-                            rest = float(game.settled(following, side))
-                            reward = whole - rest
-                            if rounds_jit(whole, -rest, reward):
-                                counters[INEXACT] = 1
-                        game.gamedp_flatten(following, fields[ply + 1])
-                        ints[ply + 1, SWAPPED] = swapped
-                        found += 1
-                        if not probability > 1.0 - 1e-9:
-                            found = 2
-                if found != 1:
-                    counters[PLY] = ply
-                    return CHANCE if found else BAD
-                if has_rewards:
-                    settled = reward
-                    earned = float(game.reward(state, action, ints[ply, MOVER]))
-                    reward += earned
-                    if rounds_jit(settled, earned, reward):
-                        counters[INEXACT] = 1
+                if stage == AFTER_GLANCE:
+                    promise, slot = promises[chosen], slots[chosen]
+                    promises[chosen], slots[chosen] = (
+                        promises[first + current],
+                        slots[first + current],
+                    )
+                    promises[first + current], slots[first + current] = promise, slot
+                    for k in range(fields.shape[1]):
+                        fields[ply + 1, k] = glanced[slot, k]
+                    ints[ply + 1, SWAPPED] = glanced_swaps[slot]
+                    reward = glanced_rewards[slot]
+                else:
+                    state = game.gamedp_decode(fields[ply])
+                    found = 0
+                    reward = 0.0
+                    for probability, successor in game.outcomes(state, action):
+                        if probability > 0.0:
+                            following, swapped = game.canonical(successor)
+                            if strips and not game.is_terminal(following):
+                                side = ints[ply, MOVER] ^ swapped
+                                whole = float(game.settled(following, side))
+                                following = game.remainder(following)
+                                rest = float(game.settled(following, side))
+                                reward = whole - rest
+                                if rounds_jit(whole, -rest, reward):
+                                    counters[INEXACT] = 1
+                            game.gamedp_flatten(following, fields[ply + 1])
+                            ints[ply + 1, SWAPPED] = swapped
+                            found += 1
+                            if not probability > 1.0 - 1e-9:
+                                found = 2
+                    if found != 1:
+                        counters[PLY] = ply
+                        return CHANCE if found else BAD
+                    if has_rewards:
+                        settled = reward
+                        earned = float(game.reward(state, action, ints[ply, MOVER]))
+                        reward += earned
+                        if rounds_jit(settled, earned, reward):
+                            counters[INEXACT] = 1
                 floats[ply, REWARD] = reward
                 alpha, beta = floats[ply, ALPHA], floats[ply, BETA]
                 ends = ints[ply, ENDS]
-                is_test = current > 0 and alpha < beta
+                is_test = (
+                    alpha < beta and stage != GLANCE and (current > 0 or ints[ply, RAISED] > 0)
+                )
                 if is_test:
                     beta = alpha
                     ends = JUST_BELOW if ends & JUST_BELOW else JUST_ABOVE

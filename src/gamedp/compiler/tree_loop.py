@@ -229,7 +229,7 @@ def minimax(game, work, budget):
                 total += reward
                 if rounds_jit(reward, floats[ply, SUM], total):
                     counters[INEXACT] = 1
-            if number > 1:
+            if number > 1 or floats[ply, PROBABILITY] != 1.0:
                 counters[INEXACT] = 1
             if total > floats[ply, BEST]:
                 floats[ply, BEST] = total

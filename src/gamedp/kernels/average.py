@@ -112,7 +112,7 @@ def sweep(
     lowest, highest : float
         Bounds of the gain, proven; the lower one holds for the policy. Infinite on overflow.
     noise : float
-        The largest rounding that they allow for.
+        The largest rounding that they allow for, of choices that may be best.
     """
     lowest = np.inf
     highest = -np.inf
@@ -121,6 +121,7 @@ def sweep(
         best = -np.inf
         best_slack = 0.0
         most = -np.inf
+        most_slack = 0.0
         for choice in range(graph.first_choice[state], graph.first_choice[state + 1]):
             rise, slack = drift_jit(choice, state, graph, values)
             if rise - rise != 0.0:  # infinite, or no number
@@ -131,12 +132,15 @@ def sweep(
                 policy[state] = choice
             if rise + slack > most:
                 most = rise + slack
-            if slack > noise:
-                noise = slack
+                most_slack = slack
         if best - best_slack < lowest:
             lowest = best - best_slack
         if most > highest:
             highest = most
+        if best_slack > noise:
+            noise = best_slack
+        if most_slack > noise:
+            noise = most_slack
         new_values[state] = values[state] + STEP * (best - shift)
     return lowest, highest, noise
 

@@ -3,7 +3,7 @@
 The key of an entry is the whole position, all its fields, and not a hash of them: two positions
 that fall into the same bucket are told apart, so a collision can make a search slower and never
 wrong. When a bucket is full, the entry goes that cost the least to find: of an older search first,
-then the shallowest.
+then the shallowest. What was searched to the ends of the game stays, however old.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def keep_entry(
             break
         worth = info >> DEPTH
         if ((info >> AGE) & AGES) == age:
-            worth += 1 << 28
+            worth += 1 << 27
         if worth < least:
             least = worth
             place = entry

@@ -41,6 +41,24 @@ EAGER = 2
 before the first of them is searched."""
 
 
+FIRST_ATTEMPT = 1 << 14
+"""Nodes of deepening before a proof by way of the ends of the game is tried the first time."""
+
+SHARE, SHARE_WITH_ENDINGS = 4, 32
+"""How many times as many nodes such an attempt may take; endgame tables bring the ends near."""
+
+PER_ACTION = (
+    "moves",
+    "order",
+    "slots",
+    "promises",
+    "glanced",
+    "glanced_swaps",
+    "glanced_rewards",
+)
+"""Arrays with an entry for each action of the positions on the stack."""
+
+
 @attrs.frozen(kw_only=True)
 class AlphaBeta:
     """Search one position of a game without chance: to a depth, or until its value is proven.
@@ -79,6 +97,8 @@ class AlphaBeta:
        Computing Surveys 14 (1982).
     .. [2] A. Plaat, J. Schaeffer, W. Pijls, A. de Bruin, "Exploiting graph properties of game
        trees", AAAI 1996.
+    .. [3] A. Plaat, J. Schaeffer, W. Pijls, A. de Bruin, "Best-first fixed-depth minimax
+       algorithms", Artificial Intelligence 87 (1996).
 
     Examples
     --------
@@ -153,6 +173,10 @@ class _Found:
     high: float = INFINITY
 
 
+class _NotYet(Exception):  # noqa: N818 - not an error: the search goes on in another way
+    """An attempt to prove the value has had its share of the nodes."""
+
+
 class _Search:
     """A search under way: its arrays, and what is known at the root."""
 
@@ -176,6 +200,10 @@ class _Search:
         self.floats = np.zeros((64, loop.FLOATS))
         self.moves = np.zeros(1024, np.int64)
         self.order = np.zeros(1024, np.int64)
+        self.slots = np.zeros(1024, np.int64)
+        self.promises = np.zeros(1024)
+        self.glanced_swaps = np.zeros(1024, np.int64)
+        self.glanced_rewards = np.zeros(1024)
         endings = options.endings
         self.endings = np.zeros(1, np.int8) if endings is None else endings.values
         self.ending_offsets = np.zeros(1, np.int64) if endings is None else endings.offsets
@@ -184,6 +212,10 @@ class _Search:
         self.most_material = -1 if endings is None else endings.material
         self.entries = 0
         self.depth = 0
+        self.reach = 0
+        self.attempted = 0
+        self.next_attempt = FIRST_ATTEMPT
+        self.last_node = INFINITY
         self._lay_out(1)
         self.search_rules = search_rules(
             root.rules, root.state, loop.alpha_beta, self._example, compile=compile
@@ -204,6 +236,7 @@ class _Search:
     def _lay_out(self, num_fields: int) -> None:
         """Make the arrays whose shape depends on the fields of a position."""
         self.fields = np.zeros((len(self.ints), num_fields), np.int64)
+        self.glanced = np.zeros((len(self.moves), num_fields), np.int64)
         self.keys = untouched((self.entries, num_fields), np.int64)
         self.scores = untouched((self.entries,), np.float64)
         self.infos = untouched((self.entries,), np.int64)
@@ -214,8 +247,8 @@ class _Search:
         return self._work(rules)
 
     def _work(self, rules: SearchRules) -> Any:
-        names = ("fields", "ints", "floats", "moves", "order", "killers", "history", "keys",
-                 "scores", "infos", "counters", "results", "half", "endings", "ending_offsets",
+        names = ("fields", "ints", "floats", *PER_ACTION, "killers", "history", "keys", "scores",
+                 "infos", "counters", "results", "half", "endings", "ending_offsets",
                  "ending_sizes", "ending_present",
                  "most_material")  # fmt: skip
         return rules.work(
@@ -240,10 +273,68 @@ class _Search:
                 self._deepen(self.depth + 1)
                 self.depth += 1
                 self.watch.look()
+                self._attempt()
         except OutOfTime:
             is_late = self.watch.seconds > self.options.max_seconds
             status = Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
         return self._result(status)
+
+    def _attempt(self) -> None:
+        """Try to prove the value by looking to the ends of the game, if it is due.
+
+        Deepening finds what is near, but searches again whatever it has estimated. A test that goes
+        to the ends searches nothing twice, but may lose its way. So both go on in turns, each time
+        for longer. What has been proven stays in the table.
+        """
+        deepened = int(self.counters[loop.NODES]) - self.attempted
+        if (
+            self.options.depth is not None
+            or not self.root.rules.claims_acyclic
+            or deepened < self.next_attempt
+        ):
+            return
+        before = int(self.counters[loop.NODES])
+        share = SHARE if self.options.endings is None else SHARE_WITH_ENDINGS
+        self.last_node = before + share * deepened
+        self.next_attempt = 4 * deepened
+        self.counters[loop.YEAR] = 0  # all attempts are one search
+        self.counters[loop.MOST_PLIES] = loop.ENDLESS
+        self.watch.detail = "to the end, "
+        try:
+            self._prove()
+        except _NotYet:
+            pass
+        finally:
+            self.last_node = INFINITY
+            self.attempted += int(self.counters[loop.NODES]) - before
+        if self._is_decided():
+            self.reach = loop.ENDLESS
+            self.depth = int(self.counters[loop.DEEPEST]) + 2
+
+    def _prove(self) -> None:
+        """Close in on the value by tests [3]_: who wins, then from what deepening has found."""
+        guess, deepened = 0.0, max(entry.score for entry in self.found)
+        says_who_wins = False
+        while not self._is_decided():
+            low, high = self._bounds()
+            asks_more = low < high and guess <= low  # than `low`; else, whether it is so much
+            wanted = low if guess <= low else min(guess, high)
+            end = loop.JUST_ABOVE if asks_more else loop.JUST_BELOW
+            known = [(entry.low, entry.high) for entry in self.found]
+            succeeds = False
+            for entry in sorted(self.found, key=lambda entry: (-entry.score, -entry.high)):
+                is_open = entry.high > low if asks_more else entry.low < wanted <= entry.high
+                if not is_open or (succeeds and low < high):
+                    continue
+                self._try(entry, loop.ENDLESS, wanted, wanted, end)
+                succeeds = succeeds or (entry.low > low if asks_more else entry.low >= wanted)
+            if known == [(entry.low, entry.high) for entry in self.found]:
+                return  # by rounding; deepening may still tell
+            low, high = self._bounds()
+            guess = low if succeeds else high
+            if not says_who_wins and not low <= 0.0 <= high:
+                says_who_wins = True
+                guess = max(low, min(deepened, high))
 
     def _line(self, best: float, action: int, *, is_proven: bool) -> list[tuple[int, Any]]:
         """Follow best play, as far as no more work is needed than the search itself took.
@@ -261,7 +352,7 @@ class _Search:
             None,
             lambda: int(self.counters[loop.NODES]),
         )
-        root, score, rest, line = self.root, best, self.depth, []
+        root, score, rest, line = self.root, best, max(self.depth, self.reach), []
         taken = next(choice for choice in root.choices if choice.action == action)
         while True:
             successor = next(
@@ -284,12 +375,28 @@ class _Search:
             root, taken = following, found
 
     def _keeping(self, root: Root, score: float, depth: int, *, is_proven: bool) -> Choice | None:
-        """Return the first action that keeps a score, or None if the search can no longer tell."""
-        for choice in root.choices:
-            entry = _Found(choice, choice.outcomes[0].sign(root.player))
-            _, kind = self._try(entry, depth, score, score, loop.JUST_BELOW, root)
-            if entry.low >= score if is_proven else kind & LOWER:
-                return choice
+        """Return an action that keeps a score, or None if the search can no longer tell.
+
+        All are tried with few nodes first, and with more and more: the first one in the game's
+        order to be found with as many as it takes.
+        """
+        waiting, share = list(root.choices), 1 << 10
+        try:
+            while waiting:
+                unknown = []
+                for choice in waiting:
+                    entry = _Found(choice, choice.outcomes[0].sign(root.player))
+                    self.last_node = int(self.counters[loop.NODES]) + share
+                    try:
+                        _, kind = self._try(entry, depth, score, score, loop.JUST_BELOW, root)
+                    except _NotYet:
+                        unknown.append(choice)
+                        continue
+                    if entry.low >= score if is_proven else kind & LOWER:
+                        return choice
+                waiting, share = unknown, 4 * share
+        finally:
+            self.last_node = INFINITY
         return None
 
     def _start(self) -> None:
@@ -331,7 +438,7 @@ class _Search:
 
     def _deepen(self, depth: int) -> None:
         """Search all actions to a depth; the best of the last search first."""
-        self.counters[loop.YEAR] += 1
+        self.counters[loop.YEAR] = depth
         self.counters[loop.MOST_PLIES] = 2 * depth
         order = sorted(self.found, key=lambda entry: -entry.score)
         best = -INFINITY
@@ -425,7 +532,10 @@ class _Search:
         self.floats[0, loop.ALPHA], self.floats[0, loop.BETA] = alpha, beta
         while True:
             stack = self.fields[: int(self.counters[loop.PLY]) + 1]
-            status = rules.run(self.work, self.watch.budget(), stack)
+            left = self.last_node - int(self.counters[loop.NODES])
+            if left <= 0:
+                raise _NotYet
+            status = rules.run(self.work, int(min(self.watch.budget(), left)), stack)
             if status == loop.DONE:
                 return (
                     float(self.results[loop.SCORE]),
@@ -447,7 +557,7 @@ class _Search:
                 setattr(self, name, np.concatenate((array, np.zeros_like(array))))
             return
         if status == loop.GROW_MOVES:
-            for name in ("moves", "order"):
+            for name in PER_ACTION:
                 array = getattr(self, name)
                 setattr(self, name, np.concatenate((array, np.zeros_like(array))))
             return

@@ -87,6 +87,7 @@ class _Search:
         self.root = root
         self.sums = Sums()
         self.counters = np.zeros(loop.COUNTERS, np.int64)
+        self.counters[loop.DEEPEST] = -1  # a ply after the root: no position has been left yet
         self.results = np.zeros(2)
         self.ints = np.zeros((64, loop.INTS), np.int64)
         self.floats = np.zeros((64, loop.FLOATS))
@@ -183,7 +184,10 @@ class _Search:
         slack = 0.0
         self.sums.put_back(root, [low, high, *(score for score, _ in scores)])
         is_exact = self.sums.are_exact and not self.counters[loop.INEXACT]
-        if not is_exact or any(len(choice.outcomes) > 1 for choice in root.choices):
+        certain = all(
+            [outcome.probability for outcome in choice.outcomes] == [1.0] for choice in root.choices
+        )
+        if not is_exact or not certain:
             # Every ply adds the outcomes of an action, each with a rounding or two.
             steps = (int(self.counters[loop.DEEPEST]) + 4) * (int(self.counters[loop.MOST]) + 8)
             largest = max(float(self.results[loop.LARGEST]), self.sums.largest)
@@ -219,7 +223,7 @@ class _Search:
             guarantee=Guarantee.TWO_SIDED,
             statistics=SearchStatistics(
                 nodes=int(self.counters[loop.NODES]) + 1,
-                depth=int(self.counters[loop.DEEPEST]) + 1
+                depth=int(self.counters[loop.DEEPEST]) + 2
                 if self.options.depth is None
                 else self.options.depth,
                 seconds=self.watch.seconds,

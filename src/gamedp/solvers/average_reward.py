@@ -65,7 +65,7 @@ class RelativeValueIteration:
     Parameters
     ----------
     max_sweeps : int
-        Sweeps over one end component at most.
+        Sweeps over one end component at most, and over one component of the ways to them.
     max_seconds : float
         Time at most.
 
@@ -239,16 +239,16 @@ class _Search:
 
     def solution(self) -> Solution:
         """Find the ways to the best components, and put the solution together."""
-        model = self.problem.model
+        model, sweeps = self.problem.model, self.solver.max_sweeps
         ways = Ways.of(model, self.sign, self.parts)
         self._check_range()
         # A fifth each for the ways of the lower and of the upper bounds; a tenth for rounding.
         low, high = (
-            ways.values(self.bounds[:, side], 0.2 * self.tolerance, self._seconds_left())
+            ways.values(self.bounds[:, side], 0.2 * self.tolerance, self._seconds_left(), sweeps)
             for side in (0, 1)
         )
         for part in (low, high):
-            if self.status is Status.SOLVED and part.status is not Status.ROUNDING:
+            if self.status is Status.SOLVED and part.width > 0.2 * self.tolerance:
                 self.status = part.status
         policy, stays = ways.policy(low.policy, self.policy)
         lower, upper = low.lower[ways.node], high.upper[ways.node]

@@ -14,6 +14,7 @@ from gamedp.kernels import bellman, proofs
 from gamedp.kernels.proofs import TINY
 from gamedp.objectives import TotalReward
 from gamedp.problem import Problem
+from gamedp.solution import Status
 from gamedp.solvers.average_parts import graph_of, is_easy_to_eliminate, offsets_of, ragged
 from gamedp.solvers.base import Run
 from gamedp.solvers.policy_iteration import PolicyIteration
@@ -33,7 +34,9 @@ FEW_SWEEPS = 1000
 """Sweeps over a component before linear systems are tried."""
 
 
-def solved_total(model: Model, tolerance: float, seconds: float) -> Solution:
+def solved_total(
+    model: Model, tolerance: float, seconds: float, max_sweeps: int = 1_000_000
+) -> Solution:
     """Return a solution as far as it was found.
 
     By sweeps, as long as there are few of them; else by linear systems if these are easy, for the
@@ -43,8 +46,9 @@ def solved_total(model: Model, tolerance: float, seconds: float) -> Solution:
     problem = Problem(model, TotalReward())
     begin = time.monotonic()
     easy = is_easy_to_eliminate(graph_of(model, 1.0))
-    solver = TopologicalValueIteration(max_seconds=seconds)
-    solver = attrs.evolve(solver, max_sweeps=FEW_SWEEPS) if easy else solver
+    solver = TopologicalValueIteration(
+        max_sweeps=min(max_sweeps, FEW_SWEEPS) if easy else max_sweeps, max_seconds=seconds
+    )
     swept = _finished(lambda: solver.solve(problem, tolerance=tolerance))
     left = seconds - (time.monotonic() - begin)
     if swept.width <= tolerance or not easy or left <= 0:
@@ -54,10 +58,12 @@ def solved_total(model: Model, tolerance: float, seconds: float) -> Solution:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a matrix that is singular as far as one can tell
         direct.iterate(run)
-    if not np.isfinite(run.values).all():
-        return swept
-    solved = _finished(lambda: run.solution(direct))
-    return solved if solved.width <= swept.width else swept
+    if np.isfinite(run.values).all():
+        solved = _finished(lambda: run.solution(direct))
+        if solved.width <= swept.width:
+            return solved
+    # It is not for lack of sweeps that these bounds are no closer.
+    return attrs.evolve(swept, status=Status.ROUNDING)
 
 
 def _finished(solve: Callable[[], Solution]) -> Solution:

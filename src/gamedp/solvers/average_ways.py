@@ -107,12 +107,14 @@ class Ways:
         )
         return cls(model, sign, parts, node, skeleton)
 
-    def values(self, gains: NDArray[np.float64], tolerance: float, seconds: float) -> Solution:
+    def values(
+        self, gains: NDArray[np.float64], tolerance: float, seconds: float, max_sweeps: int
+    ) -> Solution:
         """Return what staying in the best component is worth, for given gains of each; (K,)."""
         payoffs = np.zeros(len(self.skeleton.terminals))
         payoffs[len(payoffs) - len(gains) :] = gains
         model = attrs.evolve(self.skeleton, payoffs=payoffs)
-        return solved_total(model, tolerance, seconds)
+        return solved_total(model, tolerance, seconds, max_sweeps)
 
     def policy(
         self, chosen: NDArray[np.int64], within: NDArray[np.int64]

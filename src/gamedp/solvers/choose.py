@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model import Model
 from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Objective, TotalReward
@@ -192,6 +194,13 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
         )
     problem = Problem(model, TotalReward() if objective is None else objective)
     solver, reason = _choose(problem)
+    reduction = reduction_of(problem) if model.num_players <= 2 else None
+    known = f"{_known(reduction)}\n" if isinstance(reduction, Reduction) else ""
+    return f"{_shape(model)}.\n{known}{type(solver).__name__}: {reason}"
+
+
+def _shape(model: Model) -> str:
+    """Describe a model's size, and whether play comes back to a state, or may never end."""
     structure = model.structure
     if structure.is_acyclic:
         shape = f"no state can come again ({structure.num_levels:,} levels)"
@@ -206,7 +215,21 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
         shape = f"{_count(cyclic, 'component')} in which states come again; {ends}"
     return (
         f"{model.num_states:,} states, {model.num_choices:,} choices, "
-        f"{model.num_transitions:,} transitions; {shape}.\n{type(solver).__name__}: {reason}"
+        f"{model.num_transitions:,} transitions; {shape}"
+    )
+
+
+def _known(reduction: Reduction) -> str:
+    """Describe what the graph alone has told."""
+    known = int((reduction.quotient.class_of < 0).sum())
+    collapsed = len(np.unique(reduction.labels[reduction.labels >= 0]))
+    waiting = f", {_count(collapsed, 'end component')} collapsed" if collapsed else ""
+    small = reduction.problem.model
+    if small.num_choices == 0:
+        return "The graph alone tells all values."
+    return (
+        f"The graph alone tells the values of {_count(known, 'state')}{waiting}; what is left: "
+        f"{_shape(small)}."
     )
 
 
@@ -227,7 +250,9 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
     if isinstance(problem.objective, AverageReward):
         reason = "the gain of each end component, then the way to the best of them."
         return RelativeValueIteration(), reason
-    if problem.model.num_players > 2 or problem.model.structure.is_acyclic:
+    reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
+    proper = reduction.problem if isinstance(reduction, Reduction) else problem
+    if problem.model.num_players > 2 or proper.model.structure.is_acyclic:
         return BackwardInduction(), "one pass from the end gives every value, up to rounding."
     backwards = Retrograde()
     if backwards.supports(problem):
@@ -237,7 +262,7 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
             f"worth {worth:g}."
         )
         return backwards, reason
-    if isinstance(reduction_of(problem), str) and StrategyIteration().supports(problem):
+    if isinstance(reduction, str) and StrategyIteration().supports(problem):
         reason = (
             "two opponents can keep each other from an end; a policy of each, against its best "
             "answer, proves one bound."
@@ -257,7 +282,7 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
         return ValueIteration(sweep="jacobi"), reason
     proof = (
         "until its error is proven to be small."
-        if problem.is_proper
+        if proper.is_proper
         else "until it hardly changes; play may go on for ever, so nothing is proven."
     )
     return (

@@ -23,6 +23,7 @@ from gamedp.solvers.contest import (
     support_of_contests,
 )
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.policy_iteration import PolicyIteration
 from gamedp.solvers.rationals import (
     Rational,
     RationalModel,
@@ -35,7 +36,6 @@ from gamedp.solvers.rationals import (
     solve_linear_system,
 )
 from gamedp.solvers.strategy_iteration import StrategyIteration
-from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 from gamedp.structure import Structure
 
 if TYPE_CHECKING:
@@ -51,9 +51,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.signedinteger[Any]]
 
 __all__ = ["ExactPolicyIteration"]
-
-ROUGH_SWEEPS = 1000
-"""Sweeps in doubles for a first guess: where they do not do, rational numbers improve it."""
 
 
 def _whole_or_none(instance: object, attribute: Any, value: Any) -> None:
@@ -220,11 +217,7 @@ class _Work:
         if self._rough is None:
             finite = isinstance(self.problem.objective, FiniteHorizon)
             seconds = self.seconds_left()
-            solver: Any = (
-                BackwardInduction()
-                if finite
-                else StrategyIteration(max_sweeps=ROUGH_SWEEPS, max_seconds=seconds)
-            )
+            solver: Any = BackwardInduction() if finite else StrategyIteration(max_seconds=seconds)
             self._rough = solved_anyhow(solver, self.problem, self.tolerance)
         return self._rough
 
@@ -410,7 +403,7 @@ class _Game:
             for state, number in enumerate(class_of.tolist())
         ]
         lifted = chosen if reduction is None else reduction.lift_policy(chosen)
-        return values, np.where(lifted >= 0, rows[lifted], -1)
+        return values, np.append(rows, -1)[lifted]
 
     def _known(self, state: int, value: float) -> Value:
         """Return a known value, exactly; 0 where there is none."""
@@ -477,9 +470,7 @@ class _Process:
         everyone = np.ones(model.num_states, np.bool_)
         ends = np.zeros(model.num_states, np.bool_)
         ends[model.terminals] = True
-        rough = TopologicalValueIteration(
-            max_sweeps=ROUGH_SWEEPS, max_seconds=self.work.seconds_left()
-        )
+        rough = PolicyIteration(max_seconds=self.work.seconds_left())
         guess = solved_anyhow(rough, self.problem, self.work.tolerance).policy.astype(np.int64)
         kept = np.zeros(model.num_choices, np.bool_)
         kept[guess[guess >= 0]] = True

@@ -19,7 +19,7 @@ from gamedp.solvers.contest import (
     support_of_contests,
 )
 from gamedp.solvers.options import positive, whole_and_positive
-from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
+from gamedp.solvers.policy_iteration import PolicyIteration
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,12 +46,12 @@ class StrategyIteration:
     simple stochastic games that do not stop: there Bellman's equation has many solutions, and
     value iteration from above stays above. For one player it is one step.
 
-    Whoever keeps to a policy leaves the other a decision process, which is solved with proven
-    bounds. So a policy of the maximiser proves a lower bound of every value, and one of the
-    minimiser an upper bound, whatever policies they are. A policy is replaced only where another
-    choice is better for certain, by the bounds; then every value rises or stays, and no policy
-    comes again. If bounds that are apart do not tell which choice is better, they are made
-    narrower, until rounding ends that.
+    Whoever keeps to a policy leaves the other a decision process, which is made proper and solved
+    by :class:`PolicyIteration` with proven bounds. So a policy of the maximiser proves a lower
+    bound of every value, and one of the minimiser an upper bound, whatever policies they are. A
+    policy is replaced only where another choice is better for certain, by the bounds; then every
+    value rises or stays, and no policy comes again. If bounds that are apart do not tell which
+    choice is better, they are made narrower, until rounding ends that.
 
     Where each policy has its own best answer, values need not be found in doubles to the last digit
     at any point: what is returned lies between two proven bounds. The policy of the solution is
@@ -65,8 +65,6 @@ class StrategyIteration:
     ----------
     max_policies : int
         Policies to improve at most.
-    max_sweeps : int
-        Sweeps over one component at most, for the best answer to a policy.
     max_seconds : float
         Time at most.
 
@@ -91,7 +89,6 @@ class StrategyIteration:
     """
 
     max_policies: int = attrs.field(default=10_000, validator=whole_and_positive)
-    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def supports(self, problem: Problem) -> Support:
@@ -215,13 +212,12 @@ class _Search:
         """Solve what is left if some keep to a policy."""
         problem, rows = self.contest.kept(policy, who)
         left = max(self.solver.max_seconds - self.reporter.seconds, 1e-3)
-        inner = TopologicalValueIteration(max_sweeps=self.solver.max_sweeps, max_seconds=left)
-        solution = solved_anyhow(inner, problem, precision)
+        solution = solved_anyhow(PolicyIteration(max_seconds=left), problem, precision)
         self.sweeps += solution.statistics.sweeps
         least, most = np.asarray(solution.lower), np.asarray(solution.upper)
         if self.contest.sign < 0:
             least, most = -most, -least
-        choices = np.where(solution.policy >= 0, rows[solution.policy], -1)
+        choices = np.append(rows, -1)[solution.policy]
         return _Answer(least, most, choices, solution.status is Status.SOLVED)
 
     def _learn(self, answer: _Answer, *, bounds_below: bool) -> None:

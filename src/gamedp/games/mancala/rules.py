@@ -281,12 +281,25 @@ class Mancala:
     def is_terminal(self, state: MancalaState) -> bool:
         """Say whether somebody has the majority, or whoever must not has no stones in the pits."""
         row = (1 << self._home) - 1
+        if self._has_majority(state):
+            return True
         for seat in range(len(state.sides)):
-            if state.sides[seat] > self._largest:
-                return True
             if state.sides[seat] & row == 0 and (seat == 0 or self._options & ENDS_EITHER):
                 return True
         return False
+
+    def _has_majority(self, state: MancalaState) -> bool:
+        """Say whether a majority has ended the game.
+
+        Of rows alone nobody knows what the kalahs held before, and so not what would be more than
+        half: they are played to the end.
+        """
+        if max(state.sides) <= self._largest:
+            return False
+        held = self.material(state)
+        for seat in range(len(state.sides)):
+            held += state.sides[seat] >> self._home
+        return held == self._total
 
     def player(self, state: MancalaState) -> int:
         """Return who is to move."""
@@ -422,7 +435,7 @@ class Mancala:
     def _kept(self, state: MancalaState, seat: int) -> int:
         """Return what the player in that seat has in the end: 0 is the one to move."""
         kept = state.sides[seat] >> self._home
-        if self._options & LEFT_TO_NOBODY or max(state.sides) > self._largest:
+        if self._options & LEFT_TO_NOBODY or self._has_majority(state):
             return kept
         if self._options & LEFT_TO_OWNER:
             return kept + self._in_play(state.sides[seat])
@@ -479,7 +492,7 @@ class Mancala:
         """As many stones in play as tables are for."""
         if self.players > 2:
             return -1
-        most = min(self._half if self.majority_stop else self._total, MOST_STONES)
+        most = min(self._total - self.majority_stop, MOST_STONES)
         while num_boards(self.pits, most) >= 2**63:
             most -= 1
         return most
@@ -519,9 +532,9 @@ class Mancala:
     def num_endings(self, material: int) -> int:
         """Return how many boards have just so many stones in play; 0 where tables are not for.
 
-        Tables are for two players; where the game stops at the majority, for no more stones than
-        half of all, since the values with empty kalahs must not know of the stop; and for no more
-        than 255 stones, and boards than 64 bits can number.
+        Tables are for two players; where the game stops at the majority, for fewer stones than all,
+        since the values with empty kalahs must not know of the stop; and for no more than 255
+        stones, and boards than 64 bits can number.
 
         Examples
         --------
@@ -628,7 +641,7 @@ class Mancala:
         kalahs : sequence of int, optional
             For each player, the stones in their kalah. Then there must be as many stones as the
             game has. Without it the kalahs are empty, and stones may be missing: these are the
-            rows alone, as in a table of endings.
+            rows alone, as in a table of endings, and no majority ends their game.
         player : int
             Who is to move.
 

@@ -167,11 +167,14 @@ class SolverOptions:
         An option of that solver, name=value; as often as needed.
     tolerance : float
         How far apart the bounds of a value may be.
+    relative : bool
+        Whether that is the tolerance times the value.
     """
 
     solver: str | None = None
     option: list[str] | None = None
     tolerance: float | None = None
+    relative: Flag = False
 
     def keywords(self) -> dict[str, Any]:
         """Return what is set, as keywords of :func:`gamedp.solve`."""
@@ -190,6 +193,8 @@ class SolverOptions:
             raise InvalidParameterError(message)
         if self.tolerance is not None:
             keywords["tolerance"] = self.tolerance
+        if self.relative:
+            keywords["relative"] = True
         return keywords
 
 

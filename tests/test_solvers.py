@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import gamedp
+from gamedp.solvers.base import FixedPointSolver
 from gamedp.testing import exact_values
 from gamedp.testing.strategies import models
 
-EXACT = (gamedp.BackwardInduction, gamedp.Retrograde)
 SOLVERS = (
     gamedp.BackwardInduction(),
     gamedp.TopologicalValueIteration(),
@@ -32,7 +32,7 @@ SOLVERS = (
     gamedp.StrategyIteration(),
     gamedp.ExactPolicyIteration(),
 )
-FIXED_POINT = tuple(s for s in SOLVERS if not isinstance(s, EXACT))
+FIXED_POINT = tuple(s for s in SOLVERS if isinstance(s, FixedPointSolver))
 """Those that approach Bellman's fixed point, and do all that is proper."""
 
 relaxed = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -103,7 +103,7 @@ def test_total_reward(model, tolerance, optimum):
     free = model.players[np.diff(model.choice_offsets) > 1]
     alone = straight and len(np.unique(free)) < 2
     assert len(solvers) == (
-        len(FIXED_POINT) - 2 + straight + alone + model.structure.is_acyclic + retrograde
+        len(SOLVERS) - 4 + straight + alone + model.structure.is_acyclic + retrograde
     )
     before = model.digest()
     for solver in solvers:

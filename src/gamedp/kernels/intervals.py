@@ -255,7 +255,7 @@ def approach(
         if not difference <= change:
             change = difference
         if not difference <= relative * abs(value):
-            relative = difference / abs(value)
+            relative = difference / abs(value) if value != 0.0 else np.inf
         values[state] = value
     return change, relative
 

@@ -80,7 +80,9 @@ def newton(
                 step = 0.5 * (low + high)
                 if not abs(step) < np.inf:
                     step = result
-    weight = numbers[key_state, WEIGHT] / (1.0 - numbers[key_state, SHARE])
+    weight = 0.0
+    if numbers[key_state, SHARE] < 1.0:
+        weight = numbers[key_state, WEIGHT] / (1.0 - numbers[key_state, SHARE])
     for state in range(num_states):
         # States after the key state have its own weight and share in theirs already.
         numbers[state, VALUE] += numbers[state, SLOPE] * (step - guess)

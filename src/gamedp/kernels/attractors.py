@@ -120,30 +120,3 @@ def attract(
 
 
 attract_jit = compiled(attract)
-
-
-def withdraw(
-    owners: Integers,
-    offsets: Integers,
-    choices: Integers,
-    helps: Flags,
-    left: Flags,
-    active: Flags,
-    barred: Flags,
-) -> None:
-    """Take away the choices that may lead to states that have `left` a set.
-
-    A hindering state with such a choice is barred from the set: its mover would take it.
-    """
-    for state in range(len(left)):
-        if not left[state]:
-            continue
-        for place in range(offsets[state], offsets[state + 1]):
-            choice = choices[place]
-            if active[choice]:
-                active[choice] = False
-                if not helps[owners[choice]]:
-                    barred[owners[choice]] = True
-
-
-withdraw_jit = compiled(withdraw)

@@ -93,25 +93,22 @@ def almost_sure(
     ----------
     .. [1] L. de Alfaro, T. Henzinger, "Concurrent omega-regular games", LICS 2000.
     """
-    from gamedp.kernels import attractors  # noqa: PLC0415 - brings numba along
-
-    offsets, choices = structure.predecessors
     safe = active.copy()
-    barred = np.zeros(len(target), np.bool_)
     gone = np.zeros(len(target), np.bool_)
     misses = np.full(len(target), -1, np.int64)
     while True:
-        members, via = positive(structure, helps, target, safe, barred)
+        members, via = positive(structure, helps, target, safe, gone)
         left = ~members & ~gone
         if not left.any():
             return members, safe, np.where(members, via, misses)
-        # Who hinders goes to those lost before, or else keeps away from those that are left.
-        escapes = active & leads_into(structure, gone)
-        avoids = safe & ~leads_into(structure, members)
-        ways = first_choices(structure, escapes | (avoids & ~barred[structure.owners]))
+        # Who hinders keeps away from the members; and from wherever that place may be reached in
+        # spite of those who help, goes there.
+        ways = first_choices(structure, safe & ~leads_into(structure, members))
         misses = np.where(left & ~helps, ways, misses)
-        gone |= left
-        attractors.withdraw_jit(structure.owners, offsets, choices, helps, left, safe, barred)
+        lost, towards = positive(structure, ~helps, gone | left, active, target)
+        misses = np.where(lost & ~gone & ~left, towards, misses)
+        gone = lost
+        safe = active & ~leads_into(structure, gone)
 
 
 def leads_into(structure: Structure, states: Flags) -> Flags:

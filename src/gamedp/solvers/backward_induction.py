@@ -11,7 +11,7 @@ from gamedp.kernels import maxn, proofs, topological
 from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, has_target
 from gamedp.problem import Problem
 from gamedp.progress import Reporter
-from gamedp.reduction import Reduction
+from gamedp.reduction import Reduction, needs_reduction
 from gamedp.solution import Guarantee, Status, width_of
 from gamedp.solvers.base import (
     Run,
@@ -76,9 +76,10 @@ class BackwardInduction:
             return Support(True)
         if isinstance(problem.objective, AverageReward):
             return Support(False, "does not do long-run averages; RelativeValueIteration does.")
-        if many and isinstance(problem.objective, Discounted):
-            return Support(False, "does not discount for more than two players.")
-        if has_target(problem.objective):
+        if many and (isinstance(problem.objective, Discounted) or has_target(problem.objective)):
+            reason = "neither discounts nor does targets for more than two players."
+            return Support(False, reason)
+        if not many and needs_reduction(problem):
             support = support_of_fixed_points(problem)
             reduction = reduction_of(problem) if support else None
             # What leads nowhere but to known values has no cycles left.

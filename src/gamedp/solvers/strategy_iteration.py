@@ -242,7 +242,8 @@ class _Search:
         if not len(starts):
             return rewards, rewards
         terms = chances * values[model.successors]
-        results = rewards + np.add.reduceat(terms, starts)
+        with np.errstate(invalid="ignore"):  # what is infinite both ways is not better for certain
+            results = rewards + np.add.reduceat(terms, starts)
         sizes = np.abs(rewards) + np.add.reduceat(np.abs(terms), starts)
         slack = (np.diff(model.transition_offsets) + 8) * UNIT * sizes
         return results, np.where(np.isfinite(slack), slack, 0.0)

@@ -472,9 +472,9 @@ FIGURES = (
         name="kalah.solved",
         value={1: "DLWLWD", 2: "WLLLWW", 3: "DWWW", 4: "WW"},
         source=KALAH,
-        status="printed",
+        status="computed",
         note="by pits: does the first player win or lose Kalah with 1, 2, ... stones a pit, or is "
-        "it a draw; a corner of the paper's table",
+        "it a draw; a corner of what the paper is about, each of it solved here as a whole",
     ),
     *(
         Figure(

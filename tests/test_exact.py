@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import gamedp
 from gamedp.solvers import rationals
+from gamedp.storage import ordinary
 from gamedp.testing import exact_values, small_problems
 from gamedp.testing.strategies import models
 
@@ -215,6 +216,13 @@ def test_exact_values_are_saved(tmp_path):
         assert loaded.exact is not None
     gamedp.solve(fair_ring(3)).save(tmp_path / "rough")
     assert gamedp.load(tmp_path / "rough").exact is None
+
+
+@pytest.mark.parametrize("text", ["1/2", "1/2\n1/0", "1/2\nnan", "1/2\n1", "1/2\nx/1"])
+def test_saved_numbers_that_are_none(text, tmp_path):
+    arrays = {"exact": np.frombuffer(text.encode(), np.uint8)}
+    with pytest.raises(gamedp.DamagedFileError, match="are not 2 rational numbers"):
+        ordinary._exact_values(tmp_path, arrays, 2)
 
 
 def infinite():

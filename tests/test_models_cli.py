@@ -149,6 +149,14 @@ def test_a_solution_is_saved(run, folder):
     assert gamedp.load(folder / "kept").value() == 0.25
 
 
+def test_a_relative_tolerance(run):
+    options = ["--reach", "bad luck", "--tolerance", "1e-9", "--relative", "--json"]
+    code, out, _ = run("model.umb", *options)
+    facts = json.loads(out)
+    assert code == 0
+    assert facts["lower"] <= 0.25 <= facts["upper"] <= facts["lower"] + 0.25 * 1e-9
+
+
 def test_a_solver_that_stops_too_early(run):
     options = ["--solver", "value-iteration", "--option", "max_sweeps=1", "--discount", "0.99"]
     code, out, err = run("one.umb", *options, "--json")

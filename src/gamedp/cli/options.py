@@ -168,13 +168,13 @@ class SolverOptions:
     tolerance : float
         How far apart the bounds of a value may be.
     relative : bool
-        Whether that is a share of each value.
+        Whether that is the tolerance times the value.
     """
 
     solver: str | None = None
     option: list[str] | None = None
     tolerance: float | None = None
-    relative: bool = False
+    relative: Flag = False
 
     def keywords(self) -> dict[str, Any]:
         """Return what is set, as keywords of :func:`gamedp.solve`."""

@@ -335,8 +335,8 @@ def alpha_beta(game, work, budget):
                         kind = EXACT
                         proof = EXACT
                         continue
-                    if depth < ENDLESS >> 1:
-                        # On the way to the ends of the game it has led astray more often than not.
+                    if depth < ENDLESS >> 1 or infos[entry] >> DEPTH >= ENDLESS >> 1:
+                        # What an estimate suggests leads astray on the way to the end of the game.
                         suggested = ((infos[entry] >> MOVE) & MOVES) - 1
             if glance:
                 # Nothing settles it: it has to wait until all have been glanced at.

@@ -312,22 +312,29 @@ class _Search:
             self.depth = int(self.counters[loop.DEEPEST]) + 2
 
     def _prove(self) -> None:
-        """Close in on the value by tests [3]_: who wins, then from what deepening has found."""
+        """Close in on the value by tests [3]_: who wins, then from what deepening has found.
+
+        A test that fails tells most, for it asks about all actions. So the first one is for a win,
+        and what it finds of each action says which to ask first in the next one.
+        """
         guess, deepened = 0.0, max(entry.score for entry in self.found)
-        says_who_wins = False
+        says_who_wins, is_first = False, True
         while not self._is_decided():
             low, high = self._bounds()
-            asks_more = low < high and guess <= low  # than `low`; else, whether it is so much
+            # Is it more than `wanted`? Else, is it as much?
+            asks_more = low < high and (guess <= low or (is_first and guess < high))
             wanted = low if guess <= low else min(guess, high)
             end = loop.JUST_ABOVE if asks_more else loop.JUST_BELOW
             known = [(entry.low, entry.high) for entry in self.found]
-            succeeds = False
-            for entry in sorted(self.found, key=lambda entry: (-entry.score, -entry.high)):
-                is_open = entry.high > low if asks_more else entry.low < wanted <= entry.high
+            succeeds = is_first = False
+            order = self.found[::-1]  # of equals the last, as in the loop
+            order.sort(key=lambda entry: (-entry.high, -entry.score))
+            for entry in order:
+                is_open = entry.high > wanted if asks_more else entry.low < wanted <= entry.high
                 if not is_open or (succeeds and low < high):
                     continue
                 self._try(entry, loop.ENDLESS, wanted, wanted, end)
-                succeeds = succeeds or (entry.low > low if asks_more else entry.low >= wanted)
+                succeeds = succeeds or (entry.low > wanted if asks_more else entry.low >= wanted)
             if known == [(entry.low, entry.high) for entry in self.found]:
                 return  # by rounding; deepening may still tell
             low, high = self._bounds()

@@ -99,7 +99,7 @@ class StageInduction:
         """Say whether this solver can do the problem, and why not."""
         if not isinstance(problem, StagedProblem):
             return Support(False, "is for staged games; an ordinary game has other solvers.")
-        if not isinstance(problem.objective, TotalReward):
+        if not isinstance(problem.objective, TotalReward) or problem.objective.until is not None:
             reason = "computes the total reward of a staged game, no other objective."
             return Support(False, reason)
         return Support(True)

@@ -252,8 +252,11 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
         return RelativeValueIteration(), reason
     reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
     proper = reduction.problem if isinstance(reduction, Reduction) else problem
-    if problem.model.num_players > 2 or proper.model.structure.is_acyclic:
-        return BackwardInduction(), "one pass from the end gives every value, up to rounding."
+    backward = BackwardInduction()
+    if problem.model.num_players > 2 or (
+        proper.model.structure.is_acyclic and backward.supports(problem)
+    ):
+        return backward, "one pass from the end gives every value, up to rounding."
     backwards = Retrograde()
     if backwards.supports(problem):
         worth = backwards.worth_of_a_draw(problem.model)

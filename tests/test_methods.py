@@ -264,7 +264,9 @@ def test_the_table_of_who_does_what(kind):
 def test_slow_costs_are_left_to_policy_iteration():
     """A ten-thousandth each step, until ten are spent: sweeps would take a hundred thousand."""
     model = model_of([(-1e-4, [(1.0, 0)]), (-10.0, [(1.0, 1)])], 0.0)
-    assert "PolicyIteration: play may go on for ever at a cost" in gamedp.explain(model)
+    assert "PolicyIteration: play may go on for ever at a low cost" in gamedp.explain(model)
     solution = gamedp.solve(model)
     assert solution.value(0) == -10
     assert solution.statistics.sweeps < 10
+    dear = model_of([(-1.0, [(1.0, 0)]), (-10.0, [(1.0, 1)])], 0.0)
+    assert "TopologicalValueIteration" in gamedp.explain(dear)

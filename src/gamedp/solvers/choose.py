@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["explain", "solve"]
 
+CHEAP = 1e-3
+"""A cost below this part of the largest reward or payoff takes more sweeps than linear systems."""
+
 
 def solve(  # noqa: PLR0913 - what is usually set in one call
     game_or_model: Any,
@@ -237,10 +240,15 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _can_go_on_at_a_cost(problem: Problem) -> bool:
-    """Say whether there are end components left that nobody wants to stay in."""
-    reduction = reduction_of(problem)
-    return isinstance(reduction, Reduction) and not reduction.problem.model.structure.always_ends
+def _can_go_on_cheaply(problem: Problem) -> bool:
+    """Say whether staying in some end component costs next to nothing beside all that is earned."""
+    reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
+    if not isinstance(reduction, Reduction):
+        return False
+    model = reduction.problem.model
+    costs = np.abs(model.rewards[model.structure.stays & (model.rewards != 0)])
+    most = max(np.abs(model.rewards).max(initial=0), np.abs(model.payoffs).max(initial=0))
+    return bool(costs.min(initial=np.inf) < CHEAP * most)
 
 
 def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table of reasons
@@ -252,8 +260,11 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
         return RelativeValueIteration(), reason
     reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
     proper = reduction.problem if isinstance(reduction, Reduction) else problem
-    if problem.model.num_players > 2 or proper.model.structure.is_acyclic:
-        return BackwardInduction(), "one pass from the end gives every value, up to rounding."
+    backward = BackwardInduction()
+    if problem.model.num_players > 2 or (
+        proper.model.structure.is_acyclic and backward.supports(problem)
+    ):
+        return backward, "one pass from the end gives every value, up to rounding."
     backwards = Retrograde()
     if backwards.supports(problem):
         worth = backwards.worth_of_a_draw(problem.model)
@@ -268,9 +279,9 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
             "answer, proves one bound."
         )
         return StrategyIteration(), reason
-    if _can_go_on_at_a_cost(problem):
+    if _can_go_on_cheaply(problem):
         reason = (
-            "play may go on for ever at a cost, which sweeps would add up step by step; each "
+            "play may go on for ever at a low cost, which sweeps would add up step by step; each "
             "policy is worth the solution of a linear system."
         )
         return PolicyIteration(), reason

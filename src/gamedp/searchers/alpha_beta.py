@@ -172,6 +172,12 @@ class _Found:
     low: float = -INFINITY
     high: float = INFINITY
 
+    @property
+    def promise(self) -> float:
+        """What to hope for, as the loop has it: the middle of what is certain, or an estimate."""
+        middle = (self.low + self.high) / 2
+        return middle if math.isfinite(middle) else self.score
+
 
 class _NotYet(Exception):  # noqa: N818 - not an error: the search goes on in another way
     """An attempt to prove the value has had its share of the nodes."""
@@ -328,7 +334,7 @@ class _Search:
             known = [(entry.low, entry.high) for entry in self.found]
             succeeds = is_first = False
             order = self.found[::-1]  # of equals the last, as in the loop
-            order.sort(key=lambda entry: (-entry.high, -entry.score))
+            order.sort(key=lambda entry: -entry.promise)
             for entry in order:
                 is_open = entry.high > wanted if asks_more else entry.low < wanted <= entry.high
                 if not is_open or (succeeds and low < high):

@@ -268,6 +268,23 @@ def test_chains_that_mix_slowly(chance):
     assert solution.statistics.sweeps < 1000
 
 
+def test_it_does_not_sweep_on_where_rounding_forbids_more():
+    """The values of the two pairs are so far apart that they say little of the states in each."""
+    chance = 2.0**-40
+    model = model_of(
+        [(1, {0: 0.3, 1: 0.7 - chance, 2: chance})],
+        [(0, {0: 0.6, 1: 0.4})],
+        [(5, {2: 0.1, 3: 0.9})],
+        [(3, {2: 0.8 - chance, 3: 0.2, 0: chance})],
+    )
+    with pytest.raises(gamedp.NotSolvedError, match="64-bit rounding") as caught:
+        gamedp.solve(model, gamedp.AverageReward(), tolerance=1e-9)
+    solution = caught.value.solution
+    assert between(solution, exact_values(model, gamedp.AverageReward()))
+    assert solution.width < 1e-2
+    assert solution.statistics.sweeps < 100_000
+
+
 @pytest.mark.parametrize("chance", [2.0**-6, 2.0**-14, 2.0**-24])
 def test_exits_that_are_hardly_ever_found(chance):
     """Two places to stay at for 1 a step, each with an exit: to what earns 3, or else to the end.

@@ -480,6 +480,67 @@ def test_ranks_must_fall(model, optimum):
                 gamedp.verify(model, attrs.evolve(certificate, lower_ranks=ranks))
 
 
+def at_random(rng):
+    """Draw a small game of payoffs, in which two opponents may go on for ever."""
+    inner = int(rng.integers(1, 4))
+    choices, offsets, successors, probabilities = [0], [0], [], []
+    for _ in range(inner):
+        for _ in range(int(rng.integers(1, 3))):
+            count = int(rng.integers(1, 3))
+            successors += np.sort(rng.choice(inner + 2, count, replace=False)).tolist()
+            probabilities += [1 / count] * count
+            offsets.append(len(successors))
+        choices.append(len(offsets) - 1)
+    return gamedp.Model.from_arrays(
+        [*choices, choices[-1], choices[-1]],
+        offsets,
+        successors,
+        probabilities,
+        players=rng.integers(0, 2, inner + 2),
+        num_players=2,
+        terminals=[inner, inner + 1],
+        payoffs=rng.choice([-1.0, 0.0, 0.5, 1.0], 2),
+    )
+
+
+def worth_of_game(model):
+    """Return what the best policy of player 0 secures, by looking at all pairs of policies."""
+    worth = {}
+    for policy in plays(model):
+        values = [Fraction(0)] * model.num_states
+        for end, payoff in zip(model.terminals.tolist(), model.payoffs.tolist(), strict=True):
+            chances = worth_of_play(model, policy, np.arange(model.num_states) == end)
+            values = [v + Fraction(payoff) * c for v, c in zip(values, chances, strict=True)]
+        key = tuple(c for c, mover in zip(policy, model.players, strict=True) if mover == 0)
+        old = worth.get(key, values)
+        worth[key] = [min(pair) for pair in zip(old, values, strict=True)]
+    return [max(column) for column in zip(*worth.values(), strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_is_accepted_is_true(seed):
+    """Claims drawn at random, with random ranks: those that happen to be accepted are true."""
+    rng = np.random.default_rng(seed)
+    accepted = 0
+    for trial in range(600):
+        model = at_random(rng)
+        inner = model.num_states - 2
+        bounds = [
+            np.append(rng.choice([-1, -0.5, -0.25, 0, 0.25, 0.5, 1], inner), model.payoffs)
+            for _ in range(2)
+        ]
+        bounds[trial % 2][:inner] = np.inf if trial % 2 else -np.inf
+        ranks = [np.append(rng.integers(-1, 4, inner), [0, 0]) for _ in range(2)]
+        certificate = claim(model, *bounds, *ranks)
+        try:
+            gamedp.verify(model, certificate)
+        except CertificateError:
+            continue
+        accepted += 1
+        assert_contains(certificate, worth_of_game(model))
+    assert accepted >= 100
+
+
 # Rounding ----------------------------------------------------------------------------------------
 
 

@@ -35,7 +35,7 @@ relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[Health
         (gamedp.ModifiedPolicyIteration(sweep="jacobi"), 23),
         (gamedp.PrioritizedSweeping(), 23),
         (gamedp.AndersonAcceleration(), 23),
-        (gamedp.LinearProgramming(), 16),
+        (gamedp.LinearProgramming(), 19),
         (gamedp.Retrograde(), 4),
         (gamedp.RelativeValueIteration(), 2),
         (gamedp.StrategyIteration(), 25),

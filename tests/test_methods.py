@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_solvers import FIXED_POINT, assert_contains, walk
 
 import gamedp
-from gamedp.testing import exact_values
+from gamedp.testing import exact_values, problem_kinds, support_table
 from gamedp.testing.strategies import models
 
 relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -234,3 +234,37 @@ def test_components_too_large_for_elimination():
     truth = np.arange(2500) / 2499
     assert np.abs(solution.values - truth).max() <= 1e-9
     assert solution.width <= 1e-6
+
+
+@pytest.mark.parametrize("kind", problem_kinds())
+def test_the_table_of_who_does_what(kind):
+    """A solver that says yes agrees with the exact values; one that says no raises its reason."""
+    problem = problem_kinds()[kind]
+    truth = exact_values(problem.model, problem.objective)
+    table = support_table()
+    assert len(table) == 15
+    count = 0
+    for name, cells in table.items():
+        solver = getattr(gamedp, name)()
+        if cells[kind]:
+            count += 1
+            solution = gamedp.solve(problem.model, problem.objective, solver)
+            # Two opponents who may play on for ever are iterated, but nothing is proven of them.
+            unproven = kind == "sure, 2 pl." and "ValueIteration" in name
+            assert (solution.guarantee is gamedp.Guarantee.NONE) == unproven
+            for low, value, high in zip(solution.lower, truth, solution.upper, strict=True):
+                assert low <= value <= high
+        else:
+            assert cells[kind].reason
+            with pytest.raises(gamedp.UnsupportedProblemError, match="^" + name):
+                gamedp.solve(problem.model, problem.objective, solver)
+    assert count
+
+
+def test_slow_costs_are_left_to_policy_iteration():
+    """A ten-thousandth each step, until ten are spent: sweeps would take a hundred thousand."""
+    model = model_of([(-1e-4, [(1.0, 0)]), (-10.0, [(1.0, 1)])], 0.0)
+    assert "PolicyIteration: play may go on for ever at a cost" in gamedp.explain(model)
+    solution = gamedp.solve(model)
+    assert solution.value(0) == -10
+    assert solution.statistics.sweeps < 10

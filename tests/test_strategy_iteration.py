@@ -4,6 +4,7 @@ import math
 
 import attrs
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -100,3 +101,103 @@ def test_until(data, optimum):
     model = attrs.evolve(model, rewards=np.abs(model.rewards))
     objective = gamedp.TotalReward(optimum, until=data.draw(masks(model)))
     assert_solved(gamedp.Problem(model, objective))
+
+
+def back_and_forth(**keywords):
+    """Each can send the other back, or leave: 3 is reached by 1/4 from 0, by 3/4 from 1."""
+    return gamedp.Model.from_arrays(
+        [0, 2, 4, 4, 4],
+        [0, 1, 3, 4, 6],
+        [1, 2, 3, 0, 2, 3],
+        [1.0, 0.75, 0.25, 1.0, 0.25, 0.75],
+        players=[0, 1, 0, 0],
+        terminals=[2, 3],
+        **keywords,
+    )
+
+
+KNOWN = [
+    # Waiting reaches nothing, so the maximiser leaves; the minimiser would wait for ever.
+    (gamedp.Reachability([3]), [0.25, 0.25, 0, 1], [1, 2, -1, -1]),
+    (gamedp.Reachability([3], optimum="min"), [0.25, 0.75, 0, 1], [1, 3, -1, -1]),
+    # To wait for ever is worth 0, and that is more than the maximiser gets by leaving.
+    (gamedp.TotalReward(), [0, 0, -3, 2], [0, 2, -1, -1]),
+    # It is worth infinity, so the minimiser must leave.
+    (gamedp.TotalReward(until=[2, 3]), [0.75, 0.75, -3, 2], [0, 3, -1, -1]),
+    (gamedp.TotalReward(until=[3]), [math.inf, math.inf, math.inf, 2], None),
+    (gamedp.Discounted(0.5), [0, 0, -3, 2], [0, 2, -1, -1]),
+]
+
+
+@pytest.mark.parametrize("solver", [None, *SOLVERS], ids=str)
+@pytest.mark.parametrize(("objective", "values", "policy"), KNOWN, ids=str)
+def test_known_values(objective, values, policy, solver):
+    model = back_and_forth(payoffs=[-3.0, 2.0])
+    solution = gamedp.solve(model, objective, solver, tolerance=1e-9)
+    assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
+    assert (solution.lower <= values).all()
+    assert (solution.upper >= values).all()
+    assert solution.width <= 1e-9
+    if policy is not None:
+        assert solution.policy.tolist() == policy
+    if isinstance(objective, gamedp.Reachability) and solver is None:
+        assert isinstance(solution.solver, gamedp.StrategyIteration)
+        assert "two opponents can keep each other" in gamedp.explain(model, objective)
+
+
+@pytest.mark.parametrize(
+    ("model", "objective", "words"),
+    [
+        (
+            back_and_forth(constant_sum=1.0, payoffs=[0.0, 1.0]),
+            gamedp.TotalReward(),
+            "the payoffs add up to 1, and what play without end is worth, as around 0",
+        ),
+        (
+            back_and_forth(rewards=[1.0, 0.0, -1.0, 0.0]),
+            gamedp.TotalReward(),
+            "rewards of one sign where play may go on for ever; action 0 in 1 earns -1",
+        ),
+        (
+            back_and_forth(rewards=[-1.0, 0.0, 0.0, 0.0]),
+            gamedp.TotalReward(until=[2, 3]),
+            "at least 0 where play may be kept from its target for ever; action 0 in 0 earns -1",
+        ),
+        (back_and_forth(), gamedp.AverageReward(), "does not do long-run averages"),
+        (back_and_forth(), gamedp.FiniteHorizon(3), "BackwardInduction does"),
+    ],
+)
+def test_what_is_refused(model, objective, words):
+    with pytest.raises(gamedp.UnsupportedProblemError, match=words):
+        gamedp.solve(model, objective, gamedp.StrategyIteration())
+
+
+def three_doors():
+    """The first way out that the maximiser finds in 0 is not the best, nor is it to go to 1."""
+    return gamedp.Model.from_arrays(
+        [0, 3, 5, 5, 5],
+        [0, 1, 3, 5, 6, 8],
+        [1, 2, 3, 2, 3, 0, 2, 3],
+        [1.0, 0.9, 0.1, 0.1, 0.9, 1.0, 0.5, 0.5],
+        players=[0, 1, 0, 0],
+        terminals=[2, 3],
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [({"max_policies": 1}, "SWEEP_LIMIT"), ({"max_seconds": 1e-9}, "TIME_LIMIT")],
+)
+def test_limits_leave_bounds_that_hold(options, status):
+    model, objective = three_doors(), gamedp.Reachability([3])
+    truth = exact_values(model, objective)
+    assert gamedp.solve(model, objective).values == pytest.approx([0.9, 0.5, 0.0, 1.0])
+    with pytest.raises(gamedp.NotSolvedError, match="Raise max_") as caught:
+        gamedp.solve(model, objective, gamedp.StrategyIteration(**options))
+    solution = caught.value.solution
+    assert solution.status.name == status
+    assert solution.width > 1e-6
+    for low, value, high in zip(
+        solution.lower.tolist(), truth, solution.upper.tolist(), strict=True
+    ):
+        assert low <= value <= high

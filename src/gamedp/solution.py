@@ -188,7 +188,8 @@ class Solution:
 
     The bounds hold for every game whose probabilities sum to one exactly and agree with the stored
     ones to two units in the last place: so for the rules that were meant, though 1/6 is no 64-bit
-    number. Rewards and payoffs count as they are stored.
+    number. Rewards and payoffs count as they are stored. (Those next to `exact` values speak of
+    the rational numbers that were solved, and of no others.)
 
     S states, N players. Values are player 0's; with three players and more there is one column for
     each. In the methods, a state is one of the game's own, or an index for a model without a game;

@@ -10,6 +10,7 @@ import numpy as np
 from gamedp.errors import NotSolvedError
 from gamedp.kernels import average
 from gamedp.kernels.average import NO_CHOICE
+from gamedp.kernels.proofs import UNIT
 from gamedp.objectives import AverageReward
 from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback, Reporter
@@ -190,7 +191,9 @@ class _Search:
             self.reporter.report(
                 sweep, None, f"end component {number:,}: {size:,} states, ± {highest - lowest:.2e}"
             )
-            if highest - lowest <= max(self.allowed, 4 * noise):
+            # Sweeps bring nothing more where the rounding of the values themselves begins.
+            coarse = 4 * UNIT * float(np.abs(self.values[start:stop]).max())
+            if highest - lowest <= max(self.allowed, 4 * noise, coarse):
                 return
             if self.out_of_time():
                 self.status = Status.TIME_LIMIT

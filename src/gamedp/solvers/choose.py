@@ -15,6 +15,7 @@ from gamedp.registry import SOLVERS, find
 from gamedp.solvers.average_reward import RelativeValueIteration
 from gamedp.solvers.backward_induction import BackwardInduction
 from gamedp.solvers.base import Solver, reduction_of, solve_as_asked
+from gamedp.solvers.policy_iteration import PolicyIteration
 from gamedp.solvers.retrograde import Retrograde
 from gamedp.solvers.stage_induction import StageInduction
 from gamedp.solvers.strategy_iteration import StrategyIteration
@@ -236,6 +237,12 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def _can_go_on_at_a_cost(problem: Problem) -> bool:
+    """Say whether there are end components left that nobody wants to stay in."""
+    reduction = reduction_of(problem)
+    return isinstance(reduction, Reduction) and not reduction.problem.model.structure.always_ends
+
+
 def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table of reasons
     """Return the solver for a problem and the reason in words."""
     if isinstance(problem.objective, FiniteHorizon):
@@ -261,6 +268,12 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
             "answer, proves one bound."
         )
         return StrategyIteration(), reason
+    if _can_go_on_at_a_cost(problem):
+        reason = (
+            "play may go on for ever at a cost, which sweeps would add up step by step; each "
+            "policy is worth the solution of a linear system."
+        )
+        return PolicyIteration(), reason
     if isinstance(problem.objective, Discounted) and not problem.model.has_swaps:
         reason = (
             "a discount narrows the interval of the true values with every sweep, fast where the "

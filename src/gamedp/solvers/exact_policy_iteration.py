@@ -72,7 +72,9 @@ class ExactPolicyIteration:
     The solution has the rationals, `exact`. Its bounds are the two doubles next to each, equal
     where it is a double. They speak of these very numbers: probabilities, rewards and payoffs are
     those that the rules give, where these are :class:`fractions.Fraction` or int, so that 1/6 is
-    1/6; else those that are stored, probabilities scaled to sum to one exactly.
+    1/6; else those that are stored, probabilities scaled to sum to one exactly. Where two
+    neighbouring doubles are further apart than the tolerance, the status says `ROUNDING`, and
+    nothing is raised.
 
     With python-flint (``pip install gamedp[exact]``), systems of some thousand states can be
     solved; without it, plain Fractions do for some hundred. Numerators and denominators grow with

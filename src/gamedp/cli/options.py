@@ -168,7 +168,7 @@ class SolverOptions:
     tolerance : float
         How far apart the bounds of a value may be.
     relative : bool
-        Whether that is the tolerance times the value.
+        Whether that is a share of each value.
     """
 
     solver: str | None = None

@@ -38,13 +38,13 @@ class LoadedModel:
         none: see :meth:`with_rewards`.
     labels : mapping of str to (S,) bool
         Which states have each label (atomic proposition). Where play begins is not among them: see
-        :attr:`gamedp.Model.initial_states`.
+        `initial_states` of :class:`gamedp.Model`.
     rewards : mapping of str to (C,) float64
         The expected reward of each choice, for each reward structure: rewards of states and of
         transitions are in it.
     action_names : tuple of str
-        The name of each number in :attr:`gamedp.Model.action_labels`; empty if the file has numbers
-        alone. A nameless action has the name ``""``.
+        The name of each number in `action_labels` of :class:`gamedp.Model`; empty if the file has
+        numbers alone. A nameless action has the name ``""``.
     player_names : tuple of str
         As the file has them; empty if it has none.
     path : Path

@@ -261,10 +261,9 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
     reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
     proper = reduction.problem if isinstance(reduction, Reduction) else problem
     backward = BackwardInduction()
-    if problem.model.num_players > 2 or (
-        proper.model.structure.is_acyclic and backward.supports(problem)
-    ):
-        return backward, "one pass from the end gives every value, up to rounding."
+    single_sweep = "one pass from the end gives every value, up to rounding."
+    if problem.model.num_players > 2 or problem.model.structure.is_acyclic:
+        return backward, single_sweep
     backwards = Retrograde()
     if backwards.supports(problem):
         worth = backwards.worth_of_a_draw(problem.model)
@@ -273,6 +272,8 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
             f"worth {worth:g}."
         )
         return backwards, reason
+    if proper.model.structure.is_acyclic and backward.supports(problem):
+        return backward, single_sweep
     if isinstance(reduction, str) and StrategyIteration().supports(problem):
         reason = (
             "two opponents can keep each other from an end; a policy of each, against its best "

@@ -23,7 +23,7 @@ relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[Health
 @pytest.mark.parametrize(
     ("solver", "count"),
     [
-        (gamedp.BackwardInduction(), 14),
+        (gamedp.BackwardInduction(), 15),
         (gamedp.TopologicalValueIteration(), 23),
         (gamedp.ValueIteration(), 23),
         (gamedp.ValueIteration(sweep="jacobi"), 23),

@@ -73,7 +73,7 @@ def test_an_interruption(run, tmp_path, monkeypatch):
     [
         (("endings", "wubbel", "--material", 3), 1, "Wubbel has no endgame tables: it lacks"),
         ((*SMALL, "--material", -1), 2, "must be a whole number, 0 or more"),
-        ((*SMALL, "--material", 5), 1, "no endgame table for material 5: the largest is 4"),
+        ((*SMALL, "--material", 8), 1, "no endgame table for material 8: the largest is 7"),
         (SMALL, 2, "--material"),
     ],
 )

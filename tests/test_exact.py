@@ -311,7 +311,10 @@ def test_a_coarse_double_is_no_error():
 
 def test_beyond_the_range_of_doubles():
     model = attrs.evolve(fair_ring(3), rewards=np.full(3, 1e308))
-    with pytest.raises(gamedp.InvalidModelError, match="beyond the range"):
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        pytest.raises(gamedp.InvalidModelError, match="beyond the range"),
+    ):
         solved(model)
 
 

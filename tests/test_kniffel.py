@@ -433,6 +433,7 @@ class TestAdviser:
         assert adviser.option(situation, "11") == adviser.option(situation, (2, 0, 0, 0, 0, 0))
         assert adviser.option(situation, "-") == adviser.option(situation, NOTHING)
 
+    @needs_table
     def test_solves_each_turn_once(self, adviser, monkeypatch):
         """For a card it has not seen, one sweep of the turn; for further questions none."""
         solved, solve = [], staged_solution._solve_inside

@@ -16,7 +16,7 @@ from gamedp.registry import GAMES, SOLVERS, find, registered
 
 COMPILED = not numba.config.DISABLE_JIT
 
-LARGE = 1_000_000 if COMPILED else 5_000
+LARGE = 1_000_000 if COMPILED else 500
 """Models with more transitions are solved by the solver that gamedp chooses, and by no other."""
 
 LARGE_FOR_RATIONALS = 10_000

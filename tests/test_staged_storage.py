@@ -25,6 +25,7 @@ from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.storage import folder as folders
 from gamedp.storage import kept, staged
 from gamedp.storage.kept import LoadedStatistics
+from gamedp.testing.models import GamblersRuin
 
 SMALL = {"dice": 2, "faces": 2, "throws": 2, "threshold": 3}
 
@@ -528,7 +529,7 @@ def test_edits_that_change_nothing_do_no_harm(module, home):
 
 
 def test_targets_are_told_apart(home):
-    game = Matches(matches=5)
+    game = GamblersRuin(goal=5, start=2)
     masks = np.eye(6, dtype=bool)
     for target in (masks[2], masks[3], gamedp.compile(game, compile="never").state(3)):
         target_ = [target] if isinstance(target, tuple) else target
@@ -556,7 +557,7 @@ UNKEPT = {
     "a method": (lambda: keep(Remembering(days=1)), "its rules call what is no plain function"),
     "an option": (lambda: keep(Journey(days=1), solver=Curious()), r"hook of Curious("),
     "a target": (
-        lambda: keep(Matches(matches=5), gamedp.Reachability(lambda state: state.left == 3)),
+        lambda: keep(GamblersRuin(), gamedp.Reachability(lambda state: state == (3,))),
         "target of the objective is a function",
     ),
 }

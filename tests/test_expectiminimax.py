@@ -4,6 +4,7 @@ import math
 from typing import NamedTuple
 
 import attrs
+import numba
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -92,6 +93,7 @@ def test_it_finds_what_plain_minimax_finds(kind, pruning, seed, depth, table_byt
     agrees(kind(seed=seed, layers=4, width=3), depth, pruning, table_bytes, "never")
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="it is about compiled loops")
 @pytest.mark.parametrize("kind", COMPILED, ids=lambda kind: kind.__name__)
 def test_compiled_it_finds_the_same(kind):
     for seed in range(6):

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -13,7 +14,12 @@ from gamedp.reduction import needs_reduction, reduce
 from gamedp.testing import exact_choice_values, exact_values
 from gamedp.testing.strategies import models
 
-relaxed = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+relaxed = settings(
+    # Plain Python takes long for each.
+    max_examples=60 if numba.config.DISABLE_JIT else 150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 SOLVERS = [
     gamedp.TopologicalValueIteration(),
     gamedp.ValueIteration(),

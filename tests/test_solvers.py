@@ -4,6 +4,7 @@ import pickle
 from fractions import Fraction
 
 import attrs
+import numba
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -35,7 +36,12 @@ SOLVERS = (
 FIXED_POINT = tuple(s for s in SOLVERS if isinstance(s, FixedPointSolver))
 """Those that approach Bellman's fixed point, and do all that is proper."""
 
-relaxed = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+relaxed = settings(
+    # Plain Python takes long for each.
+    max_examples=30 if numba.config.DISABLE_JIT else 100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 
 
 def supporting(problem):

@@ -360,7 +360,7 @@ class FixedPointSolver:
 
     def iterate(self, run: Run) -> None:
         """Fill in the values of a run and, where that can be done, prove them."""
-        raise NotImplementedError
+        raise NotImplementedError  # what each method has of its own
 
 
 def solve_as_asked(

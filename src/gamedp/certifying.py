@@ -45,7 +45,7 @@ MOST_VISITS = 30_000_000
 """Transitions looked at to widen the bounds, for one margin; at least ten times each."""
 
 LEAST_MOVED = 2.0**-1040
-"""How far bounds may be widened, however small all numbers are: there is no room for fewer digits."""
+"""How far bounds may be widened in any case: of the smallest numbers, no part can be spared."""
 
 MOST_EXACT = 100_000
 """Inequalities to decide in rational numbers; if there are more, bounds are widened instead."""

@@ -98,6 +98,4 @@ def _split(structure: Structure, good: Flags) -> Structure:
     choices = np.append(
         structure.choice_offsets, structure.choice_offsets[-1] + 1 + np.arange(len(chosen))
     )
-    return Structure.of(
-        choice_offsets=choices, transition_offsets=offsets, successors=successors
-    )
+    return Structure.of(choice_offsets=choices, transition_offsets=offsets, successors=successors)

@@ -104,7 +104,10 @@ class _Deflating(Bracket):
         """Bound a component by what it leads to, and by what endless play is worth."""
         super()._surround(number)
         states = self.states(number)
-        if np.isfinite(self.endless) and (self.run.problem.model.structure.end_component[states] >= 0).any():
+        if (
+            np.isfinite(self.endless)
+            and (self.run.problem.model.structure.end_component[states] >= 0).any()
+        ):
             np.minimum.at(self.lower, states, self.endless)
             np.maximum.at(self.upper, states, self.endless)
         self._number = number
@@ -115,8 +118,8 @@ class _Deflating(Bracket):
         if self._start is None:
             return
         states = self.states(self._number)
-        np.maximum.at(self.lower, states, self._start[0][states])
-        np.minimum.at(self.upper, states, self._start[1][states])
+        self.lower[states] = np.maximum(self.lower[states], self._start[0][states])
+        self.upper[states] = np.minimum(self.upper[states], self._start[1][states])
 
     def keep_to_policies(self) -> None:
         """Bound all states by what one side gets at least, and at most, that keeps to a policy.
@@ -153,7 +156,7 @@ class _Deflating(Bracket):
         bounds, sign = (lower, 1) if (who == run.rows.maximise).all() else (upper, -1)
         if np.isfinite(bounds).all():
             return
-        fixed, rows = fix(model, policy, who)
+        fixed, _ = fix(model, policy, who)
         ends = np.diff(model.choice_offsets) == 0
         until = ends if self.endless == np.inf else None
         problem = Problem(fixed, TotalReward(run.problem.objective.optimum, until=until))
@@ -176,9 +179,7 @@ class _Deflating(Bracket):
         allowed = self.share(number)
         moved, sweeps, due = 1, 0, 1
         while not sweeps or (moved and self.width(number) > allowed):
-            moved = deflation.narrow_jit(
-                start, stop, run.rows, self.lower, self.upper, run.policy
-            )
+            moved = deflation.narrow_jit(start, stop, run.rows, self.lower, self.upper, run.policy)
             run.visits[0] += stop - start
             sweeps += 1
             if sweeps >= due or not moved:

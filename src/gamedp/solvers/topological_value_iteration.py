@@ -38,9 +38,9 @@ class TopologicalValueIteration(FixedPointSolver):
     state is solved by Newton's method on the value of that state; any other by Gauss-Seidel sweeps
     in depth-first order, until its error is proven to be small enough. Where that takes thousands
     of sweeps, one player chooses, and the component has up to 2000 states, values jump now and then
-    to those of the greedy policy, by elimination as in :class:`PolicyIteration`. Where two opponents
-    can keep each other from an end, both bounds of a component are swept over and deflated, as in
-    :class:`IntervalIteration`.
+    to those of the greedy policy, by elimination as in :class:`PolicyIteration`. Where two
+    opponents can keep each other from an end, both bounds of a component are swept over and
+    deflated, as in :class:`IntervalIteration`.
 
     The stopping rule is a theorem: errors e with
     ``e >= |residual| + rounding + discount * sum(|P| * e)`` bound the distance to the one fixed

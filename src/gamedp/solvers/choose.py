@@ -14,7 +14,8 @@ from gamedp.reduction import Reduction
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.average_reward import RelativeValueIteration
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Solver, reduction_of, solve_as_asked
+from gamedp.solvers.base import Solver, deflatable, reduction_of, solve_as_asked
+from gamedp.solvers.interval_iteration import IntervalIteration
 from gamedp.solvers.policy_iteration import PolicyIteration
 from gamedp.solvers.retrograde import Retrograde
 from gamedp.solvers.stage_induction import StageInduction
@@ -280,6 +281,9 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
             "answer, proves one bound."
         )
         return StrategyIteration(), reason
+    if isinstance(reduction, str) and isinstance(deflatable(problem), Reduction):
+        reason = "two opponents can keep each other from an end; bounds are deflated there."
+        return IntervalIteration(), reason
     if _can_go_on_cheaply(problem):
         reason = (
             "play may go on for ever at a low cost, which sweeps would add up step by step; each "

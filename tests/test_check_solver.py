@@ -312,7 +312,7 @@ def test_where_no_exact_value_is_known():
     endless = gamedp.Model.from_arrays(
         [0, 1, 2], [0, 1, 2], [1, 0], [1.0, 1.0], rewards=[1.0, -1.0]
     )
-    with pytest.raises(gamedp.UnsupportedProblemError, match="rewards of one sign"):
+    with pytest.raises(gamedp.UnsupportedProblemError, match="earn and lose in turn"):
         exact_values(endless)
     many = gamedp.Model.from_arrays(
         2 * np.arange(21), np.arange(41), np.repeat(np.arange(20), 2), np.ones(40)

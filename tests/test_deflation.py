@@ -2,6 +2,7 @@
 
 import math
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -17,7 +18,12 @@ SOLVERS = (
     gamedp.IntervalIteration(max_sweeps=50_000),
     gamedp.TopologicalValueIteration(max_sweeps=50_000),
 )
-relaxed = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+relaxed = settings(
+    # Plain Python takes long for each.
+    max_examples=12 if numba.config.DISABLE_JIT else 50,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
 sides = st.sampled_from(["max", "min"])
 
 

@@ -3,6 +3,7 @@
 import math
 
 import attrs
+import numba
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -14,7 +15,12 @@ from gamedp.reduction.gains import sign_of_gain
 from gamedp.solvers.base import deflatable
 from gamedp.testing import exact_values
 
-relaxed = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+relaxed = settings(
+    # Plain Python takes long for each.
+    max_examples=12 if numba.config.DISABLE_JIT else 50,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
 sides = st.sampled_from(["max", "min"])
 drawn = games(st.sampled_from([-3, -1, 0, 2]))
 SOLVERS = (
@@ -51,11 +57,12 @@ def assert_solved(model, objective, truth):
             assert not isinstance(solver, PROVING)
             continue
         solved += 1
-        for low, value, high in zip(
-            solution.lower.tolist(), truth, solution.upper.tolist(), strict=True
-        ):
-            assert low <= value <= high
-            assert low == high or high - low <= 1e-7
+        for bounds in (solution, solution.certificate()):
+            for low, value, high in zip(
+                bounds.lower.tolist(), truth, bounds.upper.tolist(), strict=True
+            ):
+                assert low <= value <= high
+                assert low == high or high - low <= 1.1e-7
         for player in (0, 1):
             got = exact_values(model, objective, policy=solution.policy.tolist(), player=player)
             wants_most = (player == 0) == (objective.optimum == "max")
@@ -188,6 +195,81 @@ def test_known_values(there, back, optimum, values):
         assert until.values.tolist() == [math.inf, math.inf, 5.0]
 
 
+def test_drifts_must_be_exceeded():
+    """Two rounds of +3 and -1 earn 4; what proves it is refused as soon as it claims too much."""
+    model = round_trip(3.0, -1.0)
+    certificate = gamedp.solve(model).certificate()
+    assert certificate.lower.tolist() == [math.inf, math.inf, 0.0]
+    assert gamedp.verify(model, certificate).width == 0
+    first, second = certificate.bias_lower[:2]
+    assert first < 3 + second
+    assert second < -1 + first
+    for state, other in ((0, 3 + second), (1, first - 1)):
+        drifts = certificate.bias_lower.copy()
+        for number in (other, np.nextafter(other, np.inf), -np.inf):
+            drifts[state] = number
+            with pytest.raises(gamedp.CertificateError, match=r"lower\[0\] = inf|lower\[1\] = inf"):
+                gamedp.verify(model, attrs.evolve(certificate, bias_lower=drifts))
+    for number in (math.inf, math.nan):
+        drifts[0] = number
+        with pytest.raises(gamedp.CertificateError, match=r"bias_lower\[0\] is"):
+            gamedp.verify(model, attrs.evolve(certificate, bias_lower=drifts))
+
+
+def test_drifts_and_gains_do_not_go_together():
+    """From 0 by its drift to 1, and back as 1 is content: that loses 5 each time."""
+    model = gamedp.Model.from_arrays([0, 1, 2], [0, 1, 2], [1, 0], np.ones(2), rewards=[-5.0, 0.0])
+    for drifts in ([0.0, 10.0], [0.0, -np.inf], [-np.inf, 10.0], [-np.inf, -np.inf]):
+        for gains in ([0, 0], [1, 0], [0, 1]):
+            wrong = gamedp.Certificate(
+                objective=gamedp.TotalReward(),
+                lower=np.array([-5.0, 0.0]),
+                upper=np.array([np.inf, np.inf]),
+                lower_ranks=np.array([1, 1]),
+                upper_ranks=np.array([-1, -1]),
+                lower_gains=np.array(gains),
+                upper_gains=np.array([0, 0]),
+                bias_lower=np.array(drifts),
+                bias_upper=np.array([np.inf, np.inf]),
+                digest=model.digest(),
+            )
+            with pytest.raises(gamedp.CertificateError, match=r"lower\["):
+                gamedp.verify(model, wrong)
+
+
+@relaxed
+@given(drawn, sides, st.data())
+def test_nothing_beyond_the_truth_is_accepted(model, optimum, data):
+    """Whatever number is claimed, with ranks and drifts as they may be."""
+    assume(has_mixed(model))
+    objective = gamedp.TotalReward(optimum)
+    assume(is_solved(model, objective))
+    truth = exact_values(model, objective)
+    certificate = gamedp.solve(model, objective, SOLVERS[1], tolerance=1e-7).certificate()
+    state = data.draw(st.integers(0, model.num_states - 1))
+    for name, sign in (("lower", 1), ("upper", -1)):
+        if truth[state] == sign * math.inf:
+            continue
+        bound = getattr(certificate, name).copy()
+        claims = [sign * math.inf]
+        if abs(truth[state]) < math.inf:
+            claims.append(float(truth[state]) + sign * 1e-9)
+        for claim in claims:
+            bound[state] = claim
+            changes = {name: bound}
+            if data.draw(st.booleans()):
+                ranks = getattr(certificate, f"{name}_ranks").copy()
+                ranks[state] = data.draw(st.integers(-1, 4))
+                changes[f"{name}_ranks"] = ranks
+            drifts = getattr(certificate, f"bias_{name}")
+            if drifts is not None and data.draw(st.booleans()):
+                drifts = drifts.copy()
+                drifts[state] = data.draw(st.sampled_from([-10.0, -1.0, 0.0, 1.0, 10.0]))
+                changes[f"bias_{name}"] = drifts
+            with pytest.raises(gamedp.CertificateError):
+                gamedp.verify(model, attrs.evolve(certificate, **changes))
+
+
 @pytest.mark.parametrize("rewards", [(1.0, -1.0), (0.1, -0.1 * (1 + 2e-16))])
 @pytest.mark.parametrize("objective", [gamedp.TotalReward(), gamedp.TotalReward("min", until=[2])])
 def test_what_is_too_close_to_tell(rewards, objective):
@@ -219,3 +301,12 @@ def test_end_components_of_either_sign():
     assert_solved(model, gamedp.TotalReward(), exact_values(model))
     with pytest.raises(gamedp.UnsupportedProblemError, match="rewards of one sign"):
         gamedp.solve(model, solver=gamedp.StrategyIteration())
+
+
+def test_drifts_are_saved_and_loaded(tmp_path):
+    model = round_trip(3.0, -1.0)
+    certificate = gamedp.solve(model).certificate()
+    certificate.save(tmp_path / "proof")
+    loaded = gamedp.load_certificate(tmp_path / "proof")
+    assert np.array_equal(loaded.bias_lower, certificate.bias_lower)
+    assert gamedp.verify(model, loaded).width == 0

@@ -639,7 +639,16 @@ def test_probabilities_that_do_not_sum_to_one():
         ({"lower_ranks": np.array([-2, 0])}, r"lower_ranks\[0\] is -2"),
         ({"lower_ranks": np.array([2**62, 0])}, r"lower_ranks\[0\] is 4611686018427387904"),
         ({"upper_ranks": np.zeros(2)}, "upper_ranks holds float64"),
-        ({"bias_lower": np.zeros(2)}, "has no use for bias_lower"),
+        ({"bias_lower": np.full(2, np.inf)}, r"bias_lower\[0\] is inf; it must be finite, or -inf"),
+        (
+            {
+                "bias_lower": np.zeros(2),
+                "objective": gamedp.Discounted(0.5),
+                "lower_ranks": None,
+                "upper_ranks": None,
+            },
+            "has no use for bias_lower",
+        ),
         ({"draw": math.inf}, "draw is inf"),
         ({"lower": np.array([0.75, 0.8])}, r"lower\[1\] = 0.8 of state 1 is wrong.*0.75"),
     ],

@@ -58,8 +58,9 @@ class StrategyIteration:
     the maximiser's that proves the lower bound, and the minimiser's that proves the upper one.
 
     Without a target, and where play may go on for ever, the rewards on the way must have one sign,
-    and the payoffs must add up to 0; until a target, no reward may be negative to whoever must
-    reach it, where play can be kept from it.
+    or surely add up to ever more of one, and the payoffs must add up to 0. Until a target, they
+    must not be negative, or surely add up to ever more, where play can be kept from it. Where some
+    end components bring gains and others losses, :class:`IntervalIteration` does it.
 
     Parameters
     ----------

@@ -13,13 +13,14 @@ The bounds meet. Suppose they converge to L and U, and let d > 0 be the largest 
 is found. By the choices that are best by U for whoever wants the most, and by L for the other one,
 play from D stays in D; so it gets to sets C within D that it does not leave. On one of them, U and
 L are constant and nothing is earned, if in each end component rewards have one sign or all endless
-play earns, or all of it loses. Let w be what endless play is worth. As d > 0, either U > w or L < w on C; say U > w. C is part of an end
-component M from which the reply to L was considered, so U on C is at most what some way out of M is
-worth by U. L is constant on M, for no choice inside it leads to more; so the distance at the state
-of this way out is d at least, hence d, and the way leads back into D. From there, play gets to such
-a set once more. If this were to go on for ever, all its states would be one end component; since U
-(or L) neither falls nor rises from set to set, no reward is among them that is not 0, and it is all
-U > w or all L < w. Then it would be part of M, and the way out would not be one.
+play earns, or all of it loses. Let w be what endless play is worth. As d > 0, either U > w or L < w
+on C; say U > w. C is part of an end component M from which the reply to L was considered, so U on C
+is at most what some way out of M is worth by U. L is constant on M, for no choice inside it leads
+to more; so the distance at the state of this way out is d at least, hence d, and the way leads back
+into D. From there, play gets to such a set once more. If this were to go on for ever, all its
+states would be one end component; since U (or L) neither falls nor rises from set to set, no reward
+is among them that is not 0, and it is all U > w or all L < w. Then it would be part of M, and the
+way out would not be one.
 
 References
 ----------

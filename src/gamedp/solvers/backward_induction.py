@@ -129,6 +129,8 @@ class BackwardInduction:
                 tolerance,
                 0,
                 True,
+                False,
+                False,
                 run.values,
                 run.errors,
                 run.policy,

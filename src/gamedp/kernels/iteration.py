@@ -196,11 +196,11 @@ def lead_out(
         done += ONE
         for place in range(offsets[nearer], offsets[nearer + ONE]):
             choice = choices[place]
-            state = np.uintp(owners[choice])
-            if not reached[state]:
-                reached[state] = True
-                block.policy[state] = choice
-                sequence[count] = state
+            owner = np.uintp(owners[choice])
+            if not reached[owner]:
+                reached[owner] = True
+                block.policy[owner] = choice
+                sequence[count] = owner
                 count += ONE
     return int(count)
 

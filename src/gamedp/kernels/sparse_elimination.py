@@ -160,14 +160,14 @@ def eliminate(num_states: int, discount: float, block: Block, most: int, numbers
         lengths[state] = length / out
         away[state] = leaving / out
     for position in range(num_states):
-        state = np.uintp(num_states - 1 - position)
-        value = earned[state]
-        weight = lengths[state]
-        for place in range(offsets[state], offsets[state + ONE]):
+        last = np.uintp(num_states - 1 - position)
+        value = earned[last]
+        weight = lengths[last]
+        for place in range(offsets[last], offsets[last + ONE]):
             value += shares[place] * numbers[VALUE, columns[place]]
             weight += shares[place] * numbers[WEIGHT, columns[place]]
-        numbers[VALUE, state] = value
-        numbers[WEIGHT, state] = weight
+        numbers[VALUE, last] = value
+        numbers[WEIGHT, last] = weight
     return int(terms)
 
 

@@ -1,0 +1,547 @@
+"""Modified policy iteration over a whole discounted model, in slices that follow one another.
+
+Bellman's operator T looks at all choices, an improvement; between two of these, sweeps along the
+chosen ones alone bring the values to what they are worth. With v the values before an improvement,
+b the discount and d = Tv - v, the true values lie in ``v + [min d, max d] / (1 - b)``, and those
+after it in ``Tv + b * [min d, max d] / (1 - b)`` [1]_. Terminal states, whose d is 0, count as well.
+Nothing but this bound decides when it is over; all that is between two improvements may be done in
+any way that is fast:
+
+- The rows of the chosen choices lie one after the other in arrays of their own. A sweep along them
+  goes from state to state in place (Gauss-Seidel), on and on in one direction or to and fro,
+  whatever is faster. Then some states tell how far the values are off: their mean is the error that
+  all values have in common, which sweeps alone would reduce by no more than the discount.
+- A choice that is better than the others of its state by some gap is still the best as long as the
+  values have moved by less, apart from what they have in common. So it is known without a look at
+  the others: an exact step of Bellman's operator, along the chosen row.
+
+Rounding: a value is off by at most ``(k + 10) * u * A``, for the largest number k of transitions of
+a choice and the largest sum A of the absolute terms; see :mod:`gamedp.kernels.proofs`, where the
+same allowance is made. Probabilities need not sum to one exactly: the least and the largest of
+their sums count.
+
+References
+----------
+.. [1] M. Puterman, "Markov Decision Processes", Wiley 1994, sections 6.5 and 6.6.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gamedp.kernels.jit import compiled, inlined
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Naturals = npt.NDArray[np.unsignedinteger[Any]]
+    Integers = npt.NDArray[np.int64]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+ONE = np.uintp(1)
+UNIT = 2.0**-53
+UPWARD = 1.0 + 2.0**-46
+"""Outweighs the rounding of the few operations that put a bound together."""
+
+SLICE = 1 << 15
+"""States between two looks at how much has been done."""
+
+PATIENCE = 8
+"""Improvements that may bring the changes down no further before sweeps in between get fewer."""
+
+BATCH = 1 << 12
+"""States that a probe looks at, about; of small models, an eighth of all."""
+
+(
+    PHASE, PLACE, FLIPPED, IMPROVEMENTS, MOST_IMPROVEMENTS, INNER, MOST_INNER, CHANGED, IN_VAIN,
+    IN_VAIN_INNER, BACKWARDS, NO_SHIFTS, VISITS,
+) = range(13)  # fmt: skip
+"""Where a run is, as whole numbers."""
+NUM_MARKS = 13
+
+IMPROVE, FOLLOW, DONE, STUCK, OUT_OF_SWEEPS = range(5)
+"""What is done next; or that values are as close as was asked, as rounding allows, or not at all."""
+
+(
+    LOW, HIGH, LEAST, LIMIT, NEAREST, LAST, DRIFT, MARGIN, SIZE, SUM_LOW, SUM_HIGH, DOWN, UP,
+) = range(13)  # fmt: skip
+"""Where a run is, as other numbers."""
+NUM_NUMBERS = 13
+
+
+class Equation(NamedTuple):
+    """Bellman's equation of a model without swaps: S states, C choices, T transitions.
+
+    Attributes
+    ----------
+    choice_offsets, transition_offsets, successors, probabilities
+        As in :class:`gamedp.Model`, unsigned.
+    constants : (C,)
+        What a choice earns.
+    maximise : (S,) bool
+        Whether the mover wants the most.
+    discount : float
+    has_terminals : bool
+    longest : int
+        The largest number of transitions of a choice.
+    largest : float
+        The largest absolute value of `constants`.
+    """
+
+    choice_offsets: Naturals
+    transition_offsets: Naturals
+    successors: Naturals
+    probabilities: Floats
+    constants: Floats
+    maximise: Flags
+    discount: float
+    has_terminals: bool
+    longest: int
+    largest: float
+
+
+class Kept(NamedTuple):
+    """The rows of the chosen choices.
+
+    Attributes
+    ----------
+    first, last : (S,)
+        The transitions of state s are ``first[s] .. last[s] - 1``; there is room for those of its
+        longest choice.
+    successors, probabilities : (R,)
+        To be read.
+    room_successors, room_probabilities : (R,) or empty
+        The same arrays, to be written; empty if no state has several choices, and the arrays read
+        are those of the model.
+    constants : (S,)
+    policy : (S,) int64
+        The choices; -1 if there is none yet.
+    clear : (S,)
+        The drift, discounted, up to which the choice is surely the best.
+    """
+
+    first: Naturals
+    last: Naturals
+    successors: Naturals
+    probabilities: Floats
+    room_successors: Naturals
+    room_probabilities: Floats
+    constants: Floats
+    policy: Integers
+    clear: Floats
+
+
+def survey(
+    choice_offsets: Naturals, transition_offsets: Naturals, constants: Floats, first: Naturals
+) -> tuple[int, int, int, float]:
+    """Find where the rows of each state's choice begin, if each has room for the longest.
+
+    Returns
+    -------
+    room : int
+        How much room all rows need.
+    longest : int
+        The largest number of transitions of a choice.
+    most_choices : int
+        The largest number of choices of a state.
+    largest : float
+        The largest absolute value of a constant.
+    """
+    room = np.uintp(0)
+    longest = np.uintp(0)
+    most_choices = np.uintp(0)
+    largest = 0.0
+    for state in range(len(first)):
+        first_choice = choice_offsets[state]
+        last_choice = choice_offsets[state + 1]
+        first[state] = room
+        if last_choice - first_choice > most_choices:
+            most_choices = last_choice - first_choice
+        width = np.uintp(0)
+        for choice in range(first_choice, last_choice):
+            its = transition_offsets[ONE + choice] - transition_offsets[choice]
+            width = its if its > width else width
+            size = abs(constants[choice])
+            # Written so that a NaN counts.
+            largest = largest if size <= largest else size
+        room += width
+        longest = width if width > longest else longest
+    return int(room), int(longest), int(most_choices), largest
+
+
+survey_jit = compiled(survey)
+
+
+def begin(equation: Equation, kept: Kept, values: Floats, before: Floats) -> None:
+    """Set the first values: the best that a single step earns. There are no chosen rows yet.
+
+    Where no state has a choice, its one row is chosen.
+    """
+    alone = len(kept.room_successors) == 0
+    for state in range(len(values)):
+        first_choice = equation.choice_offsets[state]
+        last_choice = equation.choice_offsets[state + 1]
+        kept.last[state] = kept.first[state]
+        kept.policy[state] = -1
+        kept.clear[state] = -1.0
+        if first_choice < last_choice:
+            best = equation.constants[first_choice]
+            for choice in range(ONE + first_choice, last_choice):
+                other = equation.constants[choice]
+                if (other > best) == equation.maximise[state]:
+                    best = other
+            values[state] = best
+            if alone:
+                kept.last[state] = equation.transition_offsets[last_choice]
+                kept.constants[state] = best
+                kept.policy[state] = first_choice
+        before[state] = values[state]
+
+
+begin_jit = compiled(begin)
+
+
+def worth(state: int, discount: float, kept: Kept, values: Floats) -> float:
+    """Return what the chosen row of a state is worth."""
+    total = 0.0
+    for t in range(kept.first[state], kept.last[state]):
+        total += kept.probabilities[t] * values[kept.successors[t]]
+    return float(kept.constants[state] + discount * total)
+
+
+worth_jit = inlined(worth)
+
+
+def keep(state: int, choice: int, equation: Equation, kept: Kept) -> None:
+    """Copy the row of a choice to where the chosen row of its state is."""
+    kept.policy[state] = choice
+    kept.constants[state] = equation.constants[choice]
+    place = kept.first[state]
+    for t in range(equation.transition_offsets[choice], equation.transition_offsets[ONE + choice]):
+        kept.room_successors[place] = equation.successors[t]
+        kept.room_probabilities[place] = equation.probabilities[t]
+        place += ONE
+    kept.last[state] = place
+
+
+keep_jit = compiled(keep)
+
+
+def improve(
+    start: int,
+    stop: int,
+    equation: Equation,
+    kept: Kept,
+    values: Floats,
+    new_values: Floats,
+    numbers: Floats,
+) -> int:
+    """Apply Bellman's operator to the states ``start .. stop-1``; return how many choices changed.
+
+    The extremes of the changes, and of the sums of probabilities, go to `numbers`.
+    """
+    discount = equation.discount
+    drift = discount * numbers[DRIFT]
+    limit = drift + numbers[MARGIN]
+    low, high = numbers[LOW], numbers[HIGH]
+    sum_low, sum_high = numbers[SUM_LOW], numbers[SUM_HIGH]
+    changed = 0
+    for state in range(start, stop):
+        first_choice = equation.choice_offsets[state]
+        last_choice = equation.choice_offsets[state + 1]
+        if first_choice == last_choice:
+            new_values[state] = values[state]
+            continue
+        if kept.clear[state] > limit:
+            value = worth_jit(state, discount, kept, values)
+        else:
+            sign = 1.0 if equation.maximise[state] else -1.0
+            best = second = -np.inf
+            best_choice = first_choice
+            t = equation.transition_offsets[first_choice]
+            for choice in range(first_choice, last_choice):
+                total = chances = 0.0
+                next_t = equation.transition_offsets[ONE + choice]
+                while t < next_t:
+                    total += equation.probabilities[t] * values[equation.successors[t]]
+                    chances += equation.probabilities[t]
+                    t += ONE
+                result = sign * (equation.constants[choice] + discount * total)
+                less = best if result > best else result
+                second = less if less > second else second
+                best_choice = choice if result > best else best_choice
+                best = result if result > best else best
+                sum_low = chances if chances < sum_low else sum_low
+                sum_high = chances if chances > sum_high else sum_high
+            value = sign * best
+            kept.clear[state] = drift + (best - second)
+            if kept.policy[state] != best_choice:
+                keep_jit(state, best_choice, equation, kept)
+                changed += 1
+        difference = value - values[state]
+        # Written so that a NaN counts.
+        low = low if difference >= low else difference
+        high = high if difference <= high else difference
+        new_values[state] = value
+    numbers[LOW], numbers[HIGH] = low, high
+    numbers[SUM_LOW], numbers[SUM_HIGH] = sum_low, sum_high
+    return changed
+
+
+improve_jit = compiled(improve)
+
+
+def follow(
+    start: int, stop: int, backwards: bool, discount: float, kept: Kept, values: Floats
+) -> None:
+    """Update the states ``start .. stop-1`` in place along the chosen rows (Gauss-Seidel)."""
+    if backwards:
+        for place in range(start, stop):
+            state = start + (stop - ONE) - place
+            if kept.first[state] < kept.last[state]:
+                values[state] = worth_jit(state, discount, kept, values)
+    else:
+        for state in range(start, stop):
+            if kept.first[state] < kept.last[state]:
+                values[state] = worth_jit(state, discount, kept, values)
+
+
+follow_jit = compiled(follow)
+
+
+def probe(
+    step: int, discount: float, kept: Kept, values: Floats
+) -> tuple[float, float, float]:
+    """Look at some states, `step` apart: by how much a sweep along the chosen rows would change them.
+
+    Returns
+    -------
+    lowest, highest, mean : float
+        Of these changes; all 0 if there are none.
+    """
+    lowest = np.inf
+    highest = -np.inf
+    total = 0.0
+    count = 0
+    for state in range(0, len(values), step):
+        if kept.first[state] < kept.last[state]:
+            change = worth_jit(state, discount, kept, values) - values[state]
+            lowest = lowest if change >= lowest else change
+            highest = highest if change <= highest else change
+            total += change
+            count += 1
+    return (lowest, highest, total / count) if count else (0.0, 0.0, 0.0)
+
+
+probe_jit = compiled(probe)
+
+
+def prepare(equation: Equation, values: Floats, before: Floats, numbers: Floats) -> None:
+    """Make ready for an improvement: see how far values have moved since the last one, and how large.
+
+    The range of the moves adds to the drift. A choice that was the best by more than that still is,
+    even if all that has to do with it was off by rounding: that is the margin.
+    """
+    lowest = highest = 0.0 if equation.has_terminals else values[0] - before[0]
+    most = 0.0
+    for state in range(len(values)):
+        move = values[state] - before[state]
+        lowest = move if move < lowest else lowest
+        highest = move if move > highest else highest
+        size = abs(values[state])
+        most = size if size > most else most
+    numbers[DRIFT] += (highest - lowest) * UPWARD
+    size = (equation.largest + equation.discount * max(1.0, numbers[SUM_HIGH]) * most) * UPWARD
+    numbers[SIZE] = max(numbers[SIZE], size)
+    apart = max(0.0, numbers[SUM_HIGH] - numbers[SUM_LOW])
+    numbers[MARGIN] = 4.0 * slack_jit(equation, numbers) + 2.0 * apart * numbers[SIZE]
+    numbers[LOW] = 0.0 if equation.has_terminals else np.inf
+    numbers[HIGH] = 0.0 if equation.has_terminals else -np.inf
+
+
+def slack(equation: Equation, numbers: Floats) -> float:
+    """Return how far off a value may be by rounding."""
+    return (equation.longest + 10) * UNIT * numbers[SIZE]
+
+
+slack_jit = inlined(slack)
+prepare_jit = compiled(prepare)
+
+
+def bound(equation: Equation, numbers: Floats) -> float:
+    """Set how far the true values are below and above those after an improvement; return the width.
+
+    Bounds keep Bellman's inequalities, even when they are rounded once more. The width is infinite
+    if probabilities sum to so much more than one that the discount does not outweigh it.
+    """
+    discount = equation.discount
+    off = slack_jit(equation, numbers)
+    # The sums of probabilities are rounded as well.
+    counted = (1.0 + (equation.longest + 10) * UNIT) * UPWARD
+    shrink = 1.0 - discount * numbers[SUM_HIGH] * counted
+    if not shrink > 0.0:
+        numbers[DOWN], numbers[UP] = -np.inf, np.inf
+        return np.inf
+    room = off / shrink * UPWARD
+    for side, extreme in ((DOWN, -(numbers[LOW] - off)), (UP, numbers[HIGH] + off)):
+        # Outward, all sums of probabilities are taken to be the largest; inward, the smallest.
+        chances = numbers[SUM_HIGH] * counted if extreme > 0.0 else numbers[SUM_LOW] / counted
+        ahead = discount * chances * extreme / (1.0 - discount * chances)
+        ahead = ahead * UPWARD if extreme > 0.0 else ahead / UPWARD
+        numbers[side] = ahead + room
+    numbers[DOWN] = -numbers[DOWN]
+    # Rounding outward adds a little.
+    return float((numbers[UP] - numbers[DOWN]) * UPWARD + 8.0 * UNIT * numbers[SIZE])
+
+
+bound_jit = compiled(bound)
+
+
+def judge(tolerance: float, equation: Equation, marks: Integers, numbers: Floats) -> int:
+    """Say what comes after an improvement, and how close sweeps along the choices are to come."""
+    span = numbers[HIGH] - numbers[LOW]
+    width = bound_jit(equation, numbers)
+    if width <= tolerance:
+        return DONE
+    off = slack_jit(equation, numbers)
+    if not span > 2.0 * off or not span < np.inf:
+        return STUCK
+    marks[IN_VAIN] = 0 if span < numbers[LEAST] else marks[IN_VAIN] + 1
+    numbers[LEAST] = min(span, numbers[LEAST])
+    if marks[IN_VAIN] > PATIENCE:
+        marks[MOST_INNER] //= 2
+        marks[IN_VAIN] = 0
+    # What the changes have to come down to. The probe sees less than all.
+    goal = tolerance * (1.0 - equation.discount) / max(equation.discount, 0.5)
+    share = marks[CHANGED] / len(equation.maximise)
+    fraction = min(0.1, max(0.001, share))
+    numbers[LIMIT] = max(fraction * span, 0.25 * goal, off)
+    if marks[CHANGED] == 0:
+        numbers[LIMIT] = max(0.25 * goal, off)
+    numbers[NEAREST] = numbers[LAST] = np.inf
+    marks[INNER] = marks[IN_VAIN_INNER] = 0
+    return FOLLOW if marks[MOST_INNER] > 0 else IMPROVE
+
+
+judge_jit = compiled(judge)
+
+
+def settle(equation: Equation, kept: Kept, values: Floats, marks: Integers, numbers: Floats) -> int:
+    """After a sweep along the choices: see how far it has brought the values; say what is next."""
+    num_states = len(values)
+    step = max(7, num_states // BATCH) | 1
+    lowest, highest, mean = probe_jit(step, equation.discount, kept, values)
+    if equation.has_terminals:
+        lowest, highest = min(lowest, 0.0), max(highest, 0.0)
+    span = highest - lowest
+    marks[INNER] += 1
+    if span < numbers[NEAREST]:
+        numbers[NEAREST] = span
+        marks[IN_VAIN_INNER] = 0
+    else:
+        marks[IN_VAIN_INNER] += 1
+    if not span > numbers[LIMIT]:
+        return IMPROVE
+    if marks[INNER] >= marks[MOST_INNER] or marks[IN_VAIN_INNER] > PATIENCE:
+        return IMPROVE
+    if span > 0.5 * numbers[LAST]:
+        marks[BACKWARDS] = 1 - marks[BACKWARDS]
+    if span > 4.0 * numbers[LAST]:
+        # What the probe sees is not what all states have in common.
+        marks[NO_SHIFTS] = 1
+    numbers[LAST] = span
+    if not equation.has_terminals and marks[NO_SHIFTS] == 0:
+        shift = mean / (1.0 - equation.discount)
+        for state in range(num_states):
+            values[state] += shift
+    return IMPROVE if span != span else FOLLOW
+
+
+settle_jit = compiled(settle)
+
+
+def advance(
+    budget: int,
+    tolerance: float,
+    equation: Equation,
+    kept: Kept,
+    values: Floats,
+    other: Floats,
+    marks: Integers,
+    numbers: Floats,
+) -> int:
+    """Go on until values are close enough, or about as many transitions as `budget` are looked at.
+
+    The values are in `values`, or in `other` while ``marks[FLIPPED]`` is 1: an improvement reads
+    the one and writes the other.
+
+    Returns
+    -------
+    phase : int
+        DONE, STUCK, or what comes next.
+    """
+    num_states = np.uintp(len(values))
+    if marks[FLIPPED]:
+        values, other = other, values
+    phase = marks[PHASE]
+    place = np.uintp(marks[PLACE])
+    while budget > 0 and phase < DONE:
+        if place == 0 and phase == IMPROVE:
+            prepare_jit(equation, values, other, numbers)
+            marks[CHANGED] = 0
+        stop = min(place + np.uintp(SLICE), num_states)
+        if phase == IMPROVE:
+            marks[CHANGED] += improve_jit(place, stop, equation, kept, values, other, numbers)
+            first = equation.transition_offsets[equation.choice_offsets[place]]
+            last = equation.transition_offsets[equation.choice_offsets[stop]]
+            budget -= int(last - first)
+        else:
+            first, last = place, stop
+            if marks[BACKWARDS]:
+                first, last = num_states - stop, num_states - place
+            follow_jit(first, last, marks[BACKWARDS] == 1, equation.discount, kept, values)
+            budget -= int(kept.last[last - ONE] - kept.first[first])
+        budget -= int(stop - place)
+        marks[VISITS] += int(stop - place)
+        place = stop
+        if place < num_states:
+            continue
+        place = np.uintp(0)
+        if phase == FOLLOW:
+            phase = settle_jit(equation, kept, values, marks, numbers)
+            continue
+        values, other = other, values
+        marks[FLIPPED] = 1 - marks[FLIPPED]
+        marks[IMPROVEMENTS] += 1
+        phase = judge_jit(tolerance, equation, marks, numbers)
+        if phase < DONE and marks[IMPROVEMENTS] >= marks[MOST_IMPROVEMENTS]:
+            phase = OUT_OF_SWEEPS
+    marks[PHASE] = phase
+    marks[PLACE] = int(place)
+    return int(phase)
+
+
+advance_jit = compiled(advance)
+
+
+def conclude(
+    equation: Equation, numbers: Floats, values: Floats, lower: Floats, upper: Floats
+) -> None:
+    """Set the bounds of all values, and move these to the middle between them."""
+    down, up = numbers[DOWN], numbers[UP]
+    middle = 0.5 * (down + up)
+    for state in range(len(values)):
+        value = values[state]
+        if equation.choice_offsets[state] < equation.choice_offsets[state + 1]:
+            # Rounding is allowed for.
+            lower[state] = value + down
+            upper[state] = value + up
+            values[state] = min(max(value + middle, lower[state]), upper[state])
+        else:
+            lower[state] = upper[state] = value
+
+
+conclude_jit = compiled(conclude)

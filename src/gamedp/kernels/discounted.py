@@ -52,8 +52,8 @@ SLICE = 1 << 15
 PATIENCE = 8
 """Improvements that may bring the changes down no further before sweeps in between get fewer."""
 
-BATCH = 1 << 12
-"""States that a probe looks at, about; of small models, an eighth of all."""
+BATCH = 1 << 10
+"""States that a probe looks at, about; of small models, a seventh of all."""
 
 (
     PHASE, PLACE, FLIPPED, IMPROVEMENTS, MOST_IMPROVEMENTS, INNER, MOST_INNER, CHANGED, IN_VAIN,
@@ -117,10 +117,13 @@ class Kept(NamedTuple):
         The same arrays, to be written; empty if no state has several choices, and the arrays read
         are those of the model.
     constants : (S,)
+        What the choices earn, or the payoff.
     policy : (S,) int64
         The choices; -1 if there is none yet.
     clear : (S,)
-        The drift, discounted, up to which the choice is surely the best.
+        The drift, discounted, up to which the choice is surely the best. Infinite without choices.
+    doubtful : (SLICE or S,)
+        Room for the states of a slice.
     """
 
     first: Naturals
@@ -132,6 +135,7 @@ class Kept(NamedTuple):
     constants: Floats
     policy: Integers
     clear: Floats
+    doubtful: Naturals
 
 
 def survey(
@@ -186,7 +190,8 @@ def begin(equation: Equation, kept: Kept, values: Floats, before: Floats) -> Non
         last_choice = equation.choice_offsets[state + 1]
         kept.last[state] = kept.first[state]
         kept.policy[state] = -1
-        kept.clear[state] = -1.0
+        kept.clear[state] = np.inf
+        kept.constants[state] = values[state]
         if first_choice < last_choice:
             best = equation.constants[first_choice]
             for choice in range(ONE + first_choice, last_choice):
@@ -194,6 +199,7 @@ def begin(equation: Equation, kept: Kept, values: Floats, before: Floats) -> Non
                 if (other > best) == equation.maximise[state]:
                     best = other
             values[state] = best
+            kept.clear[state] = -1.0
             if alone:
                 kept.last[state] = equation.transition_offsets[last_choice]
                 kept.constants[state] = best
@@ -204,30 +210,138 @@ def begin(equation: Equation, kept: Kept, values: Floats, before: Floats) -> Non
 begin_jit = compiled(begin)
 
 
-def worth(state: int, discount: float, kept: Kept, values: Floats) -> float:
-    """Return what the chosen row of a state is worth."""
-    total = 0.0
-    for t in range(kept.first[state], kept.last[state]):
-        total += kept.probabilities[t] * values[kept.successors[t]]
-    return float(kept.constants[state] + discount * total)
-
-
-worth_jit = inlined(worth)
-
-
-def keep(state: int, choice: int, equation: Equation, kept: Kept) -> None:
-    """Copy the row of a choice to where the chosen row of its state is."""
-    kept.policy[state] = choice
-    kept.constants[state] = equation.constants[choice]
-    place = kept.first[state]
-    for t in range(equation.transition_offsets[choice], equation.transition_offsets[ONE + choice]):
-        kept.room_successors[place] = equation.successors[t]
-        kept.room_probabilities[place] = equation.probabilities[t]
+def keep(
+    place: int,
+    first: int,
+    last: int,
+    successors: Naturals,
+    probabilities: Floats,
+    room_successors: Naturals,
+    room_probabilities: Floats,
+) -> int:
+    """Copy a row, the transitions ``first .. last-1``, to a place; return where it ends there."""
+    for t in range(first, last):
+        room_successors[place] = successors[t]
+        room_probabilities[place] = probabilities[t]
         place += ONE
-    kept.last[state] = place
+    return place
 
 
 keep_jit = compiled(keep)
+
+
+def find_doubtful(start: int, stop: int, limit: float, kept: Kept) -> int:
+    """List the states among ``start .. stop-1`` whose choice is not clear; return how many."""
+    clear, doubtful = kept.clear, kept.doubtful
+    count = np.uintp(0)
+    for state in range(start, stop):
+        # No branch, for none could foresee it.
+        doubtful[count] = state - start
+        count += ONE - np.uintp(clear[state] > limit)
+    return count
+
+
+find_doubtful_jit = compiled(find_doubtful)
+
+
+def examine(
+    start: int,
+    number: int,
+    listed: bool,
+    equation: Equation,
+    kept: Kept,
+    values: Floats,
+    new_values: Floats,
+    numbers: Floats,
+) -> int:
+    """Apply Bellman's operator to states from `start` on; return how many choices changed.
+
+    These are the next `number` ones, or as many that are listed. The extremes of the sums of
+    probabilities go to `numbers`.
+
+    Arrays have names of their own here: in a loop, each look into a tuple counts references.
+    """
+    choice_offsets, transition_offsets = equation.choice_offsets, equation.transition_offsets
+    successors, probabilities = equation.successors, equation.probabilities
+    constants, maximise, discount = equation.constants, equation.maximise, equation.discount
+    clear, policy, doubtful = kept.clear, kept.policy, kept.doubtful
+    drift = discount * numbers[DRIFT]
+    sum_low, sum_high = numbers[SUM_LOW], numbers[SUM_HIGH]
+    changed = 0
+    for place in range(number):
+        state = start + (np.uintp(doubtful[place]) if listed else np.uintp(place))
+        first_choice = choice_offsets[state]
+        last_choice = choice_offsets[state + ONE]
+        if first_choice == last_choice:
+            new_values[state] = values[state]
+            continue
+        sign = 1.0 if maximise[state] else -1.0
+        best = second = -np.inf
+        best_choice = first_choice
+        t = transition_offsets[first_choice]
+        for choice in range(first_choice, last_choice):
+            total = chances = 0.0
+            next_t = transition_offsets[choice + ONE]
+            while t < next_t:
+                total += probabilities[t] * values[successors[t]]
+                chances += probabilities[t]
+                t += ONE
+            result = sign * (constants[choice] + discount * total)
+            less = best if result > best else result
+            second = less if less > second else second
+            best_choice = choice if result > best else best_choice
+            best = result if result > best else best
+            sum_low = chances if chances < sum_low else sum_low
+            sum_high = chances if chances > sum_high else sum_high
+        new_values[state] = sign * best
+        clear[state] = drift + (best - second)
+        if policy[state] != np.int64(best_choice):
+            policy[state] = best_choice
+            kept.constants[state] = constants[best_choice]
+            kept.last[state] = keep_jit(
+                kept.first[state],
+                transition_offsets[best_choice],
+                transition_offsets[best_choice + ONE],
+                successors,
+                probabilities,
+                kept.room_successors,
+                kept.room_probabilities,
+            )
+            changed += 1
+    numbers[SUM_LOW], numbers[SUM_HIGH] = sum_low, sum_high
+    return changed
+
+
+examine_jit = compiled(examine)
+
+
+def follow(
+    start: int,
+    stop: int,
+    backwards: bool,
+    discount: float,
+    kept: Kept,
+    values: Floats,
+    new_values: Floats,
+) -> None:
+    """Write what the chosen rows of the states ``start .. stop-1`` are worth into `new_values`.
+
+    These may be the values themselves (Gauss-Seidel).
+    """
+    first, last, constants = kept.first, kept.last, kept.constants
+    successors, probabilities = kept.successors, kept.probabilities
+    for place in range(start, stop):
+        state = start + (stop - ONE) - place if backwards else place
+        total = 0.0
+        t = first[state]
+        last_t = last[state]
+        while t < last_t:
+            total += probabilities[t] * values[successors[t]]
+            t += ONE
+        new_values[state] = constants[state] + discount * total
+
+
+follow_jit = compiled(follow)
 
 
 def improve(
@@ -241,99 +355,59 @@ def improve(
 ) -> int:
     """Apply Bellman's operator to the states ``start .. stop-1``; return how many choices changed.
 
-    The extremes of the changes, and of the sums of probabilities, go to `numbers`.
+    The extremes of the changes go to `numbers`. Where most choices are clear, these are followed
+    first, all in one go, and then the other states are looked at.
     """
     discount = equation.discount
-    drift = discount * numbers[DRIFT]
-    limit = drift + numbers[MARGIN]
+    count = find_doubtful_jit(start, stop, discount * numbers[DRIFT] + numbers[MARGIN], kept)
+    arguments = (equation, kept, values, new_values, numbers)
+    if 2 * count < stop - start:
+        follow_jit(start, stop, False, discount, kept, values, new_values)
+        changed = examine_jit(start, count, True, *arguments)
+    else:
+        changed = examine_jit(start, stop - start, False, *arguments)
     low, high = numbers[LOW], numbers[HIGH]
-    sum_low, sum_high = numbers[SUM_LOW], numbers[SUM_HIGH]
-    changed = 0
     for state in range(start, stop):
-        first_choice = equation.choice_offsets[state]
-        last_choice = equation.choice_offsets[state + 1]
-        if first_choice == last_choice:
-            new_values[state] = values[state]
-            continue
-        if kept.clear[state] > limit:
-            value = worth_jit(state, discount, kept, values)
-        else:
-            sign = 1.0 if equation.maximise[state] else -1.0
-            best = second = -np.inf
-            best_choice = first_choice
-            t = equation.transition_offsets[first_choice]
-            for choice in range(first_choice, last_choice):
-                total = chances = 0.0
-                next_t = equation.transition_offsets[ONE + choice]
-                while t < next_t:
-                    total += equation.probabilities[t] * values[equation.successors[t]]
-                    chances += equation.probabilities[t]
-                    t += ONE
-                result = sign * (equation.constants[choice] + discount * total)
-                less = best if result > best else result
-                second = less if less > second else second
-                best_choice = choice if result > best else best_choice
-                best = result if result > best else best
-                sum_low = chances if chances < sum_low else sum_low
-                sum_high = chances if chances > sum_high else sum_high
-            value = sign * best
-            kept.clear[state] = drift + (best - second)
-            if kept.policy[state] != best_choice:
-                keep_jit(state, best_choice, equation, kept)
-                changed += 1
-        difference = value - values[state]
+        difference = new_values[state] - values[state]
         # Written so that a NaN counts.
         low = low if difference >= low else difference
         high = high if difference <= high else difference
-        new_values[state] = value
     numbers[LOW], numbers[HIGH] = low, high
-    numbers[SUM_LOW], numbers[SUM_HIGH] = sum_low, sum_high
     return changed
 
 
 improve_jit = compiled(improve)
 
 
-def follow(
-    start: int, stop: int, backwards: bool, discount: float, kept: Kept, values: Floats
-) -> None:
-    """Update the states ``start .. stop-1`` in place along the chosen rows (Gauss-Seidel)."""
-    if backwards:
-        for place in range(start, stop):
-            state = start + (stop - ONE) - place
-            if kept.first[state] < kept.last[state]:
-                values[state] = worth_jit(state, discount, kept, values)
-    else:
-        for state in range(start, stop):
-            if kept.first[state] < kept.last[state]:
-                values[state] = worth_jit(state, discount, kept, values)
-
-
-follow_jit = compiled(follow)
-
-
-def probe(
-    step: int, discount: float, kept: Kept, values: Floats
-) -> tuple[float, float, float]:
-    """Look at some states, `step` apart: by how much a sweep along the chosen rows would change them.
+def probe(step: int, discount: float, kept: Kept, values: Floats) -> tuple[float, float, float]:
+    """Look at some states, `step` apart: by how much would following the choices change them?
 
     Returns
     -------
     lowest, highest, mean : float
         Of these changes; all 0 if there are none.
     """
+    first, last, constants = kept.first, kept.last, kept.constants
+    successors, probabilities = kept.successors, kept.probabilities
     lowest = np.inf
     highest = -np.inf
-    total = 0.0
+    sum_of_all = 0.0
     count = 0
     for state in range(0, len(values), step):
-        if kept.first[state] < kept.last[state]:
-            change = worth_jit(state, discount, kept, values) - values[state]
-            lowest = lowest if change >= lowest else change
-            highest = highest if change <= highest else change
-            total += change
-            count += 1
-    return (lowest, highest, total / count) if count else (0.0, 0.0, 0.0)
+        t = first[state]
+        last_t = last[state]
+        if t == last_t:
+            continue
+        total = 0.0
+        while t < last_t:
+            total += probabilities[t] * values[successors[t]]
+            t += ONE
+        change = constants[state] + discount * total - values[state]
+        lowest = lowest if change >= lowest else change
+        highest = highest if change <= highest else change
+        sum_of_all += change
+        count += 1
+    return (lowest, highest, sum_of_all / count) if count else (0.0, 0.0, 0.0)
 
 
 probe_jit = compiled(probe)
@@ -502,7 +576,9 @@ def advance(
             first, last = place, stop
             if marks[BACKWARDS]:
                 first, last = num_states - stop, num_states - place
-            follow_jit(first, last, marks[BACKWARDS] == 1, equation.discount, kept, values)
+            follow_jit(
+                first, last, marks[BACKWARDS] == 1, equation.discount, kept, values, values
+            )
             budget -= int(kept.last[last - ONE] - kept.first[first])
         budget -= int(stop - place)
         marks[VISITS] += int(stop - place)

@@ -97,9 +97,15 @@ def _laid_out(run: Run) -> tuple[kernels.Equation, kernels.Kept]:
     else:
         own = np.empty(0, graph[2].dtype), np.empty(0)
         rows = graph[2], model.probabilities
-    last, clear = np.empty(num_states, np.uint64), np.empty(num_states)
     kept = kernels.Kept(
-        first, last, *rows, *own, np.empty(num_states), np.empty(num_states, np.int64), clear
+        first,
+        np.empty(num_states, np.uint64),
+        *rows,
+        *own,
+        np.empty(num_states),
+        np.empty(num_states, np.int64),
+        np.empty(num_states),
+        np.empty(min(num_states, kernels.SLICE), np.uint32),
     )
     return equation, kept
 

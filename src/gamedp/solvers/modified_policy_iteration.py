@@ -5,12 +5,11 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from gamedp.kernels import bellman, policies, proofs
+from gamedp.kernels import bellman, policies
 from gamedp.problem import Problem
-from gamedp.solution import Status
 from gamedp.solvers.base import FixedPointSolver, Run, Support, support_of_proper
 from gamedp.solvers.components import solve_by_components, sweep_until_proven
-from gamedp.solvers.jacobi import jacobi_sweep, move_to_middle, spread
+from gamedp.solvers.discounted import solve_discounted
 from gamedp.solvers.options import Sweep, none_or_more, one_of, positive, whole_and_positive
 
 __all__ = ["ModifiedPolicyIteration"]
@@ -69,8 +68,8 @@ class ModifiedPolicyIteration(FixedPointSolver):
 
     def iterate(self, run: Run) -> None:
         """Go through the components, or over the whole model."""
-        if self.sweep == "jacobi" and run.rows.discount < 1:
-            self._sweep_over_all(run)
+        if run.problem.discount < 1 and not run.problem.model.has_swaps:
+            solve_discounted(run, self.max_sweeps, self.inner_sweeps)
         else:
             solve_by_components(run, lambda number: self._solve_one(run, number))
 
@@ -91,38 +90,6 @@ class ModifiedPolicyIteration(FixedPointSolver):
             return float(change)
 
         sweep_until_proven(run, number, improve_and_follow, self.max_sweeps)
-
-    def _sweep_over_all(self, run: Run) -> None:
-        """Sweep until the interval of the true values is small enough, or a limit is reached."""
-        threshold = 0.01 * run.tolerance
-        patience = _Patience(self.inner_sweeps)
-        answers = _has_opponents(run)
-
-        def follow(start: int, stop: int, rows: bellman.Rows, *arrays: object) -> object:
-            return policies.follow_apart_jit(start, stop, rows, answers, *arrays)
-
-        for count in range(1, self.max_sweeps + 1):
-            lowest, highest = jacobi_sweep(run)
-            change = max(-lowest, highest)
-            width = spread(run, lowest, highest)
-            run.reporter.report(count, None, f"{count:,} improvements, change {change:.2e}")
-            if run.out_of_time:
-                run.status = Status.TIME_LIMIT
-                break
-            floor = 8 * proofs.UNIT * float(np.abs(run.values).max())
-            if min(change, width) <= max(threshold, floor):
-                if width < change:
-                    move_to_middle(run, lowest, highest)
-                if run.prove_all() <= 0.5 * run.tolerance or change <= floor:
-                    return
-                threshold = min(change, width) / 16
-            for _ in range(patience.after(min(change, width))):
-                lowest, highest = jacobi_sweep(run, follow)
-                if highest - lowest <= threshold or run.out_of_time:
-                    break
-        else:
-            run.status = Status.SWEEP_LIMIT
-        run.prove_all()
 
 
 @attrs.define

@@ -44,6 +44,9 @@ MOST_MOVED = 2.0**-24
 MOST_VISITS = 30_000_000
 """Transitions looked at to widen the bounds, for one margin; at least ten times each."""
 
+LEAST_MOVED = 2.0**-1040
+"""How far bounds may be widened in any case: of the smallest numbers, no part can be spared."""
+
 MOST_EXACT = 100_000
 """Inequalities to decide in rational numbers; if there are more, bounds are widened instead."""
 
@@ -145,7 +148,7 @@ def _is_close(plain: Certificate, wider: Certificate) -> bool:
     finite = [bounds[np.isfinite(bounds)] for bounds in (plain.lower, plain.upper)]
     size = max(float(np.abs(bounds).max(initial=0.0)) for bounds in finite)
     room = float(apart[np.isfinite(apart)].max(initial=0.0))
-    return not (moved > MOST_MOVED * size + room).any()
+    return not (moved > MOST_MOVED * size + LEAST_MOVED + room).any()
 
 
 class _Ranking:
@@ -212,7 +215,7 @@ class _Ranking:
                 if margin:
                     size = np.maximum(np.abs(worth.least), np.abs(worth.most))
                     bound = side.bound[rows.state_of]
-                    bound = bound - margin * np.maximum(size, np.abs(bound))
+                    bound = bound - margin * np.maximum(size, np.abs(bound)) - kernels.TINY
                     holds = worth.compare(bound)[0] | (side.bound[rows.state_of] == np.inf)
                 else:
                     holds, fails = compare(self.model, side, rows)

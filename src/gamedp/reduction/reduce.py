@@ -25,6 +25,7 @@ import numpy as np
 from gamedp.errors import UnsupportedProblemError
 from gamedp.objectives import Reachability, TotalReward
 from gamedp.problem import Problem
+from gamedp.reduction.endless import forced_again_and_again
 from gamedp.reduction.quotient import STOP, Quotient, quotient
 from gamedp.reduction.sets import (
     almost_sure,
@@ -53,7 +54,8 @@ class Reduction:
     Attributes
     ----------
     problem : Problem
-        The smaller one: the total reward of a model in which play surely ends.
+        The smaller one: the total reward of a model in which play surely ends, or in which two
+        opponents can keep each other from that, and nothing else keeps it from ending.
     original : Problem
     known : (S,)
         The values that the graph tells; NaN for the others.
@@ -65,6 +67,8 @@ class Reduction:
         The choices that stay in a collapsed end component.
     quotient : Quotient
         What became of states and choices.
+    contested : int
+        A state around which two opponents can keep each other from ending play; -1 if none can.
     """
 
     problem: Problem
@@ -74,6 +78,7 @@ class Reduction:
     labels: Integers
     stays: Flags
     quotient: Quotient
+    contested: int = -1
 
     def lift(self, numbers: Floats) -> Floats:
         """Return a number for each state of the original problem, from those of the smaller one."""
@@ -132,8 +137,7 @@ def reduce(problem: Problem) -> Reduction:
     Raises
     ------
     UnsupportedProblemError
-        If two opponents can keep each other in an end component, if the rewards of one have both
-        signs, or if a total is infinite both ways.
+        If the rewards of an end component have both signs, or if a total is infinite both ways.
     """
     if problem.model.num_players > 2:
         message = "values of more than two players are solved by BackwardInduction alone."
@@ -165,6 +169,8 @@ class _Case:
         self.stays = np.zeros(model.num_choices, np.bool_)
         self.keep = np.ones(model.num_choices, np.bool_)
         self.may_stop = False
+        self.contested = -1
+        self.endless = 0.0
 
     def reduction(self) -> Reduction:
         """Find the sets, and put the smaller problem together."""
@@ -179,7 +185,11 @@ class _Case:
         self.keep &= unknown[self.structure.owners] & ~self.stays
         players = (self.maximise != (objective.optimum == "max")).astype(np.int8)
         small = quotient(model, players, self.known, rewards, self.labels, self.keep, self.may_stop)
-        problem = Problem(small.model, TotalReward(objective.optimum), endless_is_worst=True)
+        total = TotalReward(objective.optimum)
+        if self.contested < 0:
+            problem = Problem(small.model, total, endless_is_worst=True)
+        else:
+            problem = Problem(small.model, total, endless=self.endless)
         self.policy[unknown] = -1
         return Reduction(
             problem,
@@ -189,6 +199,7 @@ class _Case:
             self.labels,
             self.stays,
             small,
+            self.contested,
         )
 
     def _choose(self, states: Flags, choices: Integers) -> None:
@@ -209,18 +220,34 @@ class _Case:
         self._choose(sure & ~target, via)
         self.known[~possible] = 0.0
         self.known[sure] = 1.0
-        self._collapse(active & np.isnan(self.known)[self.structure.owners])
+        choices = active & np.isnan(self.known)[self.structure.owners]
+        self._collapse(choices, choices)
 
-    def _collapse(self, choices: Flags) -> None:
-        """Collapse what end components the choices form among the states that are not known."""
-        self.labels, self.stays = end_components(self.structure, np.isnan(self.known), choices)
-        if not self.one_sided and (self.labels >= 0).any():
-            counts = np.bincount(self.structure.owners[choices], minlength=len(self.known))
-            opposed = (self.labels >= 0) & ~self.maximise & (counts > 1)
-            if opposed.any():
-                self._refuse_opponents(int(opposed.argmax()))
-            # All that is chosen there is the maximiser's to choose.
-            self.maximise[self.labels >= 0] = True
+    def _collapse(self, idle: Flags, choices: Flags) -> None:
+        """Collapse what end components idle choices form among the states that are not known.
+
+        Those in which two opponents have something to choose are left as they are.
+        """
+        self.labels, self.stays = end_components(self.structure, np.isnan(self.known), idle)
+        if self.one_sided or not self.stays.any():
+            return
+        most, least = self._choosers(self.labels, choices)
+        if (most & least).any():
+            self.contested = int((most & least).argmax())
+        # All that is chosen in the others is for one of the two to choose.
+        one = (self.labels >= 0) & ~(most & least)
+        self.maximise[one] = most[one]
+        self.labels[~one] = -1
+        self.stays &= one[self.structure.owners]
+
+    def _choosers(self, labels: Integers, choices: Flags) -> tuple[Flags, Flags]:
+        """Say whether who wants the most, and the least, can choose in a state's end component."""
+        counts = np.bincount(self.structure.owners[choices], minlength=len(self.known))
+        free = (labels >= 0) & (counts > 1)
+        return tuple(  # type: ignore[return-value] # two of them
+            (labels >= 0) & np.isin(labels, labels[free & side])
+            for side in (self.maximise, ~self.maximise)
+        )
 
     def _total_reward(self, objective: TotalReward) -> None:
         """Totals that are infinite, and where nothing is earned."""
@@ -247,13 +274,22 @@ class _Case:
         self.known[~sure] = np.inf
         self._choose(~sure & self.maximise, via)
         self.keep = safe
-        self._settle_cycles(safe)
+        self.endless = np.inf
+        if self.one_sided:
+            self._settle_cycles(safe)
+            return
+        _, stays = end_components(structure, np.isnan(self.known), safe)
+        falls = stays & (np.asarray(self.model.rewards) < 0)
+        if falls.any():
+            self._refuse_gains(int(falls.argmax()))
+        self._settle_contests(safe)
 
     def _without_target(self, active: Flags) -> None:
         """To stay for ever counts what it earns; where it earns nothing, 0."""
-        if not self.one_sided:
-            self._refuse_opponents(int((self.structure.end_component >= 0).argmax()))
         self.may_stop = True
+        if not self.one_sided:
+            self._two_without_target(active)
+            return
         earning = self._settle_cycles(active)
         structure, everyone = self.structure, np.ones(self.model.num_states, np.bool_)
         unbounded = np.isinf(self.known)
@@ -281,18 +317,8 @@ class _Case:
         earning = np.zeros(len(labels), np.bool_)
         if not stays.any():
             return earning
-        if not self.one_sided:
-            self._refuse_opponents(int((labels >= 0).argmax()))
         sign = 1.0 if self.maximise.all() else -1.0
-        earned = sign * np.asarray(self.model.rewards)[stays]
-        where = labels[structure.owners[stays]]
-        number = int(labels.max()) + 1
-        most, least = np.full(number, -np.inf), np.full(number, np.inf)
-        np.maximum.at(most, where, earned)
-        np.minimum.at(least, where, earned)
-        mixed = (most > 0) & (least < 0)
-        if mixed.any():
-            self._refuse_mixed(int(np.isin(labels, np.flatnonzero(mixed)).argmax()))
+        most, _ = self._extremes(labels, stays, sign)
         earning[labels >= 0] = (most > 0)[labels[labels >= 0]]
         if earning.any():
             everyone = np.ones(len(labels), np.bool_)
@@ -309,6 +335,48 @@ class _Case:
         self.labels, self.stays = end_components(structure, np.isnan(self.known), idle)
         return earning
 
+    def _extremes(self, labels: Integers, stays: Flags, sign: float) -> tuple[Floats, Floats]:
+        """Return the most and the least that a step in each end component earns; of one sign."""
+        earned = sign * np.asarray(self.model.rewards)[stays]
+        where = labels[self.structure.owners[stays]]
+        number = int(labels.max()) + 1
+        most, least = np.full(number, -np.inf), np.full(number, np.inf)
+        np.maximum.at(most, where, earned)
+        np.minimum.at(least, where, earned)
+        mixed = (most > 0) & (least < 0)
+        if mixed.any():
+            self._refuse_mixed(int(np.isin(labels, np.flatnonzero(mixed)).argmax()))
+        return most, least
+
+    def _two_without_target(self, active: Flags) -> None:
+        """Totals of two opponents: infinite where one can force ever more, or ever less."""
+        structure, rewards = self.structure, np.asarray(self.model.rewards)
+        if self.model.constant_sum != 0:
+            self._refuse_constant(int((structure.end_component >= 0).argmax()))
+        labels, stays = end_components(structure, np.isnan(self.known), active)
+        if not stays.any():
+            return
+        self._extremes(labels, stays, 1.0)
+        forced = []
+        for sign, helps in ((1.0, self.maximise), (-1.0, ~self.maximise)):
+            good = stays & (sign * rewards > 0)
+            members, via = forced_again_and_again(structure, helps, good, active)
+            self.known[members] = sign * np.inf
+            self._choose(members, via)
+            forced.append(members)
+        if forced[0].any() and forced[1].any():
+            self._refuse_both_ways(int(forced[0].argmax()))
+        self.keep = active & ~leads_into(structure, forced[0] | forced[1])
+        self._settle_contests(self.keep)
+
+    def _settle_contests(self, choices: Flags) -> None:
+        """Collapse where nothing is earned and one alone chooses; find who is left to contest."""
+        choices = choices & np.isnan(self.known)[self.structure.owners]
+        self._collapse(choices & (np.asarray(self.model.rewards) == 0), choices)
+        labels, _ = end_components(self.structure, np.isnan(self.known), choices)
+        most, least = self._choosers(labels, choices)
+        self.contested = int((most & least).argmax()) if (most & least).any() else -1
+
     def _refuse_mixed(self, state: int) -> None:
         message = (
             "proves no totals where play may go on for ever and earns both positive and negative "
@@ -324,9 +392,21 @@ class _Case:
         )
         raise UnsupportedProblemError(message)
 
-    def _refuse_opponents(self, state: int) -> None:
+    def _refuse_gains(self, choice: int) -> None:
+        state = self.model.state(int(self.structure.owners[choice]))
+        label = int(self.model.action_labels[choice])
         message = (
-            "does no two opponents of whom each can keep play from ending, as around state "
-            f"{self.model.state(state)!r}; StrategyIteration does."
+            "needs rewards of at least 0 where one of two opponents may keep play from its target "
+            f"for ever; action {label} in {state!r} earns {float(self.model.rewards[choice]):g}, "
+            "and whoever must reach it would go round before that. Use Discounted, or "
+            "FiniteHorizon."
+        )
+        raise UnsupportedProblemError(message)
+
+    def _refuse_constant(self, state: int) -> None:
+        message = (
+            f"needs play to end: the payoffs add up to {self.model.constant_sum:g}, and what play "
+            f"without end is worth, as around {self.model.state(state)!r}, is for the rules to "
+            "say. Let the game end after so many turns, or use constant_sum=0."
         )
         raise UnsupportedProblemError(message)

@@ -29,9 +29,11 @@ __all__ = [
     "Solver",
     "Support",
     "check_range",
+    "deflatable",
     "make_solution",
     "require",
     "solve_as_asked",
+    "support_of_deflating",
     "support_of_fixed_points",
     "support_of_proper",
 ]
@@ -95,8 +97,29 @@ def support_of_proper(problem: Problem) -> Support:
     return Support(False, reduction) if isinstance(reduction, str) else support
 
 
+def support_of_deflating(problem: Problem) -> Support:
+    """Say what solvers of proper problems can do that deflate bounds where opponents go on."""
+    support = support_of_proper(problem)
+    reduction = deflatable(problem)
+    if support or reduction is None:
+        return support
+    return Support(False, reduction) if isinstance(reduction, str) else Support(True)
+
+
 def reduction_of(problem: Problem) -> Reduction | str | None:
     """Return what makes the problem proper: None if nothing need to, or why nothing does."""
+    reduction = deflatable(problem)
+    if isinstance(reduction, Reduction) and reduction.problem.is_contested:
+        state = reduction.original.model.state(reduction.contested)
+        return (
+            "does no two opponents of whom each can keep play from ending, as around state "
+            f"{state!r}; StrategyIteration, IntervalIteration and TopologicalValueIteration do."
+        )
+    return reduction
+
+
+def deflatable(problem: Problem) -> Reduction | str | None:
+    """Return what makes the problem proper, but for two opponents who can keep play from ending."""
     if not needs_reduction(problem):
         return None
     if problem not in _REDUCTIONS:
@@ -333,6 +356,8 @@ class FixedPointSolver:
     max_seconds: float
     goes_relative: ClassVar[bool] = False
     """Whether `iterate` minds `run.relative`; if not, smaller tolerances are tried."""
+    deflates: ClassVar[bool] = False
+    """Whether `iterate` can do what is contested (:attr:`gamedp.Problem.is_contested`)."""
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
@@ -357,12 +382,13 @@ class FixedPointSolver:
         if relative and not self.goes_relative:
             solution: Solution = solve_as_asked(self, problem, tolerance, progress, relative=True)
             return solution
-        found = reduction_of(problem)
+        found = deflatable(problem) if self.deflates else reduction_of(problem)
         reduction = found if isinstance(found, Reduction) else None
         proper = problem if reduction is None else reduction.problem
         run = Run(proper, tolerance, progress, self.max_seconds, relative=relative)
         self.iterate(run)
-        return run.solution(self, proven=proper.is_proper, reduction=reduction)
+        proven = proper.is_proper or proper.is_contested
+        return run.solution(self, proven=proven, reduction=reduction)
 
     def iterate(self, run: Run) -> None:
         """Fill in the values of a run and, where that can be done, prove them."""

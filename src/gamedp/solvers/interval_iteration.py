@@ -7,8 +7,9 @@ from typing import ClassVar
 import attrs
 
 from gamedp.problem import Problem
-from gamedp.solvers.base import FixedPointSolver, Run, Support, support_of_proper
+from gamedp.solvers.base import FixedPointSolver, Run, Support, support_of_deflating
 from gamedp.solvers.brackets import Bracket
+from gamedp.solvers.deflation import bound_contested
 from gamedp.solvers.options import positive, whole_and_positive
 
 __all__ = ["IntervalIteration"]
@@ -46,16 +47,20 @@ class IntervalIteration(FixedPointSolver):
     """
 
     goes_relative: ClassVar[bool] = True
+    deflates: ClassVar[bool] = True
 
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        return support_of_proper(problem)
+        return support_of_deflating(problem)
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""
+        if run.problem.is_contested:
+            bound_contested(run, self.max_sweeps)
+            return
         bracket = Bracket(run, self.max_sweeps)
 
         def narrow(number: int) -> None:

@@ -281,6 +281,63 @@ def describe(
 describe_jit = compiled(describe)
 
 
+def take_apart(
+    choice_offsets: Integers,
+    transition_offsets: Integers,
+    successors: Integers,
+    component: Integers,
+    order: Integers,
+    place: Integers,
+    component_offsets: Integers,
+    levels: Integers,
+    nontrivial: Flags,
+) -> tuple[int, int, int, int]:
+    """Find the components of a graph and describe them, all in one.
+
+    Parameters
+    ----------
+    choice_offsets, transition_offsets, successors
+        The graph, shapes (S + 1,), (C + 1,) and (T,).
+    component, order, component_offsets
+        Filled as :func:`strongly_connected_components` does.
+    place
+        Filled, shape (S,): where in the order each state stands.
+    levels, nontrivial
+        Room for S entries; filled for the components as :func:`describe` does.
+
+    Returns
+    -------
+    num_components, num_levels, num_candidates, num_cyclic_levels
+        The number of components, what :func:`describe` returns, and the number of levels that have
+        a component with a cycle.
+    """
+    num_components = strongly_connected_components_jit(
+        transition_offsets[choice_offsets], successors, component, order, component_offsets
+    )
+    num_levels, num_candidates = describe_jit(
+        choice_offsets,
+        transition_offsets,
+        successors,
+        component,
+        order,
+        component_offsets[: num_components + 1],
+        levels,
+        nontrivial,
+    )
+    for position in range(len(order)):
+        place[order[position]] = position
+    num_cyclic_levels = 0
+    has_cycle = np.zeros(num_levels, np.bool_)
+    for number in range(num_components):
+        if nontrivial[number] and not has_cycle[levels[number]]:
+            has_cycle[levels[number]] = True
+            num_cyclic_levels += 1
+    return num_components, num_levels, num_candidates, num_cyclic_levels
+
+
+take_apart_jit = compiled(take_apart)
+
+
 def shortest_cycle(
     edge_offsets: Integers, successors: Integers, component: Integers, start: int, cycle: Integers
 ) -> int:

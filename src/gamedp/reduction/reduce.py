@@ -30,7 +30,6 @@ from gamedp.reduction.sets import (
     almost_sure,
     end_components,
     first_choices,
-    leads_into,
     positive,
 )
 
@@ -44,6 +43,8 @@ if TYPE_CHECKING:
     Integers = NDArray[np.signedinteger[Any]]
 
 __all__ = ["Reduction", "needs_reduction", "reduce"]
+
+NONE = -1
 
 
 @attrs.frozen(eq=False)
@@ -154,16 +155,20 @@ class _Case:
         self.structure: Structure = model.structure
         optimum = problem.objective.optimum
         self.maximise = (model.players == 0) == (optimum == "max")
-        free = np.diff(model.choice_offsets) > 1
-        self.one_sided = bool(self.maximise[free].all() or not self.maximise[free].any())
+        counts = np.diff(model.choice_offsets)
+        chooses = self.maximise[counts > 1]
+        self.one_sided = bool(chooses.all() or not chooses.any())
         if self.one_sided:
-            self.maximise[:] = self.maximise[free].all() if free.any() else optimum == "max"
-        self.terminal = np.diff(model.choice_offsets) == 0
+            self.maximise[:] = chooses.all() if len(chooses) else optimum == "max"
+        # Where nobody chooses, it is all the same who does: what is found sooner.
+        self.nobody_chooses = not len(chooses)
+        self.terminal = counts == 0
+        self.policy = np.where(self.terminal, NONE, model.choice_offsets[:-1])
         self.known = np.full(model.num_states, np.nan)
-        self.policy = first_choices(self.structure, np.ones(model.num_choices, np.bool_))
-        self.labels = np.full(model.num_states, -1, np.int64)
+        self.labels = np.full(model.num_states, NONE, model.successors.dtype)
         self.stays = np.zeros(model.num_choices, np.bool_)
-        self.keep = np.ones(model.num_choices, np.bool_)
+        self.keep: Flags | None = None
+        self.ends = np.zeros(1)
         self.may_stop = False
 
     def reduction(self) -> Reduction:
@@ -171,16 +176,19 @@ class _Case:
         model, objective = self.model, self.problem.objective
         rewards = np.asarray(model.rewards)
         if isinstance(objective, Reachability):
-            rewards = np.zeros(model.num_choices)
+            rewards = np.zeros(1)
             self._reachability(objective)
         elif isinstance(objective, TotalReward):
             self._total_reward(objective)
-        unknown = np.isnan(self.known)
-        self.keep &= unknown[self.structure.owners] & ~self.stays
-        players = (self.maximise != (objective.optimum == "max")).astype(np.int8)
-        small = quotient(model, players, self.known, rewards, self.labels, self.keep, self.may_stop)
+        keep = ~self.stays
+        if self.keep is not None:
+            keep &= self.keep
+        players = (self.maximise != (objective.optimum == "max")).view(np.int8)
+        small = quotient(
+            model, players, self.known, rewards, self.labels, keep, self.may_stop, self.ends
+        )
         problem = Problem(small.model, TotalReward(objective.optimum), endless_is_worst=True)
-        self.policy[unknown] = -1
+        self.policy[small.class_of >= 0] = NONE
         return Reduction(
             problem,
             self.problem,
@@ -193,28 +201,31 @@ class _Case:
 
     def _choose(self, states: Flags, choices: Integers) -> None:
         """Set the policy of those of the states that have such a choice."""
-        states = states & (choices >= 0)
-        self.policy[states] = choices[states]
+        np.copyto(self.policy, choices, where=states & (choices >= 0))
 
     def _reachability(self, objective: Reachability) -> None:
         """Probabilities 0 and 1; for who wants to reach, waiting is no obstacle."""
         target = objective.target
-        active = ~target[self.structure.owners]
-        if objective.allowed is not None:
-            active &= objective.allowed[self.structure.owners]
-        possible, _ = positive(self.structure, self.maximise, target, active)
-        safe = active & ~leads_into(self.structure, possible)
-        self._choose(~possible & ~self.maximise, first_choices(self.structure, safe))
-        sure, _, via = almost_sure(self.structure, self.maximise, target, active)
-        self._choose(sure & ~target, via)
-        self.known[~possible] = 0.0
-        self.known[sure] = 1.0
-        self._collapse(active & np.isnan(self.known)[self.structure.owners])
+        ends = target if objective.allowed is None else target | ~objective.allowed
+        active = ~ends[self.structure.owners]
+        helps = np.zeros_like(self.maximise) if self.nobody_chooses else self.maximise
+        sure = almost_sure(self.structure, helps, target, active)
+        self._choose(sure.members | ~(sure.possible | self.maximise), sure.via)
+        self.known[~sure.possible] = 0.0
+        self.known[sure.members] = 1.0
+        self.ends = np.array([0.0, 1.0])
+        # Who can stay away from the target for ever does, if that is what the mover wants.
+        if helps.any():
+            self._collapse(active)
 
     def _collapse(self, choices: Flags) -> None:
         """Collapse what end components the choices form among the states that are not known."""
-        self.labels, self.stays = end_components(self.structure, np.isnan(self.known), choices)
-        if not self.one_sided and (self.labels >= 0).any():
+        found = end_components(self.structure, np.isnan(self.known), choices)
+        if found is None:
+            return
+        self.labels, self.stays = found
+        if not self.one_sided:
+            choices = choices & np.isnan(self.known)[self.structure.owners]
             counts = np.bincount(self.structure.owners[choices], minlength=len(self.known))
             opposed = (self.labels >= 0) & ~self.maximise & (counts > 1)
             if opposed.any():
@@ -224,16 +235,17 @@ class _Case:
 
     def _total_reward(self, objective: TotalReward) -> None:
         """Totals that are infinite, and where nothing is earned."""
-        model, structure = self.model, self.structure
+        model = self.model
         if objective.until is None:
-            target = self.terminal
-            self.known[model.terminals] = model.payoffs
+            target, ended = self.terminal, slice(None)
         else:
             target = objective.until
             self.known[target] = 0.0
-            ends = target[model.terminals]
-            self.known[model.terminals[ends]] = model.payoffs[ends]
-        active = ~target[structure.owners]
+            ended = target[model.terminals]
+        self.known[model.terminals[ended]] = model.payoffs[ended]
+        if model.payoffs.any():
+            self.ends = np.unique(np.append(model.payoffs[ended], 0.0))
+        active = ~target[self.structure.owners]
         if objective.until is None:
             self._without_target(active)
         else:
@@ -241,13 +253,14 @@ class _Case:
 
     def _with_target(self, target: Flags, active: Flags) -> None:
         """To miss the target counts plus infinity."""
-        structure = self.structure
-        minimises = ~self.maximise
-        sure, safe, via = almost_sure(structure, minimises, target, active)
-        self.known[~sure] = np.inf
-        self._choose(~sure & self.maximise, via)
-        self.keep = safe
-        self._settle_cycles(safe)
+        helps = np.zeros_like(target) if self.nobody_chooses else ~self.maximise
+        sure = almost_sure(self.structure, helps, target, active)
+        self.known[~sure.members] = np.inf
+        self._choose(~sure.members & self.maximise, sure.via)
+        self.keep = sure.safe
+        # Who does not want to get there can stay away from it nowhere else.
+        if helps.any():
+            self._settle_cycles(sure.safe)
 
     def _without_target(self, active: Flags) -> None:
         """To stay for ever counts what it earns; where it earns nothing, 0."""
@@ -258,12 +271,14 @@ class _Case:
         structure, everyone = self.structure, np.ones(self.model.num_states, np.bool_)
         unbounded = np.isinf(self.known)
         ends = self.terminal | (self.labels >= 0) | earning
-        sure, safe, _ = almost_sure(structure, everyone, ends, active)
-        wholly, _ = positive(structure, everyone, earning, safe)
-        if (unbounded & ~(sure & wholly)).any():
-            self._refuse_both_ways(int((unbounded & ~(sure & wholly)).argmax()))
-        self.known[~sure] = -np.inf if self.maximise.all() else np.inf
-        self.keep = safe
+        sure = almost_sure(structure, everyone, ends, active)
+        if unbounded.any():
+            wholly, _ = positive(structure, everyone, earning, sure.safe)
+            both = unbounded & ~(sure.members & wholly)
+            if both.any():
+                self._refuse_both_ways(int(both.argmax()))
+        self.known[~sure.members] = -np.inf if self.maximise.all() else np.inf
+        self.keep = sure.safe
 
     def _settle_cycles(self, choices: Flags) -> Flags:
         """Deal with the end components of the one player who is left to choose.
@@ -277,13 +292,30 @@ class _Case:
             The states of the end components of the first kind.
         """
         structure = self.structure
-        labels, stays = end_components(structure, np.isnan(self.known), choices)
-        earning = np.zeros(len(labels), np.bool_)
-        if not stays.any():
+        earning = np.zeros(self.model.num_states, np.bool_)
+        rewards = np.asarray(self.model.rewards)
+        sign = 1.0 if self.maximise.all() else -1.0
+        costs_alone = not (sign * rewards > 0).any()
+        idle = choices & (rewards == 0)
+        # What costs alone hinders nobody, but two opponents may keep each other there.
+        matters = idle if costs_alone and self.one_sided else choices
+        found = end_components(structure, np.isnan(self.known), matters)
+        if found is None:
             return earning
         if not self.one_sided:
-            self._refuse_opponents(int((labels >= 0).argmax()))
-        sign = 1.0 if self.maximise.all() else -1.0
+            self._refuse_opponents(int((found[0] >= 0).argmax()))
+        if not costs_alone:
+            self._earn_for_ever(*found, sign, choices, earning)
+            found = end_components(structure, np.isnan(self.known), idle)
+        if found is not None:
+            self.labels, self.stays = found
+        return earning
+
+    def _earn_for_ever(
+        self, labels: Integers, stays: Flags, sign: float, choices: Flags, earning: Flags
+    ) -> None:
+        """Find the end components in which staying earns; fill in their states."""
+        structure = self.structure
         earned = sign * np.asarray(self.model.rewards)[stays]
         where = labels[structure.owners[stays]]
         number = int(labels.max()) + 1
@@ -305,9 +337,6 @@ class _Case:
             _, towards = positive(structure, everyone, sources >= 0, stays)
             self._choose(earning, towards)
             self._choose(earning, sources)
-        idle = choices & (np.asarray(self.model.rewards) == 0)
-        self.labels, self.stays = end_components(structure, np.isnan(self.known), idle)
-        return earning
 
     def _refuse_mixed(self, state: int) -> None:
         message = (

@@ -246,9 +246,11 @@ def _can_go_on_cheaply(problem: Problem) -> bool:
     if not isinstance(reduction, Reduction):
         return False
     model = reduction.problem.model
-    costs = np.abs(model.rewards[model.structure.stays & (model.rewards != 0)])
-    most = max(np.abs(model.rewards).max(initial=0), np.abs(model.payoffs).max(initial=0))
-    return bool(costs.min(initial=np.inf) < CHEAP * most)
+    sizes = np.abs(model.rewards)
+    most = max(sizes.max(initial=0), np.abs(model.payoffs).max(initial=0))
+    cheap = (sizes > 0) & (sizes < CHEAP * most)
+    # Where play can stay is asked for only if that matters: it takes a search.
+    return bool(cheap.any() and (model.structure.stays & cheap).any())
 
 
 def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table of reasons
@@ -262,7 +264,9 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
     proper = reduction.problem if isinstance(reduction, Reduction) else problem
     backward = BackwardInduction()
     single_sweep = "one pass from the end gives every value, up to rounding."
-    if problem.model.num_players > 2 or problem.model.structure.is_acyclic:
+    if problem.model.num_players > 2 or (
+        not isinstance(reduction, Reduction) and problem.model.structure.is_acyclic
+    ):
         return backward, single_sweep
     backwards = Retrograde()
     if backwards.supports(problem):

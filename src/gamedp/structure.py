@@ -96,10 +96,9 @@ class Structure:
 
         num_states = self.num_states
         dtype = self.successors.dtype
-        component, order = np.empty(num_states, dtype), np.empty(num_states, dtype)
-        place = np.empty(num_states, f"u{dtype.itemsize}")
+        component, order, levels, stack = (np.empty(num_states, dtype) for _ in range(4))
         component_offsets = np.empty(num_states + 1, dtype)
-        levels = np.empty(num_states, dtype)
+        place = np.empty(num_states, f"u{dtype.itemsize}")
         nontrivial = np.empty(num_states, np.bool_)
         num_components, *counts = components.take_apart_jit(
             self.choice_offsets,
@@ -111,14 +110,19 @@ class Structure:
             component_offsets,
             levels,
             nontrivial,
+            np.empty(num_states + 1, np.int64),
+            stack,
+            np.empty(num_states, np.int64),
+            np.empty(num_states, np.bool_),
+            np.empty(num_states, np.int8),
         )
         return _Parts(
             _locked(component),
             _locked(order),
             _locked(place),
-            _locked(_first(component_offsets, num_components + 1)),
-            _locked(_first(nontrivial, num_components)),
-            _locked(_first(levels, num_components)),
+            _locked(component_offsets[: num_components + 1]),
+            _locked(nontrivial[:num_components]),
+            _locked(levels[:num_components]),
             *counts,
         )
 
@@ -171,38 +175,33 @@ class Structure:
         return self._parts.num_levels
 
     @cached_property
+    def graph(self) -> Graph:
+        """The graph and the way back, as kernels take it; no components are needed for it."""
+        from gamedp.kernels import attractors  # noqa: PLC0415 - brings numba along
+
+        num_choices = len(self.transition_offsets) - 1
+        dtype = self.successors.dtype
+        owners = np.empty(num_choices, dtype)
+        offsets = np.empty(self.num_states + 1, np.int64)
+        # Choices are numbered in the type of states, if it has room for them.
+        fits = num_choices <= np.iinfo(dtype).max
+        choices = np.empty(len(self.successors), dtype if fits else np.int64)
+        forth = (self.choice_offsets, self.transition_offsets, self.successors)
+        attractors.turn_round_jit(attractors.Graph(*forth, owners, offsets, choices))
+        return attractors.Graph(*forth, *map(_locked, (owners, offsets, choices)))
+
+    @property
     def owners(self) -> Integers:
         """The state of each choice; (C,)."""
-        states = np.arange(self.num_states, dtype=self.successors.dtype)
-        return _locked(np.repeat(states, np.diff(self.choice_offsets)))
+        return self.graph.owners
 
-    @cached_property
+    @property
     def predecessors(self) -> tuple[Integers, Integers]:
         """The graph turned round: offsets, (S+1,), and choices, (T,).
 
         The choices that may lead to state s are ``choices[offsets[s]:offsets[s+1]]``, ascending.
         """
-        from gamedp.kernels import attractors  # noqa: PLC0415 - brings numba along
-
-        num_choices = len(self.transition_offsets) - 1
-        fits = num_choices <= np.iinfo(self.successors.dtype).max
-        offsets = np.zeros(self.num_states + 1, np.int64)
-        choices = np.empty(len(self.successors), self.successors.dtype if fits else np.int64)
-        attractors.turn_round_jit(self.transition_offsets, self.successors, offsets, choices)
-        return _locked(offsets), _locked(choices)
-
-    @cached_property
-    def graph(self) -> Graph:
-        """The graph and the way back, as kernels take it: no components are needed for it."""
-        from gamedp.kernels.attractors import Graph  # noqa: PLC0415 - brings numba along
-
-        return Graph(
-            self.choice_offsets,
-            self.transition_offsets,
-            self.successors,
-            self.owners,
-            *self.predecessors,
-        )
+        return self.graph.offsets, self.graph.choices
 
     @property
     def num_cyclic_levels(self) -> int:
@@ -315,11 +314,6 @@ class _Parts(NamedTuple):
     num_levels: int
     num_candidates: int
     num_cyclic_levels: int
-
-
-def _first(array: NDArray[Any], count: int) -> NDArray[Any]:
-    """Return the first entries; a copy where the rest would take much room."""
-    return array[:count] if 2 * count > len(array) else array[:count].copy()
 
 
 def _locked(array: NDArray[Any]) -> NDArray[Any]:

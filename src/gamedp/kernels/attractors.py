@@ -37,10 +37,8 @@ class Graph(NamedTuple):
     ----------
     choice_offsets, transition_offsets, successors
         As in :class:`gamedp.Model`.
-    owners : (C,)
-        The state of each choice.
-    offsets, choices : (S + 1,), (T,)
-        What :func:`turn_round` has filled.
+    owners, offsets, choices : (C,), (S + 1,), (T,)
+        What :func:`turn_round` fills.
     """
 
     choice_offsets: Integers
@@ -51,24 +49,25 @@ class Graph(NamedTuple):
     choices: Integers
 
 
-def turn_round(
-    transition_offsets: Integers, successors: Integers, offsets: Integers, choices: Integers
-) -> None:
-    """Turn the graph round, by counting: which choices may lead to a state.
+def turn_round(graph: Graph) -> None:
+    """Fill in the way back, by counting: the owners of choices, and which may lead to a state.
 
     They are ``choices[offsets[s]:offsets[s + 1]]``, ascending; one that has s as successor several
-    times is there as often. `offsets` are S + 1 zeros at first, `choices` has room for all
-    transitions.
+    times is there as often.
     """
-    for t in range(len(successors)):
-        offsets[np.uintp(successors[t]) + ONE] += 1
+    offsets = graph.offsets
+    offsets[:] = 0
+    for t in range(len(graph.successors)):
+        offsets[np.uintp(graph.successors[t]) + ONE] += 1
     for state in range(len(offsets) - 1):
         offsets[state + 1] += offsets[state]
-    for choice in range(len(transition_offsets) - 1):
-        for t in range(transition_offsets[choice], transition_offsets[choice + 1]):
-            state = np.uintp(successors[t])
-            choices[offsets[state]] = choice
-            offsets[state] += 1
+    for state in range(len(offsets) - 1):
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+            graph.owners[choice] = state
+            for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+                successor = np.uintp(graph.successors[t])
+                graph.choices[offsets[successor]] = choice
+                offsets[successor] += 1
     for state in range(len(offsets) - 1, 0, -1):
         offsets[state] = offsets[state - 1]
     offsets[0] = 0
@@ -85,6 +84,8 @@ def attract(
     members: Flags,
     via: Integers,
     queue: Integers,
+    missing: Integers,
+    hit: Flags,
 ) -> None:
     """Grow a set of states by all from where it is reached with positive probability.
 
@@ -101,18 +102,18 @@ def attract(
         The set; grows.
     via : (S,)
         Filled for helping states that join: the choice that may lead nearer to the set.
-    queue : (S,)
+    queue, missing, hit : (S,), (S,), (C,)
         Scratch.
     """
     num_states = len(members)
-    hit = np.zeros(len(active), np.bool_)
-    missing = np.zeros(num_states, queue.dtype)
+    hit[:] = False
     tail = 0
     for state in range(num_states):
         if members[state]:
             queue[tail] = state
             tail += 1
         elif not helps[state] and not barred[state]:
+            missing[state] = 0
             for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
                 missing[state] += active[choice]
     head = 0
@@ -166,6 +167,11 @@ def almost_sure(
     members: Flags,
     safe: Flags,
     via: Integers,
+    queue: Integers,
+    missing: Integers,
+    hit: Flags,
+    gone: Flags,
+    lost: Flags,
 ) -> None:
     """Find from where a set of states is reached with probability one, against all hindrance.
 
@@ -188,58 +194,48 @@ def almost_sure(
         Filled: the choice by which a helping member reaches the target in the end, and by which a
         hindering state outside misses it with positive probability; surely, where the target is not
         possible. NONE in other states.
+    queue, missing, hit, gone, lost : (S,), (S,), (C,), (S,), (S,)
+        Scratch.
     """
     num_states = len(target)
-    queue = np.empty(num_states, via.dtype)
-    gone = np.zeros(num_states, np.bool_)
     hinders = ~helps
     nobody_helps = hinders.all()
-    misses = np.full(num_states, NONE, via.dtype)
-    towards = np.empty(num_states, via.dtype)
+    gone[:] = False
     via[:] = NONE
     safe[:] = active
     possible[:] = target
-    attract_jit(graph, helps, safe, gone, possible, via, queue)
+    attract_jit(graph, helps, safe, gone, possible, via, queue, missing, hit)
     members[:] = possible
-    while True:
+    while not (members | gone).all():
         # Who hinders keeps away from the members; and from wherever that place may be reached in
         # spite of those who help, goes there.
-        lost = gone.copy()
-        any_left = False
         for state in range(num_states):
-            if not members[state] and not gone[state]:
-                any_left = True
-                lost[state] = True
-                if hinders[state]:
-                    misses[state] = first_outside_jit(graph, state, safe, members)
-        if not any_left:
-            break
-        left = lost.copy()
-        towards[:] = NONE
-        attract_jit(graph, hinders, active, target, lost, towards, queue)
+            lost[state] = not members[state]
+            if gone[state]:
+                continue
+            via[state] = NONE
+            if lost[state] and hinders[state]:
+                via[state] = first_outside_jit(graph, state, safe, members)
+        attract_jit(graph, hinders, active, target, lost, via, queue, missing, hit)
         for state in range(num_states):
             if lost[state] and not gone[state]:
-                if not left[state]:
-                    misses[state] = towards[state]
                 for place in range(graph.offsets[state], graph.offsets[state + 1]):
                     safe[graph.choices[place]] = False
-        gone = lost
+        gone[:] = lost
         if nobody_helps:
             # All choices of the others stay among them, so that the target is possible as before.
             members[:] = ~gone
             break
         members[:] = target
-        via[:] = NONE
-        attract_jit(graph, helps, safe, gone, members, via, queue)
-    for state in range(num_states):
-        if not members[state]:
-            via[state] = misses[state]
+        attract_jit(graph, helps, safe, gone, members, via, queue, missing, hit)
 
 
 almost_sure_jit = compiled(almost_sure)
 
 
-def keep_staying(graph: Graph, states: Flags, choices: Flags, queue: Integers) -> int:
+def keep_staying(
+    graph: Graph, states: Flags, choices: Flags, queue: Integers, counts: Integers
+) -> int:
     """Shrink a part of a graph to where play can go on for ever.
 
     Parameters
@@ -250,7 +246,7 @@ def keep_staying(graph: Graph, states: Flags, choices: Flags, queue: Integers) -
         that surely stays in it.
     choices : (C,) bool
         The choices of the part; shrinks to those.
-    queue : (S,)
+    queue, counts : (S,)
         Scratch.
 
     Returns
@@ -259,9 +255,9 @@ def keep_staying(graph: Graph, states: Flags, choices: Flags, queue: Integers) -
         How many states are left. There is an end component in the part exactly if any are.
     """
     num_states = len(states)
-    counts = np.zeros(num_states, queue.dtype)
     tail = 0
     for state in range(num_states):
+        counts[state] = 0
         for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             choices[choice] &= states[state]
             counts[state] += choices[choice]

@@ -40,12 +40,12 @@ class Quotient:
     choice_of: NDArray[np.int64]
 
 
-def quotient(  # noqa: PLR0913 - what a model is cut off by
+def quotient(
     model: Model,
     players: Integers,
     known: Floats,
     rewards: Floats,
-    labels: Integers,
+    labels: Integers | None,
     keep: Flags,
     may_stop: bool,
     ends: Floats,
@@ -62,9 +62,9 @@ def quotient(  # noqa: PLR0913 - what a model is cut off by
         The values that are known; NaN for the states that are left.
     rewards : (C,) or (1,)
         What choices earn; one number if all earn the same.
-    labels : (S,)
+    labels : (S,) or None
         The end component of each state that is left; -1 for a state by itself. All states of one
-        belong to one player, and it earns nothing to stay there.
+        belong to one player, and it earns nothing to stay there. None if none is collapsed.
     keep : (C,) bool
         The choices that are left: of states that are left, to such states or to known finite
         values. Of an end component just those that may leave it.
@@ -74,44 +74,51 @@ def quotient(  # noqa: PLR0913 - what a model is cut off by
         The finite ones of the known values, and 0; ascending, each once.
     """
     dtype = np.int32 if model.num_states + len(ends) < 2**31 else np.int64
+    given = np.empty(0, dtype) if labels is None else labels.astype(dtype, copy=False)
+    most = model.num_states + len(ends)
     class_of = np.empty(model.num_states, dtype)
-    first_of = np.empty(model.num_states, dtype)
-    next_choice = np.empty(model.num_states + 1, np.int64)
-    next_transition = np.empty(model.num_states + 1, np.int64)
-    graph = (model.choice_offsets, model.transition_offsets)
-    left = (known, labels, keep, may_stop)
-    number = quotients.number_classes_jit(
-        *graph, *left, class_of, first_of, next_choice, next_transition
+    choice_offsets = np.empty(most + 1, np.int64)
+    small_players = np.empty(most, np.int8)
+    number, num_transitions = quotients.classify_jit(
+        model.choice_offsets,
+        model.transition_offsets,
+        players,
+        known,
+        given,
+        keep,
+        may_stop,
+        len(ends),
+        class_of,
+        np.empty_like(given),
+        choice_offsets,
+        small_players,
     )
     num_states = number + len(ends)
-    first_of = first_of[:number]
-    num_choices, num_transitions = int(next_choice[number]), int(next_transition[number])
-    choice_offsets = np.full(num_states + 1, num_choices)
-    choice_offsets[:number] = next_choice[:number]
-    transition_offsets = np.empty(num_choices + 1, np.int64)
+    choice_offsets, small_players = choice_offsets[: num_states + 1], small_players[:num_states]
+    num_choices = int(choice_offsets[-1])
     choice_of = np.empty(num_choices, np.int64)
+    transition_offsets = np.empty(num_choices + 1, np.int64)
     successors = np.empty(num_transitions, dtype)
     probabilities = np.empty(num_transitions)
     small_rewards = np.empty(num_choices)
-    quotients.fill_classes_jit(
-        *graph,
+    quotients.copy_choices_jit(
+        model.choice_offsets,
+        model.transition_offsets,
         model.successors,
         model.probabilities,
         rewards,
-        *left,
+        known,
+        keep,
         class_of,
-        first_of,
         ends,
-        next_choice,
-        next_transition,
+        choice_offsets,
+        np.empty(number, np.int64),
         choice_of,
         transition_offsets,
         successors,
         probabilities,
         small_rewards,
     )
-    small_players = np.zeros(num_states, np.int8)
-    small_players[:number] = players[first_of]
     small = Model(
         choice_offsets=choice_offsets,
         transition_offsets=transition_offsets,

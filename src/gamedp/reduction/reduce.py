@@ -32,11 +32,10 @@ from gamedp.reduction.sets import (
     first_choices,
     positive,
 )
+from gamedp.structure import Structure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from gamedp.structure import Structure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -59,10 +58,10 @@ class Reduction:
     known : (S,)
         The values that the graph tells; NaN for the others.
     policy : (S,)
-        What to choose where the value is known; -1 elsewhere.
-    labels : (S,)
-        The end component that was collapsed, -1 for a state in none.
-    stays : (C,) bool
+        What to choose where the value is known; -1 where any choice will do, and elsewhere.
+    labels : (S,) or None
+        The end component that was collapsed, -1 for a state in none; None if there was none.
+    stays : (C,) bool or None
         The choices that stay in a collapsed end component.
     quotient : Quotient
         What became of states and choices.
@@ -72,8 +71,8 @@ class Reduction:
     original: Problem
     known: Floats
     policy: Integers
-    labels: Integers
-    stays: Flags
+    labels: Integers | None
+    stays: Flags | None
     quotient: Quotient
 
     def lift(self, numbers: Floats) -> Floats:
@@ -82,33 +81,43 @@ class Reduction:
         return np.where(class_of >= 0, numbers[class_of], self.known)
 
     def lift_policy(self, policy: Integers) -> NDArray[np.int64]:
-        """Return the choice in each state of the original problem that attains the same.
+        """Return the choice in each state of the original problem that attains the same."""
+        model = self.original.model
+        class_of = self.quotient.class_of
+        left = class_of >= 0
+        any_choice = np.where(model.is_terminal, NONE, model.choice_offsets[:-1])
+        lifted = np.where(self.policy >= 0, self.policy, any_choice)
+        lifted[left] = self.quotient.choice_of[policy[class_of[left]]]
+        self.leave(lifted)
+        return lifted
 
-        In an end component, towards the state where the policy leaves it: choosing there what looks
-        best might stay for ever.
+    def leave(self, policy: NDArray[np.int64]) -> None:
+        """Let a policy go, within each end component, to the state where it leaves that.
+
+        To choose there what looks best might mean to stay for ever.
+
+        Parameters
+        ----------
+        policy : (S,)
+            In each state of an end component the choice by which it leaves that, or `STOP`; changed
+            in place.
         """
+        if self.labels is None or self.stays is None:
+            return
         structure = self.original.model.structure
         class_of = self.quotient.class_of
-        left = np.flatnonzero(class_of >= 0)
-        chosen = np.full(len(class_of), STOP, np.int64)
-        chosen[left] = self.quotient.choice_of[policy[class_of[left]]]
-        lifted = self.policy.astype(np.int64)
-        single = left[self.labels[left] < 0]
-        lifted[single] = chosen[single]
-        collapsed = left[self.labels[left] >= 0]
-        if len(collapsed):
-            leaving = collapsed[chosen[collapsed] != STOP]
-            exits = np.zeros(len(class_of), np.bool_)
-            exits[structure.owners[chosen[leaving]]] = True
-            everyone = np.ones(len(class_of), np.bool_)
-            _, towards = positive(structure, everyone, exits, self.stays)
-            stay = first_choices(structure, self.stays)
-            lifted[collapsed] = np.where(
-                exits[collapsed],
-                chosen[collapsed],
-                np.where(towards[collapsed] >= 0, towards[collapsed], stay[collapsed]),
-            )
-        return lifted
+        collapsed = np.flatnonzero((class_of >= 0) & (self.labels >= 0))
+        leaving = collapsed[policy[collapsed] != STOP]
+        exits = np.zeros(len(class_of), np.bool_)
+        exits[structure.owners[policy[leaving]]] = True
+        everyone = np.ones(len(class_of), np.bool_)
+        _, towards = positive(structure, everyone, exits, self.stays)
+        stay = first_choices(structure, self.stays)
+        policy[collapsed] = np.where(
+            exits[collapsed],
+            policy[collapsed],
+            np.where(towards[collapsed] >= 0, towards[collapsed], stay[collapsed]),
+        )
 
 
 def needs_reduction(problem: Problem) -> bool:
@@ -152,22 +161,28 @@ class _Case:
         model = problem.model
         self.problem = problem
         self.model = model
-        self.structure: Structure = model.structure
+        # Of its own: what is found on the way is not kept as long as the model.
+        self.structure = Structure.of(
+            model.choice_offsets, model.transition_offsets, model.successors
+        )
         optimum = problem.objective.optimum
         self.maximise = (model.players == 0) == (optimum == "max")
-        counts = np.diff(model.choice_offsets)
-        chooses = self.maximise[counts > 1]
-        self.one_sided = bool(chooses.all() or not chooses.any())
-        if self.one_sided:
-            self.maximise[:] = chooses.all() if len(chooses) else optimum == "max"
         # Where nobody chooses, it is all the same who does: what is found sooner.
-        self.nobody_chooses = not len(chooses)
-        self.terminal = counts == 0
-        self.policy = np.where(self.terminal, NONE, model.choice_offsets[:-1])
+        self.nobody_chooses = model.num_choices == model.num_states - len(model.terminals)
+        self.one_sided = True
+        if self.nobody_chooses:
+            self.maximise[:] = optimum == "max"
+        else:
+            chooses = self.maximise[np.diff(model.choice_offsets) > 1]
+            self.one_sided = bool(chooses.all() or not chooses.any())
+            if self.one_sided:
+                self.maximise[:] = chooses.all()
+        dtype = self.structure.graph.choices.dtype
         self.known = np.full(model.num_states, np.nan)
-        self.labels = np.full(model.num_states, NONE, model.successors.dtype)
-        self.stays = np.zeros(model.num_choices, np.bool_)
-        self.keep: Flags | None = None
+        self.policy = np.full(model.num_states, NONE, dtype)
+        self.labels: Integers | None = None
+        self.stays: Flags | None = None
+        self.keep = np.ones(model.num_choices, np.bool_)
         self.ends = np.zeros(1)
         self.may_stop = False
 
@@ -180,15 +195,13 @@ class _Case:
             self._reachability(objective)
         elif isinstance(objective, TotalReward):
             self._total_reward(objective)
-        keep = ~self.stays
-        if self.keep is not None:
-            keep &= self.keep
+        if self.stays is not None:
+            self.keep &= ~self.stays
         players = (self.maximise != (objective.optimum == "max")).view(np.int8)
         small = quotient(
-            model, players, self.known, rewards, self.labels, keep, self.may_stop, self.ends
+            model, players, self.known, rewards, self.labels, self.keep, self.may_stop, self.ends
         )
         problem = Problem(small.model, TotalReward(objective.optimum), endless_is_worst=True)
-        self.policy[small.class_of >= 0] = NONE
         return Reduction(
             problem,
             self.problem,
@@ -237,7 +250,7 @@ class _Case:
         """Totals that are infinite, and where nothing is earned."""
         model = self.model
         if objective.until is None:
-            target, ended = self.terminal, slice(None)
+            target, ended = model.is_terminal, slice(None)
         else:
             target = objective.until
             self.known[target] = 0.0
@@ -265,12 +278,14 @@ class _Case:
     def _without_target(self, active: Flags) -> None:
         """To stay for ever counts what it earns; where it earns nothing, 0."""
         if not self.one_sided:
-            self._refuse_opponents(int((self.structure.end_component >= 0).argmax()))
+            self._refuse_opponents(int((self.model.structure.end_component >= 0).argmax()))
         self.may_stop = True
         earning = self._settle_cycles(active)
         structure, everyone = self.structure, np.ones(self.model.num_states, np.bool_)
         unbounded = np.isinf(self.known)
-        ends = self.terminal | (self.labels >= 0) | earning
+        ends = self.model.is_terminal | earning
+        if self.labels is not None:
+            ends |= self.labels >= 0
         sure = almost_sure(structure, everyone, ends, active)
         if unbounded.any():
             wholly, _ = positive(structure, everyone, earning, sure.safe)

@@ -58,9 +58,17 @@ def positive(
         np.zeros(len(target), np.bool_) if barred is None else barred,
         members,
         via,
-        np.empty(len(target), graph.choices.dtype),
+        *_scratch(structure),
     )
     return members, via
+
+
+def _scratch(structure: Structure) -> list[NDArray[Any]]:
+    """Return a queue, and what counts and marks choices, for :mod:`gamedp.kernels.attractors`."""
+    num_states, num_choices = structure.num_states, len(structure.owners)
+    dtype = structure.graph.choices.dtype
+    counted, marked = np.empty(num_states, dtype), np.empty(num_choices, np.bool_)
+    return [np.empty(num_states, dtype), counted, marked]
 
 
 def almost_sure(structure: Structure, helps: Flags, target: Flags, active: Flags) -> Sure:
@@ -73,13 +81,12 @@ def almost_sure(structure: Structure, helps: Flags, target: Flags, active: Flags
     """
     graph = structure.graph
     num_states, num_choices = structure.num_states, len(active)
-    sure = Sure(
-        np.empty(num_states, np.bool_),
-        np.empty(num_states, np.bool_),
-        np.empty(num_choices, np.bool_),
-        np.empty(num_states, graph.choices.dtype),
+    possible, members, gone, lost = np.empty((4, num_states), np.bool_)
+    safe = np.empty(num_choices, np.bool_)
+    sure = Sure(possible, members, safe, np.empty(num_states, graph.choices.dtype))
+    attractors.almost_sure_jit(
+        graph, helps, target, active, *sure, *_scratch(structure), gone, lost
     )
-    attractors.almost_sure_jit(graph, helps, target, active, *sure)
     return sure
 
 
@@ -146,8 +153,8 @@ def end_components(
     """
     states, choices = states.copy(), choices.copy()
     graph = structure.graph
-    local = np.empty(structure.num_states, graph.choices.dtype)
-    if not attractors.keep_staying_jit(graph, states, choices, local):
+    local, counts, _ = _scratch(structure)
+    if not attractors.keep_staying_jit(graph, states, choices, local, counts):
         return None
     choice_offsets = np.empty_like(structure.choice_offsets)
     transition_offsets = np.empty_like(structure.transition_offsets)

@@ -576,9 +576,7 @@ def advance(
             first, last = place, stop
             if marks[BACKWARDS]:
                 first, last = num_states - stop, num_states - place
-            follow_jit(
-                first, last, marks[BACKWARDS] == 1, equation.discount, kept, values, values
-            )
+            follow_jit(first, last, marks[BACKWARDS] == 1, equation.discount, kept, values, values)
             budget -= int(kept.last[last - ONE] - kept.first[first])
         budget -= int(stop - place)
         marks[VISITS] += int(stop - place)

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, NotSolvedError, UnsupportedProblemError
-from gamedp.kernels import proofs
+from gamedp.kernels import proofs, quotients
 from gamedp.objectives import AverageReward, FiniteHorizon, has_target
 from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback, Reporter
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from gamedp.kernels.bellman import Rows
     from gamedp.model import Model
+
+    Numbers = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 __all__ = [
     "FixedPointSolver",
@@ -298,39 +300,88 @@ class Run:
         check_range(problem.model, self.values)
         if not proven:
             self.prove_all()  # what does not depend on endless play is known all the same
-        lower, upper = self._proven_bounds()
-        if proven:
-            low, high = problem.range_of_values()
-            np.clip(lower, low, None, out=lower)
-            np.clip(upper, None, high, out=upper)
-            np.clip(self.values, lower, upper, out=self.values)
-        guarantee = Guarantee.TWO_SIDED if proven else Guarantee.NONE
-        values, policy = self.values, self.policy
+        low, high = problem.range_of_values() if proven else (-np.inf, np.inf)
         if reduction is not None:
             problem = reduction.original
-            values, policy = reduction.lift(values), reduction.lift_policy(policy)
-            lower, upper = reduction.lift(lower), reduction.lift(upper)
+        if self.bounds is None:
+            numbers, policy, width = finished(
+                problem.model, reduction, self.values, self.errors, self.policy, low, high
+            )
+        else:
+            numbers, policy, width = self._clipped(*self.bounds, reduction, low, high)
+        if self.relative:
+            width = width_of(*numbers[1:], relative=True)
         if not proven:
             self.status = Status.UNPROVEN if self.status is Status.SOLVED else self.status
         elif self.status is Status.SOLVED:
-            width = width_of(lower, upper, relative=self.relative)
             self.status = Status.SOLVED if width <= self.tolerance else Status.ROUNDING
         return make_solution(
             problem,
             solver,
-            (values, lower, upper),
+            numbers,
             policy,
-            guarantee=guarantee,
+            guarantee=Guarantee.TWO_SIDED if proven else Guarantee.NONE,
             status=self.status,
             sweeps=self.sweeps,
             seconds=self.reporter.seconds,
             relative=self.relative,
         )
 
-    def _proven_bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        if self.bounds is not None:
-            return self.bounds
-        return outward(self.values, self.errors)
+    def _clipped(
+        self,
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        reduction: Reduction | None,
+        low: float,
+        high: float,
+    ) -> tuple[Numbers, NDArray[np.int64], float]:
+        """Return the same where the solver has found bounds itself."""
+        np.clip(lower, low, None, out=lower)
+        np.clip(upper, None, high, out=upper)
+        np.clip(self.values, lower, upper, out=self.values)
+        width = width_of(lower, upper)
+        if reduction is None:
+            return (self.values, lower, upper), self.policy, width
+        numbers = (reduction.lift(self.values), reduction.lift(lower), reduction.lift(upper))
+        return numbers, reduction.lift_policy(self.policy), width
+
+
+def finished(
+    model: Model,
+    reduction: Reduction | None,
+    values: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    policy: NDArray[np.int64],
+    low: float,
+    high: float,
+) -> tuple[Numbers, NDArray[np.int64], float]:
+    """Return values, bounds and the policy for the states of a model, and the width.
+
+    Parameters
+    ----------
+    model : Model
+        Of S states.
+    reduction : Reduction or None
+        How the problem came out of the model's, if it is another one.
+    values, errors, policy : (S',)
+        Of the problem that was solved.
+    low, high : float
+        Bounds that hold for all values anyhow.
+    """
+    if reduction is None:
+        none = np.empty(0, np.int64)
+        lifting = (none, np.empty(0), none, none)
+    else:
+        small = reduction.quotient
+        lifting = (small.class_of, reduction.known, reduction.policy, small.choice_of)
+    numbers = (np.empty(model.num_states), np.empty(model.num_states), np.empty(model.num_states))
+    choices = np.empty(model.num_states, np.int64)
+    width = quotients.finish_jit(
+        values, errors, policy, low, high, *lifting, model.choice_offsets, *numbers, choices
+    )
+    if reduction is not None:
+        reduction.leave(choices)
+    return numbers, choices, width
 
 
 def outward(

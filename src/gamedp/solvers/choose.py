@@ -8,7 +8,14 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model import Model
-from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Objective, TotalReward
+from gamedp.objectives import (
+    AverageReward,
+    Discounted,
+    FiniteHorizon,
+    Objective,
+    TotalReward,
+    has_target,
+)
 from gamedp.problem import Problem, StagedProblem
 from gamedp.reduction import Reduction
 from gamedp.registry import SOLVERS, find
@@ -18,6 +25,7 @@ from gamedp.solvers.base import Solver, reduction_of, solve_as_asked
 from gamedp.solvers.policy_iteration import PolicyIteration
 from gamedp.solvers.retrograde import Retrograde
 from gamedp.solvers.stage_induction import StageInduction
+from gamedp.solvers.straight import straight_of
 from gamedp.solvers.strategy_iteration import StrategyIteration
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.value_iteration import ValueIteration
@@ -225,7 +233,8 @@ def _shape(model: Model) -> str:
 def _known(reduction: Reduction) -> str:
     """Describe what the graph alone has told."""
     known = int((reduction.quotient.class_of < 0).sum())
-    collapsed = len(np.unique(reduction.labels[reduction.labels >= 0]))
+    labels = reduction.labels
+    collapsed = 0 if labels is None else len(np.unique(labels[labels >= 0]))
     waiting = f", {_count(collapsed, 'end component')} collapsed" if collapsed else ""
     small = reduction.problem.model
     if small.num_choices == 0:
@@ -246,9 +255,11 @@ def _can_go_on_cheaply(problem: Problem) -> bool:
     if not isinstance(reduction, Reduction):
         return False
     model = reduction.problem.model
-    costs = np.abs(model.rewards[model.structure.stays & (model.rewards != 0)])
-    most = max(np.abs(model.rewards).max(initial=0), np.abs(model.payoffs).max(initial=0))
-    return bool(costs.min(initial=np.inf) < CHEAP * most)
+    sizes = np.abs(model.rewards)
+    most = max(sizes.max(initial=0), np.abs(model.payoffs).max(initial=0))
+    cheap = (sizes > 0) & (sizes < CHEAP * most)
+    # Where play can stay is asked for only if that matters: it takes a search.
+    return bool(cheap.any() and (model.structure.stays & cheap).any())
 
 
 def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table of reasons
@@ -258,11 +269,15 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
     if isinstance(problem.objective, AverageReward):
         reason = "the gain of each end component, then the way to the best of them."
         return RelativeValueIteration(), reason
+    single_sweep = "one pass from the end gives every value, up to rounding."
+    if has_target(problem.objective) and straight_of(problem) is not None:
+        return BackwardInduction(), single_sweep
     reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
     proper = reduction.problem if isinstance(reduction, Reduction) else problem
     backward = BackwardInduction()
-    single_sweep = "one pass from the end gives every value, up to rounding."
-    if problem.model.num_players > 2 or problem.model.structure.is_acyclic:
+    if problem.model.num_players > 2 or (
+        not isinstance(reduction, Reduction) and problem.model.structure.is_acyclic
+    ):
         return backward, single_sweep
     backwards = Retrograde()
     if backwards.supports(problem):

@@ -22,6 +22,7 @@ from gamedp.solvers.base import (
     outward,
     reduction_of,
     require,
+    room_for_policies,
     support_of_fixed_points,
 )
 from gamedp.solvers.straight import Straight, straight_of
@@ -179,9 +180,7 @@ class BackwardInduction:
         """Sweep once for each step, and keep what is best with so many steps to go."""
         run = Run(problem, tolerance, progress)
         model = problem.model
-        most_actions = int(np.diff(model.choice_offsets).max(initial=0))
-        dtype = np.uint8 if most_actions <= 256 else np.uint32
-        step_policies = np.zeros((objective.horizon, model.num_states), dtype)
+        step_policies = room_for_policies(model, objective.horizon)
         first_choices = model.choice_offsets[:-1]
         values, errors = run.values, run.errors
         for step in range(objective.horizon):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from gamedp.objectives import (
     FiniteHorizon,
     Objective,
     TotalReward,
+    check_objective,
     has_target,
 )
 from gamedp.problem import Problem, StagedProblem
@@ -110,11 +112,17 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     >>> solution.value(), solution.bounds(), solution.guarantee.name
     (1.0, (1.0, 1.0), 'TWO_SIDED')
     """
-    if not tolerance > 0:
-        message = f"tolerance is {tolerance!r}; it must be positive."
+    number: Any = tolerance
+    if not (isinstance(number, numbers.Real) and number > 0):  # type: ignore[operator]
+        message = f"tolerance is {tolerance!r}; it must be a positive number."
         raise InvalidParameterError(message)
     objective = TotalReward() if objective is None else objective
+    check_objective(objective)
     chosen = find(SOLVERS, solver)() if isinstance(solver, str) else solver
+    if isinstance(chosen, type) or not (chosen is None or hasattr(chosen, "solve")):
+        name = chosen.__name__ if isinstance(chosen, type) else repr(chosen)
+        message = f"solver is {name}; it must be a solver, such as gamedp.ValueIteration()."
+        raise InvalidParameterError(message)
     if keep:
         if isinstance(game_or_model, (Model, StagedModel)):
             message = "keep=True is for games; save the solution of a model with its save()."

@@ -15,7 +15,13 @@ from gamedp.progress import Reporter
 from gamedp.reduction.sets import positive as attracted
 from gamedp.solution import Guarantee, Status, width_of
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Support, make_solution, reduction_of, require
+from gamedp.solvers.base import (
+    Support,
+    make_solution,
+    reduction_of,
+    require,
+    room_for_policies,
+)
 from gamedp.solvers.contest import (
     Contest,
     contest_of,
@@ -260,7 +266,10 @@ class _Work:
         """Return the policy found in doubles; the unfolded model has it twice."""
         if not contest.improver.any():
             return contest.start
-        policy = np.asarray(self.rough.policy)
+        try:
+            policy = np.asarray(self.rough.policy)
+        except InvalidModelError:  # beyond the range of doubles
+            return contest.start
         if len(policy) < contest.model.num_states:
             policy = np.concatenate([policy, policy + self.problem.model.num_choices])
         return policy
@@ -273,8 +282,7 @@ class _Work:
         wants_most = (model.players == 0) == (self.problem.objective.optimum == "max")
         counts = np.diff(model.choice_offsets)
         policy = np.full(model.num_states, -1, np.int64)
-        dtype = np.uint8 if counts.max(initial=0) <= 256 else np.uint32
-        step_policies = np.zeros((horizon, model.num_states), dtype)
+        step_policies = room_for_policies(model, horizon)
         zero = rational(0)
         values = [self.numbers.payoffs.get(state, zero) for state in range(model.num_states)]
         for step in range(horizon):
@@ -473,7 +481,10 @@ class _Process:
         ends = np.zeros(model.num_states, np.bool_)
         ends[model.terminals] = True
         rough = PolicyIteration(max_seconds=self.work.seconds_left())
-        guess = solved_anyhow(rough, self.problem, self.work.tolerance).policy.astype(np.int64)
+        try:
+            guess = solved_anyhow(rough, self.problem, self.work.tolerance).policy.astype(np.int64)
+        except InvalidModelError:  # beyond the range of doubles
+            guess = np.where(ends, -1, model.choice_offsets[:-1])
         kept = np.zeros(model.num_choices, np.bool_)
         kept[guess[guess >= 0]] = True
         if self.problem.discount < 1 or attracted(structure, everyone, ends, kept)[0].all():

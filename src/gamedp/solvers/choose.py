@@ -8,19 +8,20 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model import Model
-from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Objective, TotalReward
+from gamedp.objectives import AverageReward, FiniteHorizon, Objective, TotalReward
 from gamedp.problem import Problem, StagedProblem
 from gamedp.reduction import Reduction
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.average_reward import RelativeValueIteration
 from gamedp.solvers.backward_induction import BackwardInduction
 from gamedp.solvers.base import Solver, reduction_of, solve_as_asked
+from gamedp.solvers.discounted import is_one_equation, may_be_acyclic
+from gamedp.solvers.modified_policy_iteration import ModifiedPolicyIteration
 from gamedp.solvers.policy_iteration import PolicyIteration
 from gamedp.solvers.retrograde import Retrograde
 from gamedp.solvers.stage_induction import StageInduction
 from gamedp.solvers.strategy_iteration import StrategyIteration
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
-from gamedp.solvers.value_iteration import ValueIteration
 from gamedp.staged_model import StagedModel
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ __all__ = ["explain", "solve"]
 
 CHEAP = 1e-3
 """A cost below this part of the largest reward or payoff takes more sweeps than linear systems."""
+
+DISCOUNT_NARROWS = (
+    "a discount narrows the interval of the true values with every improvement of the policy, and "
+    "sweeps along the policy alone bring one about."
+)
 
 
 def solve(  # noqa: PLR0913 - what is usually set in one call
@@ -258,6 +264,8 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
     if isinstance(problem.objective, AverageReward):
         reason = "the gain of each end component, then the way to the best of them."
         return RelativeValueIteration(), reason
+    if is_one_equation(problem) and not may_be_acyclic(problem.model):
+        return ModifiedPolicyIteration(), DISCOUNT_NARROWS
     reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
     proper = reduction.problem if isinstance(reduction, Reduction) else problem
     backward = BackwardInduction()
@@ -286,12 +294,8 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
             "policy is worth the solution of a linear system."
         )
         return PolicyIteration(), reason
-    if isinstance(problem.objective, Discounted) and not problem.model.has_swaps:
-        reason = (
-            "a discount narrows the interval of the true values with every sweep, fast where the "
-            "states mix well."
-        )
-        return ValueIteration(sweep="jacobi"), reason
+    if is_one_equation(problem):
+        return ModifiedPolicyIteration(), DISCOUNT_NARROWS
     proof = (
         "until its error is proven to be small."
         if proper.is_proper

@@ -157,7 +157,7 @@ def meets_itself(
 ) -> bool:
     """Say whether a walk at random meets a state again; `met` has zeros for all states.
 
-    Some walks, of no more steps than there are states: one that finds nothing proves nothing.
+    Some walks, of not many more steps than there are states; to find nothing proves nothing.
     """
     num_states = len(met)
     dice = 1
@@ -169,7 +169,7 @@ def meets_itself(
             if met[state] == walk:
                 return True
             steps += 1
-            if steps > num_states:
+            if steps > num_states + MOST_WALKS**2:
                 return False
             met[state] = walk
             dice = (dice * 1664525 + 1013904223) & 0xFFFFFFFF
@@ -197,7 +197,7 @@ def keep(
     for number in range(last - first):
         room_successors[place + number] = successors[first + number]
         room_probabilities[place + number] = probabilities[first + number]
-    return place + (last - first)  # type: ignore[return-value] # unsigned
+    return place + (last - first)
 
 
 keep_jit = compiled(keep)
@@ -206,7 +206,7 @@ keep_jit = compiled(keep)
 def find_doubtful(start: int, stop: int, limit: float, kept: Kept) -> int:
     """List the states among ``start .. stop-1`` whose choice is not clear; return how many."""
     clear, doubtful = kept.clear, kept.doubtful
-    count = np.uintp(0)
+    count: Any = np.uintp(0)
     for state in range(start, stop):
         # No branch, for none could foresee it.
         doubtful[count] = state - start

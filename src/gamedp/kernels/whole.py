@@ -206,12 +206,12 @@ keep_jit = compiled(keep)
 def find_doubtful(start: int, stop: int, limit: float, kept: Kept) -> int:
     """List the states among ``start .. stop-1`` whose choice is not clear; return how many."""
     clear, doubtful = kept.clear, kept.doubtful
-    count: Any = np.uintp(0)
+    count = np.uintp(0)
     for state in range(start, stop):
         # No branch, for none could foresee it.
         doubtful[count] = state - start
         count += ONE - np.uintp(clear[state] > limit)
-    return count
+    return count  # type: ignore[return-value] # unsigned
 
 
 find_doubtful_jit = compiled(find_doubtful)

@@ -156,7 +156,9 @@ class Model:
     @functools.cached_property
     def has_swaps(self) -> bool:
         """Whether the players change places on some transition."""
-        return bool(self.num_transitions and self.probabilities.min() < 0)
+        if self.num_players != 2 or not self.num_transitions:  # it takes two
+            return False
+        return bool(self.probabilities.min() < 0)
 
     @functools.cached_property
     def is_terminal(self) -> NDArray[np.bool_]:

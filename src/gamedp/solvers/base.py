@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from weakref import WeakKeyDictionary
 
@@ -25,7 +24,6 @@ from gamedp.solution import Guarantee, Solution, Statistics, Status, width_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.kernels.bellman import Rows
     from gamedp.model import Model
 
     Numbers = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
@@ -183,6 +181,7 @@ class Run:
         self.relative = relative
         self.max_seconds = max_seconds
         self.reporter = Reporter(progress, "solve")
+        self.rows = problem.rows()
         self.values = np.zeros(model.num_states)
         self.values[model.terminals] = model.payoffs
         self.errors = np.zeros(model.num_states)
@@ -191,11 +190,6 @@ class Run:
         self.visits = np.zeros(1, np.int64)
         self.status = Status.SOLVED
         self.bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
-
-    @functools.cached_property
-    def rows(self) -> Rows:
-        """Bellman's equation as the kernels take it; brings the model's structure along."""
-        return self.problem.rows()
 
     @property
     def out_of_time(self) -> bool:

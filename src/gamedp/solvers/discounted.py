@@ -7,84 +7,127 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.kernels import discounted as kernels
-from gamedp.solution import Status
-from gamedp.solvers.base import outward
+from gamedp.kernels import whole
+from gamedp.objectives import Discounted
+from gamedp.progress import ProgressCallback, Reporter
+from gamedp.solution import Guarantee, Solution, Status
+from gamedp.solvers.base import Run, make_solution, outward
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model import Model
-    from gamedp.solvers.base import Run
+    from gamedp.problem import Problem
 
-__all__ = ["solve_discounted"]
+__all__ = ["is_one_equation", "may_be_acyclic", "solve_discounted"]
 
 BUDGET = 10_000_000
 """Transitions that one call of a kernel looks at, about."""
 
 
-def solve_discounted(run: Run, max_sweeps: int, inner_sweeps: int) -> None:
-    """Find and prove the values of a discounted problem whose players keep their places.
+def is_one_equation(problem: Problem) -> bool:
+    """Say whether a problem is for :func:`solve_discounted`."""
+    model = problem.model
+    discounted = isinstance(problem.objective, Discounted) and model.num_players <= 2
+    return discounted and not model.has_swaps
+
+
+def may_be_acyclic(model: Model) -> bool:
+    """Say whether it is possible that no state comes again; a short look finds most cycles."""
+    if not len(model.terminals):
+        return False
+    return not whole.meets_itself_jit(*_graph(model), np.zeros(model.num_states, np.int32))
+
+
+def solve_discounted(
+    solver: Any,
+    problem: Problem,
+    tolerance: float,
+    progress: ProgressCallback | None,
+    *,
+    max_sweeps: int,
+    inner_sweeps: int,
+    max_seconds: float,
+) -> Solution:
+    """Solve a discounted problem whose players keep their places.
+
+    The structure of the model is not looked at, but where rounding ends before the tolerance is
+    reached: then the error of each value is proven by itself.
 
     Parameters
     ----------
-    run : Run
-        What is filled in, the bounds included.
+    solver
+        Whose name the solution bears.
     max_sweeps : int
         Improvements of the policy at most.
     inner_sweeps : int
         Sweeps along a policy at most, each time.
+    max_seconds : float
+        Time at most.
     """
-    equation, kept = _laid_out(run)
-    values, other = run.values, np.empty_like(run.values)
+    reporter = Reporter(progress, "solve")
+    model = problem.model
+    equation, kept = _laid_out(problem)
+    values = np.empty(model.num_states)
+    values[model.terminals] = model.payoffs
+    other = np.empty_like(values)
     marks = np.zeros(kernels.NUM_MARKS, np.int64)
     marks[kernels.MOST_IMPROVEMENTS] = max_sweeps
     marks[kernels.MOST_INNER] = inner_sweeps
-    numbers = np.zeros(kernels.NUM_NUMBERS)
-    numbers[kernels.LEAST] = numbers[kernels.SUM_LOW] = np.inf
-    numbers[kernels.SUM_HIGH] = -np.inf
-    kernels.begin_jit(equation, kept, values, other)
+    numbers = np.zeros(whole.NUM_NUMBERS)
+    kernels.begin_jit(equation, kept, values, other, numbers)
     arguments = (equation, kept, values, other, marks, numbers)
-    phase = kernels.IMPROVE
-    while phase < kernels.DONE:
-        phase = kernels.advance_jit(BUDGET, run.tolerance, *arguments)
-        if run.reporter.has_listener:
-            count = int(marks[kernels.IMPROVEMENTS])
-            change = float(numbers[kernels.LEAST])
-            run.reporter.report(count, None, f"{count:,} improvements, change {change:.2e}")
-        if phase < kernels.DONE and run.out_of_time:
-            run.status = Status.TIME_LIMIT
+    limit = None
+    while True:
+        phase = kernels.advance_jit(BUDGET, tolerance, *arguments)
+        if phase >= kernels.DONE:
+            break
+        count = int(marks[kernels.IMPROVEMENTS])
+        change = float(numbers[whole.LEAST])
+        reporter.report(count, None, f"{count:,} improvements, change {change:.2e}")
+        if reporter.seconds > max_seconds and limit is None:
+            limit = Status.TIME_LIMIT
             # One more improvement, for that is what proves something.
             marks[kernels.MOST_IMPROVEMENTS] = 0
             if phase == kernels.FOLLOW:
                 marks[kernels.PHASE], marks[kernels.PLACE] = kernels.IMPROVE, 0
     if marks[kernels.FLIPPED]:
         values, other = other, values
-    lower, upper = np.empty_like(values), np.empty_like(values)
+    lower, upper = other, kept.clear  # not needed any more
     kernels.conclude_jit(equation, numbers, values, lower, upper)
-    run.values, run.policy = values, kept.policy
-    run.visits[0] += marks[kernels.VISITS]
-    run.bounds = lower, upper
-    if phase == kernels.OUT_OF_SWEEPS and run.status is Status.SOLVED:
-        run.status = Status.SWEEP_LIMIT
+    status = Status.SOLVED
+    if phase == kernels.OUT_OF_SWEEPS:
+        status = limit or Status.SWEEP_LIMIT
+    sweeps = -(-int(marks[kernels.VISITS]) // model.num_states)
     if phase == kernels.STUCK:
-        _prove_each(run)
+        return _proven_one_by_one(
+            solver, problem, tolerance, reporter, (values, lower, upper), kept.policy, sweeps
+        )
+    return make_solution(
+        problem,
+        solver,
+        (values, lower, upper),
+        kept.policy,
+        guarantee=Guarantee.TWO_SIDED,
+        status=status,
+        sweeps=sweeps,
+        seconds=reporter.seconds,
+    )
 
 
-def _laid_out(run: Run) -> tuple[kernels.Equation, kernels.Kept]:
+def _laid_out(problem: Problem) -> tuple[whole.Equation, whole.Kept]:
     """Return the equation of a problem, and room for the rows of the choices."""
-    model = run.problem.model
+    model = problem.model
     num_states = model.num_states
     graph = _graph(model)
-    constants = run.problem.constants()
     first = np.empty(num_states, np.uint64)
-    room, longest, most_choices, largest = kernels.survey_jit(*graph[:2], constants, first)
-    maximise = (model.players == 0) == (run.problem.objective.optimum == "max")
-    equation = kernels.Equation(
+    room, longest, most_choices, largest = whole.survey_jit(*graph[:2], model.rewards, first)
+    equation = whole.Equation(
         *graph,
         model.probabilities,
-        constants,
-        maximise,
-        run.problem.discount,
+        model.rewards,
+        (model.players == 0) == (problem.objective.optimum == "max"),
+        problem.discount,
         len(model.terminals) > 0,
         longest,
         largest,
@@ -97,7 +140,7 @@ def _laid_out(run: Run) -> tuple[kernels.Equation, kernels.Kept]:
     else:
         own = np.empty(0, graph[2].dtype), np.empty(0)
         rows = graph[2], model.probabilities
-    kept = kernels.Kept(
+    kept = whole.Kept(
         first,
         np.empty(num_states, np.uint64),
         *rows,
@@ -105,7 +148,7 @@ def _laid_out(run: Run) -> tuple[kernels.Equation, kernels.Kept]:
         np.empty(num_states),
         np.empty(num_states, np.int64),
         np.empty(num_states),
-        np.empty(min(num_states, kernels.SLICE), np.uint32),
+        np.empty(min(num_states, whole.SLICE), np.uint32),
     )
     return equation, kept
 
@@ -120,10 +163,22 @@ def _graph(model: Model) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     )
 
 
-def _prove_each(run: Run) -> None:
-    """Where rounding ends: prove the error of each value by itself, and take what is closer."""
-    lower, upper = run.bounds
+def _proven_one_by_one(
+    solver: Any,
+    problem: Problem,
+    tolerance: float,
+    reporter: Reporter,
+    numbers: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+    policy: NDArray[np.int64],
+    sweeps: int,
+) -> Solution:
+    """Prove the error of each value by itself; take the closer bounds, and put them together."""
+    run = Run(problem, tolerance, None)
+    run.reporter = reporter
+    run.values, lower, upper = numbers
+    run.policy[:] = policy
+    run.visits[0] = sweeps * max(1, len(run.values) - len(problem.model.terminals))
     run.prove_all()
     least, most = outward(run.values, run.errors)
-    np.maximum(lower, least, out=lower)
-    np.minimum(upper, most, out=upper)
+    run.bounds = np.fmax(lower, least), np.fmin(upper, most)
+    return run.solution(solver)

@@ -1,13 +1,9 @@
 """Bounds where two opponents can keep each other from an end: sweeps, and what sets them right.
 
 A sweep narrows bounds as those of :mod:`gamedp.kernels.intervals` do. It changes a choice of the
-policy only where a bound gets strictly narrower by it. So the choices of a state and of those that
-follow were found one after the other, and do not go round in a circle that keeps what it promises
-for ever [1]_.
-
-References
-----------
-.. [1] J.-P. Katoen, E. Kelmendi et al.: see :mod:`gamedp.solvers.deflation`.
+policy only where a bound gets strictly narrower by it. So what follows a choice had its bound
+before, and choices do not go round in a circle in which each keeps what the next one promises. The
+theory is in :mod:`gamedp.solvers.deflation`.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from gamedp.errors import UnsupportedProblemError
 from gamedp.objectives import Reachability, TotalReward
 from gamedp.problem import Problem
 from gamedp.reduction.endless import forced_again_and_again
+from gamedp.reduction.gains import sign_of_gain
 from gamedp.reduction.quotient import STOP, Quotient, quotient
 from gamedp.reduction.sets import (
     almost_sure,
@@ -37,6 +38,8 @@ from gamedp.reduction.sets import (
 from gamedp.structure import Structure
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Flags = NDArray[np.bool_]
@@ -148,7 +151,8 @@ def reduce(problem: Problem) -> Reduction:
     Raises
     ------
     UnsupportedProblemError
-        If the rewards of an end component have both signs, or if a total is infinite both ways.
+        If the rewards of an end component have both signs and do not surely add up to ever more, or
+        ever less; or if a total is infinite both ways.
     """
     if problem.model.num_players > 2:
         message = "values of more than two players are solved by BackwardInduction alone."
@@ -310,7 +314,9 @@ class _Case:
         found = end_components(self.structure, np.isnan(self.known), choices)
         if found is None:
             return
-        falls = found[1] & (np.asarray(self.model.rewards) < 0)
+        labels, stays = found
+        signs, _ = self._signs(labels, stays, self._sign_for_all(stays))
+        falls = stays & (signs[labels[self.structure.owners]] < 0)
         if falls.any():
             self._refuse_gains(int(falls.argmax()))
         self._settle_contests(choices)
@@ -341,6 +347,7 @@ class _Case:
 
         Where staying earns, its total is infinite, and so is that of all states from where it can
         be reached. Where nothing is earned, states are collapsed. Where staying costs, nobody does.
+        Where rewards have both signs, it is the best average that tells.
 
         Returns
         -------
@@ -369,32 +376,71 @@ class _Case:
     ) -> None:
         """Find the end components in which staying earns; fill in their states."""
         structure = self.structure
-        most, _ = self._extremes(labels, stays, sign)
-        earning[labels >= 0] = (most > 0)[labels[labels >= 0]]
+        policy = np.full(len(labels), -1, np.int64)
+
+        def decide(members: Flags) -> int:
+            gain, choices = sign_of_gain(self.model, members, stays, sign)
+            policy[members] = choices[members]
+            return int(sign) * gain
+
+        signs, mixed = self._signs(labels, stays, decide)
+        earning[labels >= 0] = sign * signs[labels[labels >= 0]] > 0
         if earning.any():
             everyone = np.ones(len(labels), np.bool_)
             unbounded, via = positive(structure, everyone, earning, choices)
             self.known[unbounded] = sign * np.inf
             self._choose(unbounded, via)
-            # Within, from one choice that earns to the next.
-            gains = stays & (sign * np.asarray(self.model.rewards) > 0)
-            sources = first_choices(structure, gains)
+            # Within, from one choice that earns to the next; or as earns the most in the long run.
+            earns = stays & (sign * np.asarray(self.model.rewards) > 0)
+            sources = first_choices(structure, earns)
             _, towards = positive(structure, everyone, sources >= 0, stays)
             self._choose(earning, towards)
             self._choose(earning, sources)
+            self._choose(earning & mixed, policy)
 
-    def _extremes(self, labels: Integers, stays: Flags, sign: float) -> tuple[Floats, Floats]:
-        """Return the most and the least that a step in each end component earns; of one sign."""
-        earned = sign * np.asarray(self.model.rewards)[stays]
+    def _signs(
+        self, labels: Integers, stays: Flags, decide: Callable[[Flags], int]
+    ) -> tuple[NDArray[np.int64], Flags]:
+        """Find out whether endless play in each end component earns or loses.
+
+        Parameters
+        ----------
+        decide : callable
+            Is asked about the states of an end component in which rewards have both signs.
+
+        Returns
+        -------
+        signs : (end components,) int
+            1, -1, or 0 where nothing is earned at all.
+        mixed : (S,) bool
+            The states where rewards have both signs.
+        """
+        earned = np.asarray(self.model.rewards)[stays]
         where = labels[self.structure.owners[stays]]
         number = int(labels.max()) + 1
-        most, least = np.full(number, -np.inf), np.full(number, np.inf)
+        most, least = np.zeros(number), np.zeros(number)
         np.maximum.at(most, where, earned)
         np.minimum.at(least, where, earned)
-        mixed = (most > 0) & (least < 0)
-        if mixed.any():
-            self._refuse_mixed(int(np.isin(labels, np.flatnonzero(mixed)).argmax()))
-        return most, least
+        signs = np.where(most > 0, 1, np.where(least < 0, -1, 0))
+        mixed = np.zeros(len(labels), np.bool_)
+        for label in np.flatnonzero((most > 0) & (least < 0)).tolist():
+            members = labels == label
+            signs[label] = decide(members)
+            if signs[label] == 0:
+                self._refuse_mixed(int(members.argmax()))
+            mixed |= members
+        return signs, mixed
+
+    def _sign_for_all(self, stays: Flags) -> Callable[[Flags], int]:
+        """Say whether all endless play earns, or all of it loses: so it does for opponents."""
+
+        def decide(members: Flags) -> int:
+            for sign in (1, -1):
+                if sign_of_gain(self.model, members, stays, sign)[0] < 0:
+                    return -sign
+            return 0
+
+        return decide
 
     def _two_without_target(self, active: Flags) -> None:
         """Totals of two opponents: infinite where one can force ever more, or ever less."""
@@ -404,11 +450,13 @@ class _Case:
         found = end_components(structure, np.isnan(self.known), active)
         if found is None:
             return
-        _, stays = found
-        self._extremes(*found, 1.0)
+        labels, stays = found
+        signs, mixed = self._signs(labels, stays, self._sign_for_all(stays))
         forced = []
-        for sign, helps in ((1.0, self.maximise), (-1.0, ~self.maximise)):
-            good = stays & (sign * rewards > 0)
+        for sign, helps in ((1, self.maximise), (-1, ~self.maximise)):
+            # Where rewards have both signs, all endless play earns, or loses.
+            good = stays & (signs[labels[structure.owners]] == sign)
+            good &= mixed[structure.owners] | (rewards != 0)
             members, via = forced_again_and_again(structure, helps, good, active)
             self.known[members] = sign * np.inf
             self._choose(members, via)
@@ -430,8 +478,9 @@ class _Case:
     def _refuse_mixed(self, state: int) -> None:
         message = (
             "proves no totals where play may go on for ever and earns both positive and negative "
-            f"rewards on the way, as around state {self.model.state(state)!r}. Discounted and "
-            "AverageReward have an answer there."
+            f"rewards on the way, as around state {self.model.state(state)!r}, unless these surely "
+            "add up to ever more, or ever less: there the average is 0, or too close to 0 to tell. "
+            "Discounted and AverageReward have an answer there."
         )
         raise UnsupportedProblemError(message)
 

@@ -116,8 +116,8 @@ class _Deflating(Bracket):
         if self._start is None:
             return
         states = self.states(self._number)
-        np.maximum.at(self.lower, states, self._start[0][states])
-        np.minimum.at(self.upper, states, self._start[1][states])
+        self.lower[states] = np.maximum(self.lower[states], self._start[0][states])
+        self.upper[states] = np.minimum(self.upper[states], self._start[1][states])
 
     def keep_to_policies(self) -> None:
         """Bound all states by what one side gets at least, and at most, that keeps to a policy.

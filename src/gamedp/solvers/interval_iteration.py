@@ -23,6 +23,10 @@ class IntervalIteration(FixedPointSolver):
     them. The first ones are the extremes of what a component leads to; where there are rewards of
     both signs, they are proven for values that are nearly right, by the expected number of steps.
 
+    Where two opponents can keep each other from an end, bounds are deflated now and then: the upper
+    one to what leaving is worth to whoever wants the most, and the lower one likewise [3]_ [4]_
+    (:mod:`gamedp.solvers.deflation`). That is looked at only if there is such a place.
+
     Parameters
     ----------
     max_sweeps : int
@@ -36,6 +40,10 @@ class IntervalIteration(FixedPointSolver):
        Computer Science 735 (2018).
     .. [2] C. Baier, J. Klein, L. Leuschner, D. Parker, S. Wunderlich, "Ensuring the reliability of
        your model checker: interval iteration for Markov decision processes", CAV 2017.
+    .. [3] E. Kelmendi, J. Krämer, J. Křetínský, M. Weininger, "Value iteration for simple
+       stochastic games: stopping criterion and learning algorithm", CAV 2018.
+    .. [4] J. Křetínský, T. Meggendorfer, M. Weininger, "Stopping criteria for value iteration on
+       stochastic games with quantitative objectives", LICS 2023.
 
     Examples
     --------

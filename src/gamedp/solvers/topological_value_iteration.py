@@ -36,7 +36,8 @@ class TopologicalValueIteration(FixedPointSolver):
     without subtraction, where that is not dearer than the sweeps were, else by a few sweeps over
     the choices of the policy alone. Two opponents are given sweeps; where these crawl, policies are
     evaluated and improved in turns, as by :class:`PolicyIteration`. Where the players change
-    places, there are sweeps alone.
+    places, there are sweeps alone. Where two opponents can keep each other from an end, both bounds
+    of a component are swept over and deflated, as in :class:`IntervalIteration`.
 
     The stopping rule is a theorem: errors e with
     ``e >= |residual| + rounding + discount * sum(|P| * e)`` bound the distance to the one fixed

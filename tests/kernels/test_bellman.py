@@ -220,7 +220,7 @@ def test_components_solved_in_the_kernel_are_proven(case):
     args += (False, bool((rows.probabilities < 0).any()))
     for solve in (topological.solve_components_jit, topological.solve_components):
         found = [array.copy() for array in (values, errors, policy)]
-        done = solve(0, 2, *args, *found, np.zeros(1, np.int64))
+        done = solve(0, 2, *args, *found, np.zeros(1, np.int64), np.empty((2, 100)))
         assume(done == 2)  # what does not settle soon is left to the solver
         for disturbed in (0.25 - 1e-3, 0.25 + 1e-3):
             truth = fixed_point(rows, start=disturbed)

@@ -59,6 +59,8 @@ PATIENCE = 64
 """Sweeps with opponents before their policies are improved in turns."""
 TRUST = 5000
 """Sweeps after which nothing but them is trusted to converge."""
+MOST = float(1 << 26)
+"""Terms that an elimination may combine: some tenths of a second, for it cannot be interrupted."""
 TIE = 1e-14
 """How much worse a choice may be by rounding, relatively, for each step that is left."""
 
@@ -282,8 +284,8 @@ def iterate(
             change = np.inf  # there is nothing to improve
             changed = 0
         else:
-            # The more often it was improved, the more it must be worth: so no policy comes again.
-            margin = 2.0 ** (min(memory[ROUNDS], 40.0) / 4.0 - 50.0)
+            # What differs by rounding alone must not be improved for ever.
+            margin = 2.0 ** (0.5 * min(max(memory[ROUNDS] - 32.0, 0.0), 20.0) - 50.0)
             side = int(memory[SIDE]) if who == OPPONENTS else BOTH
             change, changed = improve_jit(num_states, discount, block, side, margin, numbers)
             if memory[IS_EXACT] > 0.0 and changed == 0:
@@ -299,7 +301,7 @@ def iterate(
         memory[SINCE] += size
         if plain and change <= threshold and increase <= 0.5:
             return CHANGING_LITTLE
-        may = 8 * num_states + memory[WORK] / 8.0
+        may = min(8 * num_states + memory[WORK] / 8.0, MOST)
         dear = memory[NEEDED] > may or who == SWAPS
         ripe = changed == 0 or change <= threshold or memory[SINCE] >= memory[COST]
         if plain:

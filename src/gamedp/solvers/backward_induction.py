@@ -125,6 +125,7 @@ class BackwardInduction:
         run = Run(problem if reduction is None else reduction.problem, tolerance, progress)
         structure = run.problem.model.structure
         total = structure.num_components
+        scratch = np.empty((2, int(np.diff(run.rows.choice_offsets).max(initial=0))))
         done = 0
         while done < total:
             done = topological.solve_components_jit(
@@ -143,6 +144,7 @@ class BackwardInduction:
                 run.errors,
                 run.policy,
                 run.visits,
+                scratch,
             )
             run.reporter.report(done, total, f"{done:,} of {total:,} states solved")
         return run.solution(self, reduction=reduction)

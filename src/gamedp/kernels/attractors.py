@@ -114,26 +114,26 @@ def attract(
             tail += 1
         elif not helps[state] and not barred[state]:
             missing[state] = 0
-            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-                missing[state] += active[choice]
+            for its_choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+                missing[state] += active[its_choice]
     head = 0
     while head < tail:
         successor = np.uintp(queue[head])
         head += 1
         for place in range(graph.offsets[successor], graph.offsets[successor + ONE]):
             choice = np.uintp(graph.choices[place])
-            state = np.uintp(graph.owners[choice])
-            if members[state] or barred[state] or hit[choice] or not active[choice]:
+            owner = np.uintp(graph.owners[choice])
+            if members[owner] or barred[owner] or hit[choice] or not active[choice]:
                 continue
-            if helps[state]:
-                via[state] = choice
+            if helps[owner]:
+                via[owner] = choice
             else:
                 hit[choice] = True
-                missing[state] -= 1
-                if missing[state] > 0:
+                missing[owner] -= 1
+                if missing[owner] > 0:
                     continue
-            members[state] = True
-            queue[tail] = state
+            members[owner] = True
+            queue[tail] = owner
             tail += 1
 
 
@@ -258,9 +258,9 @@ def keep_staying(
     tail = 0
     for state in range(num_states):
         counts[state] = 0
-        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-            choices[choice] &= states[state]
-            counts[state] += choices[choice]
+        for its_choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+            choices[its_choice] &= states[state]
+            counts[state] += choices[its_choice]
         if counts[state] == 0:
             states[state] = False
             queue[tail] = state
@@ -274,11 +274,11 @@ def keep_staying(
             if not choices[choice]:
                 continue
             choices[choice] = False
-            state = np.uintp(graph.owners[choice])
-            counts[state] -= 1
-            if counts[state] == 0:
-                states[state] = False
-                queue[tail] = state
+            owner = np.uintp(graph.owners[choice])
+            counts[owner] -= 1
+            if counts[owner] == 0:
+                states[owner] = False
+                queue[tail] = owner
                 tail += 1
     return num_states - tail
 

@@ -156,7 +156,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         staged = StagedProblem(model, objective)
         return solve_as_asked(_of_stages(chosen), staged, tolerance, progress, relative=relative)
     problem = Problem(model, objective)
-    chosen = _choose(problem)[0] if chosen is None else chosen
+    chosen = _choose(problem, progress)[0] if chosen is None else chosen
     return solve_as_asked(chosen, problem, tolerance, progress, relative=relative)
 
 
@@ -262,7 +262,9 @@ def _can_go_on_cheaply(problem: Problem) -> bool:
     return bool(cheap.any() and (model.structure.stays & cheap).any())
 
 
-def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table of reasons
+def _choose(  # noqa: PLR0911 - a table of reasons
+    problem: Problem, progress: ProgressCallback | None = None
+) -> tuple[Solver, str]:
     """Return the solver for a problem and the reason in words."""
     if isinstance(problem.objective, FiniteHorizon):
         return BackwardInduction(), "one sweep for each step of the horizon."
@@ -270,7 +272,7 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
         reason = "the gain of each end component, then the way to the best of them."
         return RelativeValueIteration(), reason
     single_sweep = "one pass from the end gives every value, up to rounding."
-    if has_target(problem.objective) and straight_of(problem) is not None:
+    if has_target(problem.objective) and straight_of(problem, progress) is not None:
         return BackwardInduction(), single_sweep
     reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
     proper = reduction.problem if isinstance(reduction, Reduction) else problem

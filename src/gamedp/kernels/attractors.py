@@ -198,19 +198,27 @@ def almost_sure(
         Scratch.
     """
     num_states = len(target)
-    hinders = ~helps
-    nobody_helps = hinders.all()
+    hinders = np.empty(num_states, np.bool_)
+    nobody_helps = True
+    for state in range(num_states):
+        hinders[state] = not helps[state]
+        nobody_helps &= hinders[state]
     gone[:] = False
     via[:] = NONE
     safe[:] = active
     possible[:] = target
     attract_jit(graph, helps, safe, gone, possible, via, queue, missing, hit)
     members[:] = possible
-    while not (members | gone).all():
+    while True:
+        any_left = False
+        for state in range(num_states):
+            lost[state] = not members[state]
+            any_left |= lost[state] and not gone[state]
+        if not any_left:
+            return
         # Who hinders keeps away from the members; and from wherever that place may be reached in
         # spite of those who help, goes there.
         for state in range(num_states):
-            lost[state] = not members[state]
             if gone[state]:
                 continue
             via[state] = NONE
@@ -221,12 +229,12 @@ def almost_sure(
             if lost[state] and not gone[state]:
                 for place in range(graph.offsets[state], graph.offsets[state + 1]):
                     safe[graph.choices[place]] = False
-        gone[:] = lost
+            # If nobody helps, all choices of the others stay among them: the target is possible as
+            # before.
+            members[state] = not lost[state] if nobody_helps else target[state]
         if nobody_helps:
-            # All choices of the others stay among them, so that the target is possible as before.
-            members[:] = ~gone
-            break
-        members[:] = target
+            return
+        gone[:] = lost
         attract_jit(graph, helps, safe, gone, members, via, queue, missing, hit)
 
 

@@ -106,8 +106,9 @@ def attract(
         Scratch.
     """
     num_states = len(members)
-    hit[:] = False
     tail = 0
+    for choice in range(len(hit)):
+        hit[choice] = False
     for state in range(num_states):
         if members[state]:
             queue[tail] = state
@@ -121,14 +122,14 @@ def attract(
         successor = np.uintp(queue[head])
         head += 1
         for place in range(graph.offsets[successor], graph.offsets[successor + ONE]):
-            choice = np.uintp(graph.choices[place])
-            owner = np.uintp(graph.owners[choice])
-            if members[owner] or barred[owner] or hit[choice] or not active[choice]:
+            number = np.uintp(graph.choices[place])
+            owner = np.uintp(graph.owners[number])
+            if members[owner] or barred[owner] or hit[number] or not active[number]:
                 continue
             if helps[owner]:
-                via[owner] = choice
+                via[owner] = number
             else:
-                hit[choice] = True
+                hit[number] = True
                 missing[owner] -= 1
                 if missing[owner] > 0:
                     continue
@@ -172,6 +173,7 @@ def almost_sure(
     hit: Flags,
     gone: Flags,
     lost: Flags,
+    hinders: Flags,
 ) -> None:
     """Find from where a set of states is reached with probability one, against all hindrance.
 
@@ -194,21 +196,23 @@ def almost_sure(
         Filled: the choice by which a helping member reaches the target in the end, and by which a
         hindering state outside misses it with positive probability; surely, where the target is not
         possible. NONE in other states.
-    queue, missing, hit, gone, lost : (S,), (S,), (C,), (S,), (S,)
+    queue, missing, hit, gone, lost, hinders : (S,), (S,), (C,), (S,), (S,), (S,)
         Scratch.
     """
     num_states = len(target)
-    hinders = np.empty(num_states, np.bool_)
+    # In loops: code that copies slices lets each process import much of numba.
     nobody_helps = True
     for state in range(num_states):
         hinders[state] = not helps[state]
         nobody_helps &= hinders[state]
-    gone[:] = False
-    via[:] = NONE
-    safe[:] = active
-    possible[:] = target
+        gone[state] = False
+        via[state] = NONE
+        possible[state] = target[state]
+    for choice in range(len(active)):
+        safe[choice] = active[choice]
     attract_jit(graph, helps, safe, gone, possible, via, queue, missing, hit)
-    members[:] = possible
+    for state in range(num_states):
+        members[state] = possible[state]
     while True:
         any_left = False
         for state in range(num_states):
@@ -234,7 +238,8 @@ def almost_sure(
             members[state] = not lost[state] if nobody_helps else target[state]
         if nobody_helps:
             return
-        gone[:] = lost
+        for state in range(num_states):
+            gone[state] = lost[state]
         attract_jit(graph, helps, safe, gone, members, via, queue, missing, hit)
 
 

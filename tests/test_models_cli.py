@@ -221,7 +221,7 @@ def test_what_the_first_player_of_a_game_wants(run, option):
     assert json.loads(out)["value"] == -1.0  # there is no choice
 
 
-def test_a_model_is_explained(folder, capsys):  # noqa: ARG001 - where the files are
+def test_a_model_is_explained(folder, capsys):
     assert main(["explain", "model.umb", "--reach", "goal", "--min"]) == 0
     words = capsys.readouterr().out
     assert "4 states, 6 choices, 7 transitions" in words
@@ -237,6 +237,6 @@ def test_a_model_is_explained(folder, capsys):  # noqa: ARG001 - where the files
         (["matches", "--reach", "goal"], "--reach is for a model in a file"),
     ],
 )
-def test_what_cannot_be_explained(folder, capsys, arguments, words):  # noqa: ARG001
+def test_what_cannot_be_explained(folder, capsys, arguments, words):
     assert main(["explain", *arguments]) == 2
     assert words in capsys.readouterr().err

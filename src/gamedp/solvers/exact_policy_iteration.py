@@ -97,7 +97,7 @@ class ExactPolicyIteration:
 
     References
     ----------
-    .. [1] T. Quatmann, A. Hartmanns, B. Kaminski et al., "A practitioner's guide to MDP model
+    .. [1] A. Hartmanns, S. Junges, T. Quatmann, M. Weininger, "A practitioner's guide to MDP model
        checking algorithms", TACAS 2023: policy iteration with exact linear systems.
 
     Examples

@@ -6,7 +6,7 @@ knows of end components, attractors or any other shortcut that a solver takes.
 
 References
 ----------
-.. [1] J. Filar, K. Vrieze, "Competitive Markov Decision Processes", Springer 1997, section 4.
+.. [1] J. Filar, K. Vrieze, "Competitive Markov Decision Processes", Springer 1997.
 """
 
 from __future__ import annotations

@@ -156,7 +156,17 @@ class Model:
     @functools.cached_property
     def has_swaps(self) -> bool:
         """Whether the players change places on some transition."""
-        return bool(self.num_transitions and self.probabilities.min() < 0)
+        if self.num_players != 2 or not self.num_transitions:  # it takes two
+            return False
+        return bool(self.probabilities.min() < 0)
+
+    @functools.cached_property
+    def is_terminal(self) -> NDArray[np.bool_]:
+        """Whether a state is terminal; (S,)."""
+        mask = np.zeros(self.num_states, np.bool_)
+        mask[self.terminals] = True
+        mask.flags.writeable = False
+        return mask
 
     @functools.cached_property
     def is_deterministic(self) -> bool:
@@ -397,12 +407,13 @@ def check_finite(model: Model) -> None:
     """Raise InvalidModelError if a reward or payoff is NaN or infinite."""
     for name, array in (("reward", model.rewards), ("payoff", model.payoffs)):
         finite = np.isfinite(array)
+        if finite.all():
+            continue
         bad = np.flatnonzero(~(finite if array.ndim == 1 else finite.all(axis=1)))
-        if len(bad):
-            place = (
-                describe_choice(model, int(bad[0]))
-                if name == "reward"
-                else f"terminal state {model.state(int(model.terminals[bad[0]]))!r}"
-            )
-            message = f"the {name} of {place} is {array[bad[0]]}; it must be a finite number."
-            raise InvalidModelError(message)
+        place = (
+            describe_choice(model, int(bad[0]))
+            if name == "reward"
+            else f"terminal state {model.state(int(model.terminals[bad[0]]))!r}"
+        )
+        message = f"the {name} of {place} is {array[bad[0]]}; it must be a finite number."
+        raise InvalidModelError(message)

@@ -65,7 +65,7 @@ def gathered(rows, start, values, errors):
     """Return the component from `start` on by itself, its numbers, and what `gather` returns."""
     stop = len(values)
     block, *found = blocks.isolate_jit(start, stop, start, stop, rows, values, errors)
-    return block, np.zeros((stop - start, 4)), found
+    return block, np.zeros((4, stop - start)), found
 
 
 def copied(argument):
@@ -114,11 +114,6 @@ def test_twins_agree(case):
             (inner, num_states, inner, num_states, rows, values, errors, block),
         ),
         (blocks, "sweep", (size, discount, block, numbers)),
-        (
-            topological,
-            "sweep_until",
-            (inner, num_states, rows, 1e-3, values, block, numbers),
-        ),
         (proofs, "certify", (inner, num_states, rows, 5, values, weights, errors + 0.5, policy)),
     ):
         compiled, plain = twins(module, name, *arguments)
@@ -205,9 +200,9 @@ def test_newton_solves_components_with_one_key_state(seed, size, swaps, discount
     assert (key, outside) == (size - 1, 0.0)  # state 0, the last one in the order
     sweeps = topological.newton_jit(size, discount, key, 0.0, block, numbers)
     assert 0 < sweeps <= 20
-    values[rows.order[1:]] = numbers[:, blocks.VALUE]
+    values[rows.order[1:]] = numbers[blocks.VALUE]
     weights = np.zeros(size + 1)
-    weights[rows.order[1:]] = numbers[:, blocks.WEIGHT]
+    weights[rows.order[1:]] = numbers[blocks.WEIGHT]
     width = proofs.certify_jit(1, size + 1, rows, 100, values, weights, errors, policy)
     assert width < 1e-9
     assert not weights.any()
@@ -222,6 +217,7 @@ def test_components_solved_in_the_kernel_are_proven(case):
     num_states = len(values)
     values[-1], errors[-1] = 0.25, 1e-3  # known to within so much
     args = (np.array([0, 1, num_states]), np.array([False, True]), rows, 1 << 20, 1e-6, 100, True)
+    args += (False, bool((rows.probabilities < 0).any()))
     for solve in (topological.solve_components_jit, topological.solve_components):
         found = [array.copy() for array in (values, errors, policy)]
         done = solve(0, 2, *args, *found, np.zeros(1, np.int64))

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from gamedp.kernels import maxn, proofs, topological
-from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, has_target
+from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Reachability, has_target
 from gamedp.problem import Problem
 from gamedp.progress import Reporter
 from gamedp.reduction import Reduction, needs_reduction
@@ -17,6 +17,7 @@ from gamedp.solvers.base import (
     Run,
     Support,
     check_range,
+    finished,
     make_solution,
     outward,
     reduction_of,
@@ -24,6 +25,7 @@ from gamedp.solvers.base import (
     room_for_policies,
     support_of_fixed_points,
 )
+from gamedp.solvers.straight import Straight, straight_of
 
 if TYPE_CHECKING:
     from gamedp.progress import ProgressCallback
@@ -80,6 +82,8 @@ class BackwardInduction:
         if many and (isinstance(problem.objective, Discounted) or has_target(problem.objective)):
             reason = "neither discounts nor does targets for more than two players."
             return Support(False, reason)
+        if not many and has_target(problem.objective) and straight_of(problem) is not None:
+            return Support(True)
         if not many and needs_reduction(problem):
             support = support_of_fixed_points(problem)
             reduction = reduction_of(problem) if support else None
@@ -113,6 +117,9 @@ class BackwardInduction:
             return self._finite_horizon(problem, problem.objective, tolerance, progress)
         if problem.model.num_players > 2:
             return self._max_n(problem, tolerance, progress)
+        straight = straight_of(problem) if has_target(problem.objective) else None
+        if straight is not None:
+            return self._straight(problem, straight, tolerance, progress)
         reduction = reduction_of(problem)
         reduction = reduction if isinstance(reduction, Reduction) else None
         run = Run(problem if reduction is None else reduction.problem, tolerance, progress)
@@ -130,6 +137,8 @@ class BackwardInduction:
                 tolerance,
                 0,
                 True,
+                False,
+                False,
                 run.values,
                 run.errors,
                 run.policy,
@@ -137,6 +146,29 @@ class BackwardInduction:
             )
             run.reporter.report(done, total, f"{done:,} of {total:,} states solved")
         return run.solution(self, reduction=reduction)
+
+    def _straight(
+        self,
+        problem: Problem,
+        straight: Straight,
+        tolerance: float,
+        progress: ProgressCallback | None,
+    ) -> Solution:
+        """Put the solution together where nothing had to be reduced."""
+        reporter = Reporter(progress, "solve")
+        is_probability = isinstance(problem.objective, Reachability)
+        low, high = (0.0, 1.0) if is_probability else (-np.inf, np.inf)
+        numbers, policy, width = finished(problem.model, None, *straight, low, high)
+        return make_solution(
+            problem,
+            self,
+            numbers,
+            policy,
+            guarantee=Guarantee.TWO_SIDED,
+            status=Status.SOLVED if width <= tolerance else Status.ROUNDING,
+            sweeps=1,
+            seconds=reporter.seconds,
+        )
 
     def _finite_horizon(
         self,

@@ -11,11 +11,11 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model import Model
 from gamedp.objectives import (
     AverageReward,
-    Discounted,
     FiniteHorizon,
     Objective,
     TotalReward,
     check_objective,
+    has_target,
 )
 from gamedp.problem import Problem, StagedProblem
 from gamedp.reduction import Reduction
@@ -23,12 +23,14 @@ from gamedp.registry import SOLVERS, find
 from gamedp.solvers.average_reward import RelativeValueIteration
 from gamedp.solvers.backward_induction import BackwardInduction
 from gamedp.solvers.base import Solver, reduction_of, solve_as_asked
+from gamedp.solvers.discounted import is_one_equation, may_be_acyclic
+from gamedp.solvers.modified_policy_iteration import ModifiedPolicyIteration
 from gamedp.solvers.policy_iteration import PolicyIteration
 from gamedp.solvers.retrograde import Retrograde
 from gamedp.solvers.stage_induction import StageInduction
+from gamedp.solvers.straight import straight_of
 from gamedp.solvers.strategy_iteration import StrategyIteration
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
-from gamedp.solvers.value_iteration import ValueIteration
 from gamedp.staged_model import StagedModel
 
 if TYPE_CHECKING:
@@ -40,6 +42,11 @@ __all__ = ["explain", "solve"]
 
 CHEAP = 1e-3
 """A cost below this part of the largest reward or payoff takes more sweeps than linear systems."""
+
+DISCOUNT_NARROWS = (
+    "a discount narrows the interval of the true values with every improvement of the policy, and "
+    "sweeps along the policy alone bring one about."
+)
 
 
 def solve(  # noqa: PLR0913 - what is usually set in one call
@@ -239,7 +246,8 @@ def _shape(model: Model) -> str:
 def _known(reduction: Reduction) -> str:
     """Describe what the graph alone has told."""
     known = int((reduction.quotient.class_of < 0).sum())
-    collapsed = len(np.unique(reduction.labels[reduction.labels >= 0]))
+    labels = reduction.labels
+    collapsed = 0 if labels is None else len(np.unique(labels[labels >= 0]))
     waiting = f", {_count(collapsed, 'end component')} collapsed" if collapsed else ""
     small = reduction.problem.model
     if small.num_choices == 0:
@@ -260,9 +268,11 @@ def _can_go_on_cheaply(problem: Problem) -> bool:
     if not isinstance(reduction, Reduction):
         return False
     model = reduction.problem.model
-    costs = np.abs(model.rewards[model.structure.stays & (model.rewards != 0)])
-    most = max(np.abs(model.rewards).max(initial=0), np.abs(model.payoffs).max(initial=0))
-    return bool(costs.min(initial=np.inf) < CHEAP * most)
+    sizes = np.abs(model.rewards)
+    most = max(sizes.max(initial=0), np.abs(model.payoffs).max(initial=0))
+    cheap = (sizes > 0) & (sizes < CHEAP * most)
+    # Where play can stay is asked for only if that matters: it takes a search.
+    return bool(cheap.any() and (model.structure.stays & cheap).any())
 
 
 def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table of reasons
@@ -272,11 +282,17 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
     if isinstance(problem.objective, AverageReward):
         reason = "the gain of each end component, then the way to the best of them."
         return RelativeValueIteration(), reason
+    single_sweep = "one pass from the end gives every value, up to rounding."
+    if has_target(problem.objective) and straight_of(problem) is not None:
+        return BackwardInduction(), single_sweep
+    if is_one_equation(problem) and not may_be_acyclic(problem.model):
+        return ModifiedPolicyIteration(), DISCOUNT_NARROWS
     reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
     proper = reduction.problem if isinstance(reduction, Reduction) else problem
     backward = BackwardInduction()
-    single_sweep = "one pass from the end gives every value, up to rounding."
-    if problem.model.num_players > 2 or problem.model.structure.is_acyclic:
+    if problem.model.num_players > 2 or (
+        not isinstance(reduction, Reduction) and problem.model.structure.is_acyclic
+    ):
         return backward, single_sweep
     backwards = Retrograde()
     if backwards.supports(problem):
@@ -300,12 +316,8 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
             "policy is worth the solution of a linear system."
         )
         return PolicyIteration(), reason
-    if isinstance(problem.objective, Discounted) and not problem.model.has_swaps:
-        reason = (
-            "a discount narrows the interval of the true values with every sweep, fast where the "
-            "states mix well."
-        )
-        return ValueIteration(sweep="jacobi"), reason
+    if is_one_equation(problem):
+        return ModifiedPolicyIteration(), DISCOUNT_NARROWS
     proof = (
         "until its error is proven to be small."
         if proper.is_proper

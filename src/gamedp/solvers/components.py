@@ -47,6 +47,8 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
             allowed,
             small,
             run.problem.is_proper,
+            run.problem.endless_is_worst,
+            run.problem.model.has_swaps,
             run.values,
             run.errors,
             run.policy,

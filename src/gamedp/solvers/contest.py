@@ -279,18 +279,17 @@ class _Opponents:
         """Let the one who must reach the target improve, from a policy that surely does."""
         target = self.over
         active = ~target[self.structure.owners]
-        sure, safe, via = almost_sure(self.structure, ~self.maximise, target, active)
-        _, stays = end_components(self.structure, sure & ~target, safe)
-        rewards = np.asarray(self.problem.model.rewards)
-        below = stays & (rewards < 0)
-        if below.any():
+        sure = almost_sure(self.structure, ~self.maximise, target, active)
+        losing = np.asarray(self.problem.model.rewards) < 0
+        found = end_components(self.structure, sure.members & ~target, sure.safe)
+        if found is not None and (below := found[1] & losing).any():
             return self._refusal(
                 below,
                 "needs rewards of at least 0 where play may be kept from its target for ever",
                 "whoever must reach it would go round before that, and no policy that keeps to "
                 "one choice is the best. Use Discounted, or FiniteHorizon.",
             )
-        return self._made(maximise=False, via=via, lost=~sure)
+        return self._made(maximise=False, via=sure.via, lost=~sure.members)
 
     def _total(self) -> Contest | str:
         """Let the one improve to whom no end component brings losses."""

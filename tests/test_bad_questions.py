@@ -129,6 +129,26 @@ def test_values_beyond_the_range_are_refused_soon_and_name_the_state(solver, obj
             gamedp.solve(huge, objective, solver)
 
 
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+def test_nothing_false_is_said_of_a_value_beyond_the_range(solver):
+    # It is 1e308 times 2**52, but already the first sweeps come near the end of the range.
+    huge = gamedp.Model.from_arrays(
+        [0, 2, 2],
+        [0, 2, 3],
+        [0, 1, 1],
+        [1 - 2.0**-52, 2.0**-52, 1.0],
+        rewards=[9e307, 1e308],
+        terminals=[1],
+        payoffs=[0.0],
+    )
+    if not solver.supports(gamedp.Problem(huge)):
+        return
+    with pytest.raises((gamedp.InvalidModelError, gamedp.NotSolvedError)) as caught:
+        gamedp.solve(huge, None, solver, relative=True)
+    solution = getattr(caught.value, "solution", None)
+    assert solution is None or solution.upper[0] == INF
+
+
 # Probabilities that do not quite sum to one ------------------------------------------------------
 
 

@@ -100,27 +100,30 @@ def begin(
     numbers[LEAST] = numbers[SUM_LOW] = np.inf
     numbers[SUM_HIGH] = -np.inf
     choice_offsets, constants = equation.choice_offsets, equation.constants
+    maximise, first, last = equation.maximise, kept.first, kept.last
+    kept_constants, policy, clear = kept.constants, kept.policy, kept.clear
     alone = len(kept.room_successors) == 0
     for state in range(len(values)):
         first_choice = choice_offsets[state]
         last_choice = choice_offsets[state + 1]
-        kept.last[state] = kept.first[state]
-        kept.policy[state] = -1
+        last[state] = first[state]
+        policy[state] = -1
         if first_choice == last_choice:
-            kept.constants[state] = before[state] = values[state]
-            kept.clear[state] = np.inf
+            kept_constants[state] = before[state] = values[state]
+            clear[state] = np.inf
             continue
-        best = constants[first_choice]
+        sign = 1.0 if maximise[state] else -1.0
+        best = sign * constants[first_choice]
         for choice in range(first_choice + ONE, last_choice):
-            other = constants[choice]
-            if (other > best) == equation.maximise[state]:
-                best = other
+            other = sign * constants[choice]
+            best = other if other > best else best
+        best = sign * best
         values[state] = before[state] = best
-        kept.clear[state] = -1.0
+        clear[state] = -1.0
         if alone:
-            kept.last[state] = equation.transition_offsets[last_choice]
-            kept.constants[state] = best
-            kept.policy[state] = first_choice
+            last[state] = equation.transition_offsets[last_choice]
+            kept_constants[state] = best
+            policy[state] = first_choice
 
 
 begin_jit = compiled(begin)
@@ -249,6 +252,26 @@ def settle(equation: Equation, kept: Kept, values: Floats, marks: Integers, numb
 settle_jit = compiled(settle)
 
 
+def conclude(
+    equation: Equation, numbers: Floats, values: Floats, lower: Floats, upper: Floats
+) -> None:
+    """Set the bounds of all values, and move these to the middle between them."""
+    down, up = numbers[DOWN], numbers[UP]
+    middle = 0.5 * (down + up)
+    for state in range(len(values)):
+        value = values[state]
+        if equation.choice_offsets[state] < equation.choice_offsets[state + 1]:
+            # Rounding is allowed for.
+            lower[state] = value + down
+            upper[state] = value + up
+            values[state] = min(max(value + middle, lower[state]), upper[state])
+        else:
+            lower[state] = upper[state] = value
+
+
+conclude_jit = compiled(conclude)
+
+
 def advance(
     budget: int,
     tolerance: float,
@@ -261,8 +284,10 @@ def advance(
 ) -> int:
     """Go on until values are close enough, or about as many transitions as `budget` are looked at.
 
+    At first, `values` have the payoffs of terminal states, and `marks` are zero but for the limits.
     The values are in `values`, or in `other` while ``marks[FLIPPED]`` is 1: an improvement reads
-    the one and writes the other.
+    the one and writes the other. In the end, the lower bounds are where the values are not, and the
+    upper ones in `kept.clear`.
 
     Returns
     -------
@@ -270,6 +295,8 @@ def advance(
         DONE, STUCK, or what comes next.
     """
     num_states = np.uintp(len(values))
+    if marks[VISITS] == 0:
+        begin_jit(equation, kept, values, other, numbers)
     if marks[FLIPPED]:
         values, other = other, values
     phase = marks[PHASE]
@@ -305,29 +332,11 @@ def advance(
         phase = judge_jit(tolerance, equation, marks, numbers)
         if phase < DONE and marks[IMPROVEMENTS] >= marks[MOST_IMPROVEMENTS]:
             phase = OUT_OF_SWEEPS
+    if phase >= DONE:
+        conclude_jit(equation, numbers, values, other, kept.clear)
     marks[PHASE] = phase
     marks[PLACE] = int(place)
     return int(phase)
 
 
 advance_jit = compiled(advance)
-
-
-def conclude(
-    equation: Equation, numbers: Floats, values: Floats, lower: Floats, upper: Floats
-) -> None:
-    """Set the bounds of all values, and move these to the middle between them."""
-    down, up = numbers[DOWN], numbers[UP]
-    middle = 0.5 * (down + up)
-    for state in range(len(values)):
-        value = values[state]
-        if equation.choice_offsets[state] < equation.choice_offsets[state + 1]:
-            # Rounding is allowed for.
-            lower[state] = value + down
-            upper[state] = value + up
-            values[state] = min(max(value + middle, lower[state]), upper[state])
-        else:
-            lower[state] = upper[state] = value
-
-
-conclude_jit = compiled(conclude)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 ONE = np.uintp(1)
+FOUR = np.uintp(4)
 
 SLICE = 1 << 15
 """States of one call of :func:`improve` at most."""
@@ -184,25 +185,6 @@ def meets_itself(
 meets_itself_jit = compiled(meets_itself)
 
 
-def keep(
-    place: int,
-    first: int,
-    last: int,
-    successors: Naturals,
-    probabilities: Floats,
-    room_successors: Naturals,
-    room_probabilities: Floats,
-) -> int:
-    """Copy a row, the transitions ``first .. last-1``, to a place; return where it ends there."""
-    for number in range(last - first):
-        room_successors[place + number] = successors[first + number]
-        room_probabilities[place + number] = probabilities[first + number]
-    return place + (last - first)
-
-
-keep_jit = compiled(keep)
-
-
 def find_doubtful(start: int, stop: int, limit: float, kept: Kept) -> int:
     """List the states among ``start .. stop-1`` whose choice is not clear; return how many."""
     clear, doubtful = kept.clear, kept.doubtful
@@ -238,6 +220,8 @@ def examine(
     successors, probabilities = equation.successors, equation.probabilities
     constants, maximise, discount = equation.constants, equation.maximise, equation.discount
     clear, policy, doubtful = kept.clear, kept.policy, kept.doubtful
+    first, last, kept_constants = kept.first, kept.last, kept.constants
+    room_successors, room_probabilities = kept.room_successors, kept.room_probabilities
     drift = discount * numbers[DRIFT]
     sum_low, sum_high = numbers[SUM_LOW], numbers[SUM_HIGH]
     changed = 0
@@ -255,6 +239,11 @@ def examine(
         for choice in range(first_choice, last_choice):
             total = chances = 0.0
             next_t = transition_offsets[choice + ONE]
+            while t + FOUR <= next_t:  # four at a time are counted as one
+                for _ in range(4):
+                    total += probabilities[t] * values[successors[t]]
+                    chances += probabilities[t]
+                    t += ONE
             while t < next_t:
                 total += probabilities[t] * values[successors[t]]
                 chances += probabilities[t]
@@ -270,16 +259,16 @@ def examine(
         clear[state] = drift + (best - second)
         if policy[state] != np.int64(best_choice):
             policy[state] = best_choice
-            kept.constants[state] = constants[best_choice]
-            kept.last[state] = keep_jit(
-                kept.first[state],
-                transition_offsets[best_choice],
-                transition_offsets[best_choice + ONE],
-                successors,
-                probabilities,
-                kept.room_successors,
-                kept.room_probabilities,
-            )
+            kept_constants[state] = constants[best_choice]
+            t = transition_offsets[best_choice]
+            last_t = transition_offsets[best_choice + ONE]
+            room = first[state]
+            while t < last_t:
+                room_successors[room] = successors[t]
+                room_probabilities[room] = probabilities[t]
+                room += ONE
+                t += ONE
+            last[state] = room
             changed += 1
     numbers[SUM_LOW], numbers[SUM_HIGH] = sum_low, sum_high
     return changed
@@ -308,6 +297,10 @@ def follow(
         total = 0.0
         t = first[state]
         last_t = last[state]
+        while t + FOUR <= last_t:  # four at a time are counted as one
+            for _ in range(4):
+                total += probabilities[t] * values[successors[t]]
+                t += ONE
         while t < last_t:
             total += probabilities[t] * values[successors[t]]
             t += ONE

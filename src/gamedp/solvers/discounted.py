@@ -75,7 +75,6 @@ def solve_discounted(
     marks[kernels.MOST_IMPROVEMENTS] = max_sweeps
     marks[kernels.MOST_INNER] = inner_sweeps
     numbers = np.zeros(whole.NUM_NUMBERS)
-    kernels.begin_jit(equation, kept, values, other, numbers)
     arguments = (equation, kept, values, other, marks, numbers)
     limit = None
     while True:
@@ -93,8 +92,7 @@ def solve_discounted(
                 marks[kernels.PHASE], marks[kernels.PLACE] = kernels.IMPROVE, 0
     if marks[kernels.FLIPPED]:
         values, other = other, values
-    lower, upper = other, kept.clear  # not needed any more
-    kernels.conclude_jit(equation, numbers, values, lower, upper)
+    lower, upper = other, kept.clear
     status = Status.SOLVED
     if phase == kernels.OUT_OF_SWEEPS:
         status = limit or Status.SWEEP_LIMIT

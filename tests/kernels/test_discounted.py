@@ -23,7 +23,9 @@ def random_graph(seed, num_states, *, ends):
     counts = random.integers(1, 4, num_states)
     counts[-1] = 0 if ends else 1
     choice_offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64)
-    widths = random.integers(1, 5, int(choice_offsets[-1]))
+    widths = random.integers(1, 10, int(choice_offsets[-1]))
+    if seed % 2:
+        widths[:] = widths[0]
     transition_offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.uint64)
     successors = random.integers(0, num_states, widths.sum()).astype(np.uint32)
     chances = random.random(len(successors)) + 0.05
@@ -52,7 +54,8 @@ def laid_out(case):
     *graph, chances, rewards = random_graph(seed, num_states, ends=ends)
     maximise = np.random.default_rng(seed).random(num_states) < 0.5
     first = np.empty(num_states, np.uint64)
-    room, longest, _, largest = whole.survey_jit(*graph[:2], rewards, first)
+    room, shortest, longest, _, largest = whole.survey_jit(*graph[:2], rewards, first)
+    width = longest if shortest == longest and not ends else 0
     equation = whole.Equation(*graph, chances, rewards, maximise, discount, ends, longest, largest)
     own = np.empty(room, np.uint32), np.empty(room)
     kept = whole.Kept(

@@ -65,7 +65,7 @@ UPWARD = 1.0 + 2.0**-46
 PATIENCE = 8
 """Improvements that may bring the changes down no further before sweeps in between get fewer."""
 
-COARSEST, FINEST = 0.2, 0.001
+COARSEST, FINEST = 0.2, 0.0001
 """To which part of the changes in an improvement sweeps along the choices bring them, at most and
 at least: the fewer choices have changed, the more it pays to know what they are worth."""
 
@@ -315,7 +315,7 @@ def advance(
             first, last = place, stop
             if marks[BACKWARDS]:
                 first, last = num_states - stop, num_states - place
-            follow_jit(first, last, marks[BACKWARDS] == 1, equation.discount, kept, values, values)
+            follow_jit(first, last, marks[BACKWARDS] == 1, equation, kept, values, values)
             budget -= int(kept.last[last - ONE] - kept.first[first])
         budget -= int(stop - place)
         marks[VISITS] += int(stop - place)

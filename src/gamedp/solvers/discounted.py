@@ -119,15 +119,19 @@ def _laid_out(problem: Problem) -> tuple[whole.Equation, whole.Kept]:
     num_states = model.num_states
     graph = _graph(model)
     first = np.empty(num_states, np.uint64)
-    room, longest, most_choices, largest = whole.survey_jit(*graph[:2], model.rewards, first)
+    room, shortest, longest, most_choices, largest = whole.survey_jit(
+        *graph[:2], model.rewards, first
+    )
+    has_terminals = len(model.terminals) > 0
     equation = whole.Equation(
         *graph,
         model.probabilities,
         model.rewards,
         (model.players == 0) == (problem.objective.optimum == "max"),
         problem.discount,
-        len(model.terminals) > 0,
+        has_terminals,
         longest,
+        np.uint64(longest if shortest == longest and not has_terminals else 0),
         largest,
     )
     if most_choices > 1:

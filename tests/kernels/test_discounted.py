@@ -56,7 +56,9 @@ def laid_out(case):
     first = np.empty(num_states, np.uint64)
     room, shortest, longest, _, largest = whole.survey_jit(*graph[:2], rewards, first)
     width = longest if shortest == longest and not ends else 0
-    equation = whole.Equation(*graph, chances, rewards, maximise, discount, ends, longest, largest)
+    equation = whole.Equation(
+        *graph, chances, rewards, maximise, discount, ends, longest, np.uint64(width), largest
+    )
     own = np.empty(room, np.uint32), np.empty(room)
     kept = whole.Kept(
         first,
@@ -73,7 +75,6 @@ def laid_out(case):
     marks[discounted.MOST_IMPROVEMENTS] = 10**6
     marks[discounted.MOST_INNER] = 1000
     numbers = np.zeros(whole.NUM_NUMBERS)
-    discounted.begin_jit(equation, kept, values, before, numbers)
     return equation, kept, values, before, marks, numbers
 
 
@@ -89,7 +90,7 @@ def test_twins_agree(case):
         (whole, "survey", (*graph[:2], equation.constants, kept.first)),
         (whole, "meets_itself", (*graph, np.zeros(len(values), np.int32))),
         (whole, "find_doubtful", (np.uintp(0), num_states, 0.0, kept)),
-        (discounted, "begin", (equation, kept, values, before, numbers)),
+        (discounted, "begin", (np.uintp(0), num_states, equation, kept, values, before)),
         (discounted, "prepare", (equation, values, before, numbers)),
     ):
         outcomes = []
@@ -112,7 +113,7 @@ def test_whole_runs_agree(case, budget):
         equation, kept, values, before, marks, numbers = map(copied, arguments)
         # The arrays that are read are those that are written.
         kept = kept._replace(successors=kept.room_successors, probabilities=kept.room_probabilities)
-        phase = discounted.IMPROVE
+        phase = discounted.BEGIN
         while phase < discounted.DONE:
             phase = kernel(step, 1e-6, equation, kept, values, before, marks, numbers)
         if marks[discounted.FLIPPED]:
@@ -136,6 +137,7 @@ def worth_of(choice, equation, values):
 def test_what_is_clear_is_the_best(case, much, seed):
     """After any move of the values, an improvement is Bellman's operator, to the last digit."""
     equation, kept, values, other, _, numbers = laid_out(case)
+    discounted.begin_jit(np.uintp(0), np.uintp(len(values)), equation, kept, values, other)
     sign = np.where(equation.maximise, 1.0, -1.0)
     num_states = np.uintp(len(values))
     random = np.random.default_rng(seed)

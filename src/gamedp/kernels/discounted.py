@@ -82,48 +82,59 @@ BATCH = 1 << 10
 """Where a run is, as whole numbers."""
 NUM_MARKS = 13
 
-IMPROVE, FOLLOW, DONE, STUCK, OUT_OF_SWEEPS = range(5)
+BEGIN, IMPROVE, FOLLOW, DONE, STUCK, OUT_OF_SWEEPS = range(6)
 """What comes next; or that values are as close as was asked, as rounding allows, or neither."""
 
 
 def begin(
+    start: int,
+    stop: int,
     equation: Equation,
     kept: Kept,
     values: Floats,
     before: Floats,
-    numbers: Floats,
 ) -> None:
-    """Set the first values: the best that a single step earns. There are no chosen rows yet.
+    """Choose what earns the most at once in the states ``start .. stop-1``, and value it so.
 
-    Terminal states have their values. Where no state has a choice, its one row is chosen.
+    Terminal states have their values. Where no state has a choice, the rows are in place.
     """
-    numbers[LEAST] = numbers[SUM_LOW] = np.inf
-    numbers[SUM_HIGH] = -np.inf
-    choice_offsets, constants = equation.choice_offsets, equation.constants
-    maximise, first, last = equation.maximise, kept.first, kept.last
-    kept_constants, policy, clear = kept.constants, kept.policy, kept.clear
-    alone = len(kept.room_successors) == 0
-    for state in range(len(values)):
+    choice_offsets, transition_offsets = equation.choice_offsets, equation.transition_offsets
+    successors, probabilities = equation.successors, equation.probabilities
+    constants, maximise = equation.constants, equation.maximise
+    first, last, policy, clear = kept.first, kept.last, kept.policy, kept.clear
+    kept_constants = kept.constants
+    room_successors, room_probabilities = kept.room_successors, kept.room_probabilities
+    in_place = len(room_successors) == 0
+    for state in range(start, stop):
         first_choice = choice_offsets[state]
-        last_choice = choice_offsets[state + 1]
-        last[state] = first[state]
-        policy[state] = -1
+        last_choice = choice_offsets[state + ONE]
         if first_choice == last_choice:
+            last[state] = first[state]
             kept_constants[state] = before[state] = values[state]
+            policy[state] = -1
             clear[state] = np.inf
             continue
         sign = 1.0 if maximise[state] else -1.0
         best = sign * constants[first_choice]
+        best_choice = first_choice
         for choice in range(first_choice + ONE, last_choice):
             other = sign * constants[choice]
+            best_choice = choice if other > best else best_choice
             best = other if other > best else best
-        best = sign * best
-        values[state] = before[state] = best
+        policy[state] = best_choice
         clear[state] = -1.0
-        if alone:
-            last[state] = equation.transition_offsets[last_choice]
-            kept_constants[state] = best
-            policy[state] = first_choice
+        kept_constants[state] = values[state] = before[state] = sign * best
+        t = transition_offsets[best_choice]
+        last_t = transition_offsets[best_choice + ONE]
+        room = first[state]
+        last[state] = room + (last_t - t)
+        if in_place:
+            continue
+        while t < last_t:
+            room_successors[room] = successors[t]
+            room_probabilities[room] = probabilities[t]
+            room += ONE
+            t += ONE
 
 
 begin_jit = compiled(begin)
@@ -295,8 +306,6 @@ def advance(
         DONE, STUCK, or what comes next.
     """
     num_states = np.uintp(len(values))
-    if marks[VISITS] == 0:
-        begin_jit(equation, kept, values, other, numbers)
     if marks[FLIPPED]:
         values, other = other, values
     phase = marks[PHASE]
@@ -306,7 +315,10 @@ def advance(
             prepare_jit(equation, values, other, numbers)
             marks[CHANGED] = 0
         stop = min(place + np.uintp(SLICE), num_states)
-        if phase == IMPROVE:
+        if phase == BEGIN:
+            begin_jit(place, stop, equation, kept, values, other)
+            budget -= int(kept.last[stop - ONE] - kept.first[place])
+        elif phase == IMPROVE:
             marks[CHANGED] += improve_jit(place, stop, equation, kept, values, other, numbers)
             first = equation.transition_offsets[equation.choice_offsets[place]]
             last = equation.transition_offsets[equation.choice_offsets[stop]]
@@ -323,6 +335,14 @@ def advance(
         if place < num_states:
             continue
         place = np.uintp(0)
+        if phase == BEGIN:
+            numbers[LEAST] = numbers[SUM_LOW] = np.inf
+            numbers[SUM_HIGH] = -np.inf
+            numbers[NEAREST] = numbers[LAST] = np.inf
+            phase = settle_jit(equation, kept, values, marks, numbers)
+            numbers[LIMIT] = COARSEST * numbers[NEAREST]
+            marks[INNER] = 0
+            continue
         if phase == FOLLOW:
             phase = settle_jit(equation, kept, values, marks, numbers)
             continue

@@ -84,7 +84,7 @@ def solve_discounted(
         count = int(marks[kernels.IMPROVEMENTS])
         change = float(numbers[whole.LEAST])
         reporter.report(count, None, f"{count:,} improvements, change {change:.2e}")
-        if reporter.seconds > max_seconds and limit is None:
+        if reporter.seconds > max_seconds and phase != kernels.BEGIN and limit is None:
             limit = Status.TIME_LIMIT
             # One more improvement, for that is what proves something.
             marks[kernels.MOST_IMPROVEMENTS] = 0

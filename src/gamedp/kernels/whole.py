@@ -283,28 +283,17 @@ def examine(
 examine_jit = compiled(examine)
 
 
-def follow(
-    start: int,
-    stop: int,
-    backwards: bool,
-    equation: Equation,
-    kept: Kept,
-    values: Floats,
-    new_values: Floats,
+def follow_any(
+    start: int, stop: int, backwards: bool, discount: float, kept: Kept, values: Floats, new: Floats
 ) -> None:
-    """Write what the chosen rows of the states ``start .. stop-1`` are worth into `new_values`.
-
-    These may be the values themselves (Gauss-Seidel).
-    """
+    """Write what the chosen rows of the states ``start .. stop-1`` are worth into `new`."""
     first, last, constants = kept.first, kept.last, kept.constants
     successors, probabilities = kept.successors, kept.probabilities
-    discount, width = equation.discount, equation.width
     for place in range(start, stop):
         state = start + (stop - ONE) - place if backwards else place
         total = 0.0
-        # Where all rows are of one width, to read where they are would take as long as two more.
-        t = state * width if width > 0 else first[state]
-        last_t = t + width if width > 0 else last[state]
+        t = first[state]
+        last_t = last[state]
         while t + FOUR <= last_t:  # four at a time are counted as one
             for _ in range(4):
                 total += probabilities[t] * values[successors[t]]
@@ -312,7 +301,60 @@ def follow(
         while t < last_t:
             total += probabilities[t] * values[successors[t]]
             t += ONE
-        new_values[state] = constants[state] + discount * total
+        new[state] = constants[state] + discount * total
+
+
+follow_any_jit = compiled(follow_any)
+
+
+def follow_even(
+    start: int,
+    stop: int,
+    row: tuple[int, ...],
+    discount: float,
+    kept: Kept,
+    values: Floats,
+    new: Floats,
+) -> None:
+    """Do the same where all rows are as long as `row`, a tuple: so they are compiled one by one."""
+    constants, successors, probabilities = kept.constants, kept.successors, kept.probabilities
+    t = start * np.uintp(len(row))
+    for state in range(start, stop):
+        total = 0.0
+        for _ in range(len(row)):
+            total += probabilities[t] * values[successors[t]]
+            t += ONE
+        new[state] = constants[state] + discount * total
+
+
+follow_even_jit = compiled(follow_even)
+
+
+def follow(
+    start: int,
+    stop: int,
+    backwards: bool,
+    equation: Equation,
+    kept: Kept,
+    values: Floats,
+    new: Floats,
+) -> None:
+    """Write what the chosen rows of the states ``start .. stop-1`` are worth into `new`.
+
+    These may be the values themselves (Gauss-Seidel).
+    """
+    width = 0 if backwards else int(equation.width)
+    discount = equation.discount
+    if width == 2:
+        follow_even_jit(start, stop, (0,) * 2, discount, kept, values, new)
+    elif width == 3:
+        follow_even_jit(start, stop, (0,) * 3, discount, kept, values, new)
+    elif width == 4:
+        follow_even_jit(start, stop, (0,) * 4, discount, kept, values, new)
+    elif width == 5:
+        follow_even_jit(start, stop, (0,) * 5, discount, kept, values, new)
+    else:
+        follow_any_jit(start, stop, backwards, discount, kept, values, new)
 
 
 follow_jit = compiled(follow)
@@ -335,7 +377,7 @@ def improve(
     discount = equation.discount
     count = find_doubtful_jit(start, stop, discount * numbers[DRIFT] + numbers[MARGIN], kept)
     arguments = (equation, kept, values, new_values, numbers)
-    if 8 * count < stop - start:
+    if 6 * count < stop - start:
         follow_jit(start, stop, False, equation, kept, values, new_values)
         changed = examine_jit(start, count, True, *arguments)
     else:

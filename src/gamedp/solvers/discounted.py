@@ -69,7 +69,8 @@ def solve_discounted(
     model = problem.model
     equation, kept = _laid_out(problem)
     values = np.empty(model.num_states)
-    values[model.terminals] = model.payoffs
+    if equation.has_terminals:
+        values[model.terminals] = model.payoffs
     other = np.empty_like(values)
     marks = np.zeros(kernels.NUM_MARKS, np.int64)
     marks[kernels.MOST_IMPROVEMENTS] = max_sweeps

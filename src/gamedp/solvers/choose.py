@@ -22,7 +22,7 @@ from gamedp.problem import Problem, StagedProblem
 from gamedp.reduction import Reduction
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Solver, reduction_of, solve_as_asked
+from gamedp.solvers.base import Solver, deflatable, reduction_of, solve_as_asked
 from gamedp.solvers.straight import straight_of
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 from gamedp.staged_model import StagedModel
@@ -286,6 +286,23 @@ def _for_discounted() -> tuple[Solver, str]:
     return ModifiedPolicyIteration(), DISCOUNT_NARROWS
 
 
+def _for_opponents(problem: Problem) -> tuple[Solver, str] | None:
+    """Return what does two opponents who can keep each other from an end, if anything does."""
+    from gamedp.solvers.strategy_iteration import StrategyIteration  # noqa: PLC0415
+
+    kept = "two opponents can keep each other from an end;"
+    if StrategyIteration().supports(problem):
+        return (
+            StrategyIteration(),
+            f"{kept} a policy of each, against its best answer, proves one bound.",
+        )
+    if not isinstance(deflatable(problem), Reduction):
+        return None
+    from gamedp.solvers.interval_iteration import IntervalIteration  # noqa: PLC0415
+
+    return IntervalIteration(), f"{kept} bounds are deflated there."
+
+
 def _choose(  # noqa: C901, PLR0911 - a table of reasons
     problem: Problem, progress: ProgressCallback | None = None
 ) -> tuple[Solver, str]:
@@ -323,15 +340,8 @@ def _choose(  # noqa: C901, PLR0911 - a table of reasons
             return backwards, reason
     if proper.model.structure.is_acyclic and backward.supports(problem):
         return backward, single_sweep
-    if isinstance(reduction, str):
-        from gamedp.solvers.strategy_iteration import StrategyIteration  # noqa: PLC0415
-
-        if StrategyIteration().supports(problem):
-            reason = (
-                "two opponents can keep each other from an end; a policy of each, against its best "
-                "answer, proves one bound."
-            )
-            return StrategyIteration(), reason
+    if isinstance(reduction, str) and (found := _for_opponents(problem)):
+        return found
     if _can_go_on_cheaply(problem):
         reason = (
             "play may go on for ever at a low cost, which sweeps would add up step by step; each "

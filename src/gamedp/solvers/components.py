@@ -89,6 +89,9 @@ def sweep_until_proven(
         run.reporter.report(
             count, None, f"component {number:,}: {stop - start:,} states, change {change:.2e}"
         )
+        if not np.isfinite(change):
+            run.errors[states] = np.inf  # beyond the range of numbers: to be said in the end
+            return
         if run.out_of_time:
             run.status = Status.TIME_LIMIT
             break

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import attrs
 
 from gamedp.kernels import bellman, blocks
-from gamedp.solvers.base import FixedPointSolver, Run
+from gamedp.problem import Problem
+from gamedp.solvers.base import (
+    FixedPointSolver,
+    Run,
+    Support,
+    support_of_deflating,
+    support_of_fixed_points,
+)
 from gamedp.solvers.components import solve_by_components, sweep_until_proven
+from gamedp.solvers.deflation import bound_contested
 from gamedp.solvers.gathered import LARGEST, solve_gathered
 from gamedp.solvers.options import positive, whole_and_positive
 
@@ -26,7 +36,8 @@ class TopologicalValueIteration(FixedPointSolver):
     without subtraction, where that is not dearer than the sweeps were, else by a few sweeps over
     the choices of the policy alone. Two opponents are given sweeps; where these crawl, policies are
     evaluated and improved in turns, as by :class:`PolicyIteration`. Where the players change
-    places, there are sweeps alone.
+    places, there are sweeps alone. Where two opponents can keep each other from an end, both bounds
+    of a component are swept over and deflated, as in :class:`IntervalIteration`.
 
     The stopping rule is a theorem: errors e with
     ``e >= |residual| + rounding + discount * sum(|P| * e)`` bound the distance to the one fixed
@@ -56,11 +67,21 @@ class TopologicalValueIteration(FixedPointSolver):
     0.67072
     """
 
+    deflates: ClassVar[bool] = True
+
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
+    def supports(self, problem: Problem) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+        support = support_of_fixed_points(problem)
+        return support or support_of_deflating(problem)
+
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""
+        if run.problem.is_contested:
+            bound_contested(run, self.max_sweeps)
+            return
 
         def solve_one(number: int) -> None:
             start, stop = run.component(number)

@@ -25,7 +25,7 @@ SOLVERS = (
     gamedp.IntervalIteration(),
     gamedp.SoundValueIteration(),
     gamedp.ModifiedPolicyIteration(),
-    gamedp.ModifiedPolicyIteration(sweep="jacobi", inner_sweeps=3),
+    gamedp.ModifiedPolicyIteration(inner_sweeps=3),
     gamedp.PrioritizedSweeping(),
     gamedp.AndersonAcceleration(),
     gamedp.LinearProgramming(),

@@ -44,6 +44,9 @@ MOST_MOVED = 2.0**-24
 MOST_VISITS = 30_000_000
 """Transitions looked at to widen the bounds, for one margin; at least ten times each."""
 
+LEAST_MOVED = 2.0**-1040
+"""How far bounds may be widened in any case: of the smallest numbers, no part can be spared."""
+
 MOST_EXACT = 100_000
 """Inequalities to decide in rational numbers; if there are more, bounds are widened instead."""
 
@@ -73,7 +76,8 @@ def certify(solution: Solution) -> Certificate:
         verify(model, plain)
         return plain
     if isinstance(objective, FiniteHorizon):
-        lower, upper = recompute(model, plain, objective)
+        with np.errstate(all="ignore"):  # what overflows is not proven
+            lower, upper = recompute(model, plain, objective)
         plain = attrs.evolve(
             plain,
             lower=np.minimum(solution.lower, lower),
@@ -145,7 +149,7 @@ def _is_close(plain: Certificate, wider: Certificate) -> bool:
     finite = [bounds[np.isfinite(bounds)] for bounds in (plain.lower, plain.upper)]
     size = max(float(np.abs(bounds).max(initial=0.0)) for bounds in finite)
     room = float(apart[np.isfinite(apart)].max(initial=0.0))
-    return not (moved > MOST_MOVED * size + room).any()
+    return not (moved > MOST_MOVED * size + LEAST_MOVED + room).any()
 
 
 class _Ranking:
@@ -212,7 +216,7 @@ class _Ranking:
                 if margin:
                     size = np.maximum(np.abs(worth.least), np.abs(worth.most))
                     bound = side.bound[rows.state_of]
-                    bound = bound - margin * np.maximum(size, np.abs(bound))
+                    bound = bound - margin * np.maximum(size, np.abs(bound)) - kernels.TINY
                     holds = worth.compare(bound)[0] | (side.bound[rows.state_of] == np.inf)
                 else:
                     holds, fails = compare(self.model, side, rows)
@@ -253,15 +257,10 @@ class _Ranking:
                 return
             rank = int(self.ranks.max()) + 1
             content = np.stack([side.bound <= side.draw for side in self.sides])
-            members = self._idle(left & content, self.ranks != NONE, good)
-            if members.any():
-                rank += rank % 2
-            else:
-                members, gains = self._gaining(left, self.ranks != NONE, good)
-                if not members.any():
-                    return
-                rank += 1 - rank % 2
-                self.gains[members] = gains[members]
+            members, gains = self._gaining(left, self.ranks != NONE, good, content)
+            if not members.any():
+                return
+            self.gains[members] = gains[members]
             reached = self._queue(queue, first, members, rank)
 
     def _queue(self, queue: Integers, first: int, members: Flags, rank: int) -> int:
@@ -289,18 +288,23 @@ class _Ranking:
             )
         return may
 
-    def _idle(self, members: Flags, ranked: Flags, good: Flags, *, free: bool = False) -> Flags:
+    def _trapped(self, members: Flags, ranked: Flags, good: Flags) -> Flags:
         """Return the largest part of a set that stays within itself or leads to what is ranked."""
         members = members.copy()
-        while kernels.keep_inside_jit(self.graph, good, ranked, free, members, self.gains):
+        while kernels.keep_inside_jit(self.graph, good, ranked, members, self.gains):
             pass
         return members
 
-    def _gaining(self, members: Flags, ranked: Flags, good: Flags) -> tuple[Flags, Integers]:
-        """Return the largest part of a set that earns within itself, or leads to what is ranked."""
+    def _gaining(
+        self, members: Flags, ranked: Flags, good: Flags, content: Flags
+    ) -> tuple[Flags, Integers]:
+        """Return the largest part of a set that leads to what is ranked, or stays within itself.
+
+        There it earns again and again, or gets to who is content.
+        """
         while True:
             gains = np.full(members.shape, NONE)
-            while kernels.find_gains_jit(self.graph, good, ranked, members, gains):
+            while kernels.find_gains_jit(self.graph, good, ranked, content, members, gains):
                 pass
             if (members == (gains != NONE)).all():
                 return members, gains
@@ -324,9 +328,10 @@ class _Ranking:
                     good[number, here] = np.minimum.reduceat(after, rows.starts) > -np.inf
         while left.any():
             if until:
-                members = self._idle(left, ranked, good, free=True)
+                members = self._trapped(left, ranked, good)
             else:
-                members, gains = self._gaining(left, ranked, good)
+                nobody = np.zeros_like(left)
+                members, gains = self._gaining(left, ranked, good, nobody)
                 self.gains[members] = gains[members]
             if not members.any():
                 return

@@ -130,7 +130,8 @@ def width_of(
     """
     apart = lower != upper
     lower, upper = lower[apart], upper[apart]
-    widths = upper - lower
+    with np.errstate(over="ignore"):
+        widths = upper - lower
     if relative:
         least = np.maximum(np.maximum(lower, -upper), 0.0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

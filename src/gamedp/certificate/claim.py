@@ -44,7 +44,8 @@ class Certificate:
         -1 for a state that needs none. In terminal states and targets it counts as 0.
     lower_gains, upper_gains : (S,) int64 or None
         Numbers that can fall while the rank stays, until something is earned (for the lower bound)
-        or paid (for the upper one). None if there is no need for any.
+        or paid (for the upper one), or play without end is worth the bound. None if there is no
+        need for any.
     bias_lower, bias_upper : (S,) float64 or None
         For :class:`AverageReward`: the head start of each state, for either bound.
     draw : float

@@ -124,7 +124,8 @@ def verify(model: Model, certificate: Certificate) -> Verified:
             sides = (turned(model, certificate, objective, sign) for sign in (1.0, -1.0))
             in_rationals = sum(_check_side(model, side) for side in sides)
     different = certificate.lower != certificate.upper
-    widths = certificate.upper[different] - certificate.lower[different]
+    with np.errstate(over="ignore"):
+        widths = certificate.upper[different] - certificate.lower[different]
     return Verified(
         claim=_words(objective),
         width=float(widths.max(initial=0.0)),
@@ -224,9 +225,9 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
         rank, falls, keeps = _ranks_after(side.ranks, rows)
         progress = falls
         if side.ending is Ending.RANKED:
-            # Who stays at an odd rank earns again and again; at an even one they are content.
+            # Who stays at a rank earns again and again, or is content with play without end.
             content = bound <= side.draw
-            progress |= keeps & (reward >= 0) & np.where(rank % 2 == 1, gains, content)
+            progress |= keeps & (rank > 0) & (reward >= 0) & (gains | content)
             progress |= (rank == NEVER) & content & ((reward >= 0) | side.never_earns)
     if infinite.any():
         _, falls, keeps = _ranks_after(side.traps, rows)

@@ -25,16 +25,26 @@ import numpy as np
 from gamedp.errors import UnsupportedProblemError
 from gamedp.objectives import Reachability, TotalReward
 from gamedp.problem import Problem
+from gamedp.reduction.endless import forced_again_and_again
+from gamedp.reduction.gains import (
+    UNDECIDED,
+    sign_for_all,
+    sign_of_gain,
+    signs_of_endless_play,
+)
 from gamedp.reduction.quotient import STOP, Quotient, quotient
 from gamedp.reduction.sets import (
     almost_sure,
     end_components,
     first_choices,
+    leads_into,
     positive,
 )
 from gamedp.structure import Structure
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Flags = NDArray[np.bool_]
@@ -53,7 +63,8 @@ class Reduction:
     Attributes
     ----------
     problem : Problem
-        The smaller one: the total reward of a model in which play surely ends.
+        The smaller one: the total reward of a model in which play surely ends, or in which two
+        opponents can keep each other from that, and nothing else keeps it from ending.
     original : Problem
     known : (S,)
         The values that the graph tells; NaN for the others.
@@ -65,6 +76,8 @@ class Reduction:
         The choices that stay in a collapsed end component.
     quotient : Quotient
         What became of states and choices.
+    contested : int
+        A state around which two opponents can keep each other from ending play; -1 if none can.
     """
 
     problem: Problem
@@ -74,6 +87,7 @@ class Reduction:
     labels: Integers | None
     stays: Flags | None
     quotient: Quotient
+    contested: int = -1
 
     def lift(self, numbers: Floats) -> Floats:
         """Return a number for each state of the original problem, from those of the smaller one."""
@@ -142,8 +156,8 @@ def reduce(problem: Problem) -> Reduction:
     Raises
     ------
     UnsupportedProblemError
-        If two opponents can keep each other in an end component, if the rewards of one have both
-        signs, or if a total is infinite both ways.
+        If the rewards of an end component have both signs and do not surely add up to ever more, or
+        ever less; or if a total is infinite both ways.
     """
     if problem.model.num_players > 2:
         message = "values of more than two players are solved by BackwardInduction alone."
@@ -185,6 +199,8 @@ class _Case:
         self.keep = np.ones(model.num_choices, np.bool_)
         self.ends = np.zeros(1)
         self.may_stop = False
+        self.contested = -1
+        self.endless = 0.0
 
     def reduction(self) -> Reduction:
         """Find the sets, and put the smaller problem together."""
@@ -201,7 +217,11 @@ class _Case:
         small = quotient(
             model, players, self.known, rewards, self.labels, self.keep, self.may_stop, self.ends
         )
-        problem = Problem(small.model, TotalReward(objective.optimum), endless_is_worst=True)
+        total = TotalReward(objective.optimum)
+        if self.contested < 0:
+            problem = Problem(small.model, total, endless_is_worst=True)
+        else:
+            problem = Problem(small.model, total, endless=self.endless)
         return Reduction(
             problem,
             self.problem,
@@ -210,6 +230,7 @@ class _Case:
             self.labels,
             self.stays,
             small,
+            self.contested,
         )
 
     def _choose(self, states: Flags, choices: Integers) -> None:
@@ -229,22 +250,37 @@ class _Case:
         self.ends = np.array([0.0, 1.0])
         # Who can stay away from the target for ever does, if that is what the mover wants.
         if helps.any():
-            self._collapse(active)
+            self._collapse(active, active)
 
-    def _collapse(self, choices: Flags) -> None:
-        """Collapse what end components the choices form among the states that are not known."""
-        found = end_components(self.structure, np.isnan(self.known), choices)
+    def _collapse(self, idle: Flags, choices: Flags) -> None:
+        """Collapse what end components idle choices form among the states that are not known.
+
+        Those in which two opponents have something to choose are left as they are.
+        """
+        found = end_components(self.structure, np.isnan(self.known), idle)
         if found is None:
             return
         self.labels, self.stays = found
-        if not self.one_sided:
-            choices = choices & np.isnan(self.known)[self.structure.owners]
-            counts = np.bincount(self.structure.owners[choices], minlength=len(self.known))
-            opposed = (self.labels >= 0) & ~self.maximise & (counts > 1)
-            if opposed.any():
-                self._refuse_opponents(int(opposed.argmax()))
-            # All that is chosen there is the maximiser's to choose.
-            self.maximise[self.labels >= 0] = True
+        if self.one_sided:
+            return
+        most, least = self._choosers(self.labels, choices)
+        if (most & least).any():
+            self.contested = int((most & least).argmax())
+        # All that is chosen in the others is for one of the two to choose.
+        one = (self.labels >= 0) & ~(most & least)
+        self.maximise[one] = most[one]
+        self.labels[~one] = -1
+        self.stays &= one[self.structure.owners]
+
+    def _choosers(self, labels: Integers, choices: Flags) -> tuple[Flags, Flags]:
+        """Say whether who wants the most, and the least, can choose in a state's end component."""
+        choices = choices & np.isnan(self.known)[self.structure.owners]
+        counts = np.bincount(self.structure.owners[choices], minlength=len(self.known))
+        free = (labels >= 0) & (counts > 1)
+        return tuple(  # type: ignore[return-value] # two of them
+            (labels >= 0) & np.isin(labels, labels[free & side])
+            for side in (self.maximise, ~self.maximise)
+        )
 
     def _total_reward(self, objective: TotalReward) -> None:
         """Totals that are infinite, and where nothing is earned."""
@@ -271,15 +307,37 @@ class _Case:
         self.known[~sure.members] = np.inf
         self._choose(~sure.members & self.maximise, sure.via)
         self.keep = sure.safe
+        self.endless = np.inf
+        if not self.one_sided:
+            self._two_with_target(sure.safe)
         # Who does not want to get there can stay away from it nowhere else.
-        if helps.any():
+        elif helps.any():
             self._settle_cycles(sure.safe)
+
+    def _two_with_target(self, choices: Flags) -> None:
+        """Totals up to the target of two opponents, one of whom may keep play from it."""
+        found = end_components(self.structure, np.isnan(self.known), choices)
+        if found is None:
+            return
+        # To go round where all loses, as long as one likes, and reach the target then.
+        losing = self._force(choices, -1)
+        self.keep = choices & ~leads_into(self.structure, losing)
+        found = end_components(self.structure, np.isnan(self.known), self.keep)
+        if found is None:
+            return
+        labels, stays = found
+        signs, _ = self._signs(labels, stays, sign_for_all(self.model, stays))
+        falls = stays & (signs[labels[self.structure.owners]] < 0)
+        if falls.any():
+            self._refuse_detours(int((falls & (np.asarray(self.model.rewards) < 0)).argmax()))
+        self._settle_contests(self.keep)
 
     def _without_target(self, active: Flags) -> None:
         """To stay for ever counts what it earns; where it earns nothing, 0."""
-        if not self.one_sided:
-            self._refuse_opponents(int((self.model.structure.end_component >= 0).argmax()))
         self.may_stop = True
+        if not self.one_sided:
+            self._two_without_target(active)
+            return
         earning = self._settle_cycles(active)
         structure, everyone = self.structure, np.ones(self.model.num_states, np.bool_)
         unbounded = np.isinf(self.known)
@@ -300,6 +358,7 @@ class _Case:
 
         Where staying earns, its total is infinite, and so is that of all states from where it can
         be reached. Where nothing is earned, states are collapsed. Where staying costs, nobody does.
+        Where rewards have both signs, it is the best average that tells.
 
         Returns
         -------
@@ -312,13 +371,10 @@ class _Case:
         sign = 1.0 if self.maximise.all() else -1.0
         costs_alone = not (sign * rewards > 0).any()
         idle = choices & (rewards == 0)
-        # What costs alone hinders nobody, but two opponents may keep each other there.
-        matters = idle if costs_alone and self.one_sided else choices
+        matters = idle if costs_alone else choices
         found = end_components(structure, np.isnan(self.known), matters)
         if found is None:
             return earning
-        if not self.one_sided:
-            self._refuse_opponents(int((found[0] >= 0).argmax()))
         if not costs_alone:
             self._earn_for_ever(*found, sign, choices, earning)
             found = end_components(structure, np.isnan(self.known), idle)
@@ -331,33 +387,80 @@ class _Case:
     ) -> None:
         """Find the end components in which staying earns; fill in their states."""
         structure = self.structure
-        earned = sign * np.asarray(self.model.rewards)[stays]
-        where = labels[structure.owners[stays]]
-        number = int(labels.max()) + 1
-        most, least = np.full(number, -np.inf), np.full(number, np.inf)
-        np.maximum.at(most, where, earned)
-        np.minimum.at(least, where, earned)
-        mixed = (most > 0) & (least < 0)
-        if mixed.any():
-            self._refuse_mixed(int(np.isin(labels, np.flatnonzero(mixed)).argmax()))
-        earning[labels >= 0] = (most > 0)[labels[labels >= 0]]
+        policy = np.full(len(labels), -1, np.int64)
+
+        def decide(members: Flags) -> int:
+            gain, choices = sign_of_gain(self.model, members, stays, sign)
+            policy[members] = choices[members]
+            return int(sign) * gain
+
+        signs, mixed = self._signs(labels, stays, decide)
+        earning[labels >= 0] = sign * signs[labels[labels >= 0]] > 0
         if earning.any():
             everyone = np.ones(len(labels), np.bool_)
             unbounded, via = positive(structure, everyone, earning, choices)
             self.known[unbounded] = sign * np.inf
             self._choose(unbounded, via)
-            # Within, from one choice that earns to the next.
-            gains = stays & (sign * np.asarray(self.model.rewards) > 0)
-            sources = first_choices(structure, gains)
+            # Within, from one choice that earns to the next; or as earns the most in the long run.
+            earns = stays & (sign * np.asarray(self.model.rewards) > 0)
+            sources = first_choices(structure, earns)
             _, towards = positive(structure, everyone, sources >= 0, stays)
             self._choose(earning, towards)
             self._choose(earning, sources)
+            self._choose(earning & mixed, policy)
+
+    def _signs(
+        self, labels: Integers, stays: Flags, decide: Callable[[Flags], int]
+    ) -> tuple[NDArray[np.int64], Flags]:
+        """Return the signs of endless play, and where rewards have both; refuse what is open."""
+        signs, mixed = signs_of_endless_play(self.model, labels, stays, decide)
+        if (signs == UNDECIDED).any():
+            self._refuse_mixed(int(np.isin(labels, np.flatnonzero(signs == UNDECIDED)).argmax()))
+        return signs, mixed
+
+    def _two_without_target(self, active: Flags) -> None:
+        """Totals of two opponents: infinite where one can force ever more, or ever less."""
+        structure = self.structure
+        if self.model.constant_sum != 0:
+            self._refuse_constant(int((structure.end_component >= 0).argmax()))
+        forced = [self._force(active, sign) for sign in (1, -1)]
+        if forced[0].any() and forced[1].any():
+            self._refuse_both_ways(int(forced[0].argmax()))
+        self.keep = active & ~leads_into(structure, forced[0] | forced[1])
+        self._settle_contests(self.keep)
+
+    def _force(self, choices: Flags, sign: int) -> Flags:
+        """Make infinite what one of two opponents can force to be that, with some probability."""
+        structure, rewards = self.structure, np.asarray(self.model.rewards)
+        found = end_components(structure, ~self.model.is_terminal, choices)
+        if found is None:
+            return np.zeros(self.model.num_states, np.bool_)
+        labels, stays = found
+        signs, mixed = self._signs(labels, stays, sign_for_all(self.model, stays))
+        # Where rewards have both signs, all endless play earns, or loses.
+        good = stays & (signs[labels[structure.owners]] == sign)
+        good &= mixed[structure.owners] | (rewards != 0)
+        helps = self.maximise if sign > 0 else ~self.maximise
+        members, via = forced_again_and_again(structure, helps, good, choices)
+        self.known[members] = sign * np.inf
+        self._choose(members, via)
+        return members
+
+    def _settle_contests(self, choices: Flags) -> None:
+        """Collapse where nothing is earned and one alone chooses; find who is left to contest."""
+        self._collapse(choices & (np.asarray(self.model.rewards) == 0), choices)
+        found = end_components(self.structure, np.isnan(self.known), choices)
+        if found is None:
+            return
+        most, least = self._choosers(found[0], choices)
+        self.contested = int((most & least).argmax()) if (most & least).any() else -1
 
     def _refuse_mixed(self, state: int) -> None:
         message = (
             "proves no totals where play may go on for ever and earns both positive and negative "
-            f"rewards on the way, as around state {self.model.state(state)!r}. Discounted and "
-            "AverageReward have an answer there."
+            f"rewards on the way, as around state {self.model.state(state)!r}, unless these surely "
+            "add up to ever more, or ever less: there the average is 0, or too close to 0 to tell. "
+            "Discounted and AverageReward have an answer there."
         )
         raise UnsupportedProblemError(message)
 
@@ -368,9 +471,22 @@ class _Case:
         )
         raise UnsupportedProblemError(message)
 
-    def _refuse_opponents(self, state: int) -> None:
+    def _refuse_detours(self, choice: int) -> None:
+        state = self.model.state(int(self.structure.owners[choice]))
+        label = int(self.model.action_labels[choice])
         message = (
-            "does no two opponents of whom each can keep play from ending, as around state "
-            f"{self.model.state(state)!r}; StrategyIteration does."
+            "needs rewards of at least 0 where one of two opponents may keep play from its target "
+            f"for ever; action {label} in {state!r} earns {float(self.model.rewards[choice]):g}, "
+            "whoever must reach the target would go round there before that, as long as the other "
+            "one goes along, and no policy that keeps to one choice is the best. Use Discounted, "
+            "or FiniteHorizon."
+        )
+        raise UnsupportedProblemError(message)
+
+    def _refuse_constant(self, state: int) -> None:
+        message = (
+            f"needs play to end: the payoffs add up to {self.model.constant_sum:g}, and what play "
+            f"without end is worth, as around {self.model.state(state)!r}, is for the rules to "
+            "say. Let the game end after so many turns, or use constant_sum=0."
         )
         raise UnsupportedProblemError(message)

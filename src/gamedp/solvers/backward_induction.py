@@ -22,6 +22,7 @@ from gamedp.solvers.base import (
     outward,
     reduction_of,
     require,
+    room_for_policies,
     support_of_fixed_points,
 )
 from gamedp.solvers.straight import Straight, straight_of
@@ -124,6 +125,7 @@ class BackwardInduction:
         run = Run(problem if reduction is None else reduction.problem, tolerance, progress)
         structure = run.problem.model.structure
         total = structure.num_components
+        scratch = np.empty((2, int(np.diff(run.rows.choice_offsets).max(initial=0))))
         done = 0
         while done < total:
             done = topological.solve_components_jit(
@@ -136,10 +138,13 @@ class BackwardInduction:
                 tolerance,
                 0,
                 True,
+                False,
+                False,
                 run.values,
                 run.errors,
                 run.policy,
                 run.visits,
+                scratch,
             )
             run.reporter.report(done, total, f"{done:,} of {total:,} states solved")
         return run.solution(self, reduction=reduction)
@@ -172,9 +177,7 @@ class BackwardInduction:
         """Sweep once for each step, and keep what is best with so many steps to go."""
         run = Run(problem, tolerance, progress)
         model = problem.model
-        most_actions = int(np.diff(model.choice_offsets).max(initial=0))
-        dtype = np.uint8 if most_actions <= 256 else np.uint32
-        step_policies = np.zeros((objective.horizon, model.num_states), dtype)
+        step_policies = room_for_policies(model, objective.horizon)
         first_choices = model.choice_offsets[:-1]
         values, errors = run.values, run.errors
         for step in range(objective.horizon):

@@ -8,7 +8,12 @@ from weakref import WeakKeyDictionary
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, NotSolvedError, UnsupportedProblemError
+from gamedp.errors import (
+    InvalidModelError,
+    LimitExceededError,
+    NotSolvedError,
+    UnsupportedProblemError,
+)
 from gamedp.kernels import proofs, quotients
 from gamedp.objectives import AverageReward, FiniteHorizon, has_target
 from gamedp.problem import Problem
@@ -29,9 +34,12 @@ __all__ = [
     "Solver",
     "Support",
     "check_range",
+    "deflatable",
     "make_solution",
     "require",
+    "room_for_policies",
     "solve_as_asked",
+    "support_of_deflating",
     "support_of_fixed_points",
     "support_of_proper",
 ]
@@ -95,8 +103,29 @@ def support_of_proper(problem: Problem) -> Support:
     return Support(False, reduction) if isinstance(reduction, str) else support
 
 
+def support_of_deflating(problem: Problem) -> Support:
+    """Say what solvers of proper problems can do that deflate bounds where opponents go on."""
+    support = support_of_proper(problem)
+    reduction = deflatable(problem)
+    if support or reduction is None:
+        return support
+    return Support(False, reduction) if isinstance(reduction, str) else Support(True)
+
+
 def reduction_of(problem: Problem) -> Reduction | str | None:
     """Return what makes the problem proper: None if nothing need to, or why nothing does."""
+    reduction = deflatable(problem)
+    if isinstance(reduction, Reduction) and reduction.problem.is_contested:
+        state = reduction.original.model.state(reduction.contested)
+        return (
+            "does no two opponents of whom each can keep play from ending, as around state "
+            f"{state!r}; StrategyIteration, IntervalIteration and TopologicalValueIteration do."
+        )
+    return reduction
+
+
+def deflatable(problem: Problem) -> Reduction | str | None:
+    """Return what makes the problem proper, but for two opponents who can keep play from ending."""
     if not needs_reduction(problem):
         return None
     if problem not in _REDUCTIONS:
@@ -268,7 +297,10 @@ class Run:
             How the problem came out of the one that is solved.
         """
         problem = self.problem
-        check_range(problem.model, self.values)
+        if reduction is None:
+            check_range(problem.model, self.values)
+        else:
+            check_range(reduction.original.model, reduction.lift(self.values), reduction.known)
         if not proven:
             self.prove_all()  # what does not depend on endless play is known all the same
         low, high = problem.range_of_values() if proven else (-np.inf, np.inf)
@@ -378,6 +410,8 @@ class FixedPointSolver:
     max_seconds: float
     goes_relative: ClassVar[bool] = False
     """Whether `iterate` minds `run.relative`; if not, smaller tolerances are tried."""
+    deflates: ClassVar[bool] = False
+    """Whether `iterate` can do what is contested (:attr:`gamedp.Problem.is_contested`)."""
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
@@ -402,12 +436,14 @@ class FixedPointSolver:
         if relative and not self.goes_relative:
             solution: Solution = solve_as_asked(self, problem, tolerance, progress, relative=True)
             return solution
-        found = reduction_of(problem)
+        found = deflatable(problem) if self.deflates else reduction_of(problem)
         reduction = found if isinstance(found, Reduction) else None
         proper = problem if reduction is None else reduction.problem
         run = Run(proper, tolerance, progress, self.max_seconds, relative=relative)
-        self.iterate(run)
-        return run.solution(self, proven=proper.is_proper, reduction=reduction)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in the end
+            self.iterate(run)
+            proven = proper.is_proper or proper.is_contested
+            return run.solution(self, proven=proven, reduction=reduction)
 
     def iterate(self, run: Run) -> None:
         """Fill in the values of a run and, where that can be done, prove them."""
@@ -464,9 +500,46 @@ def solve_as_asked(
         absolute = finer
 
 
-def check_range(model: Model, values: NDArray[np.float64]) -> None:
-    """Raise InvalidModelError if a value, of any player, is too large for a 64-bit number."""
+def room_for_policies(model: Model, horizon: int) -> NDArray[np.unsignedinteger[Any]]:
+    """Return zeros for a policy of each step of a horizon, (H, S): places among the actions.
+
+    Raises
+    ------
+    LimitExceededError
+        If there is not so much memory.
+    """
+    most_actions = int(np.diff(model.choice_offsets).max(initial=0))
+    dtype: type[Any] = np.uint8 if most_actions <= 256 else np.uint32
+    shape = (horizon, model.num_states)
+    try:
+        return np.zeros(shape, dtype)
+    except (MemoryError, ValueError):  # ValueError: beyond what an array can be
+        message = (
+            f"a policy for each of {horizon:,} steps and {model.num_states:,} states is too large "
+            "for this computer's memory. Take a shorter horizon, or Discounted or AverageReward, "
+            "whose policies do not depend on the time."
+        )
+        raise LimitExceededError(
+            message,
+            states=model.num_states,
+            choices=model.num_choices,
+            transitions=model.num_transitions,
+        ) from None
+
+
+def check_range(
+    model: Model, values: NDArray[np.float64], known: NDArray[np.float64] | None = None
+) -> None:
+    """Raise InvalidModelError if a value, of any player, is too large for a 64-bit number.
+
+    Parameters
+    ----------
+    known : (S,), optional
+        Values that are known, and may be infinite; NaN for the others.
+    """
     finite = np.isfinite(values)
+    if known is not None:
+        finite |= ~np.isnan(known)
     if not finite.all():
         state = model.state(int(np.argwhere(~finite)[0, 0]))
         message = f"the value of {state!r} is beyond the range of 64-bit floating point."

@@ -155,6 +155,8 @@ class Bracket:
         while not self.is_finite(number):
             change = self.approach(number)
             sweeps += 1
+            if not np.isfinite(change):
+                return  # beyond the range of numbers: to be said in the end
             stops = self.limit_reached(sweeps)
             if change <= threshold or stops:
                 if self.prove(number, 100 + 10 * sweeps) or stops or change == 0:

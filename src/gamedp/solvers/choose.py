@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,13 +15,14 @@ from gamedp.objectives import (
     FiniteHorizon,
     Objective,
     TotalReward,
+    check_objective,
     has_target,
 )
 from gamedp.problem import Problem, StagedProblem
 from gamedp.reduction import Reduction
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Solver, reduction_of, solve_as_asked
+from gamedp.solvers.base import Solver, deflatable, reduction_of, solve_as_asked
 from gamedp.solvers.straight import straight_of
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 from gamedp.staged_model import StagedModel
@@ -37,6 +39,11 @@ __all__ = ["explain", "solve"]
 
 CHEAP = 1e-3
 """A cost below this part of the largest reward or payoff takes more sweeps than linear systems."""
+
+DISCOUNT_NARROWS = (
+    "a discount narrows the interval of the true values with every improvement of the policy, and "
+    "sweeps along the policy alone bring one about."
+)
 
 
 def solve(  # noqa: PLR0913 - what is usually set in one call
@@ -107,11 +114,17 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     >>> solution.value(), solution.bounds(), solution.guarantee.name
     (1.0, (1.0, 1.0), 'TWO_SIDED')
     """
-    if not tolerance > 0:
-        message = f"tolerance is {tolerance!r}; it must be positive."
+    number: Any = tolerance
+    if not (isinstance(number, numbers.Real) and number > 0):  # type: ignore[operator]
+        message = f"tolerance is {tolerance!r}; it must be a positive number."
         raise InvalidParameterError(message)
     objective = TotalReward() if objective is None else objective
+    check_objective(objective)
     chosen = find(SOLVERS, solver)() if isinstance(solver, str) else solver
+    if isinstance(chosen, type) or not (chosen is None or hasattr(chosen, "solve")):
+        name = chosen.__name__ if isinstance(chosen, type) else repr(chosen)
+        message = f"solver is {name}; it must be a solver, such as gamedp.ValueIteration()."
+        raise InvalidParameterError(message)
     if keep:
         if isinstance(game_or_model, (Model, StagedModel)):
             message = "keep=True is for games; save the solution of a model with its save()."
@@ -261,6 +274,35 @@ def _can_go_on_cheaply(problem: Problem) -> bool:
     return bool(cheap.any() and (model.structure.stays & cheap).any())
 
 
+def _may_be_acyclic(model: Model) -> bool:
+    from gamedp.solvers.discounted import may_be_acyclic  # noqa: PLC0415
+
+    return may_be_acyclic(model)
+
+
+def _for_discounted() -> tuple[Solver, str]:
+    from gamedp.solvers.modified_policy_iteration import ModifiedPolicyIteration  # noqa: PLC0415
+
+    return ModifiedPolicyIteration(), DISCOUNT_NARROWS
+
+
+def _for_opponents(problem: Problem) -> tuple[Solver, str] | None:
+    """Return what does two opponents who can keep each other from an end, if anything does."""
+    from gamedp.solvers.strategy_iteration import StrategyIteration  # noqa: PLC0415
+
+    kept = "two opponents can keep each other from an end;"
+    if StrategyIteration().supports(problem):
+        return (
+            StrategyIteration(),
+            f"{kept} a policy of each, against its best answer, proves one bound.",
+        )
+    if not isinstance(deflatable(problem), Reduction):
+        return None
+    from gamedp.solvers.interval_iteration import IntervalIteration  # noqa: PLC0415
+
+    return IntervalIteration(), f"{kept} bounds are deflated there."
+
+
 def _choose(  # noqa: C901, PLR0911 - a table of reasons
     problem: Problem, progress: ProgressCallback | None = None
 ) -> tuple[Solver, str]:
@@ -275,6 +317,9 @@ def _choose(  # noqa: C901, PLR0911 - a table of reasons
     single_sweep = "one pass from the end gives every value, up to rounding."
     if has_target(problem.objective) and straight_of(problem, progress) is not None:
         return BackwardInduction(), single_sweep
+    is_discounted = isinstance(problem.objective, Discounted) and not problem.model.has_swaps
+    if is_discounted and problem.model.num_players <= 2 and not _may_be_acyclic(problem.model):
+        return _for_discounted()
     reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
     proper = reduction.problem if isinstance(reduction, Reduction) else problem
     backward = BackwardInduction()
@@ -295,15 +340,8 @@ def _choose(  # noqa: C901, PLR0911 - a table of reasons
             return backwards, reason
     if proper.model.structure.is_acyclic and backward.supports(problem):
         return backward, single_sweep
-    if isinstance(reduction, str):
-        from gamedp.solvers.strategy_iteration import StrategyIteration  # noqa: PLC0415
-
-        if StrategyIteration().supports(problem):
-            reason = (
-                "two opponents can keep each other from an end; a policy of each, against its best "
-                "answer, proves one bound."
-            )
-            return StrategyIteration(), reason
+    if isinstance(reduction, str) and (found := _for_opponents(problem)):
+        return found
     if _can_go_on_cheaply(problem):
         reason = (
             "play may go on for ever at a low cost, which sweeps would add up step by step; each "
@@ -312,14 +350,8 @@ def _choose(  # noqa: C901, PLR0911 - a table of reasons
         from gamedp.solvers.policy_iteration import PolicyIteration  # noqa: PLC0415
 
         return PolicyIteration(), reason
-    if isinstance(problem.objective, Discounted) and not problem.model.has_swaps:
-        reason = (
-            "a discount narrows the interval of the true values with every sweep, fast where the "
-            "states mix well."
-        )
-        from gamedp.solvers.value_iteration import ValueIteration  # noqa: PLC0415
-
-        return ValueIteration(sweep="jacobi"), reason
+    if is_discounted:
+        return _for_discounted()
     proof = (
         "until its error is proven to be small."
         if proper.is_proper

@@ -164,6 +164,10 @@ def _enumerated(
         message = "who loses the constant sum of play without end is for the rules to say."
         raise gamedp.UnsupportedProblemError(message)
     ends, missed = _ends(model, objective, known)
+    if not model.has_swaps:
+        # Nothing leads to the other side: its policies would be compared for nothing.
+        size = model.num_states
+        rows, maximise, ends = rows[:size], maximise[:size], ends[:size]
     chains = [
         [] if end is not None else [(row.reward, row.outcomes) for row in choices]
         for end, choices in zip(ends, rows, strict=True)

@@ -365,9 +365,13 @@ def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Fl
     done : bool
         Whether there are such weights, and they were not too dear.
     """
-    policy = block.policy[:num_states].copy()
-    values = numbers[VALUE, :num_states].copy()
-    scale = np.abs(values).max()
+    policy = np.empty(num_states, np.uintp)
+    values = np.empty(num_states)
+    scale = 0.0
+    for state in range(np.uintp(num_states)):
+        policy[state] = block.policy[state]
+        values[state] = numbers[VALUE, state]
+        scale = max(scale, abs(values[state]))
     terms = 0
     changed = 1
     rounds = 0
@@ -397,8 +401,9 @@ def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Fl
                 numbers[WEIGHT, state] = longest
         if changed > 0:
             terms = eliminate_jit(num_states, discount, block, most, numbers)
-    block.policy[:num_states] = policy
-    numbers[VALUE, :num_states] = values
+    for state in range(np.uintp(num_states)):
+        block.policy[state] = policy[state]
+        numbers[VALUE, state] = values[state]
     return terms >= 0
 
 

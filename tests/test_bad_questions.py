@@ -224,3 +224,21 @@ def test_probabilities_that_are_off_by_rounding_stay_as_they_are():
 def test_a_random_start_is_scaled_too():
     started = model(initial=[(0.5 - 4e-10, 2), (0.5, 3)])
     assert abs(sum(started.initial_probabilities) - 1) < 1e-15
+
+
+def test_bounds_at_a_random_start_are_rounded_outward():
+    # A tenth, a fifth and seven tenths of numbers that are known exactly: no mean is a double.
+    numbers, chances = [1.0, 0.1, 1e-17], [0.1, 0.2, 0.7]
+    started = gamedp.Model.from_arrays(
+        [0, 0, 0, 0],
+        [0],
+        np.empty(0, np.int64),
+        np.empty(0),
+        terminals=[0, 1, 2],
+        payoffs=numbers,
+        initial=list(zip(chances, range(3), strict=True)),
+    )
+    low, high = gamedp.solve(started).bounds()
+    weights = list(map(Fraction, chances))
+    mean = sum(w * Fraction(x) for w, x in zip(weights, numbers, strict=True)) / sum(weights)
+    assert low < mean < high == math.nextafter(low, INF)

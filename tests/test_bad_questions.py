@@ -149,6 +149,18 @@ def test_nothing_false_is_said_of_a_value_beyond_the_range(solver):
     assert solution is None or solution.upper[0] == INF
 
 
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+def test_nothing_false_is_said_where_no_end_bounds_the_value(solver):
+    huge = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[6e307])
+    objective = gamedp.Discounted(0.9)  # so it is worth 6e308
+    if not solver.supports(gamedp.Problem(huge, objective)):
+        return
+    with pytest.raises((gamedp.InvalidModelError, gamedp.NotSolvedError)) as caught:
+        gamedp.solve(huge, objective, solver)
+    solution = getattr(caught.value, "solution", None)
+    assert solution is None or (solution.lower[0] < INF == solution.upper[0])
+
+
 # Probabilities that do not quite sum to one ------------------------------------------------------
 
 

@@ -58,7 +58,6 @@ def by_name() -> dict[str, Any]:
         "interval": gamedp.IntervalIteration(**limit),
         "sound": gamedp.SoundValueIteration(**limit),
         "modified policy": gamedp.ModifiedPolicyIteration(**limit),
-        "modified, Jacobi": gamedp.ModifiedPolicyIteration(sweep="jacobi", **limit),
         "policy": gamedp.PolicyIteration(**limit),
         "prioritized": gamedp.PrioritizedSweeping(**limit),
         "Anderson": gamedp.AndersonAcceleration(**limit),

@@ -32,7 +32,6 @@ relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[Health
         (gamedp.IntervalIteration(), 24),
         (gamedp.SoundValueIteration(), 20),
         (gamedp.ModifiedPolicyIteration(), 23),
-        (gamedp.ModifiedPolicyIteration(sweep="jacobi"), 23),
         (gamedp.PrioritizedSweeping(), 23),
         (gamedp.AndersonAcceleration(), 23),
         (gamedp.LinearProgramming(), 19),

@@ -124,7 +124,8 @@ def verify(model: Model, certificate: Certificate) -> Verified:
             sides = (turned(model, certificate, objective, sign) for sign in (1.0, -1.0))
             in_rationals = sum(_check_side(model, side) for side in sides)
     different = certificate.lower != certificate.upper
-    widths = certificate.upper[different] - certificate.lower[different]
+    with np.errstate(over="ignore"):
+        widths = certificate.upper[different] - certificate.lower[different]
     return Verified(
         claim=_words(objective),
         width=float(widths.max(initial=0.0)),

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gamedp.kernels.bellman import backup_jit
 from gamedp.kernels.jit import compiled, inlined
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
     from gamedp.kernels.bellman import Rows
@@ -60,46 +59,3 @@ def follow(
 
 
 follow_jit = compiled(follow)
-
-
-def follow_apart(
-    start: int,
-    stop: int,
-    rows: Rows,
-    answers: bool,
-    values: Floats,
-    new_values: Floats,
-    policy: Integers,
-) -> tuple[float, float]:
-    """Update the states ``start .. stop-1`` from `values` into `new_values` (Jacobi) by a policy.
-
-    Parameters
-    ----------
-    answers : bool
-        Whether those who want the least choose the best answer instead.
-
-    Returns
-    -------
-    lowest, highest
-        The smallest and the largest change, signed.
-    """
-    lowest = np.inf
-    highest = -np.inf
-    for state in range(start, stop):
-        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
-            new_values[state] = values[state]
-            continue
-        if answers and not rows.maximise[state]:
-            value, policy[state] = backup_jit(state, rows, values)
-        else:
-            value = worth_jit(policy[state], rows, values)
-        difference = value - values[state]
-        if not difference >= lowest:
-            lowest = difference
-        if not difference <= highest:
-            highest = difference
-        new_values[state] = value
-    return lowest, highest
-
-
-follow_apart_jit = compiled(follow_apart)

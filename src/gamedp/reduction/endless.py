@@ -62,8 +62,8 @@ def forced_again_and_again(
         target = np.zeros(split.num_states, np.bool_)
         target[num_states:] = ~members[num_states:]
         while True:
-            sure, _, towards = almost_sure(split, helps, target, left)
-            out = leads_into(split, ~sure)
+            sure = almost_sure(split, helps, target, left)
+            out = leads_into(split, ~sure.members)
             lost = target.copy()
             lost[num_states:] &= out[len(good) :]
             if not lost.any():
@@ -71,8 +71,8 @@ def forced_again_and_again(
             target &= ~lost
         if not target.any():
             return members[:num_states], np.where(members & helps, via, -1)[:num_states]
-        new = sure & ~members
-        via = np.where(new, towards, via)
+        new = sure.members & ~members
+        via = np.where(new, sure.via, via)
         grown, towards = positive(split, helps, members | new, active)
         via = np.where(grown & ~members & ~new, towards, via)
         members = grown

@@ -281,12 +281,15 @@ class _Opponents:
         """Let the one who must reach the target improve, from a policy that surely does."""
         target = self.over
         active = ~target[self.structure.owners]
-        sure, safe, via = almost_sure(self.structure, ~self.maximise, target, active)
-        labels, stays = end_components(self.structure, sure & ~target, safe)
-        signs, mixed = self._signs(labels, stays)
-        rewards = np.asarray(self.problem.model.rewards)
-        earns = mixed & (np.append(signs, 0)[labels] == 1)
-        below = stays & (rewards < 0) & ~earns[self.structure.owners]
+        sure = almost_sure(self.structure, ~self.maximise, target, active)
+        found = end_components(self.structure, sure.members & ~target, sure.safe)
+        below = np.zeros(len(active), np.bool_)
+        if found is not None:
+            labels, stays = found
+            signs, mixed = self._signs(labels, stays)
+            rewards = np.asarray(self.problem.model.rewards)
+            earns = mixed & (np.append(signs, 0)[labels] == 1)
+            below = stays & (rewards < 0) & ~earns[self.structure.owners]
         if below.any():
             return self._refusal(
                 below,
@@ -294,7 +297,7 @@ class _Opponents:
                 "whoever must reach it would go round before that, and no policy that keeps to "
                 "one choice is the best. Use Discounted, or FiniteHorizon.",
             )
-        return self._made(maximise=False, via=via, lost=~sure)
+        return self._made(maximise=False, via=sure.via, lost=~sure.members)
 
     def _total(self) -> Contest | str:
         """Let the one improve to whom no end component brings losses."""

@@ -98,17 +98,15 @@ class _Deflating(Bracket):
             ends = np.diff(model.choice_offsets) == 0
             everything = np.ones(model.num_choices, np.bool_)
             least = ~run.rows.maximise
-            _, _, via = almost_sure(structure, least, ends, everything)
-            run.policy[least] = via[least]
+            sure = almost_sure(structure, least, ends, everything)
+            run.policy[least] = sure.via[least]
 
     def _surround(self, number: int) -> None:
         """Bound a component by what it leads to, and by what endless play is worth."""
         super()._surround(number)
         states = self.states(number)
-        if (
-            np.isfinite(self.endless)
-            and (self.run.problem.model.structure.end_component[states] >= 0).any()
-        ):
+        ends = self.run.problem.model.structure.end_component[states] >= 0
+        if np.isfinite(self.endless) and ends.any():
             np.minimum.at(self.lower, states, self.endless)
             np.maximum.at(self.upper, states, self.endless)
         self._number = number
@@ -257,7 +255,10 @@ class _Part:
         mine = self.bracket.run.rows.maximise[self.states][self.owners] == side
         kept = self.bracket.replies[self.states][self.owners] == self.choices
         everywhere = np.ones(len(self.states), np.bool_)
-        labels, stays = end_components(self.structure, everywhere, mine | kept)
+        found = end_components(self.structure, everywhere, mine | kept)
+        if found is None:
+            return np.zeros(1, np.int64), self.states[:0], self.choices[:0]
+        labels, stays = found
         sequence = np.argsort(labels, kind="stable")
         sequence = sequence[np.searchsorted(labels[sequence], 0) :]
         offsets = np.concatenate([[0], np.cumsum(np.bincount(labels[sequence]))])

@@ -5,39 +5,52 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from gamedp.kernels import bellman, policies, proofs
+from gamedp.kernels import bellman, policies
 from gamedp.problem import Problem
-from gamedp.solution import Status
+from gamedp.progress import ProgressCallback
+from gamedp.solution import Solution
 from gamedp.solvers.base import FixedPointSolver, Run, Support, support_of_proper
 from gamedp.solvers.components import solve_by_components, sweep_until_proven
-from gamedp.solvers.jacobi import jacobi_sweep, move_to_middle, spread
-from gamedp.solvers.options import Sweep, none_or_more, one_of, positive, whole_and_positive
+from gamedp.solvers.discounted import is_one_equation, solve_discounted
+from gamedp.solvers.options import none_or_more, positive, whole_and_positive
 
 __all__ = ["ModifiedPolicyIteration"]
+
+
+USUAL = 20
+"""Sweeps along the policy of a component, each time."""
+
+MOST = 1000
+"""The same of a discounted model, where they end as soon as they have done their part."""
 
 
 @attrs.frozen(kw_only=True)
 class ModifiedPolicyIteration(FixedPointSolver):
     """Sweep over all choices now and then, and in between along the best ones alone [1]_.
 
-    Pays where states have many choices: a sweep along a policy looks at one of them. Of two
-    opponents, the maximiser's choices are kept, and the minimiser answers in every sweep [2]_. If
-    changes do not shrink from one improvement to the next, as may happen without a discount, there
-    are fewer sweeps in between, and in the end none: that is value iteration.
+    Pays where states have many choices: a sweep along a policy looks at one of them. If changes do
+    not shrink from one improvement to the next, as may happen without a discount or with two
+    opponents, there are fewer sweeps in between, and in the end none: that is value iteration.
 
-    With a discount and Jacobi sweeps, the values of the whole model are found at once, and moved to
-    the middle of the interval of the true ones as by :class:`ValueIteration`; else components are
-    solved one by one. What is claimed is proven as by :class:`TopologicalValueIteration`.
+    With a discount b, and players who keep their places, the values of the whole model are found
+    at once, without a look at its structure. If an improvement changes them by d, the true values
+    lie in ``v + b/(1-b) * [min d, max d]`` (Puterman [2]_, theorem 6.6.3); it is over as soon as
+    this is narrow enough, rounding included, and the values are moved to its middle. Sweeps along
+    the policy go on until they have brought the changes down to a part of the improvement's. A
+    choice that is so much better than the others of its state that the values have not moved as
+    much since, apart from what all have in common, is not compared with them again.
+
+    Else components are solved one by one. Of two opponents, the maximiser's choices are kept, and
+    the minimiser answers in every sweep [3]_. What is claimed is proven as by
+    :class:`TopologicalValueIteration`.
 
     Parameters
     ----------
-    inner_sweeps : int
-        Sweeps along a policy, each time.
-    sweep : {"gauss-seidel", "jacobi"}
-        Whether a sweep uses its own new values, in depth-first order, or the last sweep's alone.
-        Without a discount, for components, always the former.
+    inner_sweeps : int, optional
+        Sweeps along a policy, each time; with a discount at most. If not given, 20, and with a
+        discount as many as it takes.
     max_sweeps : int
-        Improvements of the policy at most, of one component.
+        Improvements of the policy at most, of one component or of the whole model.
     max_seconds : float
         Time at most.
 
@@ -45,21 +58,23 @@ class ModifiedPolicyIteration(FixedPointSolver):
     ----------
     .. [1] M. Puterman, M. Shin, "Modified policy iteration algorithms for discounted Markov
        decision problems", Management Science 24 (1978).
-    .. [2] J. van der Wal, "Discounted Markov games: generalized policy iteration method", Journal
+    .. [2] M. Puterman, "Markov Decision Processes", Wiley 1994, sections 6.5 to 6.7.
+    .. [3] J. van der Wal, "Discounted Markov games: generalized policy iteration method", Journal
        of Optimization Theory and Applications 25 (1978).
 
     Examples
     --------
     >>> import gamedp
     >>> model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[1.0])
-    >>> solver = gamedp.ModifiedPolicyIteration(sweep="jacobi")
+    >>> solver = gamedp.ModifiedPolicyIteration()
     >>> solution = gamedp.solve(model, gamedp.Discounted(0.9), solver, tolerance=1e-9)
     >>> abs(solution.value() - 10) < 1e-9
     True
     """
 
-    inner_sweeps: int = attrs.field(default=20, validator=none_or_more)
-    sweep: Sweep = attrs.field(default="gauss-seidel", validator=one_of(Sweep))
+    inner_sweeps: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(none_or_more)
+    )
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
@@ -67,16 +82,40 @@ class ModifiedPolicyIteration(FixedPointSolver):
         """Say whether this solver can do the problem, and why not."""
         return support_of_proper(problem)
 
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        tolerance: float,
+        progress: ProgressCallback | None = None,
+        relative: bool = False,
+    ) -> Solution:
+        """Solve the problem so that every value is known within `tolerance`.
+
+        Parameters
+        ----------
+        relative : bool
+            Whether that is `tolerance` times the absolute value, for each state.
+        """
+        if relative or not is_one_equation(problem):
+            return super().solve(problem, tolerance=tolerance, progress=progress, relative=relative)
+        return solve_discounted(
+            self,
+            problem,
+            tolerance,
+            progress,
+            max_sweeps=self.max_sweeps,
+            inner_sweeps=MOST if self.inner_sweeps is None else self.inner_sweeps,
+            max_seconds=self.max_seconds,
+        )
+
     def iterate(self, run: Run) -> None:
-        """Go through the components, or over the whole model."""
-        if self.sweep == "jacobi" and run.rows.discount < 1:
-            self._sweep_over_all(run)
-        else:
-            solve_by_components(run, lambda number: self._solve_one(run, number))
+        """Go through the components."""
+        solve_by_components(run, lambda number: self._solve_one(run, number))
 
     def _solve_one(self, run: Run, number: int) -> None:
         start, stop = run.component(number)
-        patience = _Patience(self.inner_sweeps)
+        patience = _Patience(USUAL if self.inner_sweeps is None else self.inner_sweeps)
         answers = _has_opponents(run)
 
         def improve_and_follow(threshold: float) -> float:
@@ -91,38 +130,6 @@ class ModifiedPolicyIteration(FixedPointSolver):
             return float(change)
 
         sweep_until_proven(run, number, improve_and_follow, self.max_sweeps)
-
-    def _sweep_over_all(self, run: Run) -> None:
-        """Sweep until the interval of the true values is small enough, or a limit is reached."""
-        threshold = 0.01 * run.tolerance
-        patience = _Patience(self.inner_sweeps)
-        answers = _has_opponents(run)
-
-        def follow(start: int, stop: int, rows: bellman.Rows, *arrays: object) -> object:
-            return policies.follow_apart_jit(start, stop, rows, answers, *arrays)
-
-        for count in range(1, self.max_sweeps + 1):
-            lowest, highest = jacobi_sweep(run)
-            change = max(-lowest, highest)
-            width = spread(run, lowest, highest)
-            run.reporter.report(count, None, f"{count:,} improvements, change {change:.2e}")
-            if run.out_of_time:
-                run.status = Status.TIME_LIMIT
-                break
-            floor = 8 * proofs.UNIT * float(np.abs(run.values).max())
-            if min(change, width) <= max(threshold, floor):
-                if width < change:
-                    move_to_middle(run, lowest, highest)
-                if run.prove_all() <= 0.5 * run.tolerance or change <= floor:
-                    return
-                threshold = min(change, width) / 16
-            for _ in range(patience.after(min(change, width))):
-                lowest, highest = jacobi_sweep(run, follow)
-                if highest - lowest <= threshold or run.out_of_time:
-                    break
-        else:
-            run.status = Status.SWEEP_LIMIT
-        run.prove_all()
 
 
 @attrs.define

@@ -7,7 +7,7 @@ components, attractors or any other shortcut that a solver takes.
 
 References
 ----------
-.. [1] J. Filar, K. Vrieze, "Competitive Markov Decision Processes", Springer 1997, section 4.
+.. [1] J. Filar, K. Vrieze, "Competitive Markov Decision Processes", Springer 1997.
 """
 
 from __future__ import annotations
@@ -76,6 +76,8 @@ def best_of_all(
                 for choices, place in zip(chains, places, strict=True)
             ]
             values = _values(chain, known, missed, evaluate)
+            if missed == "infinite":
+                _refuse_delay(chain, chains, maximise, evaluate)
             worst = values if worst is None else list(map(min, worst, values))
         assert worst is not None  # noqa: S101 - there is always a policy
         best = worst if best is None else list(map(max, best, worst))
@@ -123,6 +125,28 @@ def _values(
     return evaluate(
         [None if v is not None else row for v, row in zip(values, chain, strict=True)], values
     )
+
+
+def _refuse_delay(
+    chain: Chain,
+    chains: list[list[Any]],
+    maximise: list[bool],
+    evaluate: Callable[[Chain, list[Number | None]], list[Number]],
+) -> None:
+    """Refuse what no memoryless policy attains: to go round at a loss, and reach the end later."""
+    for state, row in enumerate(chain):
+        if row is None or row[0] >= 0:
+            continue
+        reach = _reachable(chain, state)
+        if any(chain[other] is None or state not in _reachable(chain, other) for other in reach):
+            continue
+        may_leave = any(not maximise[other] and len(chains[other]) > 1 for other in reach)
+        if may_leave and _endless(chain, reach, evaluate) < 0:
+            message = (
+                f"who wants the least may put the end off from state {state}, as long as that "
+                "lowers the total; exact totals compare memoryless policies alone."
+            )
+            raise gamedp.UnsupportedProblemError(message)
 
 
 def _endless(

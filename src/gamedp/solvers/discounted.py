@@ -1,0 +1,187 @@
+"""The whole of a discounted model at once, by modified policy iteration in compiled slices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.kernels import discounted as kernels
+from gamedp.kernels import whole
+from gamedp.objectives import Discounted
+from gamedp.progress import ProgressCallback, Reporter
+from gamedp.solution import Guarantee, Solution, Status
+from gamedp.solvers.base import Run, make_solution, outward
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model import Model
+    from gamedp.problem import Problem
+
+__all__ = ["equation_of", "is_one_equation", "may_be_acyclic", "solve_discounted"]
+
+BUDGET = 10_000_000
+"""Transitions that one call of a kernel looks at, about."""
+
+
+def is_one_equation(problem: Problem) -> bool:
+    """Say whether a problem is for :func:`solve_discounted`."""
+    model = problem.model
+    discounted = isinstance(problem.objective, Discounted) and model.num_players <= 2
+    return discounted and not model.has_swaps
+
+
+def may_be_acyclic(model: Model) -> bool:
+    """Say whether it is possible that no state comes again; a short look finds most cycles."""
+    if not len(model.terminals):
+        return False
+    return not whole.meets_itself_jit(*_graph(model), np.zeros(model.num_states, np.int32))
+
+
+def solve_discounted(
+    solver: Any,
+    problem: Problem,
+    tolerance: float,
+    progress: ProgressCallback | None,
+    *,
+    max_sweeps: int,
+    inner_sweeps: int,
+    max_seconds: float,
+) -> Solution:
+    """Solve a discounted problem whose players keep their places.
+
+    The structure of the model is not looked at, but where rounding ends before the tolerance is
+    reached: then the error of each value is proven by itself.
+
+    Parameters
+    ----------
+    solver
+        Whose name the solution bears.
+    max_sweeps : int
+        Improvements of the policy at most.
+    inner_sweeps : int
+        Sweeps along a policy at most, each time.
+    max_seconds : float
+        Time at most.
+    """
+    reporter = Reporter(progress, "solve")
+    model = problem.model
+    equation, kept = equation_of(problem)
+    values = np.empty(model.num_states)
+    if equation.has_terminals:
+        values[model.terminals] = model.payoffs
+    other = np.empty_like(values)
+    marks = np.zeros(kernels.NUM_MARKS, np.int64)
+    marks[kernels.MOST_IMPROVEMENTS] = max_sweeps
+    marks[kernels.MOST_INNER] = inner_sweeps
+    numbers = np.zeros(whole.NUM_NUMBERS)
+    arguments = (equation, kept, values, other, marks, numbers)
+    limit = None
+    while True:
+        phase = kernels.advance_jit(BUDGET, tolerance, *arguments)
+        if phase >= kernels.DONE:
+            break
+        count = int(marks[kernels.IMPROVEMENTS])
+        change = float(numbers[whole.LEAST])
+        reporter.report(count, None, f"{count:,} improvements, change {change:.2e}")
+        if reporter.seconds > max_seconds and phase != kernels.BEGIN and limit is None:
+            limit = Status.TIME_LIMIT
+            # One more improvement, for that is what proves something.
+            marks[kernels.MOST_IMPROVEMENTS] = 0
+            if phase == kernels.FOLLOW:
+                marks[kernels.PHASE], marks[kernels.PLACE] = kernels.IMPROVE, 0
+    if marks[kernels.FLIPPED]:
+        values, other = other, values
+    lower, upper = other, kept.clear
+    status = Status.SOLVED
+    if phase == kernels.OUT_OF_SWEEPS:
+        status = limit or Status.SWEEP_LIMIT
+    sweeps = -(-int(marks[kernels.VISITS]) // model.num_states)
+    if phase == kernels.STUCK:
+        return _proven_one_by_one(
+            solver, problem, tolerance, reporter, (values, lower, upper), kept.policy, sweeps
+        )
+    return make_solution(
+        problem,
+        solver,
+        (values, lower, upper),
+        kept.policy,
+        guarantee=Guarantee.TWO_SIDED,
+        status=status,
+        sweeps=sweeps,
+        seconds=reporter.seconds,
+    )
+
+
+def equation_of(problem: Problem) -> tuple[whole.Equation, whole.Kept]:
+    """Return the equation of a problem, and room for the rows of the choices."""
+    model = problem.model
+    num_states = model.num_states
+    graph = _graph(model)
+    first = np.empty(num_states, np.uint64)
+    room, shortest, longest, most_choices, largest = whole.survey_jit(
+        *graph[:2], model.rewards, first
+    )
+    has_terminals = len(model.terminals) > 0
+    equation = whole.Equation(
+        *graph,
+        model.probabilities,
+        model.rewards,
+        (model.players == 0) == (problem.objective.optimum == "max"),
+        problem.discount,
+        has_terminals,
+        longest,
+        np.uint64(longest if shortest == longest and not has_terminals else 0),
+        largest,
+    )
+    if most_choices > 1:
+        own = np.empty(room, graph[2].dtype), np.empty(room)
+        rows = own[0].view(), own[1].view()
+        for row in rows:
+            row.flags.writeable = False
+    else:
+        own = np.empty(0, graph[2].dtype), np.empty(0)
+        rows = graph[2], model.probabilities
+    kept = whole.Kept(
+        first,
+        np.empty(num_states, np.uint64),
+        *rows,
+        *own,
+        np.empty(num_states),
+        np.empty(num_states, np.int64),
+        np.empty(num_states),
+        np.empty(min(num_states, whole.SLICE), np.uint32),
+    )
+    return equation, kept
+
+
+def _graph(model: Model) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return offsets and successors, unsigned: so no index is taken to count from the end."""
+    successors = model.successors
+    return (
+        model.choice_offsets.view(np.uint64),
+        model.transition_offsets.view(np.uint64),
+        successors.view(np.uint32 if successors.dtype == np.int32 else np.uint64),
+    )
+
+
+def _proven_one_by_one(
+    solver: Any,
+    problem: Problem,
+    tolerance: float,
+    reporter: Reporter,
+    numbers: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+    policy: NDArray[np.int64],
+    sweeps: int,
+) -> Solution:
+    """Prove the error of each value by itself; take the closer bounds, and put them together."""
+    run = Run(problem, tolerance, None)
+    run.reporter = reporter
+    run.values, lower, upper = numbers
+    run.policy[:] = policy
+    run.visits[0] = sweeps * max(1, len(run.values) - len(problem.model.terminals))
+    run.prove_all()
+    least, most = outward(run.values, run.errors)
+    run.bounds = np.fmax(lower, least), np.fmin(upper, most)
+    return run.solution(solver)

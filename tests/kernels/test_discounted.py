@@ -1,0 +1,194 @@
+"""The kernels of a whole discounted model: twins agree, and choices said to be clear are."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gamedp
+from gamedp.kernels import discounted, whole
+from gamedp.solvers.discounted import may_be_acyclic
+
+cases = st.tuples(
+    st.integers(0, 2**32 - 1),
+    st.integers(2, 40),
+    st.sampled_from([0.99, 0.5, 0.0]),
+    st.booleans(),
+)
+
+
+def random_graph(seed, num_states, *, ends):
+    """Return offsets, successors, probabilities and rewards; the last state may be terminal."""
+    random = np.random.default_rng(seed)
+    counts = random.integers(1, 4, num_states)
+    counts[-1] = 0 if ends else 1
+    choice_offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64)
+    widths = random.integers(1, 10, int(choice_offsets[-1]))
+    if seed % 2:
+        widths[:] = widths[0]
+    transition_offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.uint64)
+    successors = random.integers(0, num_states, widths.sum()).astype(np.uint32)
+    chances = random.random(len(successors)) + 0.05
+    chances /= np.repeat(np.add.reduceat(chances, transition_offsets[:-1].astype(int)), widths)
+    return choice_offsets, transition_offsets, successors, chances, random.normal(size=len(widths))
+
+
+def copied(argument):
+    """Return a copy of an array, or of a tuple of arrays."""
+    if isinstance(argument, tuple):
+        return type(argument)(*map(copied, argument))
+    return argument.copy() if isinstance(argument, np.ndarray) else argument
+
+
+def arrays_of(arguments):
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            yield from arrays_of(argument)
+        elif isinstance(argument, np.ndarray):
+            yield argument
+
+
+def laid_out(case):
+    """Return the equation of a random model, room for the chosen rows, and first values."""
+    seed, num_states, discount, ends = case
+    *graph, chances, rewards = random_graph(seed, num_states, ends=ends)
+    maximise = np.random.default_rng(seed).random(num_states) < 0.5
+    first = np.empty(num_states, np.uint64)
+    room, shortest, longest, _, largest = whole.survey_jit(*graph[:2], rewards, first)
+    width = longest if shortest == longest and not ends else 0
+    equation = whole.Equation(
+        *graph, chances, rewards, maximise, discount, ends, longest, np.uint64(width), largest
+    )
+    own = np.empty(room, np.uint32), np.empty(room)
+    kept = whole.Kept(
+        first,
+        np.empty(num_states, np.uint64),
+        *own,
+        *own,
+        np.empty(num_states),
+        np.empty(num_states, np.int64),
+        np.empty(num_states),
+        np.empty(num_states, np.uint32),
+    )
+    values, before = np.zeros(num_states), np.zeros(num_states)
+    marks = np.zeros(discounted.NUM_MARKS, np.int64)
+    marks[discounted.MOST_IMPROVEMENTS] = 10**6
+    marks[discounted.MOST_INNER] = 1000
+    numbers = np.zeros(whole.NUM_NUMBERS)
+    return equation, kept, values, before, marks, numbers
+
+
+@settings(max_examples=20, deadline=None)
+@given(cases)
+def test_twins_agree(case):
+    equation, kept, values, before, _, numbers = laid_out(case)
+    num_states = np.uintp(len(values))
+    graph = equation[:3]
+    kept.room_successors[:] = 0
+    kept.room_probabilities[:] = 0.0
+    for module, name, arguments in (
+        (whole, "survey", (*graph[:2], equation.constants, kept.first)),
+        (whole, "meets_itself", (*graph, np.zeros(len(values), np.int32))),
+        (whole, "find_doubtful", (np.uintp(0), num_states, 0.0, kept)),
+        (discounted, "begin", (np.uintp(0), num_states, equation, kept, values, before)),
+        (discounted, "prepare", (equation, values, before, numbers)),
+    ):
+        outcomes = []
+        for kernel in (getattr(module, f"{name}_jit"), getattr(module, name)):
+            copies = [copied(argument) for argument in arguments]
+            outcomes.append((kernel(*copies), list(arrays_of(copies))))
+        (result, arrays), (other, others) = outcomes
+        assert result == other
+        for array, its in zip(arrays, others, strict=True):
+            np.testing.assert_array_equal(array, its)
+
+
+@settings(max_examples=20, deadline=None)
+@given(cases, st.sampled_from([1, 10**6]))
+def test_whole_runs_agree(case, budget):
+    """Compiled or not, and in whatever slices: the same values, bounds and policy."""
+    arguments = laid_out(case)
+    found = []
+    for kernel, step in ((discounted.advance_jit, budget), (discounted.advance, 10**6)):
+        equation, kept, values, before, marks, numbers = map(copied, arguments)
+        # The arrays that are read are those that are written.
+        kept = kept._replace(successors=kept.room_successors, probabilities=kept.room_probabilities)
+        phase = discounted.BEGIN
+        while phase < discounted.DONE:
+            phase = kernel(step, 1e-6, equation, kept, values, before, marks, numbers)
+        if marks[discounted.FLIPPED]:
+            values, before = before, values
+        found.append((phase, values, before, kept.clear, kept.policy, marks))
+    assert found[0][0] == found[1][0] == discounted.DONE
+    for array, its in zip(found[0][1:], found[1][1:], strict=True):
+        np.testing.assert_array_equal(array, its)
+
+
+def worth_of(choice, equation, values):
+    """Return what a choice is worth, added up in the order of the kernels."""
+    total = 0.0
+    for t in range(*equation.transition_offsets[choice : choice + 2].tolist()):
+        total += float(equation.probabilities[t]) * float(values[equation.successors[t]])
+    return float(equation.constants[choice]) + equation.discount * total
+
+
+@settings(max_examples=50, deadline=None)
+@given(cases, st.floats(0.0, 0.5), st.integers(0, 2**32 - 1))
+def test_what_is_clear_is_the_best(case, much, seed):
+    """After any move of the values, an improvement is Bellman's operator, to the last digit."""
+    equation, kept, values, other, _, numbers = laid_out(case)
+    discounted.begin_jit(np.uintp(0), np.uintp(len(values)), equation, kept, values, other)
+    sign = np.where(equation.maximise, 1.0, -1.0)
+    num_states = np.uintp(len(values))
+    random = np.random.default_rng(seed)
+    inner = np.diff(equation.choice_offsets) > 0
+    for _ in range(4):
+        discounted.prepare_jit(equation, values, other, numbers)
+        whole.improve_jit(np.uintp(0), num_states, equation, kept, values, other, numbers)
+        for state in np.flatnonzero(inner):
+            first, last = equation.choice_offsets[state : state + 2].tolist()
+            worth = [
+                sign[state] * worth_of(choice, equation, values) for choice in range(first, last)
+            ]
+            assert other[state] == sign[state] * max(worth)
+            assert kept.policy[state] == first + int(np.argmax(worth))
+        move = much * random.random(len(values)) * random.random() + (
+            0 if equation.has_terminals else 5
+        )
+        values, other = values + np.where(inner, move, 0), values
+
+
+def model_of(successors, ends):
+    """Return a model in which each state but the last leads to the given ones in turn."""
+    count = len(successors)
+    rows = [list(row) for row in successors]
+    return gamedp.Model.from_arrays(
+        [*range(count + 1), *([count] * ends)],
+        np.concatenate([[0], np.cumsum([len(row) for row in rows])]),
+        np.concatenate(rows),
+        np.concatenate([np.full(len(row), 1 / len(row)) for row in rows]),
+        payoffs=[0.0] * ends,
+    )
+
+
+def test_cycles_are_found_by_walking():
+    assert not may_be_acyclic(model_of([[1], [0]], ends=0))
+    assert not may_be_acyclic(model_of([[0, 1]], ends=1))
+    assert not may_be_acyclic(model_of([[1, 2], [0, 2]], ends=1))
+    assert may_be_acyclic(model_of([[1], [2], [3]], ends=1))
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.5, 0.99])
+def test_probabilities_that_do_not_sum_to_one(discount):
+    """The sums may be off by 1e-9: bounds are those of the arrays as they are."""
+    chance = 0.5 + 4e-10
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2], [0, 2, 4], [0, 1, 0, 1], [chance] * 4, rewards=[3.0, 5.0]
+    )
+    solution = gamedp.solve(
+        model, gamedp.Discounted(discount), gamedp.ModifiedPolicyIteration(), tolerance=1e-8
+    )
+    mean = 4.0 / (1 - 2 * chance * discount)
+    for reward, low, high in zip((3.0, 5.0), solution.lower, solution.upper, strict=True):
+        assert low <= reward + 2 * chance * discount * mean <= high
+        assert high - low <= 1e-8

@@ -134,6 +134,37 @@ def test_what_sweeps_alone_do_not_find(solver):
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
+def test_where_play_hardly_ever_leaves(solver):
+    """Sweeps would take as many steps as play does; the policies' linear systems do not.
+
+    States 2 and 3 are a circle of their own, which 0 and 1 lead to.
+    """
+    rare = 1e-7
+    model = gamedp.Model.from_arrays(
+        [0, 2, 4, 6, 8, 8, 8],
+        [0, 1, 4, 5, 8, 9, 12, 13, 16],
+        [1, 0, 2, 4, 0, 1, 3, 5, 3, 2, 4, 5, 2, 3, 4, 5],
+        [
+            *(1.0, 1 - rare, rare / 2, rare / 2, 1.0, 1 - rare, rare / 2, rare / 2),
+            *(1.0, 1 - rare, rare / 4, 3 * rare / 4, 1.0, 1 - rare, rare / 2, rare / 2),
+        ],
+        players=[0, 1, 0, 1, 0, 0],
+        terminals=[4, 5],
+    )
+    objective = gamedp.Reachability([5])
+    truth = exact_values(model, objective)
+    solution = gamedp.solve(model, objective, solver, tolerance=1e-6)
+    assert solution.statistics.sweeps < 10_000
+    for low, value, high in zip(
+        solution.lower.tolist(), truth, solution.upper.tolist(), strict=True
+    ):
+        assert low <= value <= high
+    for player in (0, 1):
+        got = exact_values(model, objective, policy=solution.policy.tolist(), player=player)
+        assert got == pytest.approx(truth, abs=1e-5)
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=str)
 def test_a_relative_tolerance(solver):
     model = gamedp.Model.from_arrays(
         [0, 2, 4, 4, 4],

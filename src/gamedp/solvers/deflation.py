@@ -58,6 +58,9 @@ if TYPE_CHECKING:
 
 __all__ = ["bound_contested"]
 
+PATIENCE = 1000
+"""Sweeps over a component after which its policies are evaluated; then four times as many."""
+
 
 def bound_contested(run: Run, max_sweeps: int) -> None:
     """Bound the values of a run in which two opponents can keep each other from an end.
@@ -151,32 +154,63 @@ class _Deflating(Bracket):
 
     def _keep_to(self, policy: Integers, who: Flags, lower: Floats, upper: Floats) -> None:
         """Bound what is infinite by what is left if some keep to a policy."""
-        run, model = self.run, self.run.problem.model
-        bounds, sign = (lower, 1) if (who == run.rows.maximise).all() else (upper, -1)
+        run = self.run
+        bounds = lower if (who == run.rows.maximise).all() else upper
         if np.isfinite(bounds).all():
             return
-        fixed, _ = fix(model, policy, who)
-        ends = np.diff(model.choice_offsets) == 0
-        until = ends if self.endless == np.inf else None
-        problem = Problem(fixed, TotalReward(run.problem.objective.optimum, until=until))
-        left = max(run.max_seconds - run.reporter.seconds, 1e-3)
-        try:
-            size = float(np.abs(model.rewards).max(initial=0.0))
-            solution = solved_anyhow(PolicyIteration(max_seconds=left), problem, size)
-        except UnsupportedProblemError:  # a policy that keeps nobody from losing all
-            return
-        proven = solution.lower if sign > 0 else solution.upper
+        size = float(np.abs(run.problem.model.rewards).max(initial=0.0))
+        proven = self._proven_by(policy, who, size)
         better = ~np.isfinite(bounds) & np.isfinite(proven)
         bounds[better] = proven[better]
         run.policy[better & who] = policy[better & who]
 
+    def _proven_by(self, policy: Integers, who: Flags, tolerance: float) -> Floats:
+        """Return what some who keep to a policy get at least, or let the others get at most."""
+        run, model = self.run, self.run.problem.model
+        # What comes later leads here, but nothing here leads there: any choice does.
+        fixed, _ = fix(model, np.where(policy < 0, model.choice_offsets[:-1], policy), who)
+        ends = np.diff(model.choice_offsets) == 0
+        until = ends if self.endless == np.inf else None
+        problem = Problem(fixed, TotalReward(run.problem.objective.optimum, until=until))
+        left = max(run.max_seconds - run.reporter.seconds, 1e-3)
+        maximises = bool((who == run.rows.maximise).all())
+        try:
+            solution = solved_anyhow(PolicyIteration(max_seconds=left), problem, tolerance)
+        except UnsupportedProblemError:  # a policy that keeps nobody from losing all
+            return np.full(model.num_states, -np.inf if maximises else np.inf)
+        return solution.lower if maximises else solution.upper
+
+    def evaluate_policies(self, number: int) -> None:
+        """Narrow a component's bounds to what linear systems prove of its policies.
+
+        Of those that attain the bounds so far, and of the replies to the opposite bounds.
+        """
+        run, states = self.run, np.asarray(self.states(number), np.int64)
+        apart = float((self.upper[states] - self.lower[states]).max())
+        for most in (True, False):
+            who = run.rows.maximise == most
+            mine = states[who[states]]
+            replies = run.policy.copy()
+            opposite = self.upper if most else self.lower
+            deflation.reply_jit(mine, run.rows, opposite, most, replies)
+            for policy in (run.policy.copy(), replies):
+                proven = self._proven_by(policy, who, 1e-6 * apart)
+                bounds = self.lower if most else self.upper
+                narrower = proven > bounds if most else proven < bounds
+                narrower[np.setdiff1d(np.arange(len(who)), states)] = False
+                bounds[narrower] = proven[narrower]
+                run.policy[narrower & who] = policy[narrower & who]
+
     def narrow(self, number: int) -> None:
-        """Sweep and deflate until the bounds are close, nothing moves, or a limit comes."""
+        """Sweep and deflate until the bounds are close, nothing moves, or a limit comes.
+
+        Where play hardly ever leaves, sweeps take as long as play does; linear systems do not.
+        """
         run = self.run
         start, stop = run.component(number)
         part = _Part(self, number)
         allowed = self.share(number)
-        moved, sweeps, due = 1, 0, 1
+        moved, sweeps, due, patience = 1, 0, 1, PATIENCE
         while not sweeps or (moved and self.width(number) > allowed):
             moved = deflation.narrow_jit(start, stop, run.rows, self.lower, self.upper, run.policy)
             run.visits[0] += stop - start
@@ -184,6 +218,9 @@ class _Deflating(Bracket):
             if sweeps >= due or not moved:
                 moved += part.deflate()
                 due = sweeps + 1 + sweeps // 8
+            if sweeps == patience and moved and self.width(number) > allowed:
+                self.evaluate_policies(number)
+                patience *= 4
             run.reporter.report(sweeps, None, f"component {number:,}: {moved:,} bounds moved")
             if self.limit_reached(sweeps):
                 return

@@ -46,6 +46,15 @@ def has_mixed(model):
     )
 
 
+def known_values(model, objective, **keywords):
+    """Return the exact values; drop the example if some policy's total does not exist."""
+    try:
+        return exact_values(model, objective, **keywords)
+    except gamedp.UnsupportedProblemError as error:
+        assert "earn and lose in turn" in str(error)
+        assume(False)
+
+
 def assert_solved(model, objective, truth):
     problem = gamedp.Problem(model, objective)
     solved = 0
@@ -64,7 +73,7 @@ def assert_solved(model, objective, truth):
                 assert low <= value <= high
                 assert low == high or high - low <= 1.1e-7
         for player in (0, 1):
-            got = exact_values(model, objective, policy=solution.policy.tolist(), player=player)
+            got = known_values(model, objective, policy=solution.policy.tolist(), player=player)
             wants_most = (player == 0) == (objective.optimum == "max")
             for value, best in zip(got, truth, strict=True):
                 # Written so that an infinite value is equal to itself.
@@ -86,7 +95,7 @@ def test_one_player(model, optimum, has_target):
     target = model.terminals.tolist() if has_target else None
     objective = gamedp.TotalReward(optimum, until=target)
     assume(is_solved(model, objective))
-    truth = exact_values(model, objective)
+    truth = known_values(model, objective)
     known = deflatable(gamedp.Problem(model, objective)).known
     # Who goes round as long as they like, and to the target then, does so without a fixed policy.
     assume(not (has_target and (known == -math.inf).any()))
@@ -99,7 +108,7 @@ def test_two_opponents(model, optimum):
     assume(has_mixed(model))
     objective = gamedp.TotalReward(optimum)
     assume(is_solved(model, objective))
-    assert_solved(model, objective, exact_values(model, objective))
+    assert_solved(model, objective, known_values(model, objective))
 
 
 @relaxed
@@ -244,7 +253,7 @@ def test_nothing_beyond_the_truth_is_accepted(model, optimum, data):
     assume(has_mixed(model))
     objective = gamedp.TotalReward(optimum)
     assume(is_solved(model, objective))
-    truth = exact_values(model, objective)
+    truth = known_values(model, objective)
     certificate = gamedp.solve(model, objective, SOLVERS[1], tolerance=1e-7).certificate()
     state = data.draw(st.integers(0, model.num_states - 1))
     for name, sign in (("lower", 1), ("upper", -1)):

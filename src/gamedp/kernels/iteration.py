@@ -216,12 +216,10 @@ def lead_out(
 lead_out_jit = compiled(lead_out)
 
 
-def begin(num_states: int, block: Block, numbers: Floats) -> None:
-    """Prepare for the first sweep: the first choices, and weights of zero; values are given."""
+def begin(num_states: int, block: Block) -> None:
+    """Prepare for the first sweep: the policy takes the first choices."""
     for state in range(np.uintp(num_states)):
         block.policy[state] = block.first_choice[state]
-        for row in range(1, 4):
-            numbers[row, state] = 0.0
 
 
 begin_jit = compiled(begin)
@@ -269,6 +267,8 @@ def iterate(
         The change that is small enough to prove something.
     max_sweeps : int
         Full sweeps at most, those of earlier calls included.
+    numbers : (4, S)
+        Values to begin with, and else zero.
     memory : (MEMORY,)
         What is remembered between calls, zero at first.
     """
@@ -330,7 +330,7 @@ def iterate(
             memory[WORK] += 2.0 * may
             memory[NEEDED] = np.inf if terms == STAYS else 4.0 * may
             dear = True
-            if terms == DEAR and memory[TURNED] == 0.0 and not plain and discount == 1.0:
+            if terms == DEAR and who == ALONE and memory[TURNED] == 0.0 and discount == 1.0:
                 memory[TURNED] = 1.0
                 memory[NEEDED] = 0.0
                 return TURNING

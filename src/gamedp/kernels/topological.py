@@ -246,7 +246,8 @@ def solve_components(
         else:
             for member in range(size):
                 numbers[VALUE, member] = values[rows.order[start + member]]
-            begin_jit(size, block, numbers)
+                numbers[SLOPE, member] = numbers[WEIGHT, member] = numbers[SHARE, member] = 0.0
+            begin_jit(size, block)
             memory[:] = 0.0
             num_inner = int(block.first_transition[num_choices])
             length = 64 * (size + num_inner)

@@ -149,6 +149,18 @@ def test_nothing_false_is_said_of_a_value_beyond_the_range(solver):
     assert solution is None or solution.upper[0] == INF
 
 
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+def test_nothing_false_is_said_where_no_end_bounds_the_value(solver):
+    huge = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[6e307])
+    objective = gamedp.Discounted(0.9)  # so it is worth 6e308
+    if not solver.supports(gamedp.Problem(huge, objective)):
+        return
+    with pytest.raises((gamedp.InvalidModelError, gamedp.NotSolvedError)) as caught:
+        gamedp.solve(huge, objective, solver)
+    solution = getattr(caught.value, "solution", None)
+    assert solution is None or (solution.lower[0] < INF == solution.upper[0])
+
+
 # Probabilities that do not quite sum to one ------------------------------------------------------
 
 
@@ -224,3 +236,21 @@ def test_probabilities_that_are_off_by_rounding_stay_as_they_are():
 def test_a_random_start_is_scaled_too():
     started = model(initial=[(0.5 - 4e-10, 2), (0.5, 3)])
     assert abs(sum(started.initial_probabilities) - 1) < 1e-15
+
+
+def test_bounds_at_a_random_start_are_rounded_outward():
+    # A tenth, a fifth and seven tenths of numbers that are known exactly: no mean is a double.
+    numbers, chances = [1.0, 0.1, 1e-17], [0.1, 0.2, 0.7]
+    started = gamedp.Model.from_arrays(
+        [0, 0, 0, 0],
+        [0],
+        np.empty(0, np.int64),
+        np.empty(0),
+        terminals=[0, 1, 2],
+        payoffs=numbers,
+        initial=list(zip(chances, range(3), strict=True)),
+    )
+    low, high = gamedp.solve(started).bounds()
+    weights = list(map(Fraction, chances))
+    mean = sum(w * Fraction(x) for w, x in zip(weights, numbers, strict=True)) / sum(weights)
+    assert low < mean < high == math.nextafter(low, INF)

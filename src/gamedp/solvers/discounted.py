@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gamedp.model import Model
     from gamedp.problem import Problem
 
-__all__ = ["is_one_equation", "may_be_acyclic", "solve_discounted"]
+__all__ = ["equation_of", "is_one_equation", "may_be_acyclic", "solve_discounted"]
 
 BUDGET = 10_000_000
 """Transitions that one call of a kernel looks at, about."""
@@ -67,7 +67,7 @@ def solve_discounted(
     """
     reporter = Reporter(progress, "solve")
     model = problem.model
-    equation, kept = _laid_out(problem)
+    equation, kept = equation_of(problem)
     values = np.empty(model.num_states)
     if equation.has_terminals:
         values[model.terminals] = model.payoffs
@@ -114,7 +114,7 @@ def solve_discounted(
     )
 
 
-def _laid_out(problem: Problem) -> tuple[whole.Equation, whole.Kept]:
+def equation_of(problem: Problem) -> tuple[whole.Equation, whole.Kept]:
     """Return the equation of a problem, and room for the rows of the choices."""
     model = problem.model
     num_states = model.num_states

@@ -193,3 +193,21 @@ def test_max_n_takes_what_is_best_for_the_mover():
         assert found[0].tolist() == [1.0, 1.0, 3.0]
         assert policy.tolist() == [1, -1, -1]
         assert not errors.any()
+
+
+@settings(max_examples=30, deadline=None)
+@given(cases)
+def test_one_look_gives_what_two_looks_do(case):
+    rows = make((*case[:3], False, case[4]))
+    values, errors, policy = blank(rows)
+    values[-1], errors[-1] = 0.25, 1e-3
+    for conclude in (proofs.conclude_jit, proofs.conclude):
+        its_values, its_errors, its_policy = values.copy(), errors.copy(), policy.copy()
+        for state in rows.order[1:].tolist():
+            scratch = np.empty((2, 3))
+            conclude(state, rows, its_values, its_errors, its_policy, *scratch)
+            expected, choice = bellman.backup(state, rows, its_values)
+            np.testing.assert_allclose(its_values[state], expected, rtol=1e-15)
+            assert its_policy[state] == choice
+            error = proofs.settle(state, rows, its_values, its_errors, its_policy.copy())
+            np.testing.assert_allclose(its_errors[state], error, rtol=1e-12)

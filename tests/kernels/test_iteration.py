@@ -20,7 +20,7 @@ def component(case, *, swaps=None):
     values, errors, _ = blank(rows)
     values[-1] = 0.25
     block, numbers, _ = gathered(rows, 1, values, errors)
-    iteration.begin_jit(num_states - 1, block, numbers)
+    iteration.begin_jit(num_states - 1, block)
     sizes = num_states - 1, len(block.known), int(block.first_transition[len(block.known)])
     return rows, block, numbers, sizes
 
@@ -133,7 +133,7 @@ def test_dwelling_weights_count_the_longest_of_equally_good_ways(seed):
     rows.constants[:] = 0.0  # so that all choices are equally good
     values, errors, policy = blank(rows)
     block, numbers, _ = gathered(rows, 1, values, errors)
-    iteration.begin_jit(9, block, numbers)
+    iteration.begin_jit(9, block)
     assert sparse_elimination.eliminate_jit(9, 1.0, block, 1 << 20, numbers) >= 0
     kept = block.policy.copy()
     assert iteration.dwell_jit(9, 1.0, block, 1 << 20, numbers)

@@ -45,13 +45,14 @@ MORE, TURNING, CHANGING_LITTLE, EXACT = 0, 1, 2, 3
 """How far a component is: there is more to do; that should be tried from the other side, see
 :func:`turn`; values change so little that something can be proven; or the policy is best."""
 
-SWEEPS, WORK, SINCE, COST, NEEDED, ROUNDS, SIDE, IS_EXACT, LED, TURNED, CHANGE = range(11)
+SWEEPS, WORK, SINCE, COST, NEEDED, ROUNDS, SIDE, IS_EXACT, LED, TURNED, SETTLED, CHANGE = range(12)
 """What is remembered of a component between calls, as floating-point numbers.
 
 Sweeps; work, in transitions looked at; that since the last elimination, and what it cost; how much
 the next may; how many there were; whose turn it is to improve; whether the numbers are what the
-policy is worth; whether it has been led out; whether it was turned; and the last sweep's change."""
-MEMORY = 11
+policy is worth; whether it has been led out; whether it was turned; whether sweeps along the policy
+change little; and the last sweep's change."""
+MEMORY = 12
 
 REPEATS = 8
 """Sweeps along a policy between two that may improve it."""
@@ -215,12 +216,10 @@ def lead_out(
 lead_out_jit = compiled(lead_out)
 
 
-def begin(num_states: int, block: Block, numbers: Floats) -> None:
-    """Prepare for the first sweep: the first choices, and weights of zero; values are given."""
+def begin(num_states: int, block: Block) -> None:
+    """Prepare for the first sweep: the policy takes the first choices."""
     for state in range(np.uintp(num_states)):
         block.policy[state] = block.first_choice[state]
-        for row in range(1, 4):
-            numbers[row, state] = 0.0
 
 
 begin_jit = compiled(begin)
@@ -268,6 +267,8 @@ def iterate(
         The change that is small enough to prove something.
     max_sweeps : int
         Full sweeps at most, those of earlier calls included.
+    numbers : (4, S)
+        Values to begin with, and else zero.
     memory : (MEMORY,)
         What is remembered between calls, zero at first.
     """
@@ -299,21 +300,25 @@ def iterate(
         memory[SWEEPS] += 1.0
         memory[WORK] += size
         memory[SINCE] += size
-        if plain and change <= threshold and increase <= 0.5:
+        if change <= threshold and (memory[SETTLED] > 0.0 or (plain and increase <= 0.5)):
             return CHANGING_LITTLE
+        memory[SETTLED] = 0.0
         may = min(8 * num_states + memory[WORK] / 8.0, MOST)
         dear = memory[NEEDED] > may or who == SWAPS
         ripe = changed == 0 or change <= threshold or memory[SINCE] >= memory[COST]
         if plain:
             ripe = memory[SWEEPS] >= PATIENCE
         if ripe and not dear:
-            terms = eliminate_jit(num_states, discount, block, int(may), numbers)
-            if terms == STAYS and may_stay and memory[LED] == 0.0:
-                memory[LED] = 1.0
-                sequence = np.empty(num_states, np.uintp)
-                lead_out_jit(num_states, num_choices, num_transitions, block, sequence)
-                memory[WORK] += 2 * size
+            terms = STAYS
+            while terms == STAYS:
                 terms = eliminate_jit(num_states, discount, block, int(may), numbers)
+                if not may_stay or memory[LED] > 0.0:
+                    break
+                if terms == STAYS:
+                    memory[LED] = 1.0
+                    sequence = np.empty(num_states, np.uintp)
+                    lead_out_jit(num_states, num_choices, num_transitions, block, sequence)
+                    memory[WORK] += 2 * size
             memory[SINCE] = 0.0
             if terms >= 0:
                 memory[COST] = 2.0 * (terms + 2 * num_states)
@@ -325,7 +330,7 @@ def iterate(
             memory[WORK] += 2.0 * may
             memory[NEEDED] = np.inf if terms == STAYS else 4.0 * may
             dear = True
-            if terms == DEAR and memory[TURNED] == 0.0 and not plain and discount == 1.0:
+            if terms == DEAR and who == ALONE and memory[TURNED] == 0.0 and discount == 1.0:
                 memory[TURNED] = 1.0
                 memory[NEEDED] = 0.0
                 return TURNING
@@ -341,14 +346,8 @@ def iterate(
         goal = max(0.1 * change, 0.1 * threshold)
         change, increase, sweeps = follow_jit(num_states, discount, block, REPEATS, goal, numbers)
         memory[WORK] += sweeps * (num_states + num_transitions * num_states // num_choices)
-        if change <= threshold and increase <= 0.5:
-            # What the policy is worth; is another any better?
-            change, changed = improve_jit(num_states, discount, block, BOTH, 0.0, numbers)
-            memory[SWEEPS] += 1.0
-            memory[WORK] += size
-            memory[CHANGE] = change
-            if change <= threshold:
-                return CHANGING_LITTLE
+        # Then the policy is worth that; and if the next sweep finds nothing better, it is best.
+        memory[SETTLED] = 1.0 if change <= threshold and increase <= 0.5 else 0.0
     return MORE
 
 

@@ -25,13 +25,10 @@ from gamedp.kernels.iteration import (
     EXACT,
     MEMORY,
     SWEEPS,
-    TURNING,
     begin_jit,
     chooser_jit,
     dwell_jit,
     iterate_jit,
-    put_back_jit,
-    turn_jit,
 )
 from gamedp.kernels.jit import compiled
 from gamedp.kernels.proofs import UNIT, allot_jit, check_jit, conclude_jit
@@ -167,69 +164,6 @@ def prove(
 prove_jit = compiled(prove)
 
 
-def settle_block(
-    num_states: int,
-    num_choices: int,
-    num_transitions: int,
-    discount: float,
-    who: int,
-    may_stay: bool,
-    threshold: float,
-    budget: int,
-    block: Block,
-    numbers: Floats,
-    memory: Floats,
-) -> int:
-    """Iterate over a gathered component from one side and, if that is dear, from the other one.
-
-    The parameters are those of :func:`gamedp.kernels.iteration.iterate`.
-    """
-    done = int(
-        iterate_jit(
-            num_states,
-            num_choices,
-            num_transitions,
-            discount,
-            who,
-            may_stay,
-            threshold,
-            LONG,
-            budget,
-            block,
-            numbers,
-            memory,
-        )
-    )
-    if done != TURNING:
-        return done
-    sequence = np.empty(num_states, np.uintp)
-    other = turn_jit(num_states, num_choices, num_transitions, block, numbers, sequence)
-    found = np.zeros((4, num_states))
-    for position in range(num_states):
-        found[VALUE, position] = numbers[VALUE, sequence[position]]
-    done = int(
-        iterate_jit(
-            num_states,
-            num_choices,
-            num_transitions,
-            discount,
-            who,
-            may_stay,
-            threshold,
-            LONG,
-            budget,
-            other,
-            found,
-            memory,
-        )
-    )
-    put_back_jit(num_states, other, found, sequence, block, numbers)
-    return done
-
-
-settle_block_jit = compiled(settle_block)
-
-
 def solve_components(
     first: int,
     last: int,
@@ -312,11 +246,12 @@ def solve_components(
         else:
             for member in range(size):
                 numbers[VALUE, member] = values[rows.order[start + member]]
-            begin_jit(size, block, numbers)
+                numbers[SLOPE, member] = numbers[WEIGHT, member] = numbers[SHARE, member] = 0.0
+            begin_jit(size, block)
             memory[:] = 0.0
             num_inner = int(block.first_transition[num_choices])
             length = 64 * (size + num_inner)
-            done = settle_block_jit(
+            done = iterate_jit(
                 size,
                 num_choices,
                 num_inner,
@@ -324,6 +259,7 @@ def solve_components(
                 chooser_jit(size, block, swaps),
                 may_stay,
                 0.01 * tolerance,
+                LONG,
                 max(length, LEAST_WORK),
                 block,
                 numbers,

@@ -71,7 +71,7 @@ class _Component:
         )
         self.numbers = np.zeros((4, self.size))
         self.numbers[blocks.VALUE] = run.values[self.states]
-        iteration.begin_jit(self.size, self.block, self.numbers)
+        iteration.begin_jit(self.size, self.block)
         swaps = run.problem.model.has_swaps
         self.who = iteration.chooser_jit(self.size, self.block, swaps)
         self.memory = np.zeros(iteration.MEMORY)
@@ -138,7 +138,6 @@ class _Component:
             iteration.put_back_jit(self.size, block, numbers, sequence, self.block, self.numbers)
         run.values[self.states] = self.numbers[blocks.VALUE]
         most = 0 if self.who == iteration.SWAPS else BUDGET
-        numbers = self.numbers.copy()
         width = topological.prove_jit(
             self.start,
             self.stop,
@@ -147,7 +146,7 @@ class _Component:
             allowed,
             most,
             self.block,
-            numbers,
+            self.numbers,
             run.errors,
             run.policy,
         )

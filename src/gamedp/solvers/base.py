@@ -299,7 +299,7 @@ class Run:
         problem = self.problem
         if reduction is None:
             check_range(problem.model, self.values)
-        else:
+        elif not np.isfinite(self.values).all():
             check_range(reduction.original.model, reduction.lift(self.values), reduction.known)
         if not proven:
             self.prove_all()  # what does not depend on endless play is known all the same

@@ -263,6 +263,8 @@ def _count(number: int, noun: str) -> str:
 
 def _can_go_on_cheaply(problem: Problem) -> bool:
     """Say whether staying in some end component costs next to nothing beside all that is earned."""
+    if not isinstance(problem.objective, TotalReward):
+        return False
     reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
     if not isinstance(reduction, Reduction):
         return False

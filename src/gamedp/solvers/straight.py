@@ -75,7 +75,6 @@ def _search(problem: Problem, reporter: Reporter) -> Straight | None:
         return None
     if model.num_players > 2:
         return None
-    no_rewards = np.broadcast_to(np.zeros(1), model.num_choices)
     no_places = np.empty(0, model.successors.dtype)
     rows = Rows(
         no_places,
@@ -84,7 +83,7 @@ def _search(problem: Problem, reporter: Reporter) -> Straight | None:
         model.transition_offsets,
         model.successors,
         model.probabilities,
-        no_rewards if probable else model.rewards,
+        np.broadcast_to(0.0, model.num_choices) if probable else model.rewards,
         0.0,
         (model.players == 0) == (objective.optimum == "max"),
         1.0,

@@ -208,16 +208,17 @@ def judge(tolerance: float, equation: Equation, marks: Integers, numbers: Floats
     if width <= tolerance:
         return DONE
     off = slack_jit(equation, numbers)
-    if not span > 2.0 * off or not span < np.inf:
-        return STUCK
     marks[IN_VAIN] = 0 if span < numbers[LEAST] else marks[IN_VAIN] + 1
     numbers[LEAST] = min(span, numbers[LEAST])
+    at_end = span <= 2.0 * off and (marks[IN_VAIN] > 3 or span <= 0.125 * off)
+    if at_end or not span < np.inf:
+        return STUCK
     if marks[IN_VAIN] > PATIENCE:
         marks[MOST_INNER] //= 2
         marks[IN_VAIN] = 0
     # What the changes have to come down to. The probe sees less than all.
     goal = tolerance * (1.0 - equation.discount) / max(equation.discount, 0.5)
-    closest = max(CLOSER * goal, off)
+    closest = max(CLOSER * goal, 0.125 * off)
     changed = marks[CHANGED] / len(equation.maximise)
     fraction = min(COARSEST, max(FINEST, 2.0 * changed))
     numbers[LIMIT] = closest if changed == 0.0 else max(fraction * span, closest)

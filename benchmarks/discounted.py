@@ -2,7 +2,7 @@
 
 Each choice of a state leads to five random ones. gamedp proves its values within 1e-6; QuantEcon,
 mdpsolver and pymdptoolbox are asked for the same by their own options, and prove nothing: the true
-error of each answer stands beside its time, and has to be within 1e-6 as well. The truth is gamedp's
+error of each answer stands beside its time, and must be within 1e-6 as well. The truth is gamedp's
 own value within 1e-9. A rival runs only on the sizes that its form of a model allows.
 
 Measured is the solving alone, each model built before in the rival's own form (pymdptoolbox checks

@@ -1,15 +1,17 @@
 """Standard models of probabilistic model checking, at a proven 1e-6, beside Storm.
 
 The models are those that Storm brings along in PRISM's language (consensus, CSMA, FireWire, WLAN,
-leader election, crowds, bounded retransmission, NAND multiplexing), with larger constants; and a
-chain on which stopping early is wrong, and a slippery grid. Storm builds its own; gamedp reads them
-as `.umb` files, writes them as such again, and both read and answer that one file. Storm runs its
-sparse engine with sound methods, its default, and an absolute precision of 1e-6.
+leader election, crowds, bounded retransmission, NAND multiplexing), with larger constants; further
+protocols, written for this (`programs.py`: consensus of four, self-stabilisation, contract signing,
+address configuration, backoff on a shared line); and a chain on which stopping early is wrong, and
+a slippery grid. Storm builds its own and what is a program; gamedp reads them as `.umb` files,
+writes them as such again, and both read and answer that one file. Storm runs its sparse engine with
+sound methods, its default, and an absolute precision of 1e-6.
 
 Warm: both have the model in memory, and what is measured is the answer, for all states, structure
 of the model included; seconds are of processor time. Cold: whole processes, from the file to the
-value, on the clock; compiled kernels are in numba's cache. Without Storm, what needs it is left out
-and the rest is measured alone.
+value, on the clock; compiled kernels are in numba's cache, and Python's bytecode is kept. Without
+Storm, what needs it is left out and the rest is measured alone.
 
 Errors are true ones, against a value that is known by other means: by a formula, by Storm's exact
 engine, or else by gamedp within 1e-11.
@@ -50,7 +52,7 @@ class Instance:
     ----------
     name : str
     program : str
-        One of Storm's, or a name in `OWN`.
+        One of Storm's, or a name in `PROGRAMS` or `OWN`.
     constants : dict
         What is put in.
     target : str
@@ -173,6 +175,57 @@ LARGE = (
         constants={"N": 256, "MAX": 20},
     ),
     Instance(name="NAND 20, 4", program="dtmc/nand-5-2.pm", constants={"N": 20, "K": 4}),
+    Instance(
+        name="consensus 4, K=2, split",
+        program="consensus",
+        constants={"processes": 4, "barrier": 2},
+        target="split",
+        truth="exact",
+    ),
+    Instance(
+        name="consensus 4, K=2, heads",
+        program="consensus",
+        constants={"processes": 4, "barrier": 2},
+        target="heads",
+        optimum="min",
+        truth="exact",
+    ),
+    Instance(
+        name="Herman's ring of 11, steps",
+        program="herman",
+        constants={"processes": 11},
+        target="stable",
+        reward="steps",
+    ),
+    Instance(
+        name="contract signing 5, 6 bits",
+        program="contract",
+        constants={"pairs": 5, "bits": 6},
+        target="unfair",
+        # One party completes a pair of five in the first half; or not, and nor does the other.
+        truth=1 - 2**-5 + 2**-10,
+    ),
+    Instance(
+        name="address configuration, error",
+        program="zeroconf",
+        constants={"probes": 4, "apart": 6, "latest": 24},
+        target="error",
+    ),
+    Instance(
+        name="address configuration, time",
+        program="zeroconf",
+        constants={"probes": 4, "apart": 6, "latest": 24},
+        target="settled",
+        reward="time",
+        optimum="min",
+    ),
+    Instance(
+        name="backoff of 3 stations, time",
+        program="ethernet",
+        constants={"stations": 3, "backoff": 3},
+        target="delivered",
+        reward="time",
+    ),
     Instance(name="slow chain 12", program="slow", constants={"length": 12}, truth=0.7),
     Instance(name="slip grid 100, steps", program="grid", constants={"size": 100}, reward="steps",
              optimum="min"),
@@ -192,6 +245,13 @@ SMALL = (
         target="elected",
         reward="num_rounds",
         truth="exact",
+    ),
+    Instance(
+        name="contract signing 3, 2 bits",
+        program="contract",
+        constants={"pairs": 3, "bits": 2},
+        target="unfair",
+        truth=1 - 2**-3 + 2**-6,
     ),
     Instance(name="slow chain 4", program="slow", constants={"length": 4}, truth=0.7),
     Instance(name="slip grid 8, steps", program="grid", constants={"size": 8}, reward="steps",
@@ -292,14 +352,15 @@ def of_processes(instance: Instance, path: Path, rounds: int) -> measure.Row:
     ours = [sys.executable, "-c", COMMAND_LINE, "solve", str(path), "--json", *options]
     script = Path(storm.__file__)
     theirs = [sys.executable, str(script), str(path), instance.formula, ERROR]
+    environment = measure.with_bytecode(path.parent)
     values = [
-        json.loads(measure.run_child(ours).output)["value"],
-        float(measure.run_child(theirs).output.splitlines()[-1]),
+        json.loads(measure.run_child(ours, environment).output)["value"],
+        float(measure.run_child(theirs, environment).output.splitlines()[-1]),
     ]
     return measure.compare(
         f"{instance.name}: whole process",
-        lambda: measure.run_child(ours).seconds,
-        lambda: measure.run_child(theirs).seconds,
+        lambda: measure.run_child(ours, environment).seconds,
+        lambda: measure.run_child(theirs, environment).seconds,
         rounds=rounds,
         beside="Storm",
         agrees=abs(values[0] - values[1]) <= 3 * TOLERANCE,

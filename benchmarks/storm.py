@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from programs import PROGRAMS
+
 __all__ = ["build", "check", "is_installed", "load", "sound", "value_at_start"]
 
 
@@ -27,9 +29,21 @@ def is_installed() -> bool:
 
 
 def build(program: str, constants: Mapping[str, object]) -> Any:
-    """Return the model of one of the programs that Storm brings along, with other constants."""
+    """Return the model of a program: one that Storm brings along, or one of `PROGRAMS`."""
     import stormpy  # noqa: PLC0415 - may be missing
-    from stormpy import examples  # noqa: PLC0415
+
+    is_own = program in PROGRAMS
+    text = PROGRAMS[program](**constants) if is_own else _text(program, constants)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "program.prism")
+        path.write_text(text, encoding="utf-8")
+        parsed = stormpy.parse_prism_program(str(path))
+    return stormpy.build_model(parsed, options=stormpy.BuilderOptions(build_full=True))
+
+
+def _text(program: str, constants: Mapping[str, object]) -> str:
+    """Return the text of a program that Storm brings along, with other constants."""
+    from stormpy import examples  # noqa: PLC0415 - may be missing
 
     text = Path(examples.__path__[0], "files", program).read_text(encoding="utf-8")
     for name, value in constants.items():
@@ -38,11 +52,7 @@ def build(program: str, constants: Mapping[str, object]) -> Any:
         if count != 1:
             message = f"{program} has no constant {name}"
             raise ValueError(message)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "program.prism")
-        path.write_text(text, encoding="utf-8")
-        parsed = stormpy.parse_prism_program(str(path))
-    return stormpy.build_model(parsed, options=stormpy.BuilderOptions(build_full=True))
+    return text
 
 
 def load(path: Path | str, *, exact: bool = False) -> Any:

@@ -737,6 +737,26 @@ def test_bounds_that_hide_their_proof_are_widened():
     gamedp.verify(model, certificate)
 
 
+def test_the_smallest_numbers_have_certificates():
+    """No part of these can be spared for rounding; bounds are widened in units of the least."""
+    least = 5e-324
+    model = gamedp.Model.from_arrays(
+        [0, 1, 3, 3, 3],
+        [0, 5, 7, 10],
+        [2, 2, 0, 0, 1, 1, 2, 2, 2, 0],
+        np.array([50, -50, 50, -50, 1, 134, 67, 3, -3, -200])
+        / np.repeat([201, 201, 206], [5, 2, 3]),
+        players=[0, 0, 0, 1],
+        terminals=[2, 3],
+        payoffs=[-least, -least],
+        num_players=2,
+    )
+    solution = gamedp.solve(model, gamedp.TotalReward(), gamedp.ExactPolicyIteration())
+    certificate = solution.certificate()
+    assert_contains(certificate, solution.exact)
+    assert gamedp.verify(model, certificate).width < 1e-300
+
+
 def test_bounds_that_do_not_hold_are_not_certified():
     solution = gamedp.solve(Matches(), compile="never")
     state = int((solution.lower == -1).argmax())
@@ -780,8 +800,8 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
     ):
         keep, find, relax = (getattr(kernels, name) for name in names)
         members, gains = inside.copy(), np.full(inside.shape, kernels.NONE)
-        keep(graph, good, ranked, False, members, gains)
-        find(graph, good, ranked, inside, gains)
+        keep(graph, good, ranked, members, gains)
+        find(graph, good, ranked, ranked ^ inside, inside, gains)
         bounds = np.where(inside, 1.0, 0.5)
         via = np.tile(model.choice_offsets[:-1], (2, 1))
         relax(graph, via, inside, np.array([1.0, -1.0]), 0.9, bounds)

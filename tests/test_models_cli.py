@@ -219,3 +219,24 @@ def test_what_the_first_player_of_a_game_wants(run, option):
     assert code == 0
     assert json.loads(out)["objective"] == {"name": "total", "optimum": option[2:]}
     assert json.loads(out)["value"] == -1.0  # there is no choice
+
+
+def test_a_model_is_explained(folder, capsys):
+    assert main(["explain", "model.umb", "--reach", "goal", "--min"]) == 0
+    words = capsys.readouterr().out
+    assert "4 states, 6 choices, 7 transitions" in words
+    assert "The graph alone tells" in words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["model.umb"], "--reward must say which reward counts"),
+        (["model.umb", "--reach", "gaol"], "There is no label 'gaol'"),
+        (["model.umb", "--reach", "goal", "--set", "size=3"], "model.umb is a file"),
+        (["matches", "--reach", "goal"], "--reach is for a model in a file"),
+    ],
+)
+def test_what_cannot_be_explained(folder, capsys, arguments, words):
+    assert main(["explain", *arguments]) == 2
+    assert words in capsys.readouterr().err

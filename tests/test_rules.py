@@ -406,7 +406,7 @@ def test_an_initial_state_that_is_none_gets_a_clear_error(tier):
         (None, "the initial states contain None, which is not a state"),
         ([(0.5, Spot(0, 1))], "the initial states have total probability 0.5, not 1"),
         ([Spot(0, 1)], "contain Spot(player=0, left=1), which is not a (probability, state) pair"),
-        ([], "the initial states have total probability 0, not 1"),
+        ([], "the initial states have total probability 0.0, not 1"),
         ({}, "the initial states contain {}, which cannot be a state: unhashable type: 'dict'"),
     ):
         game = type("Odd", (Countdown,), {"initial_state": lambda self, start=start: start})()

@@ -14,9 +14,11 @@ import attrs
 import numpy as np
 
 from gamedp.certificate import Certificate, verify
+from gamedp.certificate.claim import may_drift
 from gamedp.certificate.sides import Ending, Side, turned
 from gamedp.certificate.verifying import compare, recompute
 from gamedp.certificate.worth import exactly_keeps, slices, worths
+from gamedp.drifts import find_drifts
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.kernels import ranks as kernels
 from gamedp.objectives import AverageReward, FiniteHorizon, Reachability, TotalReward
@@ -43,6 +45,9 @@ MOST_MOVED = 2.0**-24
 
 MOST_VISITS = 30_000_000
 """Transitions looked at to widen the bounds, for one margin; at least ten times each."""
+
+LEAST_MOVED = 2.0**-1040
+"""How far bounds may be widened in any case: of the smallest numbers, no part can be spared."""
 
 MOST_EXACT = 100_000
 """Inequalities to decide in rational numbers; if there are more, bounds are widened instead."""
@@ -73,7 +78,8 @@ def certify(solution: Solution) -> Certificate:
         verify(model, plain)
         return plain
     if isinstance(objective, FiniteHorizon):
-        lower, upper = recompute(model, plain, objective)
+        with np.errstate(all="ignore"):  # what overflows is not proven
+            lower, upper = recompute(model, plain, objective)
         plain = attrs.evolve(
             plain,
             lower=np.minimum(solution.lower, lower),
@@ -145,7 +151,7 @@ def _is_close(plain: Certificate, wider: Certificate) -> bool:
     finite = [bounds[np.isfinite(bounds)] for bounds in (plain.lower, plain.upper)]
     size = max(float(np.abs(bounds).max(initial=0.0)) for bounds in finite)
     room = float(apart[np.isfinite(apart)].max(initial=0.0))
-    return not (moved > MOST_MOVED * size + room).any()
+    return not (moved > MOST_MOVED * size + LEAST_MOVED + room).any()
 
 
 class _Ranking:
@@ -196,6 +202,7 @@ class _Ranking:
         for number, side in enumerate(self.sides):
             self._judge(number, side, margin)
         self.via = np.full(shape, NONE)
+        self.drifts = np.full(shape, -np.inf)
         self.ranks = np.full(shape, NONE)
         self.gains = np.full(shape, NONE)
         if self.ranked:
@@ -212,7 +219,7 @@ class _Ranking:
                 if margin:
                     size = np.maximum(np.abs(worth.least), np.abs(worth.most))
                     bound = side.bound[rows.state_of]
-                    bound = bound - margin * np.maximum(size, np.abs(bound))
+                    bound = bound - margin * np.maximum(size, np.abs(bound)) - kernels.TINY
                     holds = worth.compare(bound)[0] | (side.bound[rows.state_of] == np.inf)
                 else:
                     holds, fails = compare(self.model, side, rows)
@@ -253,15 +260,12 @@ class _Ranking:
                 return
             rank = int(self.ranks.max()) + 1
             content = np.stack([side.bound <= side.draw for side in self.sides])
-            members = self._idle(left & content, self.ranks != NONE, good)
-            if members.any():
-                rank += rank % 2
-            else:
-                members, gains = self._gaining(left, self.ranks != NONE, good)
-                if not members.any():
-                    return
-                rank += 1 - rank % 2
-                self.gains[members] = gains[members]
+            members, gains = self._gaining(left, self.ranks != NONE, good, content)
+            if not members.any():
+                members = self._drifting(left, self.ranks != NONE, good)
+            if not members.any():
+                return
+            self.gains[members] = gains[members]
             reached = self._queue(queue, first, members, rank)
 
     def _queue(self, queue: Integers, first: int, members: Flags, rank: int) -> int:
@@ -289,22 +293,48 @@ class _Ranking:
             )
         return may
 
-    def _idle(self, members: Flags, ranked: Flags, good: Flags, *, free: bool = False) -> Flags:
+    def _trapped(self, members: Flags, ranked: Flags, good: Flags) -> Flags:
         """Return the largest part of a set that stays within itself or leads to what is ranked."""
         members = members.copy()
-        while kernels.keep_inside_jit(self.graph, good, ranked, free, members, self.gains):
+        while kernels.keep_inside_jit(self.graph, good, ranked, members, self.gains):
             pass
         return members
 
-    def _gaining(self, members: Flags, ranked: Flags, good: Flags) -> tuple[Flags, Integers]:
-        """Return the largest part of a set that earns within itself, or leads to what is ranked."""
+    def _gaining(
+        self, members: Flags, ranked: Flags, good: Flags, content: Flags
+    ) -> tuple[Flags, Integers]:
+        """Return the largest part of a set that leads to what is ranked, or stays within itself.
+
+        There it earns again and again, or gets to who is content.
+        """
         while True:
             gains = np.full(members.shape, NONE)
-            while kernels.find_gains_jit(self.graph, good, ranked, members, gains):
+            while kernels.find_gains_jit(self.graph, good, ranked, content, members, gains):
                 pass
             if (members == (gains != NONE)).all():
                 return members, gains
             members = gains != NONE
+
+    def _drifting(self, left: Flags, ranked: Flags, good: Flags) -> Flags:
+        """Find a set that stays within itself and earns ever more, in spite of what it loses."""
+        members = np.zeros_like(left)
+        if not may_drift(self.model, self.plain.objective):
+            return members
+        for number in range(2):
+            rewards = self.graph.rewards[number]
+            if not left[number].any() or not (rewards > 0).any() or not (rewards < 0).any():
+                continue
+            members[number], drifts, via = find_drifts(
+                self.model,
+                self.graph.helps[number],
+                rewards,
+                good[number],
+                ranked[number],
+                left[number],
+            )
+            self.drifts[number, members[number]] = drifts[members[number]]
+            self.via[number, members[number]] = via[members[number]]
+        return members
 
     def _trap(self) -> None:
         """Rank the nodes of infinite bounds."""
@@ -324,9 +354,12 @@ class _Ranking:
                     good[number, here] = np.minimum.reduceat(after, rows.starts) > -np.inf
         while left.any():
             if until:
-                members = self._idle(left, ranked, good, free=True)
+                members = self._trapped(left, ranked, good)
             else:
-                members, gains = self._gaining(left, ranked, good)
+                nobody = np.zeros_like(left)
+                members, gains = self._gaining(left, ranked, good, nobody)
+                if not members.any():
+                    members = self._drifting(left, ranked, good)
                 self.gains[members] = gains[members]
             if not members.any():
                 return
@@ -342,12 +375,17 @@ class _Ranking:
         gains: list[Any] = [None, None]
         if (self.gains > 0).any():
             gains = list(np.maximum(self.gains, 0))
+        biases: list[Any] = [None, None]
+        if np.isfinite(self.drifts).any():
+            biases = [self.drifts[0], -self.drifts[1]]
         return attrs.evolve(
             self.plain,
             lower_ranks=self.ranks[0],
             upper_ranks=self.ranks[1],
             lower_gains=gains[0],
             upper_gains=gains[1],
+            bias_lower=biases[0],
+            bias_upper=biases[1],
         )
 
     def relaxed(self) -> Certificate:

@@ -27,6 +27,9 @@ __all__ = ["Model"]
 SUM_TOLERANCE = 1e-9
 """How far the probabilities of a choice may be from one in total."""
 
+SUM_ROUNDING = 2.0**-51
+"""How far they are off at most in a model: from more than rounding, they are scaled."""
+
 ARRAYS = (
     "choice_offsets",
     "transition_offsets",
@@ -158,6 +161,14 @@ class Model:
         return bool(self.probabilities.min() < 0)
 
     @functools.cached_property
+    def is_terminal(self) -> NDArray[np.bool_]:
+        """Whether a state is terminal; (S,)."""
+        mask = np.zeros(self.num_states, np.bool_)
+        mask[self.terminals] = True
+        mask.flags.writeable = False
+        return mask
+
+    @functools.cached_property
     def is_deterministic(self) -> bool:
         """Whether every choice leads to one state for sure."""
         sure = self.num_transitions == self.num_choices
@@ -226,7 +237,8 @@ class Model:
         """
         if self.states is None or self.rules is None:
             # Without a game, a state is an index.
-            number = operator.index(state) if isinstance(state, SupportsIndex) else -1
+            is_number = isinstance(state, SupportsIndex) and type(state) is not bool  # type: ignore[comparison-overlap]
+            number = operator.index(state) if is_number else -1  # type: ignore[arg-type]
             if not 0 <= number < self.num_states:
                 message = (
                     f"there is no state {state!r}; the model has no game, and its states are the "
@@ -272,7 +284,8 @@ class Model:
         """Make a model of arrays, which are checked and copied.
 
         Transitions with probability zero are dropped, and those of a choice that lead to the same
-        state are added up.
+        state are added up. Probabilities that miss one in total by more than rounding explains are
+        scaled.
 
         Parameters
         ----------
@@ -394,12 +407,13 @@ def check_finite(model: Model) -> None:
     """Raise InvalidModelError if a reward or payoff is NaN or infinite."""
     for name, array in (("reward", model.rewards), ("payoff", model.payoffs)):
         finite = np.isfinite(array)
+        if finite.all():
+            continue
         bad = np.flatnonzero(~(finite if array.ndim == 1 else finite.all(axis=1)))
-        if len(bad):
-            place = (
-                describe_choice(model, int(bad[0]))
-                if name == "reward"
-                else f"terminal state {model.state(int(model.terminals[bad[0]]))!r}"
-            )
-            message = f"the {name} of {place} is {array[bad[0]]}; it must be a finite number."
-            raise InvalidModelError(message)
+        place = (
+            describe_choice(model, int(bad[0]))
+            if name == "reward"
+            else f"terminal state {model.state(int(model.terminals[bad[0]]))!r}"
+        )
+        message = f"the {name} of {place} is {array[bad[0]]}; it must be a finite number."
+        raise InvalidModelError(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -22,6 +23,7 @@ __all__ = [
     "Reachability",
     "StateSet",
     "TotalReward",
+    "check_objective",
     "has_target",
     "resolved",
 ]
@@ -36,6 +38,22 @@ def _is_optimum(_instance: object, _attribute: object, value: str) -> None:
     if value not in ("max", "min"):
         message = f'optimum is {value!r}; it must be "max" or "min" (what player 0 wants).'
         raise InvalidParameterError(message)
+
+
+def _as_number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        message = f"discount is {value!r}; it must be a number, at least 0 and below 1."
+        raise InvalidParameterError(message) from None
+
+
+def _as_steps(value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        message = f"horizon is {value!r}; it must be an integer: a number of steps."
+        raise InvalidParameterError(message) from None
 
 
 def _is_discount(_instance: object, _attribute: object, value: float) -> None:
@@ -54,13 +72,26 @@ def _is_horizon(_instance: object, _attribute: object, value: int) -> None:
 
 def _states(given: Any) -> Any:
     """Return a set of states as a locked mask, a function, or a tuple of states."""
-    if given is None or callable(given):
+    if callable(given):
         return given
     if isinstance(given, np.ndarray) and given.dtype == np.bool_:
         mask = given.copy()
         mask.flags.writeable = False
         return mask
-    return tuple(given.tolist() if isinstance(given, np.ndarray) else given)
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        message = (
+            f"{given!r} is no set of states; give a mask of bool, the states in a list, or a "
+            "function that says of a state whether it belongs to them."
+        )
+        raise InvalidParameterError(message)
+    states = tuple(given.tolist() if isinstance(given, np.ndarray) else given)
+    if isinstance(given, (list, tuple)) and set(map(type, states)) in ({bool}, {np.bool_}):
+        return _states(np.array(states))
+    return states
+
+
+def _states_if_any(given: Any) -> Any:
+    return None if given is None else _states(given)
 
 
 def _same(first: Any, second: Any) -> bool:
@@ -83,7 +114,10 @@ class TotalReward:
 
     With `until`, rewards count until the first of these states is reached, payoffs of terminal
     states among them included; where that happens with a probability below one, the total is
-    infinite (``+inf``): so a minimum is one over the policies that reach them almost surely.
+    infinite (``+inf``): so a minimum is one over the policies that reach them almost surely. It is
+    ``-inf`` where that can be put off at a profit for as long as one likes: a limit that no policy
+    attains which keeps to one choice a state. The policy given there is the one that goes round;
+    that of :class:`Reachability` then leads to the target from wherever it is.
 
     Parameters
     ----------
@@ -95,7 +129,7 @@ class TotalReward:
 
     optimum: Optimum = attrs.field(default="max", validator=_is_optimum)
     until: Any = attrs.field(
-        default=None, converter=_states, eq=_by_content, hash=False, kw_only=True
+        default=None, converter=_states_if_any, eq=_by_content, hash=False, kw_only=True
     )
 
 
@@ -115,7 +149,7 @@ class Reachability:
     """
 
     target: Any = attrs.field(converter=_states, eq=_by_content, hash=False)
-    allowed: Any = attrs.field(default=None, converter=_states, eq=_by_content, hash=False)
+    allowed: Any = attrs.field(default=None, converter=_states_if_any, eq=_by_content, hash=False)
     optimum: Optimum = attrs.field(default="max", validator=_is_optimum)
 
 
@@ -146,7 +180,7 @@ class Discounted:
         What player 0 wants.
     """
 
-    discount: float = attrs.field(converter=float, validator=_is_discount)
+    discount: float = attrs.field(converter=_as_number, validator=_is_discount)
     optimum: Optimum = attrs.field(default="max", validator=_is_optimum)
 
 
@@ -164,7 +198,7 @@ class FiniteHorizon:
         What player 0 wants.
     """
 
-    horizon: int = attrs.field(converter=int, validator=_is_horizon)
+    horizon: int = attrs.field(converter=_as_steps, validator=_is_horizon)
     optimum: Optimum = attrs.field(default="max", validator=_is_optimum)
 
 
@@ -177,16 +211,30 @@ def has_target(objective: Objective) -> bool:
     return isinstance(objective, Reachability) or until is not None
 
 
+def check_objective(objective: Any) -> None:
+    """Raise InvalidParameterError unless it is an objective; a class is none."""
+    if not isinstance(objective, Objective):
+        name = objective.__name__ if isinstance(objective, type) else repr(objective)
+        message = (
+            f"the objective is {name}; it must be a TotalReward, Reachability, Discounted, "
+            "FiniteHorizon or AverageReward, such as gamedp.TotalReward()."
+        )
+        raise InvalidParameterError(message)
+
+
 def resolved(objective: Objective, model: Any) -> Objective:
     """Return the objective with its sets of states as masks over the states of a model.
 
     Raises
     ------
+    InvalidParameterError
+        If it is no objective.
     InvalidModelError
         If a mask has not one entry for each state.
     UnknownStateError
         If the model has not one of the states.
     """
+    check_objective(objective)
     if not isinstance(objective, (TotalReward, Reachability)):
         return objective
     sets: dict[str, Any] = {
@@ -207,8 +255,14 @@ def _mask(states: Any, name: str, model: Any) -> NDArray[np.bool_]:
             raise InvalidModelError(message)
         return states
     if callable(states):
-        every = (model.state(index) for index in range(model.num_states))
-        return np.fromiter((bool(states(state)) for state in every), np.bool_, model.num_states)
+        return _where(states, name, model)
+    looks_like_a_mask = all(type(state) is int and state in (0, 1) for state in states)
+    if model.states is None and len(states) == model.num_states > 2 and looks_like_a_mask:
+        message = (
+            f"{name} has a 0 or 1 for each state of the model, as a mask has; but as numbers, they "
+            "are the states 0 and 1. Make it a mask: numpy.array(..., dtype=bool)."
+        )
+        raise InvalidModelError(message)
     mask = np.zeros(model.num_states, np.bool_)
     for state in states:
         index, swapped = model.index(state)
@@ -219,4 +273,18 @@ def _mask(states: Any, name: str, model: Any) -> NDArray[np.bool_]:
             )
             raise InvalidModelError(message)
         mask[index] = True
+    return mask
+
+
+def _where(belongs: Callable[[Any], Any], name: str, model: Any) -> NDArray[np.bool_]:
+    mask = np.zeros(model.num_states, np.bool_)
+    for index in range(model.num_states):
+        answer = belongs(model.state(index))
+        if answer is None:
+            message = (
+                f"{name}, a function, returns None for {model.state(index)!r}; it must return True "
+                "or False."
+            )
+            raise InvalidParameterError(message)
+        mask[index] = bool(answer)
     return mask

@@ -40,11 +40,16 @@ class Problem:
     endless_is_worst : bool
         Whether from every state play can surely end, and to go on for ever is worth minus infinity
         to whoever could choose it: then errors of a total reward can be proven as well.
+    endless : float or None
+        Where two opponents can keep each other from an end: what play without end is worth where it
+        earns nothing, 0 or plus infinity. There Bellman's equation has many solutions, and bounds
+        of its values need to be deflated. None for all other problems.
     """
 
     model: Model
     objective: Objective = attrs.field(factory=TotalReward)
     endless_is_worst: bool = attrs.field(default=False, kw_only=True)
+    endless: float | None = attrs.field(default=None, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         """Refuse numbers that no solver could work with; make sets of states masks."""
@@ -74,6 +79,11 @@ class Problem:
     def discount(self) -> float:
         """What the value one step later counts."""
         return self.objective.discount if isinstance(self.objective, Discounted) else 1.0
+
+    @property
+    def is_contested(self) -> bool:
+        """Whether two opponents can keep each other from an end."""
+        return self.endless is not None
 
     @property
     def is_proper(self) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import enum
 import functools
-import html
 import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -12,8 +10,19 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import UnknownNameError, UnknownStateError, UnsupportedProblemError
+from gamedp.errors import UnknownStateError, UnsupportedProblemError
+from gamedp.guarantees import (
+    ActionValue,
+    Guarantee,
+    Statistics,
+    Status,
+    check_player,
+    mean_of,
+    opposite_bounds,
+    width_of,
+)
 from gamedp.objectives import AverageReward
+from gamedp.presentation import columns_of, html_table, in_short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -24,7 +33,6 @@ if TYPE_CHECKING:
     from gamedp.certificate import Certificate
     from gamedp.model import Model
     from gamedp.objectives import Objective
-    from gamedp.staged_solution import StagedSolution
     from gamedp.symmetry import Counterparts
 
 __all__ = [
@@ -36,145 +44,9 @@ __all__ = [
     "check_player",
     "html_table",
     "in_short",
+    "opposite_bounds",
+    "width_of",
 ]
-
-
-class Status(enum.Enum):
-    """How far a solver got; the value is the message that people read."""
-
-    SOLVED = "solved: the bounds are as close as was asked"
-    ROUNDING = "stopped where rounding ends: the bounds hold, but are wider than was asked"
-    SWEEP_LIMIT = "stopped at the limit of sweeps: the bounds hold, but are wider than was asked"
-    TIME_LIMIT = "stopped at the limit of time: the bounds hold, but are wider than was asked"
-    NODE_LIMIT = "stopped at the limit of nodes: the bounds hold, but are wider than was asked"
-    DEPTH_LIMIT = "searched to the depth that was asked: the value is an estimate, the bounds hold"
-    UNPROVEN = "stopped when the values hardly changed any more: nothing is proven"
-
-
-class Guarantee(enum.Enum):
-    """What one may rely on; the value is the message that people read."""
-
-    TWO_SIDED = "the true value lies between the bounds"
-    EQUILIBRIUM = (
-        "the bounds contain what each player gets under this policy, which is an equilibrium"
-    )
-    NONE = "none: play may go on for ever, and this method then proves nothing"
-
-
-@attrs.frozen
-class Statistics:
-    """How much work a solution took.
-
-    Attributes
-    ----------
-    states, choices, transitions : int
-        Size of the model.
-    sweeps : int
-        Times that every state was looked at, rounded up.
-    seconds : dict
-        How long it took to ``"compile"`` the rules, ``"explore"`` the states and ``"solve"``.
-    bytes : int
-        Memory that the model and the solution take.
-    """
-
-    states: int
-    choices: int
-    transitions: int
-    sweeps: int
-    seconds: dict[str, float]
-    bytes: int
-
-
-@attrs.frozen
-class ActionValue:
-    """One action in a state.
-
-    Attributes
-    ----------
-    action : int
-        The game's own number for it.
-    name : str
-        The action in words.
-    value : float
-        What player 0 can expect after it.
-    lower, upper : float
-        Bounds of that.
-    """
-
-    action: int
-    name: str
-    value: float
-    lower: float
-    upper: float
-
-
-def in_short(solution: Solution | StagedSolution) -> str:
-    """Return the value at the start, its bounds and what they rest on, on one line."""
-    low, high = solution.bounds()
-    return (
-        f"<{type(solution).__name__} value={solution.value()!r} lower={low!r} upper={high!r} "
-        f"guarantee={solution.guarantee.name} status={solution.status.name}>"
-    )
-
-
-def width_of(
-    lower: NDArray[np.float64], upper: NDArray[np.float64], *, relative: bool = False
-) -> float:
-    """Return how far bounds are apart at most; infinite ones that are equal are not.
-
-    Parameters
-    ----------
-    relative : bool
-        Whether to divide by the smallest absolute value of what lies between them; that is
-        infinite if 0 does.
-    """
-    apart = lower != upper
-    lower, upper = lower[apart], upper[apart]
-    widths = upper - lower
-    if relative:
-        least = np.maximum(np.maximum(lower, -upper), 0.0)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            widths = np.where(least > 0, widths / least, np.inf)
-    return float(np.max(widths, initial=0.0))
-
-
-def check_player(num_players: int, player: int) -> None:
-    """Raise UnknownNameError unless there is such a player."""
-    if not 0 <= player < num_players:
-        message = f"there is no player {player}; there are {num_players}."
-        raise UnknownNameError(message)
-
-
-def html_table(solution: Solution | StagedSolution, counted: str) -> str:
-    """Return a solution in short as a table for notebooks; `counted` names its states."""
-    low, high = solution.bounds()
-    rows = {
-        "value": f"{solution.value()!r}",
-        "bounds": f"{low!r} … {high!r}",
-        "guarantee": solution.guarantee.value,
-        "status": solution.status.value,
-        "solver": repr(solution.solver),
-        counted: f"{solution.statistics.states:,}",
-    }
-    cells = "".join(
-        f"<tr><th>{key}</th><td>{html.escape(text)}</td></tr>" for key, text in rows.items()
-    )
-    return f"<table>{cells}</table>"
-
-
-def opposite_bounds(constant_sum: float, low: float, high: float) -> tuple[float, float]:
-    """Return bounds of what one of two players gets, from bounds of what the other one gets."""
-    return _less(constant_sum, high, -math.inf), _less(constant_sum, low, math.inf)
-
-
-def _less(minuend: float, subtrahend: float, outward: float) -> float:
-    """Return a difference, rounded outward if it is no 64-bit number."""
-    difference = minuend - subtrahend
-    if not math.isfinite(difference):
-        return difference
-    if Fraction(minuend) - Fraction(subtrahend) == Fraction(difference):
-        return difference
-    return math.nextafter(difference, outward)
 
 
 def _is_same(state: Hashable, representative: Any) -> bool:
@@ -282,15 +154,18 @@ class Solution:
         """
         check_player(self.model.num_players, player)
         if state is None:
-            return self._initial(self.values, self.values, player)
+            mean = self._initial(self.values, self.values, player)
+            return self._seen(mean, player == 1 and self.values.ndim == 1)
         return self._seen(*self._at(self.values, state, player))
 
     def bounds(self, state: Hashable | None = None, player: int = 0) -> tuple[float, float]:
         """Return (lower, upper) of what `player` can expect in `state`, or from the start."""
         check_player(self.model.num_players, player)
         if state is None:
-            low = self._initial(self.lower, self.upper, player)
-            high = self._initial(self.upper, self.lower, player)
+            low = self._initial(self.lower, self.upper, player, -math.inf)
+            high = self._initial(self.upper, self.lower, player, math.inf)
+            if player == 1 and self.lower.ndim == 1:
+                low, high = opposite_bounds(self.model.constant_sum, low, high)
         else:
             low, other_side = self._at(self.lower, state, player)
             high, _ = self._at(self.upper, state, player)
@@ -299,20 +174,22 @@ class Solution:
         return min(low, high), max(low, high)
 
     def _initial(
-        self, array: NDArray[np.float64], opposite: NDArray[np.float64], player: int
+        self,
+        array: NDArray[np.float64],
+        opposite: NDArray[np.float64],
+        player: int,
+        outward: float | None = None,
     ) -> float:
-        """Return the mean over the initial states; swapped ones read from the opposite bound."""
-        total = 0.0
-        for state, probability in zip(
-            self.model.initial_states.tolist(),
-            self.model.initial_probabilities.tolist(),
-            strict=True,
-        ):
-            swapped = probability < 0
-            column = (opposite if swapped else array)[state]
-            number = float(column if np.ndim(column) == 0 else column[player])
-            total += abs(probability) * self._seen(number, swapped)
-        return self._seen(total, player == 1 and array.ndim == 1)
+        """Return the mean over the initial states; swapped ones read from the opposite bound.
+
+        Of two players' it is player 0's. Rounded to the next number, or `outward`.
+        """
+        chances = self.model.initial_probabilities.tolist()
+        numbers = []
+        for state, chance in zip(self.model.initial_states.tolist(), chances, strict=True):
+            column = (opposite if chance < 0 else array)[state]
+            numbers.append(float(column if np.ndim(column) == 0 else column[player]))
+        return mean_of(numbers, chances, self.model.constant_sum, outward)
 
     def exact_value(self, state: Hashable | None = None, player: int = 0) -> Fraction | float:
         """Return what `player` can expect in `state`, or from the start, as a rational number.
@@ -626,23 +503,7 @@ class Solution:
         What ``pandas.DataFrame`` or ``polars.DataFrame`` takes as it is. For states that are not
         packed into integers there is the one column ``state``.
         """
-        model = self.model
-        columns: dict[str, NDArray[Any]] = {}
-        layout = getattr(model.states, "layout", None)
-        if layout is not None:
-            fields = model.states.fields()  # type: ignore[union-attr] # a packed table has them
-            columns.update(zip(layout.names(), fields.T, strict=True))
-        else:
-            states = np.empty(model.num_states, object)
-            states[:] = [model.state(index) for index in range(model.num_states)]
-            columns["state"] = states
-        columns["value"], columns["lower"], columns["upper"] = self.values, self.lower, self.upper
-        has_choice = self.policy >= 0
-        actions = np.where(has_choice, model.action_labels[self.policy * has_choice], 0)
-        columns["action"] = np.ma.masked_array(actions, ~has_choice)
-        if self.distances is not None:
-            columns["distance"] = np.ma.masked_less(self.distances, 0)
-        return columns
+        return columns_of(self)
 
     def certificate(self) -> Certificate:
         """Return the bounds with all that :func:`gamedp.verify` needs to check them.

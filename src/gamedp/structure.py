@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 import numpy as np
@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.kernels.attractors import Graph
+
     Integers = NDArray[np.signedinteger[Any]]
     Flags = NDArray[np.bool_]
 
 __all__ = ["Structure"]
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Structure:
     """The graph of a model, taken apart: S states, C choices, T transitions, K components.
 
@@ -34,23 +36,7 @@ class Structure:
     transition_offsets : (C+1,) int64
         The transitions of choice c are ``transition_offsets[c] .. transition_offsets[c+1] - 1``.
     successors : (T,) int32 or int64
-        The state a transition leads to. The arrays below have its type.
-    component : (S,)
-        The strongly connected component of each state. No transition leads to a component with a
-        higher number, so that whoever goes through them from 0 on finds every successor outside the
-        component done.
-    order : (S,)
-        The states by component, within a component as a depth-first search finishes them. Most
-        successors of a state come before it, in an acyclic model all of them.
-    component_offsets : (K+1,)
-        The states of component k are ``order[component_offsets[k]:component_offsets[k+1]]``.
-    nontrivial : (K,) bool
-        Whether a component contains a cycle: it has several states, or one that may follow itself.
-    levels : (K,)
-        The number of steps from component to component on the longest way down: 0 where none leads
-        out. Components of one level do not depend on each other.
-    num_levels : int
-        How many levels there are.
+        The state a transition leads to. Arrays of states and components have its type, too.
 
     Examples
     --------
@@ -67,72 +53,27 @@ class Structure:
     (array([ 0,  0, -1]), array([ True, False,  True]), False)
     """
 
-    choice_offsets: Integers = attrs.field(repr=False)
-    transition_offsets: Integers = attrs.field(repr=False)
-    successors: Integers = attrs.field(repr=False)
-    component: Integers = attrs.field(repr=False)
-    order: Integers = attrs.field(repr=False)
-    component_offsets: Integers = attrs.field(repr=False)
-    nontrivial: Flags = attrs.field(repr=False)
-    levels: Integers = attrs.field(repr=False)
-    num_levels: int
-    _num_candidates: int = attrs.field(repr=False)
+    choice_offsets: Integers
+    transition_offsets: Integers
+    successors: Integers
 
     @classmethod
     def of(
         cls, choice_offsets: Integers, transition_offsets: Integers, successors: Integers
     ) -> Structure:
-        """Find the components and levels of a graph, in time linear in its size.
+        """Take a graph apart: what is asked for is found then, in time linear in its size.
 
         Parameters
         ----------
         choice_offsets, transition_offsets, successors
             The graph, as in :class:`gamedp.Model`. The arrays are trusted to form one.
-
-        Returns
-        -------
-        Structure
-            The structure; end components are found when they are first asked for.
         """
-        from gamedp.kernels import components  # noqa: PLC0415 - brings numba along
-
         # Locked arrays are a type of their own to numba: so every kernel compiles only once.
-        choice_offsets = _locked(choice_offsets)
-        transition_offsets = _locked(transition_offsets)
-        successors = _locked(successors)
-        num_states = len(choice_offsets) - 1
-        edge_offsets = transition_offsets[choice_offsets]
-        component = np.empty(num_states, successors.dtype)
-        order = np.empty(num_states, successors.dtype)
-        component_offsets = np.empty(num_states + 1, successors.dtype)
-        num_components = components.strongly_connected_components_jit(
-            edge_offsets, successors, component, order, component_offsets
-        )
-        component_offsets = component_offsets[: num_components + 1].copy()
-        levels = np.empty(num_components, successors.dtype)
-        nontrivial = np.empty(num_components, np.bool_)
-        num_levels, num_candidates = components.describe_jit(
-            choice_offsets,
-            transition_offsets,
-            successors,
-            component,
-            order,
-            component_offsets,
-            levels,
-            nontrivial,
-        )
-        return cls(
-            choice_offsets=choice_offsets,
-            transition_offsets=transition_offsets,
-            successors=successors,
-            component=_locked(component),
-            order=_locked(order),
-            component_offsets=_locked(component_offsets),
-            nontrivial=_locked(nontrivial),
-            levels=_locked(levels),
-            num_levels=num_levels,
-            num_candidates=num_candidates,
-        )
+        return cls(_locked(choice_offsets), _locked(transition_offsets), _locked(successors))
+
+    def __repr__(self) -> str:
+        """Give the number of levels."""
+        return f"{type(self).__name__}(num_levels={self.num_levels})"
 
     def __reduce__(self) -> tuple[Callable[..., Structure], tuple[Integers, Integers, Integers]]:
         # The rest is found again about as fast as it could be read, and comes back locked.
@@ -141,50 +82,136 @@ class Structure:
     @property
     def num_states(self) -> int:
         """How many states there are (S)."""
-        return len(self.component)
+        return len(self.choice_offsets) - 1
 
     @property
     def num_components(self) -> int:
         """How many strongly connected components there are (K)."""
-        return len(self.nontrivial)
+        return len(self._parts.nontrivial)
 
     @cached_property
+    def _parts(self) -> _Parts:
+        """Find the components and levels."""
+        from gamedp.kernels import components  # noqa: PLC0415 - brings numba along
+
+        num_states = self.num_states
+        dtype = self.successors.dtype
+        component, order, levels, stack = (np.empty(num_states, dtype) for _ in range(4))
+        component_offsets = np.empty(num_states + 1, dtype)
+        place = np.empty(num_states, f"u{dtype.itemsize}")
+        nontrivial = np.empty(num_states, np.bool_)
+        num_components, *counts = components.take_apart_jit(
+            self.choice_offsets,
+            self.transition_offsets,
+            self.successors,
+            component,
+            order,
+            place,
+            component_offsets,
+            levels,
+            nontrivial,
+            np.empty(num_states + 1, np.int64),
+            stack,
+            np.empty(num_states, np.int64),
+            np.empty(num_states, np.bool_),
+            np.empty(num_states, np.int8),
+        )
+        return _Parts(
+            _locked(component),
+            _locked(order),
+            _locked(place),
+            _locked(component_offsets[: num_components + 1]),
+            _locked(nontrivial[:num_components]),
+            _locked(levels[:num_components]),
+            *counts,
+        )
+
+    @property
+    def component(self) -> Integers:
+        """The strongly connected component of each state; (S,).
+
+        No transition leads to a component with a higher number, so that whoever goes through them
+        from 0 on finds every successor outside the component done.
+        """
+        return self._parts.component
+
+    @property
+    def order(self) -> Integers:
+        """The states by component, within a component as a depth-first search finishes them; (S,).
+
+        Most successors of a state come before it, in an acyclic model all of them.
+        """
+        return self._parts.order
+
+    @property
     def place(self) -> NDArray[np.unsignedinteger[Any]]:
         """Where in the order each state stands, unsigned: ``order[place[s]] == s``; (S,)."""
-        place = np.empty(self.num_states, f"u{self.order.itemsize}")
-        place[self.order] = np.arange(self.num_states, dtype=place.dtype)
-        return _locked(place)
+        return self._parts.place
+
+    @property
+    def component_offsets(self) -> Integers:
+        """Component k is ``order[component_offsets[k]:component_offsets[k+1]]``; (K+1,)."""
+        return self._parts.component_offsets
+
+    @property
+    def nontrivial(self) -> Flags:
+        """Whether a component contains a cycle; (K,).
+
+        It then has several states, or one that may follow itself.
+        """
+        return self._parts.nontrivial
+
+    @property
+    def levels(self) -> Integers:
+        """The number of steps from component to component on the longest way down; (K,).
+
+        0 where none leads out. Components of one level do not depend on each other.
+        """
+        return self._parts.levels
+
+    @property
+    def num_levels(self) -> int:
+        """How many levels there are."""
+        return self._parts.num_levels
 
     @cached_property
+    def graph(self) -> Graph:
+        """The graph and the way back, as kernels take it; no components are needed for it."""
+        from gamedp.kernels import attractors  # noqa: PLC0415 - brings numba along
+
+        num_choices = len(self.transition_offsets) - 1
+        dtype = self.successors.dtype
+        owners = np.empty(num_choices, dtype)
+        offsets = np.empty(self.num_states + 1, np.int64)
+        # Choices are numbered in the type of states, if it has room for them.
+        fits = num_choices <= np.iinfo(dtype).max
+        choices = np.empty(len(self.successors), dtype if fits else np.int64)
+        forth = (self.choice_offsets, self.transition_offsets, self.successors)
+        attractors.turn_round_jit(attractors.Graph(*forth, owners, offsets, choices))
+        return attractors.Graph(*forth, *map(_locked, (owners, offsets, choices)))
+
+    @property
     def owners(self) -> Integers:
         """The state of each choice; (C,)."""
-        states = np.arange(self.num_states, dtype=self.successors.dtype)
-        return _locked(np.repeat(states, np.diff(self.choice_offsets)))
+        return self.graph.owners
 
-    @cached_property
+    @property
     def predecessors(self) -> tuple[Integers, Integers]:
         """The graph turned round: offsets, (S+1,), and choices, (T,).
 
         The choices that may lead to state s are ``choices[offsets[s]:offsets[s+1]]``, ascending.
         """
-        from gamedp.kernels import attractors  # noqa: PLC0415 - brings numba along
+        return self.graph.offsets, self.graph.choices
 
-        num_choices = len(self.transition_offsets) - 1
-        fits = num_choices <= np.iinfo(self.successors.dtype).max
-        offsets = np.zeros(self.num_states + 1, np.int64)
-        choices = np.empty(len(self.successors), self.successors.dtype if fits else np.int64)
-        attractors.turn_round_jit(self.transition_offsets, self.successors, offsets, choices)
-        return _locked(offsets), _locked(choices)
-
-    @cached_property
+    @property
     def num_cyclic_levels(self) -> int:
         """How many levels have a component with a cycle; no path meets more such components."""
-        return len(np.unique(self.levels[self.nontrivial]))
+        return self._parts.num_cyclic_levels
 
     @property
     def is_acyclic(self) -> bool:
         """Whether no state can ever come again."""
-        return not self.nontrivial.any()
+        return self._parts.num_cyclic_levels == 0
 
     def cycle(self, state: int | None = None) -> tuple[int, ...]:
         """Find a shortest cycle through a state.
@@ -251,7 +278,7 @@ class Structure:
         .. [1] L. de Alfaro, "Formal verification of probabilistic systems", PhD thesis, Stanford
            University, 1997: the fundamental theorem of end components.
         """
-        return self._num_candidates == 0 or self.num_end_components == 0
+        return self._parts.num_candidates == 0 or self.num_end_components == 0
 
     @cached_property
     def _end_components(self) -> tuple[Integers, Flags, int]:
@@ -264,7 +291,7 @@ class Structure:
         end_component = np.full(self.num_states, -1, self.successors.dtype if fits else np.int64)
         stays = np.zeros(num_choices, np.bool_)
         num_end_components = 0
-        if self._num_candidates > 0:
+        if self._parts.num_candidates > 0:
             graph = (self.choice_offsets, self.transition_offsets, self.successors)
             end_components.drop_leaving_choices_jit(
                 *graph, self.component, self.order, self.nontrivial, end_component, stays
@@ -273,6 +300,20 @@ class Structure:
                 *graph, self.component, self.order, self.component_offsets, end_component, stays
             )
         return _locked(end_component), _locked(stays), int(num_end_components)
+
+
+class _Parts(NamedTuple):
+    """What :func:`gamedp.kernels.components.take_apart` finds."""
+
+    component: Integers
+    order: Integers
+    place: NDArray[np.unsignedinteger[Any]]
+    component_offsets: Integers
+    nontrivial: Flags
+    levels: Integers
+    num_levels: int
+    num_candidates: int
+    num_cyclic_levels: int
 
 
 def _locked(array: NDArray[Any]) -> NDArray[Any]:

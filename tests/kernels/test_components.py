@@ -108,14 +108,21 @@ def find_components(choice_offsets, transition_offsets, successors):
     component, order = np.empty((2, num_states), successors.dtype)
     offsets = np.empty(num_states + 1, successors.dtype)
     number = components.strongly_connected_components_jit(
-        edge_offsets, successors, component, order, offsets
+        edge_offsets,
+        successors,
+        component,
+        order,
+        offsets,
+        np.empty_like(order),
+        np.empty(num_states, np.int64),
+        np.empty(num_states, np.bool_),
     )
     offsets = offsets[: number + 1]
     levels = np.empty(number, successors.dtype)
     nontrivial = np.empty(number, np.bool_)
     graph = choice_offsets, transition_offsets, successors
     num_levels, num_candidates = components.describe_jit(
-        *graph, component, order, offsets, levels, nontrivial
+        *graph, component, order, offsets, levels, nontrivial, np.empty(num_states, np.int8)
     )
     locked(edge_offsets, component, order, offsets, levels, nontrivial)
     return edge_offsets, component, order, offsets, levels, nontrivial, num_levels, num_candidates
@@ -338,7 +345,7 @@ def test_every_kernel_has_a_compiled_twin():
         and value.__module__ == module.__name__
         and not name.endswith("_jit")
     ]
-    assert len(kernels) == 17
+    assert len(kernels) == 18
     for module, name in kernels:
         twin = getattr(module, f"{name}_jit")
         assert getattr(twin, "py_func", twin) is getattr(module, name)

@@ -1,31 +1,47 @@
-"""``gamedp explain``: the structure of a game, and the solver that suits it."""
+"""``gamedp explain``: the structure of a game or a model, and the solver that suits it."""
 
 from __future__ import annotations
 
 import gamedp
-from gamedp.cli.games import make_game
+from gamedp.cli.games import is_model_file, make_game
 from gamedp.cli.options import (
     EXPLORE,
+    FILE,
     OBJECTIVE,
     ExploreOptions,
-    GameName,
+    FileOptions,
+    GameOrFile,
     GameSettings,
     ObjectiveOptions,
 )
 from gamedp.cli.watch import watch
+from gamedp.errors import InvalidParameterError
 
 __all__ = ["explain"]
 
 
 def explain(
-    game: GameName,
+    game: GameOrFile,
     /,
     *,
     settings: GameSettings = None,
+    file: FileOptions = FILE,
     objective: ObjectiveOptions = OBJECTIVE,
     explore: ExploreOptions = EXPLORE,
 ) -> None:
-    """Say how a game is built, which solver is chosen for it, and why."""
+    """Say how a game, or a model in a file, is built, which solver is chosen for it, and why."""
+    if is_model_file(game):
+        if settings or explore != EXPLORE:
+            message = f"{game} is a file: what makes a game, or builds its model, is not for it."
+            raise InvalidParameterError(message)
+        from gamedp.cli.models import question_about  # noqa: PLC0415 - games do not need it
+
+        question = question_about(
+            gamedp.load_model(game, coalition=file.coalition), file, objective
+        )
+        print(gamedp.explain(question.model, question.objective))
+        return
+    file.refuse()
     goal = objective.make()
     with watch(quiet=False) as progress:
         model = gamedp.compile(

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from gamedp.model import Model
     from gamedp.objectives import Objective
 
-__all__ = ["model_with_digest", "solve_file"]
+__all__ = ["Question", "model_with_digest", "question_about", "solve_file"]
 
 
 @attrs.frozen(eq=False)
-class _Question:
+class Question:
     """What is asked of a model: an objective, and how the options said it."""
 
     model: Model
@@ -59,7 +59,7 @@ def solve_file(
         raise InvalidParameterError(message)
     method.objective.name()  # what contradicts is said before a large file is read
     loaded = gamedp.load_model(name, coalition=file.coalition)
-    question = _question(loaded, file, method.objective)
+    question = question_about(loaded, file, method.objective)
     failure = None
     try:
         with watch(quiet=output.quiet) as progress:
@@ -93,7 +93,7 @@ def solve_file(
         raise failure
 
 
-def _question(loaded: LoadedModel, file: FileOptions, options: ObjectiveOptions) -> _Question:
+def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOptions) -> Question:
     """Return what is asked of a model."""
     name, optimum = options.name(), options.wanted()
     if file.reach is not None:
@@ -106,7 +106,7 @@ def _question(loaded: LoadedModel, file: FileOptions, options: ObjectiveOptions)
         allowed = None if file.allowed is None else _states(loaded, file.allowed, "--allowed")
         goal = gamedp.Reachability(_states(loaded, file.reach, "--reach"), allowed, optimum)
         words = {"name": "reach", "target": file.reach, "allowed": file.allowed}
-        return _Question(loaded.model, goal, _given(words | {"optimum": optimum}))
+        return Question(loaded.model, goal, _given(words | {"optimum": optimum}))
     if file.allowed is not None:
         message = "--allowed needs --reach: it says on which states one may get there."
         raise InvalidParameterError(message)
@@ -126,7 +126,7 @@ def _question(loaded: LoadedModel, file: FileOptions, options: ObjectiveOptions)
         "horizon": options.horizon,
         "optimum": optimum,
     }
-    return _Question(loaded.with_rewards(reward), objective, _given(asked))
+    return Question(loaded.with_rewards(reward), objective, _given(asked))
 
 
 def model_with_digest(name: str, digest: str, coalition: list[str] | None) -> Model:

@@ -13,7 +13,7 @@ import attrs
 
 from gamedp.errors import InvalidModelError
 from gamedp.game import method
-from gamedp.model import SUM_TOLERANCE
+from gamedp.model import SUM_ROUNDING, SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from gamedp.game import Rules
@@ -80,8 +80,8 @@ def start(rules: Rules) -> list[tuple[float, Any, bool]]:
         if probability > 0:
             key = canonical_state(rules, state, place)
             merged[key] = merged.get(key, 0.0) + probability
-    _check_sum(merged, place)
-    return [(probability, state, swapped) for (state, swapped), probability in merged.items()]
+    scaled = _scaled(merged, place)
+    return [(probability, state, swapped) for (state, swapped), probability in scaled.items()]
 
 
 def expand(rules: Rules, state: Any) -> Expansion:
@@ -139,8 +139,8 @@ def _choice(rules: Rules, state: Any, action: Any) -> Choice:
             if probability > 0:
                 key = canonical_state(rules, successor, place, like=state)
                 outcomes[key] = outcomes.get(key, 0.0) + probability
-    _check_sum(outcomes, place)
-    return Choice(int(action), _rewards(rules, state, action), outcomes)
+    scaled = _scaled(outcomes, place)
+    return Choice(int(action), _rewards(rules, state, action), scaled)
 
 
 def is_state(rules: Rules, state: Any) -> bool:
@@ -232,14 +232,18 @@ def _check_probability(probability: float, place: str, state: Any) -> None:
         raise InvalidModelError(message)
 
 
-def _check_sum(outcomes: dict[tuple[Any, bool], float], place: str) -> None:
-    total = sum(outcomes.values())
+def _scaled(outcomes: dict[tuple[Any, bool], float], place: str) -> dict[tuple[Any, bool], float]:
+    """Return probabilities that sum to one: scaled if they miss it by more than rounding."""
+    total = math.fsum(outcomes.values())
     if abs(total - 1) > SUM_TOLERANCE:
         message = (
             f"{place} have total probability {total!r}, not 1. "
             f"Probabilities must sum to 1 within {SUM_TOLERANCE:g}."
         )
         raise InvalidModelError(message)
+    if abs(total - 1) <= SUM_ROUNDING:
+        return outcomes
+    return {key: probability / total for key, probability in outcomes.items()}
 
 
 def _number(value: Any, words: str) -> float:

@@ -12,6 +12,7 @@ from numba import njit
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.expand import LONG_ROW
 from gamedp.kernels.jit import compiled
+from gamedp.model import SUM_ROUNDING
 
 # What a call returns.
 DONE, PAUSED, GROW_STATES, GROW_CHOICES, GROW_TRANSITIONS, GROW_TABLE, WIDEN, BAD = range(8)
@@ -20,6 +21,8 @@ DONE, PAUSED, GROW_STATES, GROW_CHOICES, GROW_TRANSITIONS, GROW_TABLE, WIDEN, BA
 NEXT, STATES, CHOICES, TRANSITIONS, TERMINALS, SEED = range(6)
 
 SLACK = 1e-9
+UNEVEN = 2.0**-52
+"""Rows whose sum seems to miss one by more than this are looked at closely."""
 
 
 def hash_key(key, num_words):
@@ -183,6 +186,26 @@ def merge_row(successors, probabilities, start, end):
 merge_row_jit = njit(merge_row)
 
 
+def scale_row(probabilities, start, end):
+    """Scale a row that misses one in total by more than rounding explains."""
+    total = 0.0
+    lost = 0.0
+    for place in range(start, end):
+        # What a sum loses by rounding is known exactly (Knuth's two-sum).
+        term = abs(probabilities[place])
+        longer = total + term
+        part = longer - total
+        lost += (total - (longer - part)) + (term - part)
+        total = longer
+    excess = (total - 1.0) + lost
+    if abs(excess) > SUM_ROUNDING:
+        for place in range(start, end):
+            probabilities[place] /= 1.0 + excess
+
+
+scale_row_jit = njit(scale_row)
+
+
 def is_settled(game, work, representative, index):
     """Say whether a representative, whose code is that of state `index`, represents itself."""
     again, swapped = game.canonical(representative)
@@ -317,6 +340,8 @@ def explore(game, work, budget):
                     if 2 * end - start > successors.size:
                         return GROW_TRANSITIONS
                     end = merge_row_jit(successors, probabilities, start, end)
+                if abs(total - 1.0) > UNEVEN:
+                    scale_row_jit(probabilities, start, end)
                 if has_rewards:
                     total = 0.0
                     size = 1.0

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ONE = np.uintp(1)
 
 VALUE, SLOPE, WEIGHT, SHARE = 0, 1, 2, 3
-"""The columns of the numbers that a sweep computes for each state of a component."""
+"""The rows of the numbers that a sweep computes for each state of a component, (4, S)."""
 
 
 class Block(NamedTuple):
@@ -55,6 +55,8 @@ class Block(NamedTuple):
         The part of the successors outside in ``sum(|P| * errors)``.
     counts : (C,)
         How many successors the choice has in all.
+    leaving : (C,)
+        How likely the choice leaves the component.
     targets : (T,)
         The number of a successor in its component.
     chances : (T,)
@@ -69,6 +71,7 @@ class Block(NamedTuple):
     sizes: Floats
     slacks: Floats
     counts: Floats
+    leaving: Floats
     targets: Naturals
     chances: Floats
 
@@ -95,6 +98,7 @@ def reserve(num_states: int, num_choices: int, num_transitions: int, rows: Rows)
         np.empty(num_states),
         np.empty(num_states, np.uintp),
         np.empty(num_choices + 1, np.uintp),
+        np.empty(num_choices),
         np.empty(num_choices),
         np.empty(num_choices),
         np.empty(num_choices),
@@ -142,7 +146,7 @@ def gather(
         for choice in range(first_choice, last_choice):
             first_t = next_t
             next_t = np.uintp(rows.transition_offsets[ONE + choice])
-            total = size = slack = 0.0
+            total = size = slack = leaving = 0.0
             for t in range(first_t, next_t):
                 target = np.uintp(rows.successors[t])
                 probability = rows.probabilities[t]
@@ -160,6 +164,7 @@ def gather(
                     total += term
                     size += abs(term)
                     slack += abs(probability) * errors[target]
+                    leaving += abs(probability)
                     if errors[target] > outside:
                         outside = errors[target]
             constant = rows.constants[choice]
@@ -167,6 +172,7 @@ def gather(
             block.sizes[num_choices] = abs(constant) + rows.discount * size
             block.slacks[num_choices] = slack
             block.counts[num_choices] = next_t - first_t
+            block.leaving[num_choices] = leaving
             num_choices += ONE
             block.first_transition[num_choices] = num_transitions
         block.first_choice[position - first + 1] = num_choices
@@ -219,10 +225,10 @@ def sweep(
             for t in range(block.first_transition[choice], block.first_transition[choice + 1]):
                 target = block.targets[t]
                 chance = block.chances[t]
-                total += chance * numbers[target, VALUE]
-                its_slope += chance * numbers[target, SLOPE]
-                its_weight += abs(chance) * numbers[target, WEIGHT]
-                its_share += abs(chance) * numbers[target, SHARE]
+                total += chance * numbers[VALUE, target]
+                its_slope += chance * numbers[SLOPE, target]
+                its_weight += abs(chance) * numbers[WEIGHT, target]
+                its_share += abs(chance) * numbers[SHARE, target]
             value = sign * (block.known[choice] + discount * total)
             if value > best:
                 best = value
@@ -233,16 +239,16 @@ def sweep(
             same = False
         value = sign * best
         weight = 1.0 + discount * weight
-        difference = abs(value - numbers[state, VALUE])
+        difference = abs(value - numbers[VALUE, state])
         # Written so that a NaN counts as a change without end.
         if not difference <= change:
             change = difference
-        if weight - numbers[state, WEIGHT] > increase:
-            increase = weight - numbers[state, WEIGHT]
-        numbers[state, VALUE] = value
-        numbers[state, SLOPE] = discount * slope
-        numbers[state, WEIGHT] = weight
-        numbers[state, SHARE] = discount * share
+        if weight - numbers[WEIGHT, state] > increase:
+            increase = weight - numbers[WEIGHT, state]
+        numbers[VALUE, state] = value
+        numbers[SLOPE, state] = discount * slope
+        numbers[WEIGHT, state] = weight
+        numbers[SHARE, state] = discount * share
     return change, increase, same
 
 

@@ -135,6 +135,9 @@ def strongly_connected_components(
     component: Integers,
     order: Integers,
     component_offsets: Integers,
+    stack: Integers,
+    next_edge: Integers,
+    is_root: Flags,
 ) -> int:
     """Find the strongly connected components, numbered so that no edge leads to a higher number.
 
@@ -151,6 +154,8 @@ def strongly_connected_components(
     component_offsets
         Filled up to the number of components, shape (S + 1,): component k is
         ``order[component_offsets[k]:component_offsets[k + 1]]``.
+    stack, next_edge, is_root
+        Scratch, shape (S,).
 
     Returns
     -------
@@ -158,9 +163,6 @@ def strongly_connected_components(
         The number of components.
     """
     num_states = len(component)
-    stack = np.empty_like(order)
-    next_edge = np.empty(num_states, np.int64)
-    is_root = np.empty(num_states, np.bool_)
     component[:] = UNSEEN
     component_offsets[0] = 0
     num_components = ZERO
@@ -214,6 +216,7 @@ def describe(
     component_offsets: Integers,
     levels: Integers,
     nontrivial: Flags,
+    candidate: Integers,
 ) -> tuple[int, int]:
     """Find the level of every component, whether it has a cycle, and whether play may stay in it.
 
@@ -233,6 +236,8 @@ def describe(
         no edge leaves it.
     nontrivial
         Filled, one entry a component: whether an edge stays in it.
+    candidate
+        Scratch, shape (S,).
 
     Returns
     -------
@@ -240,7 +245,7 @@ def describe(
         The number of levels, and of the states that the sweep leaves.
     """
     num_levels = num_candidates = 0
-    candidate = np.zeros(len(component), np.int8)
+    candidate[:] = 0
     for own in range(len(component_offsets) - 1):
         start = np.uintp(component_offsets[own])
         stop = np.uintp(component_offsets[own + 1])
@@ -279,6 +284,82 @@ def describe(
 
 
 describe_jit = compiled(describe)
+
+
+def take_apart(
+    choice_offsets: Integers,
+    transition_offsets: Integers,
+    successors: Integers,
+    component: Integers,
+    order: Integers,
+    place: Integers,
+    component_offsets: Integers,
+    levels: Integers,
+    nontrivial: Flags,
+    edge_offsets: Integers,
+    stack: Integers,
+    next_edge: Integers,
+    is_root: Flags,
+    candidate: Integers,
+) -> tuple[int, int, int, int]:
+    """Find the components of a graph and describe them, all in one.
+
+    Parameters
+    ----------
+    choice_offsets, transition_offsets, successors
+        The graph, shapes (S + 1,), (C + 1,) and (T,).
+    component, order, component_offsets
+        Filled as :func:`strongly_connected_components` does.
+    place
+        Filled, shape (S,): where in the order each state stands.
+    levels, nontrivial
+        Room for S entries; filled for the components as :func:`describe` does.
+    edge_offsets, stack, next_edge, is_root, candidate
+        Scratch: S + 1 entries, and S.
+
+    Returns
+    -------
+    num_components, num_levels, num_candidates, num_cyclic_levels
+        The number of components, what :func:`describe` returns, and the number of levels that have
+        a component with a cycle.
+    """
+    for state in range(len(choice_offsets)):
+        edge_offsets[state] = transition_offsets[choice_offsets[state]]
+    num_components = strongly_connected_components_jit(
+        edge_offsets,
+        successors,
+        component,
+        order,
+        component_offsets,
+        stack,
+        next_edge,
+        is_root,
+    )
+    num_levels, num_candidates = describe_jit(
+        choice_offsets,
+        transition_offsets,
+        successors,
+        component,
+        order,
+        component_offsets[: num_components + 1],
+        levels,
+        nontrivial,
+        candidate,
+    )
+    for position in range(len(order)):
+        place[order[position]] = position
+    num_cyclic_levels = 0
+    has_cycle = is_root
+    for level in range(num_levels):
+        has_cycle[level] = False
+    for number in range(num_components):
+        if nontrivial[number] and not has_cycle[levels[number]]:
+            has_cycle[levels[number]] = True
+            num_cyclic_levels += 1
+    return num_components, num_levels, num_candidates, num_cyclic_levels
+
+
+take_apart_jit = compiled(take_apart)
 
 
 def shortest_cycle(

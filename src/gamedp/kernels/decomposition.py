@@ -217,7 +217,14 @@ def split(graph: Graph, work: Work, num_found: int) -> tuple[int, int]:
     states = np.empty_like(order)
     part_offsets = np.empty_like(component_offsets)
     num_parts = strongly_connected_components_jit(
-        graph.edge_offsets, work.edges, part, states, part_offsets
+        graph.edge_offsets,
+        work.edges,
+        part,
+        states,
+        part_offsets,
+        np.empty_like(order),
+        np.empty(len(order), np.int64),
+        np.empty(len(order), np.bool_),
     )
     is_closed = np.ones(num_parts, np.bool_)
     work.queued[:] = False

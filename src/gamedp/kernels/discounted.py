@@ -269,9 +269,9 @@ settle_jit = compiled(settle)
 def conclude(
     equation: Equation, numbers: Floats, values: Floats, lower: Floats, upper: Floats
 ) -> None:
-    """Set the bounds of all values, and move these to the middle between them."""
+    """Set the bounds of all values, and move these to the middle between them, if there is one."""
     down, up = numbers[DOWN], numbers[UP]
-    middle = 0.5 * (down + up)
+    middle = 0.5 * (down + up) if up - down < np.inf else 0.0
     for state in range(len(values)):
         value = values[state]
         if equation.choice_offsets[state] < equation.choice_offsets[state + 1]:

@@ -33,7 +33,7 @@ import numpy as np
 
 from gamedp.kernels.bellman import backup_jit
 from gamedp.kernels.blocks import VALUE, WEIGHT, isolate_jit
-from gamedp.kernels.jit import compiled
+from gamedp.kernels.jit import compiled, inlined
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -128,6 +128,47 @@ def settle(
 
 
 settle_jit = compiled(settle)
+
+
+def conclude(
+    state: int,
+    rows: Rows,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+    results: Floats,
+    slacks: Floats,
+) -> None:
+    """Give a state that cannot come again its value, its greedy choice and the error, in one look.
+
+    The error is that of :func:`settle`.
+
+    Parameters
+    ----------
+    results, slacks : (R,) float64
+        Scratch, for as many choices as the state has at least.
+    """
+    sign = 1.0 if rows.maximise[state] else -1.0
+    first = rows.choice_offsets[state]
+    count = rows.choice_offsets[state + 1] - first
+    best = -np.inf
+    best_number = 0
+    for number in range(count):
+        result, slacks[number] = rounded_jit(first + number, rows, values, errors)
+        results[number] = sign * result
+        if results[number] > best:
+            best = results[number]
+            best_number = number
+    error = 0.0
+    for number in range(count):
+        if (results[number] - best) + slacks[number] > error:
+            error = (results[number] - best) + slacks[number]
+    values[state] = sign * best
+    errors[state] = error * UPWARD
+    policy[state] = first + best_number
+
+
+conclude_jit = inlined(conclude)
 
 
 def settle_components(
@@ -248,7 +289,7 @@ def check(
     """Narrow down which multiples of the weights are errors of the gathered states of a component.
 
     The states are ``order[first:last]``, the component begins at `start`; `outside` is the largest
-    error outside it. Sets the greedy `policy`.
+    error outside it. The `policy` becomes greedy; a choice that is as good up to rounding stays.
 
     A choice's value in two parts, outside and inside, rounds no term more often than in one: either
     one part is empty and adds nothing, or each has fewer terms, and one more addition joins them.
@@ -262,12 +303,18 @@ def check(
         state = rows.order[position]
         first_choice = block.first_choice[position - first]
         sign = block.signs[position - first]
-        value = sign * numbers[position - start, VALUE]
-        its_weight = numbers[position - start, WEIGHT]
+        value = sign * numbers[VALUE, position - start]
+        its_weight = numbers[WEIGHT, position - start]
         best = -np.inf
         best_choice = first_choice
         best_slack = 0.0
         best_fall = 0.0
+        kept = policy[state] - rows.choice_offsets[state]
+        kept_choice = first_choice
+        kept_value = -np.inf
+        kept_slack = 0.0
+        kept_fall = 0.0
+        doubt = 0.0
         for choice in range(first_choice, block.first_choice[position - first + 1]):
             total = 0.0
             size = 0.0
@@ -275,24 +322,31 @@ def check(
             weight = 0.0
             for t in range(block.first_transition[choice], block.first_transition[choice + 1]):
                 target = block.targets[t]
-                term = block.chances[t] * numbers[target, VALUE]
+                term = block.chances[t] * numbers[VALUE, target]
                 chance = abs(block.chances[t])
                 total += term
                 size += abs(term)
                 inside += chance
-                weight += chance * numbers[target, WEIGHT]
+                weight += chance * numbers[WEIGHT, target]
             size = block.sizes[choice] + rows.discount * size
             result = sign * (block.known[choice] + rows.discount * total)
             # What the errors outside grow by on this step, and rounding.
             slack = rows.discount * (block.slacks[choice] + inside * outside) - outside
             count = block.counts[choice] + 8.0
-            slack += count * UNIT * (size + 2.0 * outside) + TINY
+            rounding = count * UNIT * (size + 2.0 * outside) + TINY
+            slack += rounding
             fall = its_weight - rows.discount * weight * (1.0 + count * UNIT)
             if result > best:
                 best = result
                 best_choice = choice
                 best_slack = slack
                 best_fall = fall
+            if int(choice - first_choice) == kept:
+                kept_choice = choice
+                kept_value = result
+                kept_slack = slack
+                kept_fall = fall
+                doubt = 2.0 * rounding
             need = (result - value) + slack
             if fall > 0.0:
                 if need > least * fall:
@@ -301,6 +355,9 @@ def check(
                 most = -1.0
             elif fall < 0.0 and -need < -fall * most:
                 most = need / fall / UPWARD
+        if best - kept_value <= doubt:
+            best, best_choice = kept_value, kept_choice
+            best_slack, best_fall = kept_slack, kept_fall
         need = (value - best) + best_slack
         if best_fall > 0.0:
             if need > least * best_fall:
@@ -336,7 +393,7 @@ def allot(
     for position in range(start, stop):
         error = np.inf
         if least <= most:
-            error = least * numbers[position - start, WEIGHT]
+            error = least * numbers[WEIGHT, position - start]
         if error > width:
             width = error
         errors[rows.order[position]] = (outside + error) * UPWARD
@@ -367,10 +424,10 @@ def certify(
         The largest error that the component adds to those outside; infinite if the weights do not
         suffice for a proof.
     """
-    numbers = np.empty((stop - start, 4))
+    numbers = np.empty((4, stop - start))
     for position in range(start, stop):
-        numbers[position - start, VALUE] = values[rows.order[position]]
-        numbers[position - start, WEIGHT] = weights[rows.order[position]]
+        numbers[VALUE, position - start] = values[rows.order[position]]
+        numbers[WEIGHT, position - start] = weights[rows.order[position]]
         weights[rows.order[position]] = 0.0
     outside = 0.0
     for first in range(start, stop, piece):

@@ -173,17 +173,13 @@ def look_ahead(
 look_ahead_jit = compiled(look_ahead)
 
 
-def keep_inside(
-    graph: Graph, good: Flags, ranked: Flags, free: bool, inside: Flags, gains: Integers
-) -> bool:
+def keep_inside(graph: Graph, good: Flags, ranked: Flags, inside: Flags, gains: Integers) -> bool:
     """Take out of a set the nodes that neither lead to a rank nor stay inside; say whether any.
 
     Parameters
     ----------
     good : (2, C) bool
     ranked : (2, S) bool
-    free : bool
-        Whether a choice that loses something may be one that stays.
     inside : (2, S) bool
         The set, changed in place.
     gains : (2, S)
@@ -199,8 +195,7 @@ def keep_inside(
             keeps = not helps
             for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
                 leads, stays, _ = look_ahead_jit(choice, side, graph, ranked, inside, gains)
-                does = leads or (stays and (free or graph.rewards[side, choice] >= 0.0))
-                does = does and good[side, choice]
+                does = (leads or stays) and good[side, choice]
                 if does == helps:
                     keeps = helps
                     break
@@ -213,11 +208,14 @@ def keep_inside(
 keep_inside_jit = compiled(keep_inside)
 
 
-def find_gains(graph: Graph, good: Flags, ranked: Flags, inside: Flags, gains: Integers) -> bool:
+def find_gains(
+    graph: Graph, good: Flags, ranked: Flags, content: Flags, inside: Flags, gains: Integers
+) -> bool:
     """Set the gains of a set: how far it is to where something is earned; say whether there are.
 
-    Choices lead to a rank, or stay inside and earn something, or stay, lose nothing, and may lead
-    to a node that has a number. `gains` are NONE for nodes without.
+    Choices lead to a rank, or stay inside and earn something or are those of a node that is
+    content, or stay, lose nothing, and may lead to a node that has a number. `gains` are NONE for
+    nodes without.
     """
     changed = False
     most = np.iinfo(np.int64).max
@@ -233,8 +231,11 @@ def find_gains(graph: Graph, good: Flags, ranked: Flags, inside: Flags, gains: I
                 its_number = most
                 if leads or (stays and graph.rewards[side, choice] > 0.0):
                     its_number = 0
-                elif stays and graph.rewards[side, choice] == 0.0 and least < most:
-                    its_number = least + 1
+                elif stays and graph.rewards[side, choice] == 0.0:
+                    if content[side, state]:
+                        its_number = 0
+                    elif least < most:
+                        its_number = least + 1
                 if not good[side, choice]:
                     its_number = most
                 if helps:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.kernels.bellman import backup_jit
 from gamedp.kernels.blocks import (
     SHARE,
     SLOPE,
@@ -21,8 +20,21 @@ from gamedp.kernels.blocks import (
     reserve_jit,
     sweep_jit,
 )
+from gamedp.kernels.iteration import (
+    CHANGING_LITTLE,
+    EXACT,
+    MEMORY,
+    SWEEPS,
+    TURNING,
+    begin_jit,
+    chooser_jit,
+    dwell_jit,
+    iterate_jit,
+    put_back_jit,
+    turn_jit,
+)
 from gamedp.kernels.jit import compiled
-from gamedp.kernels.proofs import UNIT, allot_jit, check_jit, settle_jit
+from gamedp.kernels.proofs import UNIT, allot_jit, check_jit, conclude_jit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,6 +45,12 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
+
+
+LONG = 1 << 30
+"""More sweeps than there is time for."""
+LEAST_WORK = 1 << 20
+"""Transitions that even a small component may look at: some thousandths of a second."""
 
 
 def newton(
@@ -63,13 +81,13 @@ def newton(
     while not (same and sweeps > 1) and step != guess and sweeps < 64:
         sweeps += 1
         guess = step
-        numbers[key_state, VALUE] = guess
-        numbers[key_state, SLOPE] = 1.0
-        numbers[key_state, WEIGHT] = 0.0
-        numbers[key_state, SHARE] = 1.0
+        numbers[VALUE, key_state] = guess
+        numbers[SLOPE, key_state] = 1.0
+        numbers[WEIGHT, key_state] = 0.0
+        numbers[SHARE, key_state] = 1.0
         _, _, same = sweep_jit(num_states, discount, block, numbers)
-        result = numbers[key_state, VALUE]
-        slope = numbers[key_state, SLOPE]
+        result = numbers[VALUE, key_state]
+        slope = numbers[SLOPE, key_state]
         if abs(result - guess) > 4.0 * UNIT * abs(result):
             if result > guess:
                 low = guess
@@ -81,50 +99,135 @@ def newton(
                 if not abs(step) < np.inf:
                     step = result
     weight = 0.0
-    if numbers[key_state, SHARE] < 1.0:
-        weight = numbers[key_state, WEIGHT] / (1.0 - numbers[key_state, SHARE])
+    if numbers[SHARE, key_state] < 1.0:
+        weight = numbers[WEIGHT, key_state] / (1.0 - numbers[SHARE, key_state])
     for state in range(num_states):
         # States after the key state have its own weight and share in theirs already.
-        numbers[state, VALUE] += numbers[state, SLOPE] * (step - guess)
-        numbers[state, WEIGHT] += numbers[state, SHARE] * weight
-    numbers[key_state, VALUE] = step
-    numbers[key_state, WEIGHT] = weight
+        numbers[VALUE, state] += numbers[SLOPE, state] * (step - guess)
+        numbers[WEIGHT, state] += numbers[SHARE, state] * weight
+    numbers[VALUE, key_state] = step
+    numbers[WEIGHT, key_state] = weight
     return sweeps if 0.0 < weight < np.inf else -sweeps
 
 
 newton_jit = compiled(newton)
 
 
-def sweep_until(
+def prove(
     start: int,
     stop: int,
     rows: Rows,
-    threshold: float,
-    values: Floats,
+    outside: float,
+    tolerance: float,
+    most: int,
     block: Block,
     numbers: Floats,
-) -> int:
-    """Sweep over a component until its values change little and its weights hold; not for long.
+    errors: Floats,
+    policy: Integers,
+) -> float:
+    """Prove errors for the values of a gathered component by the weights that came along.
+
+    Where they do not suffice, for choices that are as good as those of the policy take longer,
+    weights that count the longest ways are tried.
+
+    Parameters
+    ----------
+    outside : float
+        The largest error of a successor outside.
+    tolerance : float
+        The width that is good enough.
+    most : int
+        How many terms other weights may take, see :func:`gamedp.kernels.iteration.dwell`.
 
     Returns
     -------
-    sweeps : int
-        Negative if that was not enough.
+    width : float
+        As of :func:`gamedp.kernels.proofs.allot`.
     """
-    for number in range(stop - start):
-        numbers[number, VALUE] = values[rows.order[start + number]]
-        numbers[number, SLOPE] = numbers[number, WEIGHT] = numbers[number, SHARE] = 0.0
-    for sweeps in range(1, 129):
-        change, increase, _ = sweep_jit(stop - start, rows.discount, block, numbers)
-        if change <= threshold and (increase <= 0.5 or rows.discount < 1.0):
-            if rows.discount < 1.0:
-                for number in range(stop - start):
-                    numbers[number, WEIGHT] = 1.0 / (1.0 - rows.discount)
-            return sweeps
-    return -128
+    size = stop - start
+    for number in range(size):
+        state = rows.order[start + number]
+        chosen = block.policy[number] - block.first_choice[number]
+        policy[state] = rows.choice_offsets[state] + chosen
+        if rows.discount < 1.0:
+            numbers[WEIGHT, number] = 1.0 / (1.0 - rows.discount)
+    width = np.inf
+    for attempt in range(2):
+        if attempt == 1 and not dwell_jit(size, rows.discount, block, most, numbers):
+            return width
+        least, most_errors = check_jit(
+            start, stop, start, rows, outside, block, numbers, 0.0, np.inf, policy
+        )
+        width = float(allot_jit(start, stop, rows, outside, least, most_errors, numbers, errors))
+        if width <= tolerance or most == 0 or rows.discount < 1.0:
+            return width
+    return width
 
 
-sweep_until_jit = compiled(sweep_until)
+prove_jit = compiled(prove)
+
+
+def settle_block(
+    num_states: int,
+    num_choices: int,
+    num_transitions: int,
+    discount: float,
+    who: int,
+    may_stay: bool,
+    threshold: float,
+    budget: int,
+    block: Block,
+    numbers: Floats,
+    memory: Floats,
+) -> int:
+    """Iterate over a gathered component from one side and, if that is dear, from the other one.
+
+    The parameters are those of :func:`gamedp.kernels.iteration.iterate`.
+    """
+    done = int(
+        iterate_jit(
+            num_states,
+            num_choices,
+            num_transitions,
+            discount,
+            who,
+            may_stay,
+            threshold,
+            LONG,
+            budget,
+            block,
+            numbers,
+            memory,
+        )
+    )
+    if done != TURNING:
+        return done
+    sequence = np.empty(num_states, np.uintp)
+    other = turn_jit(num_states, num_choices, num_transitions, block, numbers, sequence)
+    found = np.zeros((4, num_states))
+    for position in range(num_states):
+        found[VALUE, position] = numbers[VALUE, sequence[position]]
+    done = int(
+        iterate_jit(
+            num_states,
+            num_choices,
+            num_transitions,
+            discount,
+            who,
+            may_stay,
+            threshold,
+            LONG,
+            budget,
+            other,
+            found,
+            memory,
+        )
+    )
+    put_back_jit(num_states, other, found, sequence, block, numbers)
+    return done
+
+
+settle_block_jit = compiled(settle_block)
 
 
 def solve_components(
@@ -137,10 +240,13 @@ def solve_components(
     tolerance: float,
     max_size: int,
     proves: bool,
+    may_stay: bool,
+    swaps: bool,
     values: Floats,
     errors: Floats,
     policy: Integers,
     visits: Integers,
+    scratch: Floats,
 ) -> int:
     """Solve the components ``first .. last-1`` one by one, successors first.
 
@@ -153,8 +259,14 @@ def solve_components(
         How much error each component may add.
     proves : bool
         Whether errors can be proven; without, they are infinite where play may cycle.
+    may_stay : bool
+        Whether policies may stay in a component for ever, which is worst for who could.
+    swaps : bool
+        Whether players change places somewhere.
     visits : (1,) int64
         Counts the states visited.
+    scratch : (2, R) float64
+        For as many choices as a state has at most.
 
     Returns
     -------
@@ -164,7 +276,9 @@ def solve_components(
     enough = visits[0] + budget
     guess = 0.0
     block = reserve_jit(0, 0, 0, rows)
-    numbers = np.empty((0, 4))
+    numbers = np.empty((4, 0))
+    memory = np.empty(MEMORY)
+    results, slacks = scratch
     for number in range(first, last):
         if visits[0] > enough:
             return number
@@ -174,15 +288,14 @@ def solve_components(
             state = rows.order[start]
             if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
                 visits[0] += 1
-                values[state], policy[state] = backup_jit(state, rows, values)
-                errors[state] = settle_jit(state, rows, values, errors, policy)
+                conclude_jit(state, rows, values, errors, policy, results, slacks)
             continue
         size = stop - start
         if size > max_size or not proves:
             return number
         num_choices, num_transitions = measure_jit(start, stop, rows)
-        if size > len(numbers):
-            numbers = np.empty((2 * size, 4))
+        if size > numbers.shape[1]:
+            numbers = np.empty((4, 2 * size))
         if (
             size > len(block.signs)
             or num_choices > len(block.known)
@@ -190,21 +303,43 @@ def solve_components(
         ):
             block = reserve_jit(2 * size, 2 * num_choices, 2 * num_transitions, rows)
         key_state, outside = gather_jit(start, stop, start, stop, rows, values, errors, block)
+        most = 0
+        done = EXACT
         if key_state >= 0:
             # Neighbouring components tend to have similar values.
             sweeps = newton_jit(size, rows.discount, key_state, guess, block, numbers)
-            guess = numbers[key_state, VALUE]
+            guess = numbers[VALUE, key_state]
         else:
-            sweeps = sweep_until_jit(start, stop, rows, 0.01 * tolerance, values, block, numbers)
+            for member in range(size):
+                numbers[VALUE, member] = values[rows.order[start + member]]
+            begin_jit(size, block, numbers)
+            memory[:] = 0.0
+            num_inner = int(block.first_transition[num_choices])
+            length = 64 * (size + num_inner)
+            done = settle_block_jit(
+                size,
+                num_choices,
+                num_inner,
+                rows.discount,
+                chooser_jit(size, block, swaps),
+                may_stay,
+                0.01 * tolerance,
+                max(length, LEAST_WORK),
+                block,
+                numbers,
+                memory,
+            )
+            sweeps = int(memory[SWEEPS])
+            most = 0 if swaps else length
         visits[0] += abs(sweeps) * size
         for member in range(size):
-            values[rows.order[start + member]] = numbers[member, VALUE]
-        if sweeps < 0:
+            values[rows.order[start + member]] = numbers[VALUE, member]
+        if sweeps < 0 or done < CHANGING_LITTLE:
             return number
-        least, most = check_jit(
-            start, stop, start, rows, outside, block, numbers, 0.0, np.inf, policy
+        width = prove_jit(
+            start, stop, rows, outside, tolerance, most, block, numbers, errors, policy
         )
-        if not allot_jit(start, stop, rows, outside, least, most, numbers, errors) <= tolerance:
+        if not width <= tolerance:
             return number
     return last
 

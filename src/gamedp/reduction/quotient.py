@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.kernels import quotients
+from gamedp.kernels.quotients import STOP
 from gamedp.model import Model
 
 if TYPE_CHECKING:
@@ -16,10 +18,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["Quotient", "quotient"]
-
-STOP = -1
-"""The choice to stay for ever in a collapsed end component."""
+__all__ = ["STOP", "Quotient", "quotient"]
 
 
 @attrs.frozen(eq=False)
@@ -46,9 +45,10 @@ def quotient(
     players: Integers,
     known: Floats,
     rewards: Floats,
-    labels: Integers,
+    labels: Integers | None,
     keep: Flags,
     may_stop: bool,
+    ends: Floats,
 ) -> Quotient:
     """Collapse end components, and cut off what is known already.
 
@@ -60,64 +60,75 @@ def quotient(
         Who is to choose.
     known : (S,)
         The values that are known; NaN for the states that are left.
-    rewards : (C,)
-        What choices earn.
-    labels : (S,)
+    rewards : (C,) or (1,)
+        What choices earn; one number if all earn the same.
+    labels : (S,) or None
         The end component of each state that is left; -1 for a state by itself. All states of one
-        belong to one player, and it earns nothing to stay there.
+        belong to one player, and it earns nothing to stay there. None if none is collapsed.
     keep : (C,) bool
         The choices that are left: of states that are left, to such states or to known finite
         values. Of an end component just those that may leave it.
     may_stop : bool
         Whether to stay in an end component for ever is a choice, too; it is worth 0.
+    ends : (Z,)
+        The finite ones of the known values, and 0; ascending, each once.
     """
-    left = np.flatnonzero(np.isnan(known))
-    labels = labels[left]
-    # A class is named by its first state, so that neighbours stay together.
-    first = left.copy()
-    collapsed = np.flatnonzero(labels >= 0)
-    _, first_places, inverse = np.unique(labels[collapsed], return_index=True, return_inverse=True)
-    first[collapsed] = left[collapsed[first_places]][inverse]
-    representatives, classes = np.unique(first, return_inverse=True)
-    num_classes = len(representatives)
-    class_of = np.full(model.num_states, -1, np.int64)
-    class_of[left] = classes
-
-    ends, number = np.unique(np.append(known[np.isfinite(known)], 0.0), return_inverse=True)
-    target_of = class_of.copy()
-    target_of[np.isfinite(known)] = num_classes + number[:-1]
-
-    choice_of = np.flatnonzero(keep)
-    owners = class_of[model.structure.owners[choice_of]]
-    if may_stop:
-        stopping = np.unique(classes[collapsed])
-        choice_of = np.append(choice_of, np.full(len(stopping), STOP))
-        owners = np.append(owners, stopping)
-    sequence = np.argsort(owners, kind="stable")
-    choice_of, owners = choice_of[sequence], owners[sequence]
-    stops = choice_of == STOP
-    lengths = np.where(stops, 1, np.diff(model.transition_offsets)[choice_of])
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    # Where each transition stands in the given model.
-    begin = np.where(stops, 0, model.transition_offsets[choice_of])
-    places = np.repeat(begin - offsets[:-1], lengths) + np.arange(offsets[-1])
-    successors = target_of[model.successors[places]]
-    probabilities = model.probabilities[places]
-    successors[offsets[:-1][stops]] = num_classes + number[-1]
-    probabilities[offsets[:-1][stops]] = 1.0
-    num_states = num_classes + len(ends)
-    counts = np.bincount(owners, minlength=num_states)
-    dtype = np.int32 if num_states < 2**31 else np.int64
+    dtype = np.int32 if model.num_states + len(ends) < 2**31 else np.int64
+    given = np.empty(0, dtype) if labels is None else labels.astype(dtype, copy=False)
+    most = model.num_states + len(ends)
+    class_of: Integers = np.empty(model.num_states, dtype)
+    choice_offsets = np.empty(most + 1, np.int64)
+    small_players = np.empty(most, np.int8)
+    number, num_transitions = quotients.classify_jit(
+        model.choice_offsets,
+        model.transition_offsets,
+        players,
+        known,
+        given,
+        keep,
+        may_stop,
+        len(ends),
+        class_of,
+        np.empty_like(given),
+        choice_offsets,
+        small_players,
+    )
+    num_states = number + len(ends)
+    choice_offsets, small_players = choice_offsets[: num_states + 1], small_players[:num_states]
+    num_choices = int(choice_offsets[-1])
+    choice_of = np.empty(num_choices, np.int64)
+    transition_offsets = np.empty(num_choices + 1, np.int64)
+    successors = np.empty(num_transitions, dtype)
+    probabilities = np.empty(num_transitions)
+    small_rewards = np.empty(num_choices)
+    quotients.copy_choices_jit(
+        model.choice_offsets,
+        model.transition_offsets,
+        model.successors,
+        model.probabilities,
+        rewards,
+        known,
+        keep,
+        class_of,
+        ends,
+        choice_offsets,
+        np.empty(number, np.int64),
+        choice_of,
+        transition_offsets,
+        successors,
+        probabilities,
+        small_rewards,
+    )
     small = Model(
-        choice_offsets=np.concatenate([[0], np.cumsum(counts)]),
-        transition_offsets=offsets,
-        successors=successors.astype(dtype),
+        choice_offsets=choice_offsets,
+        transition_offsets=transition_offsets,
+        successors=successors,
         probabilities=probabilities,
-        rewards=np.where(stops, 0.0, rewards[choice_of]),
-        players=np.append(players[representatives], np.zeros(len(ends), np.int8)),
-        terminals=np.arange(num_classes, num_states),
+        rewards=small_rewards,
+        players=small_players,
+        terminals=np.arange(number, num_states),
         payoffs=ends,
-        action_labels=np.arange(len(choice_of)),
+        action_labels=choice_of,
         initial_states=np.zeros(1, np.int64),
         initial_probabilities=np.ones(1),
         num_players=model.num_players,

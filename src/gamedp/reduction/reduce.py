@@ -25,6 +25,13 @@ import numpy as np
 from gamedp.errors import UnsupportedProblemError
 from gamedp.objectives import Reachability, TotalReward
 from gamedp.problem import Problem
+from gamedp.reduction.endless import forced_again_and_again
+from gamedp.reduction.gains import (
+    UNDECIDED,
+    sign_for_all,
+    sign_of_gain,
+    signs_of_endless_play,
+)
 from gamedp.reduction.quotient import STOP, Quotient, quotient
 from gamedp.reduction.sets import (
     almost_sure,
@@ -33,17 +40,20 @@ from gamedp.reduction.sets import (
     leads_into,
     positive,
 )
+from gamedp.structure import Structure
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
-    from gamedp.structure import Structure
+    from numpy.typing import NDArray
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
 __all__ = ["Reduction", "needs_reduction", "reduce"]
+
+NONE = -1
 
 
 @attrs.frozen(eq=False)
@@ -53,27 +63,31 @@ class Reduction:
     Attributes
     ----------
     problem : Problem
-        The smaller one: the total reward of a model in which play surely ends.
+        The smaller one: the total reward of a model in which play surely ends, or in which two
+        opponents can keep each other from that, and nothing else keeps it from ending.
     original : Problem
     known : (S,)
         The values that the graph tells; NaN for the others.
     policy : (S,)
-        What to choose where the value is known; -1 elsewhere.
-    labels : (S,)
-        The end component that was collapsed, -1 for a state in none.
-    stays : (C,) bool
+        What to choose where the value is known; -1 where any choice will do, and elsewhere.
+    labels : (S,) or None
+        The end component that was collapsed, -1 for a state in none; None if there was none.
+    stays : (C,) bool or None
         The choices that stay in a collapsed end component.
     quotient : Quotient
         What became of states and choices.
+    contested : int
+        A state around which two opponents can keep each other from ending play; -1 if none can.
     """
 
     problem: Problem
     original: Problem
     known: Floats
     policy: Integers
-    labels: Integers
-    stays: Flags
+    labels: Integers | None
+    stays: Flags | None
     quotient: Quotient
+    contested: int = -1
 
     def lift(self, numbers: Floats) -> Floats:
         """Return a number for each state of the original problem, from those of the smaller one."""
@@ -81,33 +95,43 @@ class Reduction:
         return np.where(class_of >= 0, numbers[class_of], self.known)
 
     def lift_policy(self, policy: Integers) -> NDArray[np.int64]:
-        """Return the choice in each state of the original problem that attains the same.
+        """Return the choice in each state of the original problem that attains the same."""
+        model = self.original.model
+        class_of = self.quotient.class_of
+        left = class_of >= 0
+        any_choice = np.where(model.is_terminal, NONE, model.choice_offsets[:-1])
+        lifted = np.where(self.policy >= 0, self.policy, any_choice)
+        lifted[left] = self.quotient.choice_of[policy[class_of[left]]]
+        self.leave(lifted)
+        return lifted
 
-        In an end component, towards the state where the policy leaves it: choosing there what looks
-        best might stay for ever.
+    def leave(self, policy: NDArray[np.int64]) -> None:
+        """Let a policy go, within each end component, to the state where it leaves that.
+
+        To choose there what looks best might mean to stay for ever.
+
+        Parameters
+        ----------
+        policy : (S,)
+            In each state of an end component the choice by which it leaves that, or `STOP`; changed
+            in place.
         """
+        if self.labels is None or self.stays is None:
+            return
         structure = self.original.model.structure
         class_of = self.quotient.class_of
-        left = np.flatnonzero(class_of >= 0)
-        chosen = np.full(len(class_of), STOP, np.int64)
-        chosen[left] = self.quotient.choice_of[policy[class_of[left]]]
-        lifted = self.policy.astype(np.int64)
-        single = left[self.labels[left] < 0]
-        lifted[single] = chosen[single]
-        collapsed = left[self.labels[left] >= 0]
-        if len(collapsed):
-            leaving = collapsed[chosen[collapsed] != STOP]
-            exits = np.zeros(len(class_of), np.bool_)
-            exits[structure.owners[chosen[leaving]]] = True
-            everyone = np.ones(len(class_of), np.bool_)
-            _, towards = positive(structure, everyone, exits, self.stays)
-            stay = first_choices(structure, self.stays)
-            lifted[collapsed] = np.where(
-                exits[collapsed],
-                chosen[collapsed],
-                np.where(towards[collapsed] >= 0, towards[collapsed], stay[collapsed]),
-            )
-        return lifted
+        collapsed = np.flatnonzero((class_of >= 0) & (self.labels >= 0))
+        leaving = collapsed[policy[collapsed] != STOP]
+        exits = np.zeros(len(class_of), np.bool_)
+        exits[structure.owners[policy[leaving]]] = True
+        everyone = np.ones(len(class_of), np.bool_)
+        _, towards = positive(structure, everyone, exits, self.stays)
+        stay = first_choices(structure, self.stays)
+        policy[collapsed] = np.where(
+            exits[collapsed],
+            policy[collapsed],
+            np.where(towards[collapsed] >= 0, towards[collapsed], stay[collapsed]),
+        )
 
 
 def needs_reduction(problem: Problem) -> bool:
@@ -132,8 +156,8 @@ def reduce(problem: Problem) -> Reduction:
     Raises
     ------
     UnsupportedProblemError
-        If two opponents can keep each other in an end component, if the rewards of one have both
-        signs, or if a total is infinite both ways.
+        If the rewards of an end component have both signs and do not surely add up to ever more, or
+        ever less; or if a total is infinite both ways.
     """
     if problem.model.num_players > 2:
         message = "values of more than two players are solved by BackwardInduction alone."
@@ -151,36 +175,53 @@ class _Case:
         model = problem.model
         self.problem = problem
         self.model = model
-        self.structure: Structure = model.structure
+        # Of its own: what is found on the way is not kept as long as the model.
+        self.structure = Structure.of(
+            model.choice_offsets, model.transition_offsets, model.successors
+        )
         optimum = problem.objective.optimum
         self.maximise = (model.players == 0) == (optimum == "max")
-        free = np.diff(model.choice_offsets) > 1
-        self.one_sided = bool(self.maximise[free].all() or not self.maximise[free].any())
-        if self.one_sided:
-            self.maximise[:] = self.maximise[free].all() if free.any() else optimum == "max"
-        self.terminal = np.diff(model.choice_offsets) == 0
+        # Where nobody chooses, it is all the same who does: what is found sooner.
+        self.nobody_chooses = model.num_choices == model.num_states - len(model.terminals)
+        self.one_sided = True
+        if self.nobody_chooses:
+            self.maximise[:] = optimum == "max"
+        else:
+            chooses = self.maximise[np.diff(model.choice_offsets) > 1]
+            self.one_sided = bool(chooses.all() or not chooses.any())
+            if self.one_sided:
+                self.maximise[:] = chooses.all()
+        dtype = self.structure.graph.choices.dtype
         self.known = np.full(model.num_states, np.nan)
-        self.policy = first_choices(self.structure, np.ones(model.num_choices, np.bool_))
-        self.labels = np.full(model.num_states, -1, np.int64)
-        self.stays = np.zeros(model.num_choices, np.bool_)
+        self.policy = np.full(model.num_states, NONE, dtype)
+        self.labels: Integers | None = None
+        self.stays: Flags | None = None
         self.keep = np.ones(model.num_choices, np.bool_)
+        self.ends = np.zeros(1)
         self.may_stop = False
+        self.contested = -1
+        self.endless = 0.0
 
     def reduction(self) -> Reduction:
         """Find the sets, and put the smaller problem together."""
         model, objective = self.model, self.problem.objective
         rewards = np.asarray(model.rewards)
         if isinstance(objective, Reachability):
-            rewards = np.zeros(model.num_choices)
+            rewards = np.zeros(1)
             self._reachability(objective)
         elif isinstance(objective, TotalReward):
             self._total_reward(objective)
-        unknown = np.isnan(self.known)
-        self.keep &= unknown[self.structure.owners] & ~self.stays
-        players = (self.maximise != (objective.optimum == "max")).astype(np.int8)
-        small = quotient(model, players, self.known, rewards, self.labels, self.keep, self.may_stop)
-        problem = Problem(small.model, TotalReward(objective.optimum), endless_is_worst=True)
-        self.policy[unknown] = -1
+        if self.stays is not None:
+            self.keep &= ~self.stays
+        players = (self.maximise != (objective.optimum == "max")).view(np.int8)
+        small = quotient(
+            model, players, self.known, rewards, self.labels, self.keep, self.may_stop, self.ends
+        )
+        total = TotalReward(objective.optimum)
+        if self.contested < 0:
+            problem = Problem(small.model, total, endless_is_worst=True)
+        else:
+            problem = Problem(small.model, total, endless=self.endless)
         return Reduction(
             problem,
             self.problem,
@@ -189,51 +230,71 @@ class _Case:
             self.labels,
             self.stays,
             small,
+            self.contested,
         )
 
     def _choose(self, states: Flags, choices: Integers) -> None:
         """Set the policy of those of the states that have such a choice."""
-        states = states & (choices >= 0)
-        self.policy[states] = choices[states]
+        np.copyto(self.policy, choices, where=states & (choices >= 0))
 
     def _reachability(self, objective: Reachability) -> None:
         """Probabilities 0 and 1; for who wants to reach, waiting is no obstacle."""
         target = objective.target
-        active = ~target[self.structure.owners]
-        if objective.allowed is not None:
-            active &= objective.allowed[self.structure.owners]
-        possible, _ = positive(self.structure, self.maximise, target, active)
-        safe = active & ~leads_into(self.structure, possible)
-        self._choose(~possible & ~self.maximise, first_choices(self.structure, safe))
-        sure, _, via = almost_sure(self.structure, self.maximise, target, active)
-        self._choose(sure & ~target, via)
-        self.known[~possible] = 0.0
-        self.known[sure] = 1.0
-        self._collapse(active & np.isnan(self.known)[self.structure.owners])
+        ends = target if objective.allowed is None else target | ~objective.allowed
+        active = ~ends[self.structure.owners]
+        helps = np.zeros_like(self.maximise) if self.nobody_chooses else self.maximise
+        sure = almost_sure(self.structure, helps, target, active)
+        self._choose(sure.members | ~(sure.possible | self.maximise), sure.via)
+        self.known[~sure.possible] = 0.0
+        self.known[sure.members] = 1.0
+        self.ends = np.array([0.0, 1.0])
+        # Who can stay away from the target for ever does, if that is what the mover wants.
+        if helps.any():
+            self._collapse(active, active)
 
-    def _collapse(self, choices: Flags) -> None:
-        """Collapse what end components the choices form among the states that are not known."""
-        self.labels, self.stays = end_components(self.structure, np.isnan(self.known), choices)
-        if not self.one_sided and (self.labels >= 0).any():
-            counts = np.bincount(self.structure.owners[choices], minlength=len(self.known))
-            opposed = (self.labels >= 0) & ~self.maximise & (counts > 1)
-            if opposed.any():
-                self._refuse_opponents(int(opposed.argmax()))
-            # All that is chosen there is the maximiser's to choose.
-            self.maximise[self.labels >= 0] = True
+    def _collapse(self, idle: Flags, choices: Flags) -> None:
+        """Collapse what end components idle choices form among the states that are not known.
+
+        Those in which two opponents have something to choose are left as they are.
+        """
+        found = end_components(self.structure, np.isnan(self.known), idle)
+        if found is None:
+            return
+        self.labels, self.stays = found
+        if self.one_sided:
+            return
+        most, least = self._choosers(self.labels, choices)
+        if (most & least).any():
+            self.contested = int((most & least).argmax())
+        # All that is chosen in the others is for one of the two to choose.
+        one = (self.labels >= 0) & ~(most & least)
+        self.maximise[one] = most[one]
+        self.labels[~one] = -1
+        self.stays &= one[self.structure.owners]
+
+    def _choosers(self, labels: Integers, choices: Flags) -> tuple[Flags, Flags]:
+        """Say whether who wants the most, and the least, can choose in a state's end component."""
+        choices = choices & np.isnan(self.known)[self.structure.owners]
+        counts = np.bincount(self.structure.owners[choices], minlength=len(self.known))
+        free = (labels >= 0) & (counts > 1)
+        return tuple(  # type: ignore[return-value] # two of them
+            (labels >= 0) & np.isin(labels, labels[free & side])
+            for side in (self.maximise, ~self.maximise)
+        )
 
     def _total_reward(self, objective: TotalReward) -> None:
         """Totals that are infinite, and where nothing is earned."""
-        model, structure = self.model, self.structure
+        model = self.model
         if objective.until is None:
-            target = self.terminal
-            self.known[model.terminals] = model.payoffs
+            target, ended = model.is_terminal, slice(None)
         else:
             target = objective.until
             self.known[target] = 0.0
-            ends = target[model.terminals]
-            self.known[model.terminals[ends]] = model.payoffs[ends]
-        active = ~target[structure.owners]
+            ended = target[model.terminals]
+        self.known[model.terminals[ended]] = model.payoffs[ended]
+        if model.payoffs.any():
+            self.ends = np.unique(np.append(model.payoffs[ended], 0.0))
+        active = ~target[self.structure.owners]
         if objective.until is None:
             self._without_target(active)
         else:
@@ -241,35 +302,63 @@ class _Case:
 
     def _with_target(self, target: Flags, active: Flags) -> None:
         """To miss the target counts plus infinity."""
-        structure = self.structure
-        minimises = ~self.maximise
-        sure, safe, via = almost_sure(structure, minimises, target, active)
-        self.known[~sure] = np.inf
-        self._choose(~sure & self.maximise, via)
-        self.keep = safe
-        self._settle_cycles(safe)
+        helps = np.zeros_like(target) if self.nobody_chooses else ~self.maximise
+        sure = almost_sure(self.structure, helps, target, active)
+        self.known[~sure.members] = np.inf
+        self._choose(~sure.members & self.maximise, sure.via)
+        self.keep = sure.safe
+        self.endless = np.inf
+        if not self.one_sided:
+            self._two_with_target(sure.safe)
+        # Who does not want to get there can stay away from it nowhere else.
+        elif helps.any():
+            self._settle_cycles(sure.safe)
+
+    def _two_with_target(self, choices: Flags) -> None:
+        """Totals up to the target of two opponents, one of whom may keep play from it."""
+        found = end_components(self.structure, np.isnan(self.known), choices)
+        if found is None:
+            return
+        # To go round where all loses, as long as one likes, and reach the target then.
+        losing = self._force(choices, -1)
+        self.keep = choices & ~leads_into(self.structure, losing)
+        found = end_components(self.structure, np.isnan(self.known), self.keep)
+        if found is None:
+            return
+        labels, stays = found
+        signs, _ = self._signs(labels, stays, sign_for_all(self.model, stays))
+        falls = stays & (signs[labels[self.structure.owners]] < 0)
+        if falls.any():
+            self._refuse_detours(int((falls & (np.asarray(self.model.rewards) < 0)).argmax()))
+        self._settle_contests(self.keep)
 
     def _without_target(self, active: Flags) -> None:
         """To stay for ever counts what it earns; where it earns nothing, 0."""
-        if not self.one_sided:
-            self._refuse_opponents(int((self.structure.end_component >= 0).argmax()))
         self.may_stop = True
+        if not self.one_sided:
+            self._two_without_target(active)
+            return
         earning = self._settle_cycles(active)
         structure, everyone = self.structure, np.ones(self.model.num_states, np.bool_)
         unbounded = np.isinf(self.known)
-        ends = self.terminal | (self.labels >= 0) | earning
-        sure, safe, _ = almost_sure(structure, everyone, ends, active)
-        wholly, _ = positive(structure, everyone, earning, safe)
-        if (unbounded & ~(sure & wholly)).any():
-            self._refuse_both_ways(int((unbounded & ~(sure & wholly)).argmax()))
-        self.known[~sure] = -np.inf if self.maximise.all() else np.inf
-        self.keep = safe
+        ends = self.model.is_terminal | earning
+        if self.labels is not None:
+            ends |= self.labels >= 0
+        sure = almost_sure(structure, everyone, ends, active)
+        if unbounded.any():
+            wholly, _ = positive(structure, everyone, earning, sure.safe)
+            both = unbounded & ~(sure.members & wholly)
+            if both.any():
+                self._refuse_both_ways(int(both.argmax()))
+        self.known[~sure.members] = -np.inf if self.maximise.all() else np.inf
+        self.keep = sure.safe
 
     def _settle_cycles(self, choices: Flags) -> Flags:
         """Deal with the end components of the one player who is left to choose.
 
         Where staying earns, its total is infinite, and so is that of all states from where it can
         be reached. Where nothing is earned, states are collapsed. Where staying costs, nobody does.
+        Where rewards have both signs, it is the best average that tells.
 
         Returns
         -------
@@ -277,43 +366,101 @@ class _Case:
             The states of the end components of the first kind.
         """
         structure = self.structure
-        labels, stays = end_components(structure, np.isnan(self.known), choices)
-        earning = np.zeros(len(labels), np.bool_)
-        if not stays.any():
-            return earning
-        if not self.one_sided:
-            self._refuse_opponents(int((labels >= 0).argmax()))
+        earning = np.zeros(self.model.num_states, np.bool_)
+        rewards = np.asarray(self.model.rewards)
         sign = 1.0 if self.maximise.all() else -1.0
-        earned = sign * np.asarray(self.model.rewards)[stays]
-        where = labels[structure.owners[stays]]
-        number = int(labels.max()) + 1
-        most, least = np.full(number, -np.inf), np.full(number, np.inf)
-        np.maximum.at(most, where, earned)
-        np.minimum.at(least, where, earned)
-        mixed = (most > 0) & (least < 0)
-        if mixed.any():
-            self._refuse_mixed(int(np.isin(labels, np.flatnonzero(mixed)).argmax()))
-        earning[labels >= 0] = (most > 0)[labels[labels >= 0]]
+        costs_alone = not (sign * rewards > 0).any()
+        idle = choices & (rewards == 0)
+        matters = idle if costs_alone else choices
+        found = end_components(structure, np.isnan(self.known), matters)
+        if found is None:
+            return earning
+        if not costs_alone:
+            self._earn_for_ever(*found, sign, choices, earning)
+            found = end_components(structure, np.isnan(self.known), idle)
+        if found is not None:
+            self.labels, self.stays = found
+        return earning
+
+    def _earn_for_ever(
+        self, labels: Integers, stays: Flags, sign: float, choices: Flags, earning: Flags
+    ) -> None:
+        """Find the end components in which staying earns; fill in their states."""
+        structure = self.structure
+        policy = np.full(len(labels), -1, np.int64)
+
+        def decide(members: Flags) -> int:
+            gain, choices = sign_of_gain(self.model, members, stays, sign)
+            policy[members] = choices[members]
+            return int(sign) * gain
+
+        signs, mixed = self._signs(labels, stays, decide)
+        earning[labels >= 0] = sign * signs[labels[labels >= 0]] > 0
         if earning.any():
             everyone = np.ones(len(labels), np.bool_)
             unbounded, via = positive(structure, everyone, earning, choices)
             self.known[unbounded] = sign * np.inf
             self._choose(unbounded, via)
-            # Within, from one choice that earns to the next.
-            gains = stays & (sign * np.asarray(self.model.rewards) > 0)
-            sources = first_choices(structure, gains)
+            # Within, from one choice that earns to the next; or as earns the most in the long run.
+            earns = stays & (sign * np.asarray(self.model.rewards) > 0)
+            sources = first_choices(structure, earns)
             _, towards = positive(structure, everyone, sources >= 0, stays)
             self._choose(earning, towards)
             self._choose(earning, sources)
-        idle = choices & (np.asarray(self.model.rewards) == 0)
-        self.labels, self.stays = end_components(structure, np.isnan(self.known), idle)
-        return earning
+            self._choose(earning & mixed, policy)
+
+    def _signs(
+        self, labels: Integers, stays: Flags, decide: Callable[[Flags], int]
+    ) -> tuple[NDArray[np.int64], Flags]:
+        """Return the signs of endless play, and where rewards have both; refuse what is open."""
+        signs, mixed = signs_of_endless_play(self.model, labels, stays, decide)
+        if (signs == UNDECIDED).any():
+            self._refuse_mixed(int(np.isin(labels, np.flatnonzero(signs == UNDECIDED)).argmax()))
+        return signs, mixed
+
+    def _two_without_target(self, active: Flags) -> None:
+        """Totals of two opponents: infinite where one can force ever more, or ever less."""
+        structure = self.structure
+        if self.model.constant_sum != 0:
+            self._refuse_constant(int((structure.end_component >= 0).argmax()))
+        forced = [self._force(active, sign) for sign in (1, -1)]
+        if forced[0].any() and forced[1].any():
+            self._refuse_both_ways(int(forced[0].argmax()))
+        self.keep = active & ~leads_into(structure, forced[0] | forced[1])
+        self._settle_contests(self.keep)
+
+    def _force(self, choices: Flags, sign: int) -> Flags:
+        """Make infinite what one of two opponents can force to be that, with some probability."""
+        structure, rewards = self.structure, np.asarray(self.model.rewards)
+        found = end_components(structure, ~self.model.is_terminal, choices)
+        if found is None:
+            return np.zeros(self.model.num_states, np.bool_)
+        labels, stays = found
+        signs, mixed = self._signs(labels, stays, sign_for_all(self.model, stays))
+        # Where rewards have both signs, all endless play earns, or loses.
+        good = stays & (signs[labels[structure.owners]] == sign)
+        good &= mixed[structure.owners] | (rewards != 0)
+        helps = self.maximise if sign > 0 else ~self.maximise
+        members, via = forced_again_and_again(structure, helps, good, choices)
+        self.known[members] = sign * np.inf
+        self._choose(members, via)
+        return members
+
+    def _settle_contests(self, choices: Flags) -> None:
+        """Collapse where nothing is earned and one alone chooses; find who is left to contest."""
+        self._collapse(choices & (np.asarray(self.model.rewards) == 0), choices)
+        found = end_components(self.structure, np.isnan(self.known), choices)
+        if found is None:
+            return
+        most, least = self._choosers(found[0], choices)
+        self.contested = int((most & least).argmax()) if (most & least).any() else -1
 
     def _refuse_mixed(self, state: int) -> None:
         message = (
             "proves no totals where play may go on for ever and earns both positive and negative "
-            f"rewards on the way, as around state {self.model.state(state)!r}. Discounted and "
-            "AverageReward have an answer there."
+            f"rewards on the way, as around state {self.model.state(state)!r}, unless these surely "
+            "add up to ever more, or ever less: there the average is 0, or too close to 0 to tell. "
+            "Discounted and AverageReward have an answer there."
         )
         raise UnsupportedProblemError(message)
 
@@ -324,9 +471,22 @@ class _Case:
         )
         raise UnsupportedProblemError(message)
 
-    def _refuse_opponents(self, state: int) -> None:
+    def _refuse_detours(self, choice: int) -> None:
+        state = self.model.state(int(self.structure.owners[choice]))
+        label = int(self.model.action_labels[choice])
         message = (
-            "does no two opponents of whom each can keep play from ending, as around state "
-            f"{self.model.state(state)!r}; StrategyIteration does."
+            "needs rewards of at least 0 where one of two opponents may keep play from its target "
+            f"for ever; action {label} in {state!r} earns {float(self.model.rewards[choice]):g}, "
+            "whoever must reach the target would go round there before that, as long as the other "
+            "one goes along, and no policy that keeps to one choice is the best. Use Discounted, "
+            "or FiniteHorizon."
+        )
+        raise UnsupportedProblemError(message)
+
+    def _refuse_constant(self, state: int) -> None:
+        message = (
+            f"needs play to end: the payoffs add up to {self.model.constant_sum:g}, and what play "
+            f"without end is worth, as around {self.model.state(state)!r}, is for the rules to "
+            "say. Let the game end after so many turns, or use constant_sum=0."
         )
         raise UnsupportedProblemError(message)

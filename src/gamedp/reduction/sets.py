@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gamedp.kernels import attractors
 from gamedp.structure import Structure
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.signedinteger[Any]]
 
 __all__ = [
+    "Sure",
     "almost_sure",
     "end_components",
     "first_choices",
@@ -46,69 +48,69 @@ def positive(
     via : (S,)
         A choice that may lead a helping state nearer to the target; -1 in other states.
     """
-    from gamedp.kernels import attractors  # noqa: PLC0415 - brings numba along
-
-    offsets, choices = structure.predecessors
+    graph = structure.graph
     members = target.copy()
-    via = np.full(len(target), -1, choices.dtype)
+    via = np.full(len(target), -1, graph.choices.dtype)
     attractors.attract_jit(
-        structure.choice_offsets,
-        structure.owners,
-        offsets,
-        choices,
+        graph,
         helps,
         active,
         np.zeros(len(target), np.bool_) if barred is None else barred,
         members,
         via,
-        np.empty(len(target), choices.dtype),
+        *_scratch(structure),
     )
     return members, via
 
 
-def almost_sure(
-    structure: Structure, helps: Flags, target: Flags, active: Flags
-) -> tuple[Flags, Flags, Integers]:
-    """Find from where a target is reached with probability one, against all hindrance.
+def _scratch(structure: Structure) -> list[NDArray[Any]]:
+    """Return a queue, and what counts and marks choices, for :mod:`gamedp.kernels.attractors`."""
+    num_states, num_choices = structure.num_states, len(structure.owners)
+    dtype = structure.graph.choices.dtype
+    counted, marked = np.empty(num_states, dtype), np.empty(num_choices, np.bool_)
+    return [np.empty(num_states, dtype), counted, marked]
 
-    The largest set X within which the target is reached with positive probability, while no choice
-    leads out of X: those of helping states that might are not taken [1]_.
+
+def almost_sure(structure: Structure, helps: Flags, target: Flags, active: Flags) -> Sure:
+    """Find from where a target is reached with probability one, against all hindrance.
 
     Parameters
     ----------
     structure, helps, target, active
         As for :func:`positive`.
+    """
+    graph = structure.graph
+    num_states, num_choices = structure.num_states, len(active)
+    possible, members, gone, lost, hinders = np.empty((5, num_states), np.bool_)
+    safe = np.empty(num_choices, np.bool_)
+    sure = Sure(possible, members, safe, np.empty(num_states, graph.choices.dtype))
+    attractors.almost_sure_jit(
+        graph, helps, target, active, *sure, *_scratch(structure), gone, lost, hinders
+    )
+    return sure
 
-    Returns
-    -------
+
+class Sure(NamedTuple):
+    """How surely a target is reached.
+
+    Attributes
+    ----------
+    possible : (S,) bool
+        With positive probability; the target included.
     members : (S,) bool
-        The target included.
+        With probability one; the target included.
     safe : (C,) bool
         The active choices that stay among the members.
     via : (S,)
         The choice by which a helping member reaches the target in the end, and by which a hindering
-        state outside misses it with positive probability; -1 in other states.
-
-    References
-    ----------
-    .. [1] L. de Alfaro, T. Henzinger, "Concurrent omega-regular games", LICS 2000.
+        state outside misses it with positive probability; surely, where the target is not possible.
+        -1 in other states.
     """
-    safe = active.copy()
-    gone = np.zeros(len(target), np.bool_)
-    misses = np.full(len(target), -1, np.int64)
-    while True:
-        members, via = positive(structure, helps, target, safe, gone)
-        left = ~members & ~gone
-        if not left.any():
-            return members, safe, np.where(members, via, misses)
-        # Who hinders keeps away from the members; and from wherever that place may be reached in
-        # spite of those who help, goes there.
-        ways = first_choices(structure, safe & ~leads_into(structure, members))
-        misses = np.where(left & ~helps, ways, misses)
-        lost, towards = positive(structure, ~helps, gone | left, active, target)
-        misses = np.where(lost & ~gone & ~left, towards, misses)
-        gone = lost
-        safe = active & ~leads_into(structure, gone)
+
+    possible: Flags
+    members: Flags
+    safe: Flags
+    via: Integers
 
 
 def leads_into(structure: Structure, states: Flags) -> Flags:
@@ -127,7 +129,9 @@ def first_choices(structure: Structure, choices: Flags) -> Integers:
     return first
 
 
-def end_components(structure: Structure, states: Flags, choices: Flags) -> tuple[Integers, Flags]:
+def end_components(
+    structure: Structure, states: Flags, choices: Flags
+) -> tuple[Integers, Flags] | None:
     """Find the maximal end components of a part of the graph.
 
     Parameters
@@ -140,35 +144,30 @@ def end_components(structure: Structure, states: Flags, choices: Flags) -> tuple
 
     Returns
     -------
-    labels : (S,) int64
+    labels : (S,)
         The end component of each state, -1 for a state in none.
     stays : (C,) bool
         The choices of the part that surely keep play in the end component of their state.
+    or None
+        If there are none.
     """
-    labels = np.full(structure.num_states, -1, np.int64)
-    stays = np.zeros(len(structure.owners), np.bool_)
-    if structure.always_ends:
-        return labels, stays
-    # An end component of a part lies within one of the whole.
-    states = states & (structure.end_component >= 0)
-    inside = choices & states[structure.owners] & structure.stays & ~leads_into(structure, ~states)
-    numbers = np.flatnonzero(inside)
-    if not len(numbers):
-        return labels, stays
-    members = np.flatnonzero(states)
-    local = np.full(structure.num_states, -1, structure.successors.dtype)
-    local[members] = np.arange(len(members))
-    counts = np.bincount(local[structure.owners[numbers]], minlength=len(members))
-    lengths = np.diff(structure.transition_offsets)
-    part = Structure.of(
-        choice_offsets=_offsets(counts),
-        transition_offsets=_offsets(lengths[numbers]),
-        successors=local[structure.successors[np.repeat(inside, lengths)]],
+    states, choices = states.copy(), choices.copy()
+    graph = structure.graph
+    local, counts, _ = _scratch(structure)
+    if not attractors.keep_staying_jit(graph, states, choices, local, counts):
+        return None
+    choice_offsets = np.empty_like(structure.choice_offsets)
+    transition_offsets = np.empty_like(structure.transition_offsets)
+    successors = np.empty_like(structure.successors)
+    num_states, num_choices, num_transitions = attractors.extract_jit(
+        graph, states, choices, local, choice_offsets, transition_offsets, successors
     )
-    labels[members] = part.end_component
-    stays[numbers] = part.stays
-    return labels, stays
-
-
-def _offsets(counts: Any) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    part = Structure.of(
+        choice_offsets=choice_offsets[: num_states + 1],
+        transition_offsets=transition_offsets[: num_choices + 1],
+        successors=successors[:num_transitions],
+    )
+    labels = np.full(structure.num_states, -1, part.end_component.dtype)
+    labels[states] = part.end_component
+    choices[choices] = part.stays
+    return labels, choices

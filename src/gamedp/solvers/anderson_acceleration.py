@@ -113,7 +113,7 @@ class _Mixing:
         self.results = [*self.results[-self.memory :], result]
         self.changes = [*self.changes[-self.memory :], result - before]
         self.plain = None
-        if len(self.results) < 2:
+        if len(self.results) < 2 or not np.isfinite(change):
             return result, change
         steps = np.diff(np.array(self.changes), axis=0).T
         shares = np.linalg.lstsq(steps, self.changes[-1], rcond=1e-10)[0]

@@ -109,6 +109,7 @@ class RelativeValueIteration:
             )
         return Support(True)
 
+    @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
     def solve(
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
     ) -> Solution:

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from gamedp.kernels import maxn, proofs, topological
-from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, has_target
+from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Reachability, has_target
 from gamedp.problem import Problem
 from gamedp.progress import Reporter
 from gamedp.reduction import Reduction, needs_reduction
@@ -17,12 +17,15 @@ from gamedp.solvers.base import (
     Run,
     Support,
     check_range,
+    finished,
     make_solution,
     outward,
     reduction_of,
     require,
+    room_for_policies,
     support_of_fixed_points,
 )
+from gamedp.solvers.straight import Straight, straight_of
 
 if TYPE_CHECKING:
     from gamedp.progress import ProgressCallback
@@ -79,6 +82,8 @@ class BackwardInduction:
         if many and (isinstance(problem.objective, Discounted) or has_target(problem.objective)):
             reason = "neither discounts nor does targets for more than two players."
             return Support(False, reason)
+        if not many and has_target(problem.objective) and straight_of(problem) is not None:
+            return Support(True)
         if not many and needs_reduction(problem):
             support = support_of_fixed_points(problem)
             reduction = reduction_of(problem) if support else None
@@ -107,6 +112,9 @@ class BackwardInduction:
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
     ) -> Solution:
         """Solve the problem; rounding alone separates the bounds, whatever `tolerance` asks."""
+        straight = straight_of(problem, progress) if has_target(problem.objective) else None
+        if straight is not None:
+            return self._straight(problem, straight, tolerance)
         require(self, problem)
         if isinstance(problem.objective, FiniteHorizon):
             return self._finite_horizon(problem, problem.objective, tolerance, progress)
@@ -117,6 +125,7 @@ class BackwardInduction:
         run = Run(problem if reduction is None else reduction.problem, tolerance, progress)
         structure = run.problem.model.structure
         total = structure.num_components
+        scratch = np.empty((2, int(np.diff(run.rows.choice_offsets).max(initial=0))))
         done = 0
         while done < total:
             done = topological.solve_components_jit(
@@ -129,13 +138,34 @@ class BackwardInduction:
                 tolerance,
                 0,
                 True,
+                False,
+                False,
                 run.values,
                 run.errors,
                 run.policy,
                 run.visits,
+                scratch,
             )
             run.reporter.report(done, total, f"{done:,} of {total:,} states solved")
         return run.solution(self, reduction=reduction)
+
+    def _straight(self, problem: Problem, straight: Straight, tolerance: float) -> Solution:
+        """Put the solution together where nothing had to be reduced."""
+        is_probability = isinstance(problem.objective, Reachability)
+        low, high = (0.0, 1.0) if is_probability else (-np.inf, np.inf)
+        numbers, policy, width = finished(
+            problem.model, None, straight.values, straight.errors, straight.policy, low, high
+        )
+        return make_solution(
+            problem,
+            self,
+            numbers,
+            policy,
+            guarantee=Guarantee.TWO_SIDED,
+            status=Status.SOLVED if width <= tolerance else Status.ROUNDING,
+            sweeps=1,
+            seconds=straight.seconds,
+        )
 
     def _finite_horizon(
         self,
@@ -147,9 +177,7 @@ class BackwardInduction:
         """Sweep once for each step, and keep what is best with so many steps to go."""
         run = Run(problem, tolerance, progress)
         model = problem.model
-        most_actions = int(np.diff(model.choice_offsets).max(initial=0))
-        dtype = np.uint8 if most_actions <= 256 else np.uint32
-        step_policies = np.zeros((objective.horizon, model.num_states), dtype)
+        step_policies = room_for_policies(model, objective.horizon)
         first_choices = model.choice_offsets[:-1]
         values, errors = run.values, run.errors
         for step in range(objective.horizon):

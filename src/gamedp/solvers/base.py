@@ -8,8 +8,13 @@ from weakref import WeakKeyDictionary
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, NotSolvedError, UnsupportedProblemError
-from gamedp.kernels import proofs
+from gamedp.errors import (
+    InvalidModelError,
+    LimitExceededError,
+    NotSolvedError,
+    UnsupportedProblemError,
+)
+from gamedp.kernels import proofs, quotients
 from gamedp.objectives import AverageReward, FiniteHorizon, has_target
 from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback, Reporter
@@ -21,15 +26,20 @@ if TYPE_CHECKING:
 
     from gamedp.model import Model
 
+    Numbers = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+
 __all__ = [
     "FixedPointSolver",
     "Run",
     "Solver",
     "Support",
     "check_range",
+    "deflatable",
     "make_solution",
     "require",
+    "room_for_policies",
     "solve_as_asked",
+    "support_of_deflating",
     "support_of_fixed_points",
     "support_of_proper",
 ]
@@ -93,8 +103,29 @@ def support_of_proper(problem: Problem) -> Support:
     return Support(False, reduction) if isinstance(reduction, str) else support
 
 
+def support_of_deflating(problem: Problem) -> Support:
+    """Say what solvers of proper problems can do that deflate bounds where opponents go on."""
+    support = support_of_proper(problem)
+    reduction = deflatable(problem)
+    if support or reduction is None:
+        return support
+    return Support(False, reduction) if isinstance(reduction, str) else Support(True)
+
+
 def reduction_of(problem: Problem) -> Reduction | str | None:
     """Return what makes the problem proper: None if nothing need to, or why nothing does."""
+    reduction = deflatable(problem)
+    if isinstance(reduction, Reduction) and reduction.problem.is_contested:
+        state = reduction.original.model.state(reduction.contested)
+        return (
+            "does no two opponents of whom each can keep play from ending, as around state "
+            f"{state!r}; StrategyIteration, IntervalIteration and TopologicalValueIteration do."
+        )
+    return reduction
+
+
+def deflatable(problem: Problem) -> Reduction | str | None:
+    """Return what makes the problem proper, but for two opponents who can keep play from ending."""
     if not needs_reduction(problem):
         return None
     if problem not in _REDUCTIONS:
@@ -266,42 +297,94 @@ class Run:
             How the problem came out of the one that is solved.
         """
         problem = self.problem
-        check_range(problem.model, self.values)
+        if reduction is None:
+            check_range(problem.model, self.values)
+        else:
+            check_range(reduction.original.model, reduction.lift(self.values), reduction.known)
         if not proven:
             self.prove_all()  # what does not depend on endless play is known all the same
-        lower, upper = self._proven_bounds()
-        if proven:
-            low, high = problem.range_of_values()
-            np.clip(lower, low, None, out=lower)
-            np.clip(upper, None, high, out=upper)
-            np.clip(self.values, lower, upper, out=self.values)
-        guarantee = Guarantee.TWO_SIDED if proven else Guarantee.NONE
-        values, policy = self.values, self.policy
+        low, high = problem.range_of_values() if proven else (-np.inf, np.inf)
         if reduction is not None:
             problem = reduction.original
-            values, policy = reduction.lift(values), reduction.lift_policy(policy)
-            lower, upper = reduction.lift(lower), reduction.lift(upper)
+        if self.bounds is None:
+            numbers, policy, width = finished(
+                problem.model, reduction, self.values, self.errors, self.policy, low, high
+            )
+        else:
+            numbers, policy, width = self._clipped(*self.bounds, reduction, low, high)
+        if self.relative:
+            width = width_of(*numbers[1:], relative=True)
         if not proven:
             self.status = Status.UNPROVEN if self.status is Status.SOLVED else self.status
         elif self.status is Status.SOLVED:
-            width = width_of(lower, upper, relative=self.relative)
             self.status = Status.SOLVED if width <= self.tolerance else Status.ROUNDING
         return make_solution(
             problem,
             solver,
-            (values, lower, upper),
+            numbers,
             policy,
-            guarantee=guarantee,
+            guarantee=Guarantee.TWO_SIDED if proven else Guarantee.NONE,
             status=self.status,
             sweeps=self.sweeps,
             seconds=self.reporter.seconds,
             relative=self.relative,
         )
 
-    def _proven_bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        if self.bounds is not None:
-            return self.bounds
-        return outward(self.values, self.errors)
+    def _clipped(
+        self,
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        reduction: Reduction | None,
+        low: float,
+        high: float,
+    ) -> tuple[Numbers, NDArray[np.int64], float]:
+        """Return the same where the solver has found bounds itself."""
+        np.clip(lower, low, None, out=lower)
+        np.clip(upper, None, high, out=upper)
+        np.clip(self.values, lower, upper, out=self.values)
+        width = width_of(lower, upper)
+        if reduction is None:
+            return (self.values, lower, upper), self.policy, width
+        numbers = (reduction.lift(self.values), reduction.lift(lower), reduction.lift(upper))
+        return numbers, reduction.lift_policy(self.policy), width
+
+
+def finished(
+    model: Model,
+    reduction: Reduction | None,
+    values: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    policy: NDArray[np.int64],
+    low: float,
+    high: float,
+) -> tuple[Numbers, NDArray[np.int64], float]:
+    """Return values, bounds and the policy for the states of a model, and the width.
+
+    Parameters
+    ----------
+    model : Model
+        Of S states.
+    reduction : Reduction or None
+        How the problem came out of the model's, if it is another one.
+    values, errors, policy : (S',)
+        Of the problem that was solved.
+    low, high : float
+        Bounds that hold for all values anyhow.
+    """
+    if reduction is None:
+        none = np.empty(0, np.int64)
+        lifting = (none, np.empty(0), none, none)
+    else:
+        small = reduction.quotient
+        lifting = (small.class_of, reduction.known, reduction.policy, small.choice_of)
+    numbers = (np.empty(model.num_states), np.empty(model.num_states), np.empty(model.num_states))
+    choices = np.empty(model.num_states, np.int64)
+    width = quotients.finish_jit(
+        values, errors, policy, low, high, *lifting, model.choice_offsets, *numbers, choices
+    )
+    if reduction is not None:
+        reduction.leave(choices)
+    return numbers, choices, width
 
 
 def outward(
@@ -327,6 +410,8 @@ class FixedPointSolver:
     max_seconds: float
     goes_relative: ClassVar[bool] = False
     """Whether `iterate` minds `run.relative`; if not, smaller tolerances are tried."""
+    deflates: ClassVar[bool] = False
+    """Whether `iterate` can do what is contested (:attr:`gamedp.Problem.is_contested`)."""
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
@@ -351,12 +436,14 @@ class FixedPointSolver:
         if relative and not self.goes_relative:
             solution: Solution = solve_as_asked(self, problem, tolerance, progress, relative=True)
             return solution
-        found = reduction_of(problem)
+        found = deflatable(problem) if self.deflates else reduction_of(problem)
         reduction = found if isinstance(found, Reduction) else None
         proper = problem if reduction is None else reduction.problem
         run = Run(proper, tolerance, progress, self.max_seconds, relative=relative)
-        self.iterate(run)
-        return run.solution(self, proven=proper.is_proper, reduction=reduction)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in the end
+            self.iterate(run)
+            proven = proper.is_proper or proper.is_contested
+            return run.solution(self, proven=proven, reduction=reduction)
 
     def iterate(self, run: Run) -> None:
         """Fill in the values of a run and, where that can be done, prove them."""
@@ -413,9 +500,46 @@ def solve_as_asked(
         absolute = finer
 
 
-def check_range(model: Model, values: NDArray[np.float64]) -> None:
-    """Raise InvalidModelError if a value, of any player, is too large for a 64-bit number."""
+def room_for_policies(model: Model, horizon: int) -> NDArray[np.unsignedinteger[Any]]:
+    """Return zeros for a policy of each step of a horizon, (H, S): places among the actions.
+
+    Raises
+    ------
+    LimitExceededError
+        If there is not so much memory.
+    """
+    most_actions = int(np.diff(model.choice_offsets).max(initial=0))
+    dtype: type[Any] = np.uint8 if most_actions <= 256 else np.uint32
+    shape = (horizon, model.num_states)
+    try:
+        return np.zeros(shape, dtype)
+    except (MemoryError, ValueError):  # ValueError: beyond what an array can be
+        message = (
+            f"a policy for each of {horizon:,} steps and {model.num_states:,} states is too large "
+            "for this computer's memory. Take a shorter horizon, or Discounted or AverageReward, "
+            "whose policies do not depend on the time."
+        )
+        raise LimitExceededError(
+            message,
+            states=model.num_states,
+            choices=model.num_choices,
+            transitions=model.num_transitions,
+        ) from None
+
+
+def check_range(
+    model: Model, values: NDArray[np.float64], known: NDArray[np.float64] | None = None
+) -> None:
+    """Raise InvalidModelError if a value, of any player, is too large for a 64-bit number.
+
+    Parameters
+    ----------
+    known : (S,), optional
+        Values that are known, and may be infinite; NaN for the others.
+    """
     finite = np.isfinite(values)
+    if known is not None:
+        finite |= ~np.isnan(known)
     if not finite.all():
         state = model.state(int(np.argwhere(~finite)[0, 0]))
         message = f"the value of {state!r} is beyond the range of 64-bit floating point."

@@ -155,6 +155,8 @@ class Bracket:
         while not self.is_finite(number):
             change = self.approach(number)
             sweeps += 1
+            if not np.isfinite(change):
+                return  # beyond the range of numbers: to be said in the end
             stops = self.limit_reached(sweeps)
             if change <= threshold or stops:
                 if self.prove(number, 100 + 10 * sweeps) or stops or change == 0:
@@ -223,7 +225,9 @@ class Bracket:
             low = low if least >= 0 else -np.inf
             high = high if most <= 0 else np.inf
         states = self.states(number)
-        self.lower[states], self.upper[states] = low, high
+        # What is beyond the range of numbers bounds nothing.
+        self.lower[states] = low if low < np.inf else -np.inf
+        self.upper[states] = high if high > -np.inf else np.inf
 
     def _agree(self, start: int, stop: int) -> None:
         """Let the values be in the middle of the bounds, and the errors say how far those are."""
@@ -233,9 +237,13 @@ class Bracket:
         with np.errstate(invalid="ignore"):
             middle = np.where(known, lower + 0.5 * (upper - lower), run.values[states])
             errors = np.maximum(middle - lower, upper - middle)
+        # Values of proper problems are finite: to be refused in the end.
+        middle[(lower == np.inf) | (upper == -np.inf)] = np.nan
         run.values[states] = middle
         run.errors[states] = np.where(lower == upper, 0.0, np.nextafter(errors, np.inf))
 
 
 def _widened(number: float, sign: int) -> float:
+    if not np.isfinite(number):
+        return number
     return number + sign * (1e-12 * abs(number) + proofs.TINY)

@@ -35,8 +35,10 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
     structure = run.problem.model.structure
     total = structure.num_components
     allowed = share_of_tolerance(run)
+    scratch = np.empty((2, int(np.diff(run.rows.choice_offsets).max(initial=0))))
     number = 0
     while number < total:
+        enough = int(run.visits[0]) + BUDGET
         stopped = topological.solve_components_jit(
             number,
             total,
@@ -47,13 +49,16 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
             allowed,
             small,
             run.problem.is_proper,
+            run.problem.endless_is_worst,
+            run.problem.model.has_swaps,
             run.values,
             run.errors,
             run.policy,
             run.visits,
+            scratch,
         )
-        if stopped == number:
-            solve_one(number)
+        if stopped < total and run.visits[0] <= enough:
+            solve_one(stopped)
             stopped += 1
         number = stopped
         run.reporter.report(number, total, f"{number:,} of {total:,} components solved")
@@ -84,6 +89,9 @@ def sweep_until_proven(
         run.reporter.report(
             count, None, f"component {number:,}: {stop - start:,} states, change {change:.2e}"
         )
+        if not np.isfinite(change):
+            run.errors[states] = np.inf  # beyond the range of numbers: to be said in the end
+            return
         if run.out_of_time:
             run.status = Status.TIME_LIMIT
             break

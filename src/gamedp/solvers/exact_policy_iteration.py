@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from gamedp.errors import GamedpError, InvalidModelError, UnsupportedProblemError
+from gamedp.errors import InvalidModelError, UnsupportedProblemError
 from gamedp.objectives import AverageReward, FiniteHorizon
 from gamedp.progress import Reporter
-from gamedp.reduction.sets import positive as attracted
 from gamedp.solution import Guarantee, Status, width_of
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Support, make_solution, reduction_of, require
+from gamedp.solvers.base import (
+    Support,
+    make_solution,
+    reduction_of,
+    require,
+    room_for_policies,
+)
 from gamedp.solvers.contest import (
     Contest,
     contest_of,
@@ -23,7 +27,7 @@ from gamedp.solvers.contest import (
     support_of_contests,
 )
 from gamedp.solvers.options import positive, whole_and_positive
-from gamedp.solvers.policy_iteration import PolicyIteration
+from gamedp.solvers.rational_process import Process, StoppedError, Terms
 from gamedp.solvers.rationals import (
     Rational,
     RationalModel,
@@ -33,10 +37,8 @@ from gamedp.solvers.rationals import (
     is_infinite,
     is_less,
     rational,
-    solve_linear_system,
 )
 from gamedp.solvers.strategy_iteration import StrategyIteration
-from gamedp.structure import Structure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["ExactPolicyIteration"]
+__all__ = ["ExactPolicyIteration", "Work"]
 
 
 def _whole_or_none(instance: object, attribute: Any, value: Any) -> None:
@@ -91,7 +93,7 @@ class ExactPolicyIteration:
 
     References
     ----------
-    .. [1] T. Quatmann, A. Hartmanns, B. Kaminski et al., "A practitioner's guide to MDP model
+    .. [1] A. Hartmanns, S. Junges, T. Quatmann, M. Weininger, "A practitioner's guide to MDP model
        checking algorithms", TACAS 2023: policy iteration with exact linear systems.
 
     Examples
@@ -128,14 +130,14 @@ class ExactPolicyIteration:
         """Solve the problem; the bounds are apart by rounding to doubles alone."""
         require(self, problem)
         reporter = Reporter(progress, "solve")
-        work = _Work(self, problem, tolerance, reporter)
+        work = Work(self, problem, tolerance, reporter)
         try:
             if isinstance(problem.objective, FiniteHorizon):
                 values, policy, step_policies = work.finite_horizon(problem.objective.horizon)
             else:
                 values, policy = work.best_policies()
                 step_policies = None
-        except _StoppedError as stopped:
+        except StoppedError as stopped:
             return self._unfinished(problem, work, stopped.status)
         exact = tuple(as_fraction(value) for value in values)
         numbers = _enclosed(problem, exact)
@@ -154,7 +156,7 @@ class ExactPolicyIteration:
         status = Status.SOLVED if close else Status.ROUNDING
         return attrs.evolve(solution, exact=exact, status=status, step_policies=step_policies)
 
-    def _unfinished(self, problem: Problem, work: _Work, status: Status) -> Solution:
+    def _unfinished(self, problem: Problem, work: Work, status: Status) -> Solution:
         """Return what is known in doubles, for the error that says so."""
         rough = work.rough
         return make_solution(
@@ -185,15 +187,7 @@ def _enclosed(problem: Problem, exact: tuple[Fraction | float, ...]) -> Any:
     return tuple(np.ascontiguousarray(column) for column in columns)
 
 
-class _StoppedError(GamedpError):
-    """Says that a limit is reached."""
-
-    def __init__(self, status: Status) -> None:
-        super().__init__(status.value)
-        self.status = status
-
-
-class _Work:
+class Work:
     """A problem as it is solved in rational numbers.
 
     Attributes
@@ -230,7 +224,7 @@ class _Work:
     def check_limits(self) -> None:
         """Raise if there is no time left."""
         if self.reporter.seconds > self.solver.max_seconds:
-            raise _StoppedError(Status.TIME_LIMIT)
+            raise StoppedError(Status.TIME_LIMIT)
 
     def best_policies(self) -> tuple[list[Value], Integers]:
         """Improve one side's policy, each time against the other's best answer."""
@@ -260,7 +254,10 @@ class _Work:
         """Return the policy found in doubles; the unfolded model has it twice."""
         if not contest.improver.any():
             return contest.start
-        policy = np.asarray(self.rough.policy)
+        try:
+            policy = np.asarray(self.rough.policy)
+        except InvalidModelError:  # beyond the range of doubles
+            return contest.start
         if len(policy) < contest.model.num_states:
             policy = np.concatenate([policy, policy + self.problem.model.num_choices])
         return policy
@@ -273,8 +270,7 @@ class _Work:
         wants_most = (model.players == 0) == (self.problem.objective.optimum == "max")
         counts = np.diff(model.choice_offsets)
         policy = np.full(model.num_states, -1, np.int64)
-        dtype = np.uint8 if counts.max(initial=0) <= 256 else np.uint32
-        step_policies = np.zeros((horizon, model.num_states), dtype)
+        step_policies = room_for_policies(model, horizon)
         zero = rational(0)
         values = [self.numbers.payoffs.get(state, zero) for state in range(model.num_states)]
         for step in range(horizon):
@@ -313,7 +309,7 @@ class _Work:
 class _Game:
     """The unfolded model in rational numbers: best answers, and better choices."""
 
-    def __init__(self, work: _Work, contest: Contest) -> None:
+    def __init__(self, work: Work, contest: Contest) -> None:
         self.work = work
         self.contest = contest
         self.numbers = work.numbers
@@ -394,12 +390,12 @@ class _Game:
             class_of, known = reduction.quotient.class_of, reduction.known
         fixed = [self._known(state, known[state]) for state in range(len(known))]
         terms = [
-            _Terms(rational(0), {})
+            Terms(rational(0), {})
             if choice < 0
             else self._terms(int(rows[choice]), class_of, fixed)
             for choice in choice_of.tolist()
         ]
-        solved, chosen = _Process(self.work, small, terms).solve()
+        solved, chosen = Process(self.work, small, terms).solve()
         values = [
             fixed[state] if number < 0 else solved[number]
             for state, number in enumerate(class_of.tolist())
@@ -416,7 +412,7 @@ class _Game:
         payoff = self.numbers.payoff(state) if self.contest.earns else None
         return rational(float(value)) if payoff is None else payoff
 
-    def _terms(self, choice: int, class_of: Integers, known: list[Value]) -> _Terms:
+    def _terms(self, choice: int, class_of: Integers, known: list[Value]) -> Terms:
         """Return what a choice earns for certain, known values included, and what is left."""
         constant = self.reward(choice)
         chances: dict[int, Rational] = {}
@@ -426,115 +422,7 @@ class _Game:
                 constant += chance * known[successor]
             else:
                 chances[number] = chances.get(number, 0) + chance
-        return _Terms(constant, chances)
-
-
-@attrs.frozen(eq=False)
-class _Terms:
-    """A choice of a proper problem: a constant, and the chances of the states that follow."""
-
-    constant: Rational
-    chances: dict[int, Rational]
-
-    def result(self, values: list[Rational]) -> Rational:
-        """Return what the choice is worth."""
-        return self.constant + sum(
-            (chance * values[state] for state, chance in self.chances.items()), start=rational(0)
-        )
-
-
-@attrs.frozen(eq=False)
-class _Process:
-    """A proper problem of one player: policies are improved until none is better."""
-
-    work: _Work
-    problem: Problem
-    terms: list[_Terms]
-
-    def solve(self) -> tuple[list[Rational], Integers]:
-        """Return the values and a policy that attains them; 0 and -1 in terminal states."""
-        policy = self._first_policy()
-        while True:
-            values = self._evaluated(policy)
-            self.work.policies += 1
-            self.work.reporter.report(
-                self.work.policies, None, f"{self.work.policies:,} policies evaluated"
-            )
-            if not self._improve(policy, values):
-                return values, policy
-            if self.work.policies >= self.work.solver.max_policies:
-                raise _StoppedError(Status.SWEEP_LIMIT)
-
-    def _first_policy(self) -> Integers:
-        """Return a policy under which play surely ends, the one found in doubles if it is such."""
-        model = self.problem.model
-        structure = model.structure
-        everyone = np.ones(model.num_states, np.bool_)
-        ends = np.zeros(model.num_states, np.bool_)
-        ends[model.terminals] = True
-        rough = PolicyIteration(max_seconds=self.work.seconds_left())
-        guess = solved_anyhow(rough, self.problem, self.work.tolerance).policy.astype(np.int64)
-        kept = np.zeros(model.num_choices, np.bool_)
-        kept[guess[guess >= 0]] = True
-        if self.problem.discount < 1 or attracted(structure, everyone, ends, kept)[0].all():
-            return guess
-        return attracted(structure, everyone, ends, np.ones_like(kept))[1].astype(np.int64)
-
-    def _improve(self, policy: Integers, values: list[Rational]) -> bool:
-        """Change the policy where another choice is strictly better; say if any is."""
-        problem = self.problem
-        maximise = ((problem.model.players == 0) == (problem.objective.optimum == "max")).tolist()
-        offsets = problem.model.choice_offsets.tolist()
-        changed = False
-        for state, most in enumerate(maximise):
-            best = values[state]
-            for choice in range(offsets[state], offsets[state + 1]):
-                result = self.terms[choice].result(values)
-                if result > best if most else result < best:
-                    best = result
-                    policy[state] = choice
-                    changed = True
-        return changed
-
-    def _evaluated(self, policy: Integers) -> list[Rational]:
-        """Solve the linear system of a policy, component by component."""
-        values = [rational(0)] * len(policy)
-        rows = [self.terms[choice] if choice >= 0 else None for choice in policy.tolist()]
-        for states in _components(rows):
-            self.work.check_limits()
-            place = {state: number for number, state in enumerate(states)}
-            system, known = [], []
-            for state in states:
-                row = rows[state]
-                if row is None:
-                    continue
-                constant, left = row.constant, {}
-                for successor, chance in row.chances.items():
-                    if successor in place:
-                        left[place[successor]] = chance
-                    else:
-                        constant += chance * values[successor]
-                system.append(left)
-                known.append(constant)
-            for state, value in zip(states, solve_linear_system(system, known), strict=False):
-                values[state] = value
-        return values
-
-
-def _components(rows: list[_Terms | None]) -> Iterator[list[int]]:
-    """Yield the states of each component of a policy's graph, after all it leads to."""
-    counts = [0 if row is None else 1 for row in rows]
-    lengths = [len(row.chances) for row in rows if row is not None]
-    successors = [state for row in rows if row is not None for state in row.chances]
-    structure = Structure.of(
-        choice_offsets=np.cumsum([0, *counts]),
-        transition_offsets=np.cumsum([0, *lengths]),
-        successors=np.array(successors, np.int64),
-    )
-    offsets = structure.component_offsets.tolist()
-    order = structure.order.tolist()
-    for start, stop in itertools.pairwise(offsets):
-        yield order[start:stop]
+        return Terms(constant, chances)
 
 
 def _floats(values: list[Value]) -> NDArray[np.float64]:

@@ -7,8 +7,9 @@ from typing import ClassVar
 import attrs
 
 from gamedp.problem import Problem
-from gamedp.solvers.base import FixedPointSolver, Run, Support, support_of_proper
+from gamedp.solvers.base import FixedPointSolver, Run, Support, support_of_deflating
 from gamedp.solvers.brackets import Bracket
+from gamedp.solvers.deflation import bound_contested
 from gamedp.solvers.options import positive, whole_and_positive
 
 __all__ = ["IntervalIteration"]
@@ -21,6 +22,10 @@ class IntervalIteration(FixedPointSolver):
     Bounds are rounded outward, so that they hold at every moment: whoever is stopped by a limit has
     them. The first ones are the extremes of what a component leads to; where there are rewards of
     both signs, they are proven for values that are nearly right, by the expected number of steps.
+
+    Where two opponents can keep each other from an end, bounds are deflated now and then: the upper
+    one to what leaving is worth to whoever wants the most, and the lower one likewise [3]_ [4]_
+    (:mod:`gamedp.solvers.deflation`). That is looked at only if there is such a place.
 
     Parameters
     ----------
@@ -35,6 +40,10 @@ class IntervalIteration(FixedPointSolver):
        Computer Science 735 (2018).
     .. [2] C. Baier, J. Klein, L. Leuschner, D. Parker, S. Wunderlich, "Ensuring the reliability of
        your model checker: interval iteration for Markov decision processes", CAV 2017.
+    .. [3] E. Kelmendi, J. Krämer, J. Křetínský, M. Weininger, "Value iteration for simple
+       stochastic games: stopping criterion and learning algorithm", CAV 2018.
+    .. [4] J. Křetínský, T. Meggendorfer, M. Weininger, "Stopping criteria for value iteration on
+       stochastic games with quantitative objectives", LICS 2023.
 
     Examples
     --------
@@ -46,16 +55,20 @@ class IntervalIteration(FixedPointSolver):
     """
 
     goes_relative: ClassVar[bool] = True
+    deflates: ClassVar[bool] = True
 
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        return support_of_proper(problem)
+        return support_of_deflating(problem)
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""
+        if run.problem.is_contested:
+            bound_contested(run, self.max_sweeps)
+            return
         bracket = Bracket(run, self.max_sweeps)
 
         def narrow(number: int) -> None:

@@ -85,6 +85,9 @@ class LinearProgramming(FixedPointSolver):
         offsets = np.concatenate([[0], np.cumsum(counts)])
         choices = np.repeat(first - offsets[:-1], counts) + np.arange(offsets[-1])
         matrix, known = inner_matrix(start, stop, run.rows, choices, run.values)
+        if not np.isfinite(known).all():
+            run.values[states] = np.nan  # beyond the range of numbers: to be said in the end
+            return
         owners = np.repeat(np.arange(size), counts)
         own = scipy.sparse.csr_array(
             (np.ones(len(choices)), (np.arange(len(choices)), owners)), shape=matrix.shape

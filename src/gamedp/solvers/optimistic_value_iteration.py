@@ -70,6 +70,8 @@ class OptimisticValueIteration(FixedPointSolver):
         while not bracket.limit_reached(sweeps):
             change = bracket.approach(number)
             sweeps += 1
+            if not np.isfinite(change):
+                return  # beyond the range of numbers: to be said in the end
             # What is left if the changes go on to shrink as they have done since they were looked
             # at last, some half of the sweeps ago: a guess, like all of this.
             fall = (change / earlier) ** (1 / (sweeps - since)) if change < earlier else 1.0

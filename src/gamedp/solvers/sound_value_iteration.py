@@ -80,6 +80,9 @@ class SoundValueIteration(FixedPointSolver):
             )
             run.visits[0] += stop - start
             sweeps += 1
+            if not np.isfinite(earned).all():
+                run.values[states] = earned
+                return  # beyond the range of numbers: to be said in the end
             if not (np.isfinite(low) and np.isfinite(high)):
                 continue
             least, greatest = low, high

@@ -95,6 +95,7 @@ class StrategyIteration:
         """Say whether this solver can do the problem, and why not."""
         return support_of_contests(problem)
 
+    @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
     def solve(
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
     ) -> Solution:

@@ -26,8 +26,8 @@ class ValueIteration(FixedPointSolver):
     A small change per sweep proves nothing. When the change is small, errors are proven as by
     :class:`TopologicalValueIteration`; if they are not small enough, the sweeps go on. With a
     discount b and Jacobi sweeps, and players who keep their places, it is over as soon as the
-    interval ``v + b/(1-b) * [min d, max d]`` that contains the true values is narrow enough, with d
-    the last change (Puterman [1]_, theorem 6.6.3), as by :class:`ModifiedPolicyIteration`.
+    interval ``v + b/(1-b) * [min d, max d]`` that contains the true values is narrow enough, d
+    being the last change (Puterman [1]_, theorem 6.6.3), as by :class:`ModifiedPolicyIteration`.
 
     Parameters
     ----------

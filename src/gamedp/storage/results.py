@@ -67,7 +67,7 @@ def encode_objective(objective: Objective) -> dict[str, Any]:
     InvalidParameterError
         If a set of states cannot be written down.
     """
-    without: dict[str, Any] = dict.fromkeys(sets_of(objective))
+    without: dict[str, Any] = dict.fromkeys(sets_of(objective), ())
     encoded = encode_object(attrs.evolve(objective, **without))
     for name, value in encoded["fields"].items():
         if is_unwritable(value):

@@ -14,17 +14,11 @@ from typing import Any
 import attrs
 
 import gamedp
+from gamedp.testing.averages import long_run
 from gamedp.testing.enumeration import Missed, Number, best_of_all
+from gamedp.testing.rows import Row, evaluated, worth_of
 
 __all__ = ["exact_choice_values", "exact_from", "exact_values"]
-
-
-@attrs.frozen
-class _Row:
-    """A choice: what it earns and the states that follow, with their probabilities."""
-
-    reward: Fraction
-    outcomes: tuple[tuple[int, Fraction], ...]
 
 
 def exact_values(
@@ -102,7 +96,7 @@ def exact_values(
     if policy is not None:
         _keep_to(rows, model, policy, player)
     if isinstance(objective, gamedp.AverageReward):
-        return _long_run(rows[: model.num_states], maximise[: model.num_states], model)
+        return long_run(rows[: model.num_states], maximise[: model.num_states], model)
     if discount < 1 or (model.structure.always_ends and not has_target):
         return _best_policies(rows, maximise, known)[: model.num_states]
     if has_target or not model.is_deterministic or model.rewards.any():
@@ -146,14 +140,14 @@ def exact_choice_values(
         rows = [[attrs.evolve(row, reward=Fraction(0)) for row in choices] for choices in rows]
     # After the end, one choice is as good as another.
     return [
-        _result(row, values) if ends[state] is None else values[state]
+        worth_of(row, values) if ends[state] is None else values[state]
         for state, choices in enumerate(rows[: model.num_states])
         for row in choices
     ]
 
 
 def _enumerated(
-    rows: list[list[_Row]],
+    rows: list[list[Row]],
     model: gamedp.Model,
     objective: Any,
     maximise: list[bool],
@@ -164,6 +158,10 @@ def _enumerated(
         message = "who loses the constant sum of play without end is for the rules to say."
         raise gamedp.UnsupportedProblemError(message)
     ends, missed = _ends(model, objective, known)
+    if not model.has_swaps:
+        # Nothing leads to the other side: its policies would be compared for nothing.
+        size = model.num_states
+        rows, maximise, ends = rows[:size], maximise[:size], ends[:size]
     chains = [
         [] if end is not None else [(row.reward, row.outcomes) for row in choices]
         for end, choices in zip(ends, rows, strict=True)
@@ -199,9 +197,9 @@ def _ends(
 
 def _chain_values(chain: list[Any], known: list[Any]) -> list[Any]:
     """Solve the linear system of a chain for the values that are not known."""
-    rows = [[] if row is None else [_Row(*row)] for row in chain]
+    rows = [[] if row is None else [Row(*row)] for row in chain]
     finite = [None if value in (math.inf, -math.inf) else value for value in known]
-    values: list[Any] = list(_evaluated(rows, [0] * len(rows), finite))
+    values: list[Any] = list(evaluated(rows, [0] * len(rows), finite))
     for state, value in enumerate(known):
         if value is not None:
             values[state] = value
@@ -228,14 +226,14 @@ def exact_from(model: gamedp.Model, policy: Sequence[int], objective: Any) -> li
     size = model.num_states
     places = [int(policy[state]) - int(model.choice_offsets[state]) for state in range(size)]
     while True:
-        values = _evaluated(rows[:size], places, known[:size])
+        values = evaluated(rows[:size], places, known[:size])
         if not _improve(rows[:size], places, values, [True] * size, maximise):
             return values
 
 
 def _unfolded(
     model: gamedp.Model, objective: Any, discount: Fraction
-) -> tuple[list[list[_Row]], list[bool], list[Fraction | None]]:
+) -> tuple[list[list[Row]], list[bool], list[Fraction | None]]:
     """Return the choices of each state, twice: as it is, and with the players' places changed.
 
     The second S states are worth the constant sum minus the first: so no edge swaps players.
@@ -246,7 +244,7 @@ def _unfolded(
     for state, payoff in zip(model.terminals.tolist(), model.payoffs.tolist(), strict=True):
         known[state] = Fraction(payoff)
         known[state + num_states] = Fraction(model.constant_sum) - Fraction(payoff)
-    rows: list[list[_Row]] = [[] for _ in range(2 * num_states)]
+    rows: list[list[Row]] = [[] for _ in range(2 * num_states)]
     maximise: list[bool] = []
     for side in (0, 1):
         for state in range(num_states):
@@ -261,12 +259,12 @@ def _unfolded(
                     for target, p in zip(model.successors[row].tolist(), signed, strict=True)
                 )
                 reward = Fraction(float(model.rewards[choice])) if counts else Fraction(0)
-                rows[state + side * num_states].append(_Row(-reward if side else reward, outcomes))
+                rows[state + side * num_states].append(Row(-reward if side else reward, outcomes))
     return rows, maximise, known
 
 
 def _keep_to(
-    rows: list[list[_Row]], model: gamedp.Model, policy: Sequence[int], player: int
+    rows: list[list[Row]], model: gamedp.Model, policy: Sequence[int], player: int
 ) -> None:
     """Leave a player the choices of a policy alone."""
     for side in (0, 1):
@@ -289,7 +287,7 @@ def _worth_of_a_draw(model: gamedp.Model, draw: float | None) -> Fraction:
 
 
 def _with_draws(
-    rows: list[list[_Row]], maximise: list[bool], known: list[Fraction | None], draw: Fraction
+    rows: list[list[Row]], maximise: list[bool], known: list[Fraction | None], draw: Fraction
 ) -> list[Fraction]:
     """Return what each player can force where every step is sure, and play without end a draw.
 
@@ -311,7 +309,7 @@ def _with_draws(
 
 
 def _forced(
-    rows: list[list[_Row]],
+    rows: list[list[Row]],
     maximise: list[bool],
     known: list[Fraction | None],
     worth: Fraction,
@@ -336,32 +334,28 @@ def _forced(
     return forced
 
 
-def _result(row: _Row, values: list[Fraction]) -> Fraction:
-    return row.reward + sum((p * values[target] for target, p in row.outcomes), Fraction(0))
-
-
 def _after_steps(
-    rows: list[list[_Row]], maximise: list[bool], known: list[Fraction | None], steps: int
+    rows: list[list[Row]], maximise: list[bool], known: list[Fraction | None], steps: int
 ) -> list[Fraction]:
     values = [Fraction(0) if value is None else value for value in known]
     for _ in range(steps):
         values = [
             values[state]
             if not choices
-            else (max if maximise[state] else min)(_result(row, values) for row in choices)
+            else (max if maximise[state] else min)(worth_of(row, values) for row in choices)
             for state, choices in enumerate(rows)
         ]
     return values
 
 
 def _best_policies(
-    rows: list[list[_Row]], maximise: list[bool], known: list[Fraction | None]
+    rows: list[list[Row]], maximise: list[bool], known: list[Fraction | None]
 ) -> list[Fraction]:
     """Improve the maximiser's policy, each time against the minimiser's best answer."""
     policy = [0] * len(rows)
     while True:
         while True:
-            values = _evaluated(rows, policy, known)
+            values = evaluated(rows, policy, known)
             if not _improve(rows, policy, values, [not most for most in maximise], maximise):
                 break
         if not _improve(rows, policy, values, maximise, maximise):
@@ -369,7 +363,7 @@ def _best_policies(
 
 
 def _improve(
-    rows: list[list[_Row]],
+    rows: list[list[Row]],
     policy: list[int],
     values: list[Fraction],
     who: list[bool],
@@ -380,140 +374,9 @@ def _improve(
         if not who[state]:
             continue
         for number, row in enumerate(choices):
-            result = _result(row, values)
-            present = _result(choices[policy[state]], values)
+            result = worth_of(row, values)
+            present = worth_of(choices[policy[state]], values)
             if result > present if maximise[state] else result < present:
                 policy[state] = number
                 changed = True
     return changed
-
-
-def _evaluated(
-    rows: list[list[_Row]], policy: list[int], known: list[Fraction | None]
-) -> list[Fraction]:
-    """Solve the linear system of a policy by elimination, state by state."""
-    equations: dict[int, tuple[dict[int, Fraction], Fraction]] = {}
-    for state, choices in enumerate(rows):
-        if not choices:
-            continue
-        row = choices[policy[state]]
-        terms: dict[int, Fraction] = {}
-        constant = row.reward
-        for target, p in row.outcomes:
-            payoff = known[target]
-            if payoff is None:
-                terms[target] = terms.get(target, Fraction(0)) + p
-            else:
-                constant += p * payoff
-        equations[state] = (terms, constant)
-    solved: list[tuple[int, dict[int, Fraction], Fraction]] = []
-    while equations:
-        state, (terms, constant) = equations.popitem()
-        leaves = 1 - terms.pop(state, Fraction(0))
-        terms = {target: p / leaves for target, p in terms.items()}
-        constant /= leaves
-        solved.append((state, terms, constant))
-        for other, (its_terms, its_constant) in equations.items():
-            share = its_terms.pop(state, None)
-            if share is not None:
-                for target, p in terms.items():
-                    its_terms[target] = its_terms.get(target, Fraction(0)) + share * p
-                equations[other] = (its_terms, its_constant + share * constant)
-    values = [Fraction(0) if value is None else value for value in known]
-    for state, terms, constant in reversed(solved):
-        values[state] = constant + sum((p * values[t] for t, p in terms.items()), Fraction(0))
-    return values
-
-
-def _long_run(rows: list[list[_Row]], maximise: list[bool], model: gamedp.Model) -> list[Fraction]:
-    """Return the gains of a best policy: Howard's policy iteration for several recurrent classes.
-
-    A policy that neither of the two steps can improve fulfils the optimality equations (Puterman,
-    "Markov Decision Processes", Wiley 1994, theorems 9.1.2 and 9.2.3).
-    """
-    choosing = {most for most, choices in zip(maximise, rows, strict=True) if choices}
-    if len(choosing) > 1 or model.has_swaps:
-        message = "exact averages are for one player who makes all choices."
-        raise gamedp.UnsupportedProblemError(message)
-    sign = 1 if True in choosing else -1
-    policy = [0] * len(rows)
-    while True:
-        chain = [
-            [choices[number]] if choices else []
-            for choices, number in zip(rows, policy, strict=True)
-        ]
-        gains, biases = _gains_and_biases(chain)
-        improved = False
-        for state, choices in enumerate(rows):
-            following = [sign * _mean(row, gains) for row in choices]
-            if following and max(following) > following[policy[state]]:
-                policy[state] = following.index(max(following))
-                improved = True
-        if improved:
-            continue
-        for state, choices in enumerate(rows):
-            if not choices:
-                continue
-            following = [sign * _mean(row, gains) for row in choices]
-            worth = [sign * _result(row, biases) for row in choices]
-            kept = [number for number, mean in enumerate(following) if mean == max(following)]
-            best = max(kept, key=worth.__getitem__)
-            if worth[best] > worth[policy[state]]:
-                policy[state] = best
-                improved = True
-        if not improved:
-            return gains
-
-
-def _mean(row: _Row, values: list[Fraction]) -> Fraction:
-    return _result(row, values) - row.reward
-
-
-def _gains_and_biases(chain: list[list[_Row]]) -> tuple[list[Fraction], list[Fraction]]:
-    """Return what a Markov chain earns per step in the long run, and beyond that on the way.
-
-    The bias is zero in the first state of each recurrent class. Between two visits of that state,
-    the class earns its gain times the steps.
-    """
-    gains: list[Fraction | None] = [None if choices else Fraction(0) for choices in chain]
-    biases = list(gains)
-    for members in _recurrent_classes(chain):
-        first = min(members)
-        known: list[Fraction | None] = [None] * len(chain)
-        known[first] = Fraction(0)
-        cycle = [
-            [] if state == first or state not in members else row for state, row in enumerate(chain)
-        ]
-        steps = [[attrs.evolve(row, reward=Fraction(1)) for row in choices] for choices in cycle]
-        earned = _evaluated(cycle, [0] * len(chain), known)
-        passed = _evaluated(steps, [0] * len(chain), known)
-        gain = _result(chain[first][0], earned) / (1 + _mean(chain[first][0], passed))
-        for state in members:
-            gains[state] = gain
-            biases[state] = earned[state] - gain * passed[state]
-    outside = [[] if gain is not None else row for gain, row in zip(gains, chain, strict=True)]
-    free = [[attrs.evolve(row, reward=Fraction(0)) for row in choices] for choices in outside]
-    gain_of = _evaluated(free, [0] * len(chain), gains)
-    beyond = [
-        [attrs.evolve(row, reward=row.reward - gain_of[state]) for row in choices]
-        for state, choices in enumerate(outside)
-    ]
-    return gain_of, _evaluated(beyond, [0] * len(chain), biases)
-
-
-def _recurrent_classes(chain: list[list[_Row]]) -> list[set[int]]:
-    """Return the sets of states that a Markov chain cannot leave once it is there."""
-    reached = []
-    for start in range(len(chain)):
-        seen, queue = {start}, [start]
-        while queue:
-            for row in chain[queue.pop()]:
-                new = {target for target, _ in row.outcomes} - seen
-                seen |= new
-                queue += new
-        reached.append(seen)
-    return [
-        members
-        for state, members in enumerate(reached)
-        if chain[state] and state == min(members) and all(state in reached[s] for s in members)
-    ]

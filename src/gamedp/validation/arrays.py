@@ -18,7 +18,7 @@ from gamedp.validation.forms import (
     check_offsets,
     how_many,
 )
-from gamedp.validation.outcomes import check_outcomes, merged
+from gamedp.validation.outcomes import check_outcomes, merged, scale
 from gamedp.validation.payments import checked_rewards, endings
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
     constant_sum = _constant_sum(constant_sum, num_players)
     check_outcomes(rows, targets, chances, num_players)
     transitions_from, targets, chances = merged(transitions_from, targets, chances)
+    scale(transitions_from, chances)
     ends, received = endings(terminals, payoffs, choices_from, num_players, constant_sum)
     starts, start_chances = _start(initial, num_states, num_players)
     return {
@@ -198,7 +199,9 @@ def _start(
         )
         raise InvalidModelError(message)
     states = np.array([state for state, _ in total], np.int64)
-    return states, np.array(list(total.values()), np.float64)
+    chances = np.array(list(total.values()), np.float64)
+    scale(np.array([0, len(chances)]), chances)
+    return states, chances
 
 
 def _start_pair(pair: Any) -> tuple[float, int]:

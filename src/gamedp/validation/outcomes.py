@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.errors import InvalidModelError
-from gamedp.model import SUM_TOLERANCE
+from gamedp.model import SUM_ROUNDING, SUM_TOLERANCE
 from gamedp.validation.forms import LARGEST, Rows, how_many, offsets_of
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-__all__ = ["check_outcomes", "merged"]
+__all__ = ["check_outcomes", "merged", "scale"]
+
+GRID = 2.0**26
 
 
 def check_outcomes(rows: Rows, successors: Integers, chances: Floats, num_players: int) -> None:
@@ -60,6 +62,26 @@ def _check_sums(rows: Rows, chances: Floats) -> None:
             f"within {SUM_TOLERANCE:g}."
         )
         raise InvalidModelError(message)
+
+
+def scale(offsets: Integers, chances: Floats) -> None:
+    """Scale those probabilities that miss one in total by more than rounding explains, in place.
+
+    Sums of multiples of 1 / GRID are exact, and the rest of each is so small that its rounding does
+    not matter: so what is too much or too little is known to the last digit.
+    """
+    starts = offsets[:-1]
+    if not len(starts):
+        return
+    sizes = np.abs(chances)
+    if (np.add.reduceat(sizes, starts) == 1).all():
+        return
+    coarse = np.rint(sizes * GRID) / GRID
+    excess = np.add.reduceat(coarse, starts) - 1
+    excess += np.add.reduceat(sizes - coarse, starts)
+    excess[np.abs(excess) <= SUM_ROUNDING] = 0
+    if excess.any():
+        chances /= np.repeat(1 + excess, np.diff(offsets))
 
 
 def merged(

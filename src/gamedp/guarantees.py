@@ -1,0 +1,175 @@
+"""What may be relied on: how far a solver got, what it proved, how close bounds are."""
+
+from __future__ import annotations
+
+import enum
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "ActionValue",
+    "Guarantee",
+    "Statistics",
+    "Status",
+    "check_player",
+    "mean_of",
+    "opposite_bounds",
+    "width_of",
+]
+
+
+class Status(enum.Enum):
+    """How far a solver got; the value is the message that people read."""
+
+    SOLVED = "solved: the bounds are as close as was asked"
+    ROUNDING = "stopped where rounding ends: the bounds hold, but are wider than was asked"
+    SWEEP_LIMIT = "stopped at the limit of sweeps: the bounds hold, but are wider than was asked"
+    TIME_LIMIT = "stopped at the limit of time: the bounds hold, but are wider than was asked"
+    NODE_LIMIT = "stopped at the limit of nodes: the bounds hold, but are wider than was asked"
+    DEPTH_LIMIT = "searched to the depth that was asked: the value is an estimate, the bounds hold"
+    UNPROVEN = "stopped when the values hardly changed any more: nothing is proven"
+
+
+class Guarantee(enum.Enum):
+    """What one may rely on; the value is the message that people read."""
+
+    TWO_SIDED = "the true value lies between the bounds"
+    EQUILIBRIUM = (
+        "the bounds contain what each player gets under this policy, which is an equilibrium"
+    )
+    NONE = "none: play may go on for ever, and this method then proves nothing"
+
+
+@attrs.frozen
+class Statistics:
+    """How much work a solution took.
+
+    Attributes
+    ----------
+    states, choices, transitions : int
+        Size of the model.
+    sweeps : int
+        Times that every state was looked at, rounded up.
+    seconds : dict
+        How long it took to ``"compile"`` the rules, ``"explore"`` the states and ``"solve"``.
+    bytes : int
+        Memory that the model and the solution take.
+    """
+
+    states: int
+    choices: int
+    transitions: int
+    sweeps: int
+    seconds: dict[str, float]
+    bytes: int
+
+
+@attrs.frozen
+class ActionValue:
+    """One action in a state.
+
+    Attributes
+    ----------
+    action : int
+        The game's own number for it.
+    name : str
+        The action in words.
+    value : float
+        What player 0 can expect after it.
+    lower, upper : float
+        Bounds of that.
+    """
+
+    action: int
+    name: str
+    value: float
+    lower: float
+    upper: float
+
+
+def width_of(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], *, relative: bool = False
+) -> float:
+    """Return how far bounds are apart at most; infinite ones that are equal are not.
+
+    Parameters
+    ----------
+    relative : bool
+        Whether to divide by the smallest absolute value of what lies between them; that is
+        infinite if 0 does.
+    """
+    apart = lower != upper
+    lower, upper = lower[apart], upper[apart]
+    with np.errstate(over="ignore"):
+        widths = upper - lower
+    if relative:
+        least = np.maximum(np.maximum(lower, -upper), 0.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            widths = np.where(least > 0, widths / least, np.inf)
+    return float(np.max(widths, initial=0.0))
+
+
+def check_player(num_players: int, player: int) -> None:
+    """Raise UnknownNameError unless there is such a player."""
+    if not 0 <= player < num_players:
+        message = f"there is no player {player}; there are {num_players}."
+        raise UnknownNameError(message)
+
+
+def opposite_bounds(constant_sum: float, low: float, high: float) -> tuple[float, float]:
+    """Return bounds of what one of two players gets, from bounds of what the other one gets."""
+    return _less(constant_sum, high, -math.inf), _less(constant_sum, low, math.inf)
+
+
+def _less(minuend: float, subtrahend: float, outward: float) -> float:
+    """Return a difference, rounded outward if it is no 64-bit number."""
+    difference = minuend - subtrahend
+    if not math.isfinite(difference):
+        return difference
+    if Fraction(minuend) - Fraction(subtrahend) == Fraction(difference):
+        return difference
+    return math.nextafter(difference, outward)
+
+
+def mean_of(
+    numbers: list[float], chances: list[float], constant_sum: float, outward: float | None = None
+) -> float:
+    """Return the mean of what is worth so much with such chances, computed exactly.
+
+    Parameters
+    ----------
+    numbers : list of float
+    chances : list of float
+        Scaled to sum to one; negative where the players have changed places, and the constant sum
+        less the number counts.
+    constant_sum : float
+    outward : float, optional
+        Minus or plus infinity: where to round what is no 64-bit number; to the next, if not given.
+    """
+    if not all(map(math.isfinite, numbers)):
+        signed = zip(numbers, chances, strict=True)
+        return sum(abs(chance) * (-number if chance < 0 else number) for number, chance in signed)
+    weights = [Fraction(chance) for chance in chances]
+    total = Fraction(0)
+    for number, weight in zip(numbers, weights, strict=True):
+        seen = Fraction(constant_sum) - Fraction(number) if weight < 0 else Fraction(number)
+        total += abs(weight) * seen
+    mean = total / sum(map(abs, weights))
+    try:
+        nearest = float(mean)
+    except OverflowError:
+        sign = 1.0 if mean > 0 else -1.0
+        largest = math.nextafter(math.inf, 0.0)
+        return sign * (largest if outward is not None and sign * outward < 0 else math.inf)
+    if outward is None or Fraction(nearest) == mean or (nearest > mean) == (outward > 0):
+        return nearest
+    return math.nextafter(nearest, outward)

@@ -1,0 +1,67 @@
+"""Solutions as people and tables see them."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.solution import Solution
+    from gamedp.staged_solution import StagedSolution
+
+__all__ = ["columns_of", "html_table", "in_short"]
+
+
+def in_short(solution: Solution | StagedSolution) -> str:
+    """Return the value at the start, its bounds and what they rest on, on one line."""
+    low, high = solution.bounds()
+    return (
+        f"<{type(solution).__name__} value={solution.value()!r} lower={low!r} upper={high!r} "
+        f"guarantee={solution.guarantee.name} status={solution.status.name}>"
+    )
+
+
+def html_table(solution: Solution | StagedSolution, counted: str) -> str:
+    """Return a solution in short as a table for notebooks; `counted` names its states."""
+    low, high = solution.bounds()
+    rows = {
+        "value": f"{solution.value()!r}",
+        "bounds": f"{low!r} … {high!r}",
+        "guarantee": solution.guarantee.value,
+        "status": solution.status.value,
+        "solver": repr(solution.solver),
+        counted: f"{solution.statistics.states:,}",
+    }
+    cells = "".join(
+        f"<tr><th>{key}</th><td>{html.escape(text)}</td></tr>" for key, text in rows.items()
+    )
+    return f"<table>{cells}</table>"
+
+
+def columns_of(solution: Solution) -> dict[str, NDArray[Any]]:
+    """Return the states of a solution as columns; see :meth:`gamedp.Solution.to_columns`."""
+    model = solution.model
+    columns: dict[str, NDArray[Any]] = {}
+    layout = getattr(model.states, "layout", None)
+    if layout is not None:
+        fields = model.states.fields()  # type: ignore[union-attr] # a packed table has them
+        columns.update(zip(layout.names(), fields.T, strict=True))
+    else:
+        states = np.empty(model.num_states, object)
+        states[:] = [model.state(index) for index in range(model.num_states)]
+        columns["state"] = states
+    columns["value"], columns["lower"], columns["upper"] = (
+        solution.values,
+        solution.lower,
+        solution.upper,
+    )
+    has_choice = solution.policy >= 0
+    actions = np.where(has_choice, model.action_labels[solution.policy * has_choice], 0)
+    columns["action"] = np.ma.masked_array(actions, ~has_choice)
+    if solution.distances is not None:
+        columns["distance"] = np.ma.masked_less(solution.distances, 0)
+    return columns

@@ -1,0 +1,264 @@
+"""Bounds of games in which two opponents can keep each other from an end, deflated.
+
+Sweeps of Bellman's operator alone do not bring an upper bound down where play can go on for ever:
+who wants the most keeps what the bound promises by never cashing it. So now and then the bound is
+lowered to what leaving is worth [1]_, [2]_. Let the one who wants the least keep to the choices
+that look best by the lower bound, and consider the end components of what is left, as far as
+nothing is earned there. In each of them, whoever wants the most gets at most what endless play is
+worth, or the best of their ways out: a bound that holds whatever the choices are. The lower bound
+is raised likewise, to the best way out of whoever wants the least, where the other one keeps to
+choices that look best by the upper bound.
+
+The bounds meet. Suppose they converge to L and U, and let d > 0 be the largest distance, D where it
+is found. By the choices that are best by U for whoever wants the most, and by L for the other one,
+play from D stays in D; so it gets to sets C within D that it does not leave. On one of them, U and
+L are constant and nothing is earned, if the rewards of each end component have one sign. Let w be
+what endless play is worth. As d > 0, either U > w or L < w on C; say U > w. C is part of an end
+component M from which the reply to L was considered, so U on C is at most what some way out of M is
+worth by U. L is constant on M, for no choice inside it leads to more; so the distance at the state
+of this way out is d at least, hence d, and the way leads back into D. From there, play gets to such
+a set once more. If this were to go on for ever, all its states would be one end component; since U
+(or L) neither falls nor rises from set to set, no reward is among them that is not 0, and it is all
+U > w or all L < w. Then it would be part of M, and the way out would not be one.
+
+References
+----------
+.. [1] E. Kelmendi, J. Krämer, J. Křetínský, M. Weininger, "Value iteration for simple stochastic
+   games: stopping criterion and learning algorithm", CAV 2018.
+.. [2] J. Křetínský, T. Meggendorfer, M. Weininger, "Stopping criteria for value iteration on
+   stochastic games with quantitative objectives", LICS 2023.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import UnsupportedProblemError
+from gamedp.kernels import bellman, deflation
+from gamedp.objectives import TotalReward
+from gamedp.problem import Problem
+from gamedp.reduction.fixing import fix
+from gamedp.reduction.sets import almost_sure, end_components
+from gamedp.solvers.average_parts import ragged
+from gamedp.solvers.base import Run
+from gamedp.solvers.brackets import Bracket
+from gamedp.solvers.contest import solved_anyhow
+from gamedp.solvers.policy_iteration import PolicyIteration
+from gamedp.structure import Structure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.signedinteger[Any]]
+
+__all__ = ["bound_contested"]
+
+
+def bound_contested(run: Run, max_sweeps: int) -> None:
+    """Bound the values of a run in which two opponents can keep each other from an end.
+
+    Parameters
+    ----------
+    run : Run
+        Its problem :attr:`~gamedp.Problem.is_contested`.
+    max_sweeps : int
+        Sweeps over one component at most.
+    """
+    bracket = _Deflating(run, max_sweeps)
+
+    def narrow(number: int) -> None:
+        if not bracket.is_finite(number):
+            bracket.keep_to_policies()
+        if bracket.is_finite(number):
+            bracket.narrow(number)
+
+    bracket.go_through(narrow)
+
+
+class _Deflating(Bracket):
+    """Bounds that are deflated, where that is called for."""
+
+    def __init__(self, run: Run, max_sweeps: int) -> None:
+        super().__init__(run, max_sweeps)
+        model = run.problem.model
+        self.endless: float = run.problem.endless  # type: ignore[assignment] # contested
+        structure = model.structure
+        self.idle = structure.stays & (np.asarray(model.rewards) == 0)
+        self.inside = np.zeros(model.num_choices, np.bool_)
+        self.replies = np.full(model.num_states, -1, np.int64)
+        self._number = -1
+        self._start: tuple[Floats, Floats] | None = None
+        if self.endless == np.inf:
+            # Before anything is known, whoever must not stay for ever keeps to a way out.
+            ends = np.diff(model.choice_offsets) == 0
+            everything = np.ones(model.num_choices, np.bool_)
+            least = ~run.rows.maximise
+            sure = almost_sure(structure, least, ends, everything)
+            run.policy[least] = sure.via[least]
+
+    def _surround(self, number: int) -> None:
+        """Bound a component by what it leads to, and by what endless play is worth."""
+        super()._surround(number)
+        states = self.states(number)
+        ends = self.run.problem.model.structure.end_component[states] >= 0
+        if np.isfinite(self.endless) and ends.any():
+            np.minimum.at(self.lower, states, self.endless)
+            np.maximum.at(self.upper, states, self.endless)
+        self._number = number
+        self._take_start()
+
+    def _take_start(self) -> None:
+        """Narrow the component's bounds to those that policies prove, if these were found."""
+        if self._start is None:
+            return
+        states = self.states(self._number)
+        self.lower[states] = np.maximum(self.lower[states], self._start[0][states])
+        self.upper[states] = np.minimum(self.upper[states], self._start[1][states])
+
+    def keep_to_policies(self) -> None:
+        """Bound all states by what one side gets at least, and at most, that keeps to a policy.
+
+        The policies are those that look best after some sweeps, and after more of them as long as
+        a bound is infinite.
+        """
+        if self._start is not None:
+            return
+        run, rows = self.run, self.run.rows
+        model = run.problem.model
+        lower = np.full(model.num_states, -np.inf)
+        upper = np.full(model.num_states, np.inf)
+        values, policy = run.values.copy(), run.policy.copy()
+        if self.endless == np.inf:
+            self._keep_to(policy, ~rows.maximise, lower, upper)
+        sweeps, due = 0, 1
+        while not (np.isfinite(lower).all() and np.isfinite(upper).all()):
+            bellman.sweep_jit(0, model.num_states, rows, values, policy)
+            run.visits[0] += model.num_states
+            sweeps += 1
+            if sweeps == due:
+                due *= 2
+                for side in (rows.maximise, ~rows.maximise):
+                    self._keep_to(policy, side, lower, upper)
+            if self.limit_reached(sweeps):
+                break
+        self._start = lower, upper
+        self._take_start()
+
+    def _keep_to(self, policy: Integers, who: Flags, lower: Floats, upper: Floats) -> None:
+        """Bound what is infinite by what is left if some keep to a policy."""
+        run, model = self.run, self.run.problem.model
+        bounds, sign = (lower, 1) if (who == run.rows.maximise).all() else (upper, -1)
+        if np.isfinite(bounds).all():
+            return
+        fixed, _ = fix(model, policy, who)
+        ends = np.diff(model.choice_offsets) == 0
+        until = ends if self.endless == np.inf else None
+        problem = Problem(fixed, TotalReward(run.problem.objective.optimum, until=until))
+        left = max(run.max_seconds - run.reporter.seconds, 1e-3)
+        try:
+            size = float(np.abs(model.rewards).max(initial=0.0))
+            solution = solved_anyhow(PolicyIteration(max_seconds=left), problem, size)
+        except UnsupportedProblemError:  # a policy that keeps nobody from losing all
+            return
+        proven = solution.lower if sign > 0 else solution.upper
+        better = ~np.isfinite(bounds) & np.isfinite(proven)
+        bounds[better] = proven[better]
+        run.policy[better & who] = policy[better & who]
+
+    def narrow(self, number: int) -> None:
+        """Sweep and deflate until the bounds are close, nothing moves, or a limit comes."""
+        run = self.run
+        start, stop = run.component(number)
+        part = _Part(self, number)
+        allowed = self.share(number)
+        moved, sweeps, due = 1, 0, 1
+        while not sweeps or (moved and self.width(number) > allowed):
+            moved = deflation.narrow_jit(start, stop, run.rows, self.lower, self.upper, run.policy)
+            run.visits[0] += stop - start
+            sweeps += 1
+            if sweeps >= due or not moved:
+                moved += part.deflate()
+                due = sweeps + 1 + sweeps // 8
+            run.reporter.report(sweeps, None, f"component {number:,}: {moved:,} bounds moved")
+            if self.limit_reached(sweeps):
+                return
+
+
+class _Part:
+    """The states of a component that play can stay among without earning anything."""
+
+    def __init__(self, bracket: _Deflating, number: int) -> None:
+        self.bracket = bracket
+        model = bracket.run.problem.model
+        structure = model.structure
+        states = np.sort(np.asarray(bracket.states(number), np.int64))
+        self.states = states[structure.end_component[states] >= 0]
+        choices = ragged(model.choice_offsets, self.states)
+        self.choices = choices[bracket.idle[choices]]
+        place = np.full(model.num_states, -1, structure.successors.dtype)
+        place[self.states] = np.arange(len(self.states))
+        self.owners = place[structure.owners[self.choices]]
+        transitions = ragged(model.transition_offsets, self.choices)
+        lengths = np.diff(model.transition_offsets)[self.choices]
+        counts = np.bincount(self.owners, minlength=len(self.states))
+        self.structure = Structure.of(
+            choice_offsets=np.concatenate([[0], np.cumsum(counts)]),
+            transition_offsets=np.concatenate([[0], np.cumsum(lengths)]),
+            successors=place[model.successors[transitions]],
+        )
+        self.sets: dict[bool, tuple[Integers, Integers, Integers]] = {}
+
+    def deflate(self) -> int:
+        """Lower upper bounds, and raise lower ones; return how many moved."""
+        bracket, moved = self.bracket, 0
+        if not len(self.choices):
+            return moved
+        for side, bounds in ((True, bracket.lower), (False, bracket.upper)):
+            if (np.inf if side else -np.inf) == bracket.endless:
+                continue
+            rows = bracket.run.rows
+            changed = deflation.reply_jit(self.states, rows, bounds, not side, bracket.replies)
+            if changed or side not in self.sets:
+                self.sets[side] = self._end_components(side)
+            offsets, members, stays = self.sets[side]
+            bracket.inside[stays] = True
+            moved += deflation.deflate_jit(
+                offsets,
+                members,
+                bracket.inside,
+                rows,
+                bracket.lower,
+                bracket.upper,
+                side,
+                bracket.endless,
+                bracket.replies,
+                bracket.run.policy,
+            )
+            bracket.inside[stays] = False
+        return moved
+
+    def _end_components(self, side: bool) -> tuple[Integers, Integers, Integers]:
+        """Find the end components if one side keeps to its replies.
+
+        Returns
+        -------
+        offsets, members
+            The states of each of them.
+        stays
+            The choices that stay in them.
+        """
+        mine = self.bracket.run.rows.maximise[self.states][self.owners] == side
+        kept = self.bracket.replies[self.states][self.owners] == self.choices
+        everywhere = np.ones(len(self.states), np.bool_)
+        found = end_components(self.structure, everywhere, mine | kept)
+        if found is None:
+            return np.zeros(1, np.int64), self.states[:0], self.choices[:0]
+        labels, stays = found
+        sequence = np.argsort(labels, kind="stable")
+        sequence = sequence[np.searchsorted(labels[sequence], 0) :]
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(labels[sequence]))])
+        return offsets, self.states[sequence], self.choices[stays]

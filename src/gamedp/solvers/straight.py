@@ -1,0 +1,109 @@
+"""Problems with targets and without cycles, solved in one pass: there is nothing to reduce."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from gamedp.kernels import straight
+from gamedp.kernels.bellman import Rows
+from gamedp.objectives import Reachability, TotalReward
+from gamedp.progress import Reporter
+from gamedp.solvers.base import check_range
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.problem import Problem
+    from gamedp.progress import ProgressCallback
+
+__all__ = ["Straight", "straight_of"]
+
+BUDGET = 1 << 22
+"""Transitions in one call of the kernel."""
+
+
+class Straight(NamedTuple):
+    """The answer to a problem in which nothing but its ends comes again.
+
+    Attributes
+    ----------
+    values, errors : (S,) float64
+        ``|values - true values| <= errors``; infinite values are exact.
+    policy : (S,) int64
+    seconds : float
+        How long it took.
+    """
+
+    values: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    policy: NDArray[np.int64]
+    seconds: float
+
+
+def straight_of(problem: Problem, progress: ProgressCallback | None = None) -> Straight | None:
+    """Return the answer to a problem with targets, if no state but the last ones comes again.
+
+    Else None, as soon as one is seen. The answer is found once for each problem, since to know
+    whether there is one is to find it.
+    """
+    if problem not in _FOUND:
+        _FOUND[problem] = _search(problem, Reporter(progress, "solve"))
+    return _FOUND[problem]
+
+
+_FOUND: WeakKeyDictionary[Problem, Straight | None] = WeakKeyDictionary()
+
+
+def _search(problem: Problem, reporter: Reporter) -> Straight | None:
+    model, objective = problem.model, problem.objective
+    probable = isinstance(objective, Reachability)
+    status = np.zeros(model.num_states, np.int8)
+    status[model.terminals] = straight.MISSED
+    values = np.zeros(model.num_states)
+    if isinstance(objective, Reachability):
+        if objective.allowed is not None:
+            status[~objective.allowed] = straight.MISSED
+        status[objective.target] = straight.SURE
+        values[objective.target] = 1.0
+    elif isinstance(objective, TotalReward) and objective.until is not None:
+        status[objective.until] = straight.DONE
+        values[model.terminals] = np.where(objective.until[model.terminals], model.payoffs, np.inf)
+    else:
+        return None
+    if model.num_players > 2:
+        return None
+    no_rewards = np.broadcast_to(np.zeros(1), model.num_choices)
+    no_places = np.empty(0, model.successors.dtype)
+    rows = Rows(
+        no_places,
+        no_places,
+        model.choice_offsets,
+        model.transition_offsets,
+        model.successors,
+        model.probabilities,
+        no_rewards if probable else model.rewards,
+        0.0,
+        (model.players == 0) == (objective.optimum == "max"),
+        1.0,
+    )
+    errors = np.zeros(model.num_states)
+    policy = model.choice_offsets[:-1].copy()
+    policy[model.terminals] = straight.NONE
+    cursor = np.zeros(2, np.int64)
+    stack = np.empty(model.num_states, model.successors.dtype)
+    next_edge = np.empty(model.num_states, np.int64)
+    found = straight.MORE
+    while found == straight.MORE:
+        found = straight.search_jit(
+            BUDGET, rows, probable, cursor, stack, next_edge, status, values, errors, policy
+        )
+        done = int(cursor[straight.START])
+        reporter.report(done, model.num_states, f"{done:,} of {model.num_states:,} states seen")
+    if found != straight.ALL:
+        return None
+    if not probable:
+        check_range(model, np.where(status == straight.MISSED, 0.0, values))
+    return Straight(values, errors, policy, reporter.seconds)

@@ -1,0 +1,106 @@
+"""Exact averages in the long run, by policy iteration in rational numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import attrs
+
+import gamedp
+from gamedp.testing.rows import Row, evaluated, worth_of
+
+__all__ = ["long_run"]
+
+
+def long_run(rows: list[list[Row]], maximise: list[bool], model: gamedp.Model) -> list[Fraction]:
+    """Return the gains of a best policy: Howard's policy iteration for several recurrent classes.
+
+    A policy that neither of the two steps can improve fulfils the optimality equations (Puterman,
+    "Markov Decision Processes", Wiley 1994, theorems 9.1.2 and 9.2.3).
+    """
+    choosing = {most for most, choices in zip(maximise, rows, strict=True) if choices}
+    if len(choosing) > 1 or model.has_swaps:
+        message = "exact averages are for one player who makes all choices."
+        raise gamedp.UnsupportedProblemError(message)
+    sign = 1 if True in choosing else -1
+    policy = [0] * len(rows)
+    while True:
+        chain = [
+            [choices[number]] if choices else []
+            for choices, number in zip(rows, policy, strict=True)
+        ]
+        gains, biases = _gains_and_biases(chain)
+        improved = False
+        for state, choices in enumerate(rows):
+            following = [sign * _mean(row, gains) for row in choices]
+            if following and max(following) > following[policy[state]]:
+                policy[state] = following.index(max(following))
+                improved = True
+        if improved:
+            continue
+        for state, choices in enumerate(rows):
+            if not choices:
+                continue
+            following = [sign * _mean(row, gains) for row in choices]
+            worth = [sign * worth_of(row, biases) for row in choices]
+            kept = [number for number, mean in enumerate(following) if mean == max(following)]
+            best = max(kept, key=worth.__getitem__)
+            if worth[best] > worth[policy[state]]:
+                policy[state] = best
+                improved = True
+        if not improved:
+            return gains
+
+
+def _mean(row: Row, values: list[Fraction]) -> Fraction:
+    return worth_of(row, values) - row.reward
+
+
+def _gains_and_biases(chain: list[list[Row]]) -> tuple[list[Fraction], list[Fraction]]:
+    """Return what a Markov chain earns per step in the long run, and beyond that on the way.
+
+    The bias is zero in the first state of each recurrent class. Between two visits of that state,
+    the class earns its gain times the steps.
+    """
+    gains: list[Fraction | None] = [None if choices else Fraction(0) for choices in chain]
+    biases = list(gains)
+    for members in _recurrent_classes(chain):
+        first = min(members)
+        known: list[Fraction | None] = [None] * len(chain)
+        known[first] = Fraction(0)
+        cycle = [
+            [] if state == first or state not in members else row for state, row in enumerate(chain)
+        ]
+        steps = [[attrs.evolve(row, reward=Fraction(1)) for row in choices] for choices in cycle]
+        earned = evaluated(cycle, [0] * len(chain), known)
+        passed = evaluated(steps, [0] * len(chain), known)
+        gain = worth_of(chain[first][0], earned) / (1 + _mean(chain[first][0], passed))
+        for state in members:
+            gains[state] = gain
+            biases[state] = earned[state] - gain * passed[state]
+    outside = [[] if gain is not None else row for gain, row in zip(gains, chain, strict=True)]
+    free = [[attrs.evolve(row, reward=Fraction(0)) for row in choices] for choices in outside]
+    gain_of = evaluated(free, [0] * len(chain), gains)
+    beyond = [
+        [attrs.evolve(row, reward=row.reward - gain_of[state]) for row in choices]
+        for state, choices in enumerate(outside)
+    ]
+    return gain_of, evaluated(beyond, [0] * len(chain), biases)
+
+
+def _recurrent_classes(chain: list[list[Row]]) -> list[set[int]]:
+    """Return the sets of states that a Markov chain cannot leave once it is there."""
+    reached = []
+    for start in range(len(chain)):
+        seen, queue = {start}, [start]
+        while queue:
+            for row in chain[queue.pop()]:
+                new = {target for target, _ in row.outcomes} - seen
+                seen |= new
+                queue += new
+        reached.append(seen)
+    return [
+        members
+        for state, members in enumerate(reached)
+        if chain[state] and state == min(members) and all(state in reached[s] for s in members)
+    ]

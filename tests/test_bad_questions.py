@@ -1,0 +1,256 @@
+"""What a user may ask wrongly of a sound model, and numbers at the ends of the range: in words."""
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import attrs
+import numpy as np
+import pytest
+
+import gamedp
+from gamedp.testing import exact_values
+
+INF = math.inf
+
+
+def model(**changes):
+    """Return a model: from 0 with even chances to 1 or to the goal 2; from 1 to 0 or to 3."""
+    arrays = {
+        "choice_offsets": [0, 1, 3, 3, 3],
+        "transition_offsets": [0, 2, 3, 4],
+        "successors": [1, 2, 0, 3],
+        "probabilities": [0.5, 0.5, 1.0, 1.0],
+        "terminals": [2, 3],
+        "payoffs": [1.0, 0.0],
+    }
+    return gamedp.Model.from_arrays(**{**arrays, **changes})
+
+
+SOLVERS = [
+    each()
+    for each in (getattr(gamedp, name) for name in gamedp.__all__)
+    if hasattr(each, "supports") and each not in {gamedp.StageInduction, gamedp.Support}
+]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: gamedp.Reachability(2), "2 is no set of states"),
+        (lambda: gamedp.Reachability(None), "None is no set of states"),
+        (lambda: gamedp.Reachability("goal"), "'goal' is no set of states"),
+        (lambda: gamedp.Reachability([2], allowed=0), "0 is no set of states"),
+        (lambda: gamedp.TotalReward(until=7), "7 is no set of states"),
+        (lambda: gamedp.FiniteHorizon(2.7), "horizon is 2.7; it must be an integer"),
+        (lambda: gamedp.FiniteHorizon("3"), "horizon is '3'"),
+        (lambda: gamedp.FiniteHorizon(math.nan), "horizon is nan"),
+        (lambda: gamedp.Discounted("a lot"), "discount is 'a lot'"),
+        (lambda: gamedp.Discounted(None), "discount is None"),
+        (lambda: gamedp.Discounted(math.nan), "discount is nan"),
+    ],
+)
+def test_what_is_no_objective_is_refused_in_words(make, words):
+    with pytest.raises(gamedp.InvalidParameterError, match=words):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"objective": gamedp.TotalReward}, "the objective is TotalReward; .*TotalReward\\(\\)"),
+        ({"objective": "max"}, "the objective is 'max'"),
+        ({"objective": gamedp.ValueIteration()}, "the objective is ValueIteration"),
+        ({"solver": gamedp.ValueIteration}, "solver is ValueIteration; .*ValueIteration\\(\\)"),
+        ({"solver": 3}, "solver is 3"),
+        ({"tolerance": 0}, "tolerance is 0; it must be a positive number"),
+        ({"tolerance": math.nan}, "tolerance is nan"),
+        ({"tolerance": "1e-6"}, "tolerance is '1e-6'"),
+        ({"tolerance": None}, "tolerance is None"),
+    ],
+)
+def test_what_is_no_question_is_refused_in_words(arguments, words):
+    with pytest.raises(gamedp.InvalidParameterError, match=words):
+        gamedp.solve(model(), **arguments)
+
+
+def test_a_list_of_bools_is_a_mask():
+    wanted = gamedp.solve(model(), gamedp.Reachability([2])).values
+    mask = [False, False, True, False]
+    for same in (mask, tuple(mask), [np.bool_(each) for each in mask], np.array(mask)):
+        np.testing.assert_array_equal(
+            gamedp.solve(model(), gamedp.Reachability(same)).values, wanted
+        )
+    with pytest.raises(gamedp.InvalidModelError, match=r"target has shape \(2,\)"):
+        gamedp.solve(model(), gamedp.Reachability([True, False]))
+    with pytest.raises(gamedp.UnknownStateError, match="there is no state True"):
+        gamedp.solve(model(), gamedp.Reachability({True}))
+
+
+def test_a_mask_of_zeros_and_ones_is_not_taken_for_states():
+    for mask in ([0, 0, 1, 0], np.array([0, 0, 1, 0])):
+        with pytest.raises(gamedp.InvalidModelError, match="target has a 0 or 1 for each state"):
+            gamedp.solve(model(), gamedp.Reachability(mask))
+    # In a model of two states, that they are meant is as likely.
+    two = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], payoffs=[0.0])
+    assert gamedp.solve(two, gamedp.Reachability([0, 1])).values.tolist() == [1, 1]
+
+
+def test_a_function_that_forgets_to_return_is_refused():
+    with pytest.raises(gamedp.InvalidParameterError, match="returns None for 0; it must return"):
+        gamedp.solve(model(), gamedp.Reachability(lambda _state: None))
+
+
+@pytest.mark.parametrize("solver", [gamedp.BackwardInduction(), gamedp.ExactPolicyIteration()])
+def test_a_horizon_beyond_memory_is_refused(solver):
+    for horizon in (10**15, 10**30):
+        with pytest.raises(gamedp.LimitExceededError, match="too large for this computer's memory"):
+            gamedp.solve(model(), gamedp.FiniteHorizon(horizon), solver)
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize(
+    "objective", [gamedp.TotalReward(), gamedp.TotalReward(until=[0]), gamedp.Discounted(0.999)]
+)
+@pytest.mark.filterwarnings("error")
+def test_values_beyond_the_range_are_refused_soon_and_name_the_state(solver, objective):
+    # The value of state 1 is about 1e308; that of 2, on the way to it, some 1e309.
+    huge = gamedp.Model.from_arrays(
+        [0, 0, 2, 3],
+        [0, 1, 2, 5],
+        [2, 2, 1, 0, 2],
+        [1.0, 1.0, 8e-10, 0.2, 0.8 - 8e-10],
+        rewards=[-9e307, 9e307, 6e307],
+        terminals=[0],
+        payoffs=[1.0],
+    )
+    if solver.supports(gamedp.Problem(huge, objective)):
+        with pytest.raises(gamedp.InvalidModelError, match=r"the value of [12] is beyond the"):
+            gamedp.solve(huge, objective, solver)
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+def test_nothing_false_is_said_of_a_value_beyond_the_range(solver):
+    # It is 1e308 times 2**52, but already the first sweeps come near the end of the range.
+    huge = gamedp.Model.from_arrays(
+        [0, 2, 2],
+        [0, 2, 3],
+        [0, 1, 1],
+        [1 - 2.0**-52, 2.0**-52, 1.0],
+        rewards=[9e307, 1e308],
+        terminals=[1],
+        payoffs=[0.0],
+    )
+    if not solver.supports(gamedp.Problem(huge)):
+        return
+    with pytest.raises((gamedp.InvalidModelError, gamedp.NotSolvedError)) as caught:
+        gamedp.solve(huge, None, solver, relative=True)
+    solution = getattr(caught.value, "solution", None)
+    assert solution is None or solution.upper[0] == INF
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+def test_nothing_false_is_said_where_no_end_bounds_the_value(solver):
+    huge = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[6e307])
+    objective = gamedp.Discounted(0.9)  # so it is worth 6e308
+    if not solver.supports(gamedp.Problem(huge, objective)):
+        return
+    with pytest.raises((gamedp.InvalidModelError, gamedp.NotSolvedError)) as caught:
+        gamedp.solve(huge, objective, solver)
+    solution = getattr(caught.value, "solution", None)
+    assert solution is None or (solution.lower[0] < INF == solution.upper[0])
+
+
+# Probabilities that do not quite sum to one ------------------------------------------------------
+
+
+class Place(NamedTuple):
+    """Where one stands."""
+
+    at: int
+
+
+@attrs.frozen
+class Wait:
+    """Wait long for one of two ends that are equally likely, with probabilities that are off."""
+
+    off: float = 5e-10
+
+    def initial_state(self):
+        """Return the middle."""
+        return Place(1)
+
+    def is_terminal(self, state):
+        """Say whether this is an end."""
+        return state.at != 1
+
+    def actions(self, state):
+        """Return the one action."""
+        return range(1)
+
+    def outcomes(self, state, action):
+        """Yield staying, and both ends."""
+        yield 0.9999, state
+        yield 0.00005 - self.off / 2, Place(0)
+        yield 0.00005 - self.off / 2, Place(2)
+
+    def payoff(self, state, player):
+        """Return 1 at the upper end."""
+        return 1.0 if state.at == 2 else 0.0
+
+
+def waiting(off):
+    """Return the model of that game, made of arrays."""
+    chances = [0.9999, 0.00005 - off / 2, 0.00005 - off / 2]
+    return gamedp.Model.from_arrays(
+        [0, 1, 1, 1], [0, 3], [0, 1, 2], chances, terminals=[1, 2], payoffs=[1.0, 0.0]
+    )
+
+
+@pytest.mark.parametrize("off", [5e-10, -9e-10, 1e-13])
+@pytest.mark.parametrize("objective", [gamedp.TotalReward(), gamedp.Reachability([1])])
+def test_probabilities_that_are_off_are_scaled(off, objective):
+    made = waiting(off)
+    solution = gamedp.solve(made, objective)
+    low, high = solution.bounds(0)
+    assert low <= Fraction(1, 2) <= high
+    assert low <= exact_values(made, objective)[0] <= high
+    assert abs(sum(map(Fraction, made.probabilities.tolist())) - 1) < Fraction(1, 2**51)
+    assert gamedp.verify(made, solution.certificate()).width < 1e-6
+
+
+def test_rules_are_scaled_in_both_tiers():
+    compiled, plain = (gamedp.compile(Wait(), compile=each) for each in ("always", "never"))
+    assert compiled.digest() == plain.digest()
+    low, high = gamedp.solve(compiled).bounds()
+    assert low <= 0.5 <= high
+
+
+def test_probabilities_that_are_off_by_rounding_stay_as_they_are():
+    tenths = gamedp.Model.from_arrays(
+        [0, 1] + [1] * 10, [0, 10], range(1, 11), [0.1] * 10, terminals=range(1, 11)
+    )
+    assert set(tenths.probabilities.tolist()) == {0.1}
+
+
+def test_a_random_start_is_scaled_too():
+    started = model(initial=[(0.5 - 4e-10, 2), (0.5, 3)])
+    assert abs(sum(started.initial_probabilities) - 1) < 1e-15
+
+
+def test_bounds_at_a_random_start_are_rounded_outward():
+    # A tenth, a fifth and seven tenths of numbers that are known exactly: no mean is a double.
+    numbers, chances = [1.0, 0.1, 1e-17], [0.1, 0.2, 0.7]
+    started = gamedp.Model.from_arrays(
+        [0, 0, 0, 0],
+        [0],
+        np.empty(0, np.int64),
+        np.empty(0),
+        terminals=[0, 1, 2],
+        payoffs=numbers,
+        initial=list(zip(chances, range(3), strict=True)),
+    )
+    low, high = gamedp.solve(started).bounds()
+    weights = list(map(Fraction, chances))
+    mean = sum(w * Fraction(x) for w, x in zip(weights, numbers, strict=True)) / sum(weights)
+    assert low < mean < high == math.nextafter(low, INF)

@@ -1,0 +1,244 @@
+"""Bounds that are deflated where two opponents keep each other from an end."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import gamedp
+from gamedp.kernels import deflation
+from gamedp.reduction.endless import forced_again_and_again
+from gamedp.solvers.base import deflatable
+from gamedp.testing import exact_values
+
+SOLVERS = (
+    gamedp.IntervalIteration(max_sweeps=50_000),
+    gamedp.TopologicalValueIteration(max_sweeps=50_000),
+)
+relaxed = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+sides = st.sampled_from(["max", "min"])
+
+
+@st.composite
+def games(draw, rewards):
+    """Draw a game of two ends, in which every state has a choice that leads to no end."""
+    inner = draw(st.integers(2, 4))
+    total = inner + 2
+    choices, offsets, successors, chances, earned = [0], [0], [], [], []
+    for _ in range(inner):
+        for number in range(draw(st.integers(1, 3))):
+            targets = draw(
+                st.lists(st.integers(0, inner - 1), min_size=not number, max_size=2, unique=True)
+            )
+            if number:
+                targets += [inner, inner + 1]
+            weights = [draw(st.integers(1, 3)) for _ in targets]
+            successors += targets
+            chances += [weight / sum(weights) for weight in weights]
+            offsets.append(len(successors))
+            earned.append(draw(rewards))
+        choices.append(len(earned))
+    return gamedp.Model.from_arrays(
+        choices + [len(earned)] * (total - inner),
+        offsets,
+        successors,
+        chances,
+        rewards=[float(number) for number in earned],
+        players=[draw(st.integers(0, 1)) for _ in range(total)],
+        terminals=range(inner, total),
+        payoffs=[float(draw(st.integers(-3, 3))) for _ in range(inner, total)],
+        num_players=2,
+    )
+
+
+def assert_solved(model, objective):
+    """Bounds meet about the value, each side's policy attains it, the certificate is accepted."""
+    problem = gamedp.Problem(model, objective)
+    reduction = deflatable(problem)
+    assume(not isinstance(reduction, str) and reduction is not None)
+    assume(reduction.problem.is_contested)
+    truth = exact_values(model, objective)
+    for solver in SOLVERS:
+        solution = solver.solve(problem, tolerance=1e-7)
+        assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
+        assert solution.width <= 1e-7
+        for bounds in (solution, solution.certificate()):
+            for low, value, high in zip(
+                bounds.lower.tolist(), truth, bounds.upper.tolist(), strict=True
+            ):
+                assert low <= value <= high
+        for player in (0, 1):
+            got = exact_values(model, objective, policy=solution.policy.tolist(), player=player)
+            wants_most = (player == 0) == (objective.optimum == "max")
+            for value, best in zip(got, truth, strict=True):
+                # Written so that an infinite value is equal to itself.
+                lost = 0 if value == best else best - value if wants_most else value - best
+                assert lost <= 1e-6
+
+
+@relaxed
+@given(games(st.just(0)), sides)
+def test_reachability(model, optimum):
+    assert_solved(model, gamedp.Reachability([model.num_states - 1], optimum=optimum))
+
+
+@relaxed
+@given(games(st.sampled_from([0, 0, 1, 2])), sides)
+def test_totals_until_a_target(model, optimum):
+    target = model.terminals.tolist()
+    assert_solved(model, gamedp.TotalReward(optimum, until=target))
+
+
+@relaxed
+@given(st.sampled_from([1, -1]).flatmap(lambda sign: games(st.sampled_from([0, 0, sign]))), sides)
+def test_totals_of_play_that_may_go_on(model, optimum):
+    assert_solved(model, gamedp.TotalReward(optimum))
+
+
+def big_circle(states):
+    """Each of two may send the other on round a circle, or leave: the further on, the better."""
+    successors, chances, offsets = [], [], [0]
+    for state in range(states):
+        likely = (state + 1) / (states + 1)
+        successors += [(state + 1) % states, states, states + 1]
+        chances += [1.0, likely, 1 - likely]
+        offsets += [len(successors) - 2, len(successors)]
+    return gamedp.Model.from_arrays(
+        [*range(0, 2 * states + 1, 2), 2 * states, 2 * states],
+        offsets,
+        successors,
+        chances,
+        players=[state % 2 for state in range(states)] + [0, 0],
+        terminals=[states, states + 1],
+    )
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=str)
+def test_what_sweeps_alone_do_not_find(solver):
+    """From above, all of the circle keeps the best that any way out of it promises."""
+    model = big_circle(100)
+    objective = gamedp.Reachability([100])
+    solution = gamedp.solve(model, objective, solver, tolerance=1e-9)
+    truth = gamedp.solve(model, objective, gamedp.StrategyIteration(), tolerance=1e-9)
+    assert np.allclose(solution.values, truth.values, rtol=0, atol=2e-9)
+    assert solution.width <= 1e-9
+    assert gamedp.verify(model, solution.certificate()).width <= 1e-9
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=str)
+def test_a_relative_tolerance(solver):
+    model = gamedp.Model.from_arrays(
+        [0, 2, 4, 4, 4],
+        [0, 1, 3, 4, 6],
+        [1, 2, 3, 0, 2, 3],
+        [1.0, 1 - 1e-9, 1e-9, 1.0, 0.25, 0.75],
+        players=[0, 1, 0, 0],
+        terminals=[2, 3],
+    )
+    objective = gamedp.Reachability([3])
+    solution = gamedp.solve(model, objective, solver, tolerance=1e-6, relative=True)
+    assert solution.lower[0] <= 1e-9 <= solution.upper[0]
+    assert solution.upper[0] - solution.lower[0] <= 1e-15
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [({"max_sweeps": 1}, "SWEEP_LIMIT"), ({"max_seconds": 1e-9}, "TIME_LIMIT")],
+)
+def test_limits_leave_bounds_that_hold(options, status):
+    model, objective = big_circle(40), gamedp.Reachability([40])
+    truth = gamedp.solve(model, objective, gamedp.StrategyIteration(), tolerance=1e-9)
+    with pytest.raises(gamedp.NotSolvedError, match="Raise max_") as caught:
+        gamedp.solve(model, objective, gamedp.IntervalIteration(**options), tolerance=1e-9)
+    solution = caught.value.solution
+    assert solution.status.name == status
+    assert solution.width > 1e-9
+    assert (solution.lower <= truth.upper).all()
+    assert (truth.lower <= solution.upper).all()
+
+
+def test_where_all_can_end_nothing_is_deflated(monkeypatch):
+    def refuse(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(deflation, "narrow_jit", refuse)
+    model = gamedp.Model.from_arrays(
+        [0, 2, 3, 3], [0, 2, 3, 5], [1, 2, 2, 0, 2], [0.5, 0.5, 1.0, 0.5, 0.5], terminals=[2],
+        players=[0, 1, 0], rewards=[1.0, 2.0, 0.5],
+    )  # fmt: skip
+    assert gamedp.solve(model, solver=gamedp.IntervalIteration()).width <= 1e-6
+    with pytest.raises(AssertionError):
+        gamedp.solve(big_circle(4), gamedp.Reachability([4]), gamedp.IntervalIteration())
+
+
+def test_what_is_infinite_for_two_opponents():
+    """In 0 and 1 the maximiser earns 1 a round for ever; from 2 the minimiser may let them."""
+    model = gamedp.Model.from_arrays(
+        [0, 1, 3, 5, 5],
+        [0, 1, 2, 3, 4, 5],
+        [1, 0, 3, 2, 0],
+        [1.0] * 5,
+        rewards=[1.0, 0.0, 0.0, 0.0, 0.0],
+        players=[0, 0, 1, 0],
+        terminals=[3],
+        payoffs=[7.0],
+    )
+    solution = gamedp.solve(model, solver=gamedp.IntervalIteration())
+    assert solution.values.tolist() == [math.inf, math.inf, 0.0, 7.0]
+    assert solution.policy.tolist()[:3] == [0, 1, 3]
+    solution.certificate()
+    # If the minimiser decides about the second step, it is leaving that they choose.
+    model = gamedp.Model.from_arrays(
+        model.choice_offsets,
+        model.transition_offsets,
+        model.successors,
+        model.probabilities,
+        rewards=model.rewards,
+        players=[0, 1, 1, 0],
+        terminals=[3],
+        payoffs=[7.0],
+    )
+    solution = gamedp.solve(model, solver=gamedp.IntervalIteration())
+    assert solution.values == pytest.approx([8.0, 7.0, 0.0, 7.0])
+
+
+@relaxed
+@given(games(st.sampled_from([0, 0, 1])))
+def test_who_can_force_choices_again_and_again(model):
+    """A total of rewards that are never negative is infinite from there, and from nowhere else."""
+    helps = model.players == 0
+    members, _ = forced_again_and_again(
+        model.structure, helps, model.rewards > 0, np.ones(model.num_choices, np.bool_)
+    )
+    truth = exact_values(model, gamedp.TotalReward())
+    assert members.tolist() == [value == math.inf for value in truth]
+
+
+@relaxed
+@given(games(st.just(0)), st.data())
+def test_kernels_compiled_and_in_plain_python_agree(model, data):
+    rows = gamedp.Problem(model).rows()
+    size = model.num_states
+    numbers = st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=size, max_size=size)
+    lower = np.array(data.draw(numbers)) - 1
+    upper = np.array(data.draw(numbers)) + 1
+    members = np.array(data.draw(st.permutations(range(size))))
+    offsets = np.array([0, size // 2, size])
+    inside = np.array(data.draw(st.lists(st.booleans(), min_size=len(model.rewards))))
+    inside = np.resize(inside, model.num_choices)
+    side = data.draw(st.booleans())
+    results = []
+    for suffix in ("", "_jit"):
+        narrow, reply, deflate = (
+            getattr(deflation, name + suffix) for name in ("narrow", "reply", "deflate")
+        )
+        low, high = lower.copy(), upper.copy()
+        policy, replies = np.full(size, -1), np.full(size, -1)
+        moved = narrow(0, size, rows, low, high, policy)
+        changed = reply(members, rows, low, side, replies)
+        moved += deflate(offsets, members, inside, rows, low, high, side, 0.0, replies, policy)
+        results.append((low, high, policy, replies, np.array([moved, changed])))
+    for plain, compiled in zip(*results, strict=True):
+        assert np.array_equal(plain, compiled)

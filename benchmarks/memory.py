@@ -1,8 +1,12 @@
-"""How much memory an exploration takes: 10^8 transitions fit in 3 GiB.
+"""How much memory it takes: 10^8 transitions are explored in 3 GiB, 10^7 are solved in 2 GiB.
 
 A process of its own builds the slip grid of 2,900 by 2,900 fields. Its peak stands beside the bytes
 of the finished model: the arrays grow in place, so that no moment needs twice of anything.
 Another process has less memory allowed than that needs, and is told in time.
+
+More processes solve models made of arrays: random choices with a discount, 10^7 transitions in all;
+and a chain of 10^7 states, in each of which a step costs 1, with and without a discount. All counts
+that such a process ever takes, the making of the model included.
 """
 
 from __future__ import annotations
@@ -12,11 +16,14 @@ import sys
 from typing import Any
 
 import measure
-from problems import SlipGrid
+import numpy as np
+from problems import SlipGrid, chain, many_choices
 
 import gamedp
 
 MOST = 3 * 2**30
+MOST_SOLVED = 2 * 2**30
+DISCOUNT = 0.99
 
 
 def child(size: int, max_bytes: float | None) -> dict[str, Any]:
@@ -46,6 +53,59 @@ def in_a_child(size: int, max_bytes: int | None = None) -> dict[str, Any]:
     command = [sys.executable, __file__, "--child", str(size), str(max_bytes or "")]
     found: dict[str, Any] = json.loads(measure.run_child(command).output)
     return found
+
+
+def model_of(shape: str, size: int) -> gamedp.Model:
+    """Return a model of arrays with about so many transitions."""
+    if shape == "random":
+        return gamedp.Model.from_arrays(**many_choices(size // 20, 4, 5, seed=1))
+    offsets, successors = chain(size)
+    ones = np.ones(len(successors))
+    return gamedp.Model.from_arrays(
+        offsets, np.arange(len(successors) + 1), successors, ones, rewards=-ones, payoffs=[0.0]
+    )
+
+
+def solving_child(shape: str, size: int) -> dict[str, Any]:
+    """Make a model in this process and solve it; return what that took."""
+    discounts = (DISCOUNT,) if shape == "random" else (DISCOUNT, 1.0)
+    found: dict[str, Any] = {}
+    for discount in discounts:
+        objective = gamedp.Discounted(discount) if discount < 1 else gamedp.TotalReward()
+        gamedp.solve(model_of(shape, 100), objective)  # compiles what is to be compiled
+    model = model_of(shape, size)
+    for discount in discounts:
+        objective = gamedp.Discounted(discount) if discount < 1 else gamedp.TotalReward()
+        solution = gamedp.solve(model, objective)
+        found |= {
+            f"width, discount {discount}": solution.width,
+            f"seconds, discount {discount}": solution.statistics.seconds["solve"],
+        }
+    return found | {
+        "peak": measure.peak_bytes(),
+        "model": model.num_bytes,
+        "states": model.num_states,
+        "transitions": model.num_transitions,
+    }
+
+
+def solving(shape: str, size: int) -> measure.Row:
+    """Return the row of the memory that solving takes."""
+    command = [sys.executable, __file__, "--solve", shape, str(size)]
+    found: dict[str, Any] = json.loads(measure.run_child(command).output)
+    peak, model = found.pop("peak"), found.pop("model")
+    ratio = peak / model
+    return measure.Row(
+        what=f"{shape}, {found['transitions']:,} transitions: solved",
+        ours=peak,
+        unit="B",
+        beside="the model alone",
+        theirs=model,
+        ratio=(ratio, ratio, ratio),
+        value=peak,
+        goal=("<=", MOST_SOLVED),
+        facts=found,
+    )
 
 
 def memory(quick: bool) -> list[measure.Row]:
@@ -83,6 +143,7 @@ def memory(quick: bool) -> list[measure.Row]:
             unit="B",
             facts={"says": stopped["message"]},
         ),
+        *(solving(shape, 10_000 if quick else 10_000_000) for shape in ("random", "chain")),
     ]
 
 
@@ -90,5 +151,8 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
         size, limit = sys.argv[2:]
         print(json.dumps(child(int(size), float(limit) if limit else None)))
+        sys.exit()
+    if sys.argv[1:2] == ["--solve"]:
+        print(json.dumps(solving_child(sys.argv[2], int(sys.argv[3]))))
         sys.exit()
     sys.exit(measure.main(memory))

@@ -33,9 +33,9 @@ EXPECTED = {
     "models": (12, 10, 10) if STORM else (2, 0, 0),
     "discounted": (max(1, SOLVERS), SOLVERS, SOLVERS),
     "sweep": (4, 2, 0),
-    "methods": (65, 65, 65),
+    "methods": (60, 60, 60),
     "start": (4, 1, 1),
-    "memory": (2, 0, 0),
+    "memory": (4, 0, 0),
     "graph": (2, 2, 2),
 }
 

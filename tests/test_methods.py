@@ -222,6 +222,61 @@ def test_modified_policy_iteration_calms_down():
     assert np.abs(plain.values - modified.values).max() <= 2e-6
 
 
+def mixing(players=1, states=200):
+    """Return a model of random choices, for one player or for two opponents who take turns."""
+    random = np.random.default_rng(7)
+    chances = random.random((3 * states, 4)) + 0.1
+    return gamedp.Model.from_arrays(
+        3 * np.arange(states + 1),
+        4 * np.arange(3 * states + 1),
+        random.integers(0, states, 12 * states),
+        (chances / chances.sum(axis=1, keepdims=True)).ravel(),
+        rewards=random.random(3 * states),
+        players=np.arange(states) % players,
+        num_players=players,
+    )
+
+
+@pytest.mark.parametrize("players", [1, 2])
+def test_few_sweeps_of_a_discounted_model_that_mixes_well(players):
+    """The bounds of one improvement hold for all values at once, so that a digit takes a sweep."""
+    model, objective = mixing(players), gamedp.Discounted(0.999)
+    solution = gamedp.solve(model, objective)
+    assert isinstance(solution.solver, gamedp.ModifiedPolicyIteration)
+    assert solution.statistics.sweeps < 100
+    assert 1e-9 < solution.width <= 1e-6  # no closer than was asked, by far
+    truth = gamedp.solve(model, objective, tolerance=1e-7)
+    assert (solution.lower <= truth.upper).all()
+    assert (solution.upper >= truth.lower).all()
+    assert gamedp.verify(model, solution.certificate()).width <= 1.001e-6
+
+
+@pytest.mark.parametrize("players", [1, 2])
+@pytest.mark.parametrize(
+    ("options", "tolerance", "status"),
+    [
+        ({"max_sweeps": 2}, 1e-6, "SWEEP_LIMIT"),
+        ({"max_seconds": 1e-9}, 1e-6, "TIME_LIMIT"),
+        ({"inner_sweeps": 0, "max_sweeps": 5}, 1e-6, "SWEEP_LIMIT"),
+        ({}, 1e-15, "ROUNDING"),
+    ],
+)
+def test_bounds_at_a_limit_of_a_discounted_model(players, options, tolerance, status, monkeypatch):
+    monkeypatch.setattr(gamedp.solvers.discounted, "BUDGET", 100)
+    model, objective = mixing(players), gamedp.Discounted(0.99)
+    truth = gamedp.solve(model, objective, gamedp.PolicyIteration(), tolerance=1e-7)
+    solver = gamedp.ModifiedPolicyIteration(**options)
+    with pytest.raises(gamedp.NotSolvedError) as caught:
+        gamedp.solve(model, objective, solver, tolerance=tolerance)
+    solution = caught.value.solution
+    assert solution.status.name == status
+    assert solution.width > tolerance
+    assert (solution.lower <= truth.upper).all()
+    assert (solution.upper >= truth.lower).all()
+    if status == "ROUNDING":
+        assert solution.width <= 1e-9
+
+
 def test_anderson_needs_far_fewer_sweeps_on_a_chain():
     accelerated = gamedp.solve(slow_chain(10), solver=gamedp.AndersonAcceleration())
     plain = gamedp.solve(slow_chain(10), solver=gamedp.ValueIteration())

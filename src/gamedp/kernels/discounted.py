@@ -30,6 +30,7 @@ import numpy as np
 
 from gamedp.kernels.jit import compiled, inlined
 from gamedp.kernels.whole import (
+    COUNTED,
     DOWN,
     DRIFT,
     HIGH,
@@ -73,7 +74,7 @@ CLOSER = 0.4
 """To which part of what is asked they bring them in the end, as a probe does not see all."""
 
 BATCH = 1 << 10
-"""States that a probe looks at, about; of small models, a seventh of all."""
+"""States that a probe looks at, about; of small models, an eleventh of all."""
 
 (
     PHASE, PLACE, FLIPPED, IMPROVEMENTS, MOST_IMPROVEMENTS, INNER, MOST_INNER, CHANGED, IN_VAIN,
@@ -203,21 +204,23 @@ bound_jit = compiled(bound)
 
 def judge(tolerance: float, equation: Equation, marks: Integers, numbers: Floats) -> int:
     """Say what comes after an improvement, and how close sweeps along the choices are to come."""
+    numbers[COUNTED] = 1.0
     span = numbers[HIGH] - numbers[LOW]
     width = bound_jit(equation, numbers)
     if width <= tolerance:
         return DONE
     off = slack_jit(equation, numbers)
-    if not span > 2.0 * off or not span < np.inf:
-        return STUCK
     marks[IN_VAIN] = 0 if span < numbers[LEAST] else marks[IN_VAIN] + 1
     numbers[LEAST] = min(span, numbers[LEAST])
+    at_end = span <= 2.0 * off and (marks[IN_VAIN] > 3 or span <= 0.125 * off)
+    if at_end or not span < np.inf:
+        return STUCK
     if marks[IN_VAIN] > PATIENCE:
         marks[MOST_INNER] //= 2
         marks[IN_VAIN] = 0
     # What the changes have to come down to. The probe sees less than all.
     goal = tolerance * (1.0 - equation.discount) / max(equation.discount, 0.5)
-    closest = max(CLOSER * goal, off)
+    closest = max(CLOSER * goal, 0.125 * off)
     changed = marks[CHANGED] / len(equation.maximise)
     fraction = min(COARSEST, max(FINEST, 2.0 * changed))
     numbers[LIMIT] = closest if changed == 0.0 else max(fraction * span, closest)
@@ -232,7 +235,7 @@ judge_jit = compiled(judge)
 def settle(equation: Equation, kept: Kept, values: Floats, marks: Integers, numbers: Floats) -> int:
     """After a sweep along the choices: see how far it has brought the values; say what is next."""
     num_states = len(values)
-    step = max(7, num_states // BATCH) | 1
+    step = max(11, num_states // BATCH) | 1
     lowest, highest, mean = probe_jit(step, equation.discount, kept, values)
     if equation.has_terminals:
         lowest, highest = min(lowest, 0.0), max(highest, 0.0)

@@ -33,14 +33,19 @@ FOUR = np.uintp(4)
 SLICE = 1 << 15
 """States of one call of :func:`improve` at most."""
 
+AT_HAND, FEW = 1 << 13, 6
+"""Of how many states in one is looked at by itself, and no more, where there are so many that their
+rows have to be fetched from afar."""
+
 MOST_WALKS = 64
 """Walks that look for a cycle."""
 
 (
-    LOW, HIGH, LEAST, LIMIT, NEAREST, LAST, DRIFT, MARGIN, SIZE, SUM_LOW, SUM_HIGH, DOWN, UP,
-) = range(13)  # fmt: skip
+    LOW, HIGH, LEAST, LIMIT, NEAREST, LAST, DRIFT, MARGIN, SIZE, SUM_LOW, SUM_HIGH, COUNTED, DOWN,
+    UP,
+) = range(14)  # fmt: skip
 """What the places of the array `numbers` are for."""
-NUM_NUMBERS = 13
+NUM_NUMBERS = 14
 
 
 class Equation(NamedTuple):
@@ -217,7 +222,7 @@ def examine(
     """Apply Bellman's operator to states from `start` on; return how many choices changed.
 
     These are the next `number` ones, or as many that are listed. The extremes of the sums of
-    probabilities go to `numbers`.
+    probabilities go to `numbers`, unless these have been counted.
 
     Arrays have names of their own here: in a loop, each look into a tuple counts references.
     """
@@ -230,6 +235,7 @@ def examine(
     room_successors, room_probabilities = kept.room_successors, kept.room_probabilities
     drift = discount * numbers[DRIFT]
     sum_low, sum_high = numbers[SUM_LOW], numbers[SUM_HIGH]
+    counting = numbers[COUNTED] == 0.0
     changed = 0
     for place in range(number):
         state = start + (np.uintp(doubtful[place]) if listed else np.uintp(place))
@@ -245,22 +251,23 @@ def examine(
         for choice in range(first_choice, last_choice):
             total = chances = 0.0
             next_t = t + width if width > 0 else transition_offsets[choice + ONE]
+            if counting:
+                for its in range(t, next_t):
+                    chances += probabilities[its]
+                sum_low = chances if chances < sum_low else sum_low
+                sum_high = chances if chances > sum_high else sum_high
             while t + FOUR <= next_t:  # four at a time are counted as one
                 for _ in range(4):
                     total += probabilities[t] * values[successors[t]]
-                    chances += probabilities[t]
                     t += ONE
             while t < next_t:
                 total += probabilities[t] * values[successors[t]]
-                chances += probabilities[t]
                 t += ONE
             result = sign * (constants[choice] + discount * total)
             less = best if result > best else result
             second = less if less > second else second
             best_choice = choice if result > best else best_choice
             best = result if result > best else best
-            sum_low = chances if chances < sum_low else sum_low
-            sum_high = chances if chances > sum_high else sum_high
         new_values[state] = sign * best
         clear[state] = drift + (best - second)
         if policy[state] != np.int64(best_choice):
@@ -377,7 +384,8 @@ def improve(
     discount = equation.discount
     count = find_doubtful_jit(start, stop, discount * numbers[DRIFT] + numbers[MARGIN], kept)
     arguments = (equation, kept, values, new_values, numbers)
-    if 6 * count < stop - start:
+    spared = FEW if len(values) > AT_HAND else 2
+    if spared * count < stop - start:
         follow_jit(start, stop, False, equation, kept, values, new_values)
         changed = examine_jit(start, count, True, *arguments)
     else:

@@ -84,7 +84,8 @@ def solve_discounted(
             break
         count = int(marks[kernels.IMPROVEMENTS])
         change = float(numbers[whole.LEAST])
-        reporter.report(count, None, f"{count:,} improvements, change {change:.2e}")
+        detail = f", change {change:.2e}" if count else ""
+        reporter.report(count, None, f"{count:,} improvements{detail}")
         if reporter.seconds > max_seconds and phase != kernels.BEGIN and limit is None:
             limit = Status.TIME_LIMIT
             # One more improvement, for that is what proves something.

@@ -14,11 +14,22 @@ from memory import memory
 from methods import methods
 from models import models
 from start import start
+from sweep import sweep
 from wubbel import wubbel
 
 if __name__ == "__main__":
     sys.exit(
         measure.main(
-            exploration, wubbel, kniffel, mancala, models, discounted, methods, start, memory, graph
+            exploration,
+            wubbel,
+            kniffel,
+            mancala,
+            models,
+            discounted,
+            sweep,
+            methods,
+            start,
+            memory,
+            graph,
         )
     )

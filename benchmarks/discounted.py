@@ -170,8 +170,9 @@ def of_size(states: int, rounds: int) -> list[measure.Row]:
 
 def discounted(quick: bool = False) -> list[measure.Row]:
     """Measure all sizes."""
-    rounds = 1 if quick else 3
-    return [row for states in (QUICK if quick else SIZES) for row in of_size(states, rounds)]
+    sizes = QUICK if quick else SIZES
+    # What takes a fraction of a millisecond needs more of them for a steady median.
+    return [row for size in sizes for row in of_size(size, 1 if quick else max(3, 50_000 // size))]
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ __all__ = [
     "run_child",
     "run_peer",
     "scaled",
+    "with_bytecode",
 ]
 
 PEERS = Path(__file__).parent / "peers"
@@ -122,6 +123,19 @@ def run_child(command: Sequence[str], environment: Mapping[str, str] | None = No
     after = os.times()
     used = after.children_user + after.children_system
     return Child(seconds, used - before.children_user - before.children_system, finished.stdout)
+
+
+def with_bytecode(folder: Path | str) -> dict[str, str]:
+    """Return the environment, but for processes that keep bytecode, as an installed package has.
+
+    Parameters
+    ----------
+    folder
+        Where to keep it.
+    """
+    environment = dict(os.environ) | {"PYTHONPYCACHEPREFIX": str(Path(folder, "bytecode"))}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return environment
 
 
 def peak_bytes() -> int:

@@ -10,8 +10,8 @@ sound methods, its default, and an absolute precision of 1e-6.
 
 Warm: both have the model in memory, and what is measured is the answer, for all states, structure
 of the model included; seconds are of processor time. Cold: whole processes, from the file to the
-value, on the clock; compiled kernels are in numba's cache. Without Storm, what needs it is left out
-and the rest is measured alone.
+value, on the clock; compiled kernels are in numba's cache, and Python's bytecode is kept. Without
+Storm, what needs it is left out and the rest is measured alone.
 
 Errors are true ones, against a value that is known by other means: by a formula, by Storm's exact
 engine, or else by gamedp within 1e-11.
@@ -352,14 +352,15 @@ def of_processes(instance: Instance, path: Path, rounds: int) -> measure.Row:
     ours = [sys.executable, "-c", COMMAND_LINE, "solve", str(path), "--json", *options]
     script = Path(storm.__file__)
     theirs = [sys.executable, str(script), str(path), instance.formula, ERROR]
+    environment = measure.with_bytecode(path.parent)
     values = [
-        json.loads(measure.run_child(ours).output)["value"],
-        float(measure.run_child(theirs).output.splitlines()[-1]),
+        json.loads(measure.run_child(ours, environment).output)["value"],
+        float(measure.run_child(theirs, environment).output.splitlines()[-1]),
     ]
     return measure.compare(
         f"{instance.name}: whole process",
-        lambda: measure.run_child(ours).seconds,
-        lambda: measure.run_child(theirs).seconds,
+        lambda: measure.run_child(ours, environment).seconds,
+        lambda: measure.run_child(theirs, environment).seconds,
         rounds=rounds,
         beside="Storm",
         agrees=abs(values[0] - values[1]) <= 3 * TOLERANCE,

@@ -7,7 +7,6 @@ still empty, is stated apart: it compiles the kernels and the rules. Seconds are
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 
@@ -31,7 +30,7 @@ def of_the_command(quick: bool, rounds: int) -> list[measure.Row]:
     words = " ".join(["gamedp solve wubbel", *arguments])
     with tempfile.TemporaryDirectory(prefix="gamedp-start-") as folder:
         caches = {"GAMEDP_CACHE_DIR": f"{folder}/rules", "NUMBA_CACHE_DIR": f"{folder}/kernels"}
-        environment = os.environ | caches
+        environment = measure.with_bytecode(folder) | caches
         cold = measure.run_child(command, environment)
         warm = measure.compare(
             f"{words}: second start",

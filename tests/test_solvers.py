@@ -460,3 +460,24 @@ def test_solvers_are_values(solver):
     assert solver == attrs.evolve(solver)
     assert hash(solver) == hash(attrs.evolve(solver))
     assert pickle.loads(pickle.dumps(solver)) == solver
+
+
+@pytest.mark.parametrize("discount", [1 - 2**-53, 1 - 2**-50, 1 - 1e-12])
+def test_discounts_next_to_one_leave_bounds_that_hold(discount):
+    # The last digits of ten tenths matter as much as what the discount falls short of one.
+    tenths = [0.1] * 10
+    model = gamedp.Model.from_arrays(
+        choice_offsets=[0, 2, 3],
+        transition_offsets=[0, 1, 11, 12],
+        successors=[0, *[0, 1] * 5, 0],
+        probabilities=[1.0, *tenths, 1.0],
+        rewards=[0.0, 3.0, 1.0],
+    )
+    try:
+        solution = gamedp.solve(model, gamedp.Discounted(discount))
+    except gamedp.NotSolvedError as error:
+        solution = error.solution
+    exact = exact_values(model, gamedp.Discounted(discount))
+    assert np.isfinite(solution.values).all()
+    for state, value in enumerate(exact):
+        assert solution.lower[state] <= value <= solution.upper[state]

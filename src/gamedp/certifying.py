@@ -14,9 +14,11 @@ import attrs
 import numpy as np
 
 from gamedp.certificate import Certificate, verify
+from gamedp.certificate.claim import may_drift
 from gamedp.certificate.sides import Ending, Side, turned
 from gamedp.certificate.verifying import compare, recompute
 from gamedp.certificate.worth import exactly_keeps, slices, worths
+from gamedp.drifts import find_drifts
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.kernels import ranks as kernels
 from gamedp.objectives import AverageReward, FiniteHorizon, Reachability, TotalReward
@@ -200,6 +202,7 @@ class _Ranking:
         for number, side in enumerate(self.sides):
             self._judge(number, side, margin)
         self.via = np.full(shape, NONE)
+        self.drifts = np.full(shape, -np.inf)
         self.ranks = np.full(shape, NONE)
         self.gains = np.full(shape, NONE)
         if self.ranked:
@@ -259,6 +262,8 @@ class _Ranking:
             content = np.stack([side.bound <= side.draw for side in self.sides])
             members, gains = self._gaining(left, self.ranks != NONE, good, content)
             if not members.any():
+                members = self._drifting(left, self.ranks != NONE, good)
+            if not members.any():
                 return
             self.gains[members] = gains[members]
             reached = self._queue(queue, first, members, rank)
@@ -310,6 +315,27 @@ class _Ranking:
                 return members, gains
             members = gains != NONE
 
+    def _drifting(self, left: Flags, ranked: Flags, good: Flags) -> Flags:
+        """Find a set that stays within itself and earns ever more, in spite of what it loses."""
+        members = np.zeros_like(left)
+        if not may_drift(self.model, self.plain.objective):
+            return members
+        for number in range(2):
+            rewards = self.graph.rewards[number]
+            if not left[number].any() or not (rewards > 0).any() or not (rewards < 0).any():
+                continue
+            members[number], drifts, via = find_drifts(
+                self.model,
+                self.graph.helps[number],
+                rewards,
+                good[number],
+                ranked[number],
+                left[number],
+            )
+            self.drifts[number, members[number]] = drifts[members[number]]
+            self.via[number, members[number]] = via[members[number]]
+        return members
+
     def _trap(self) -> None:
         """Rank the nodes of infinite bounds."""
         left = self.required & (self.bounds == np.inf)
@@ -332,6 +358,8 @@ class _Ranking:
             else:
                 nobody = np.zeros_like(left)
                 members, gains = self._gaining(left, ranked, good, nobody)
+                if not members.any():
+                    members = self._drifting(left, ranked, good)
                 self.gains[members] = gains[members]
             if not members.any():
                 return
@@ -347,12 +375,17 @@ class _Ranking:
         gains: list[Any] = [None, None]
         if (self.gains > 0).any():
             gains = list(np.maximum(self.gains, 0))
+        biases: list[Any] = [None, None]
+        if np.isfinite(self.drifts).any():
+            biases = [self.drifts[0], -self.drifts[1]]
         return attrs.evolve(
             self.plain,
             lower_ranks=self.ranks[0],
             upper_ranks=self.ranks[1],
             lower_gains=gains[0],
             upper_gains=gains[1],
+            bias_lower=biases[0],
+            bias_upper=biases[1],
         )
 
     def relaxed(self) -> Certificate:

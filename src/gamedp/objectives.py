@@ -114,7 +114,10 @@ class TotalReward:
 
     With `until`, rewards count until the first of these states is reached, payoffs of terminal
     states among them included; where that happens with a probability below one, the total is
-    infinite (``+inf``): so a minimum is one over the policies that reach them almost surely.
+    infinite (``+inf``): so a minimum is one over the policies that reach them almost surely. It is
+    ``-inf`` where that can be put off at a profit for as long as one likes: a limit that no policy
+    attains which keeps to one choice a state. The policy given there is the one that goes round;
+    that of :class:`Reachability` then leads to the target from wherever it is.
 
     Parameters
     ----------

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["GAMES", "SEARCHERS", "SOLVERS", "find", "registered"]
 
@@ -25,6 +27,8 @@ def registered(group: str) -> dict[str, EntryPoint]:
     group : str
         ``"gamedp.games"``, ``"gamedp.searchers"`` or ``"gamedp.solvers"``.
     """
+    from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import
+
     found: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=group), key=lambda point: (point.name, point.value)):
         if point.name in found and found[point.name].value != point.value:

@@ -23,7 +23,9 @@ def random_graph(seed, num_states, *, ends):
     counts = random.integers(1, 4, num_states)
     counts[-1] = 0 if ends else 1
     choice_offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64)
-    widths = random.integers(1, 5, int(choice_offsets[-1]))
+    widths = random.integers(1, 10, int(choice_offsets[-1]))
+    if seed % 2:
+        widths[:] = widths[0]
     transition_offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.uint64)
     successors = random.integers(0, num_states, widths.sum()).astype(np.uint32)
     chances = random.random(len(successors)) + 0.05
@@ -52,8 +54,11 @@ def laid_out(case):
     *graph, chances, rewards = random_graph(seed, num_states, ends=ends)
     maximise = np.random.default_rng(seed).random(num_states) < 0.5
     first = np.empty(num_states, np.uint64)
-    room, longest, _, largest = whole.survey_jit(*graph[:2], rewards, first)
-    equation = whole.Equation(*graph, chances, rewards, maximise, discount, ends, longest, largest)
+    room, shortest, longest, _, largest = whole.survey_jit(*graph[:2], rewards, first)
+    width = longest if shortest == longest and not ends else 0
+    equation = whole.Equation(
+        *graph, chances, rewards, maximise, discount, ends, longest, np.uint64(width), largest
+    )
     own = np.empty(room, np.uint32), np.empty(room)
     kept = whole.Kept(
         first,
@@ -70,7 +75,6 @@ def laid_out(case):
     marks[discounted.MOST_IMPROVEMENTS] = 10**6
     marks[discounted.MOST_INNER] = 1000
     numbers = np.zeros(whole.NUM_NUMBERS)
-    discounted.begin_jit(equation, kept, values, before, numbers)
     return equation, kept, values, before, marks, numbers
 
 
@@ -86,7 +90,7 @@ def test_twins_agree(case):
         (whole, "survey", (*graph[:2], equation.constants, kept.first)),
         (whole, "meets_itself", (*graph, np.zeros(len(values), np.int32))),
         (whole, "find_doubtful", (np.uintp(0), num_states, 0.0, kept)),
-        (discounted, "begin", (equation, kept, values, before, numbers)),
+        (discounted, "begin", (np.uintp(0), num_states, equation, kept, values, before)),
         (discounted, "prepare", (equation, values, before, numbers)),
     ):
         outcomes = []
@@ -109,14 +113,12 @@ def test_whole_runs_agree(case, budget):
         equation, kept, values, before, marks, numbers = map(copied, arguments)
         # The arrays that are read are those that are written.
         kept = kept._replace(successors=kept.room_successors, probabilities=kept.room_probabilities)
-        phase = discounted.IMPROVE
+        phase = discounted.BEGIN
         while phase < discounted.DONE:
             phase = kernel(step, 1e-6, equation, kept, values, before, marks, numbers)
         if marks[discounted.FLIPPED]:
             values, before = before, values
-        lower, upper = np.empty_like(values), np.empty_like(values)
-        discounted.conclude_jit(equation, numbers, values, lower, upper)
-        found.append((phase, values, lower, upper, kept.policy, marks))
+        found.append((phase, values, before, kept.clear, kept.policy, marks))
     assert found[0][0] == found[1][0] == discounted.DONE
     for array, its in zip(found[0][1:], found[1][1:], strict=True):
         np.testing.assert_array_equal(array, its)
@@ -135,6 +137,7 @@ def worth_of(choice, equation, values):
 def test_what_is_clear_is_the_best(case, much, seed):
     """After any move of the values, an improvement is Bellman's operator, to the last digit."""
     equation, kept, values, other, _, numbers = laid_out(case)
+    discounted.begin_jit(np.uintp(0), np.uintp(len(values)), equation, kept, values, other)
     sign = np.where(equation.maximise, 1.0, -1.0)
     num_states = np.uintp(len(values))
     random = np.random.default_rng(seed)

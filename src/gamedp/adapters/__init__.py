@@ -7,16 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
-from gamedp.adapters.drn import read_drn, write_drn
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.adapters.parts import Parts, assemble
-from gamedp.adapters.prism import prism_files, read_prism
-from gamedp.adapters.umb import read_umb, write_umb
-from gamedp.adapters.writing import Ends, parts_of
 from gamedp.errors import InvalidParameterError
-from gamedp.storage.folder import sync, write_beside
 
 if TYPE_CHECKING:
+    from gamedp.adapters.writing import Ends
     from gamedp.model import Model
 
 __all__ = ["FORMATS", "LoadedModel", "load_model", "save_model"]
@@ -26,25 +22,51 @@ Format: TypeAlias = Literal["umb", "drn", "prism"]
 FORMATS: dict[str, Format] = {".umb": "umb", ".drn": "drn", ".tra": "prism"}
 """The format that the end of a file's name stands for."""
 
-READERS: dict[Format, Callable[[Path], Parts]] = {
-    "umb": read_umb,
-    "drn": read_drn,
-    "prism": read_prism,
-}
+# What a format needs is imported when it is asked for: one file takes no part of the others.
+
+
+def _read(path: Path, kind: Format) -> Parts:
+    """Read a file of a format."""
+    if kind == "umb":
+        from gamedp.adapters.umb import read_umb  # noqa: PLC0415
+
+        return read_umb(path)
+    if kind == "drn":
+        from gamedp.adapters.drn import read_drn  # noqa: PLC0415
+
+        return read_drn(path)
+    from gamedp.adapters.prism import read_prism  # noqa: PLC0415
+
+    return read_prism(path)
+
+
+def _writers(path: Path, kind: Format, parts: Parts) -> dict[Path, Callable[[BinaryIO], object]]:
+    """Return the files of a format, and what writes each."""
+    if kind == "umb":
+        from gamedp.adapters.umb import write_umb  # noqa: PLC0415
+
+        return {path: functools.partial(write_umb, parts=parts)}
+    if kind == "drn":
+        from gamedp.adapters.drn import write_drn  # noqa: PLC0415
+
+        return {path: functools.partial(write_drn, parts=parts)}
+    from gamedp.adapters.prism import prism_files  # noqa: PLC0415
+
+    return prism_files(parts)
 
 
 def _format(path: Path, given: Format | None) -> Format:
     """Return the format of a file."""
     if given is not None:
-        if given in READERS:
+        if given in FORMATS.values():
             return given
-        message = f"there is no format {given!r}; there are {', '.join(READERS)}."
+        message = f"there is no format {given!r}; there are {', '.join(FORMATS.values())}."
         raise InvalidParameterError(message)
     if path.suffix.lower() in FORMATS:
         return FORMATS[path.suffix.lower()]
     message = (
         f"the name {path.name!r} does not tell the format: it ends in none of "
-        f"{', '.join(FORMATS)}. Say which it is in `format`: {', '.join(READERS)}."
+        f"{', '.join(FORMATS)}. Say which it is in `format`: {', '.join(FORMATS.values())}."
     )
     raise InvalidParameterError(message)
 
@@ -125,7 +147,7 @@ def load_model(
     >>> folder.cleanup()
     """
     path = Path(path)
-    return assemble(READERS[_format(path, format)](path), coalition)
+    return assemble(_read(path, _format(path, format)), coalition)
 
 
 def save_model(
@@ -188,18 +210,17 @@ def save_model(
     if ends not in ("loop", "none"):
         message = f'ends is {ends!r}; it must be "loop" or "none".'
         raise InvalidParameterError(message)
+    from gamedp.adapters.writing import parts_of  # noqa: PLC0415 - not for reading
+
     parts = parts_of(path, model, labels, rewards, ends)
-    if kind == "prism":
-        files = prism_files(parts)
-    else:
-        write = write_umb if kind == "umb" else write_drn
-        files = {path: functools.partial(write, parts=parts)}
-    for file, writer in files.items():
+    for file, writer in _writers(path, kind, parts).items():
         _replace(file, writer)
 
 
 def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file beside, and put it in its place when it is complete."""
+    from gamedp.storage.folder import sync, write_beside  # noqa: PLC0415 - not for reading
+
     try:
         beside, _ = write_beside(path.parent, path.name, write)
         beside.replace(path)

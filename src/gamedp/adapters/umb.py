@@ -7,7 +7,6 @@ chains, Markov decision processes and turn-based games in discrete time.
 from __future__ import annotations
 
 import re
-from importlib import metadata
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -230,6 +229,8 @@ def write_umb(file: BinaryIO, parts: Parts) -> None:
 
 
 def _version() -> str:
+    from importlib import metadata  # noqa: PLC0415 - slow to import, and for writing alone
+
     try:
         return metadata.version("gamedp")
     except metadata.PackageNotFoundError:

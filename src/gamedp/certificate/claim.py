@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["Certificate", "check_complete", "sums_until"]
+__all__ = ["Certificate", "check_complete", "may_drift", "sums_until"]
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
@@ -47,7 +47,10 @@ class Certificate:
         or paid (for the upper one), or play without end is worth the bound. None if there is no
         need for any.
     bias_lower, bias_upper : (S,) float64 or None
-        For :class:`AverageReward`: the head start of each state, for either bound.
+        For :class:`AverageReward`: the head start of each state, for either bound. For a total of
+        endless play that earns and loses: numbers that are less than what the next step earns and
+        leads to, in the mean (greater, for the upper bound); infinite for states that need none,
+        and None if there is no need for any.
     draw : float
         What play without end is worth where no step earns anything; other than 0 only there.
     digest : str
@@ -102,6 +105,11 @@ class Certificate:
         save_certificate(self, path)
 
 
+def may_drift(model: Model, objective: Objective) -> bool:
+    """Say whether endless play may earn and lose, and by and by have earned ever more."""
+    return isinstance(objective, TotalReward) and not sums_until(objective) and not model.has_swaps
+
+
 def sums_until(objective: Objective) -> bool:
     """Say whether a total is summed until a target is reached, and infinite without that."""
     return isinstance(objective, TotalReward) and objective.until is not None
@@ -127,9 +135,14 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
     needed |= {"lower_ranks": ranked, "upper_ranks": ranked}
     needed |= {"lower_gains": ranked, "upper_gains": ranked}
     needed |= {"bias_lower": average, "bias_upper": average}
+    optional = {"lower_gains", "upper_gains"}
+    if may_drift(model, objective):
+        optional |= {"bias_lower", "bias_upper"}
     for name, wanted in needed.items():
         array = getattr(certificate, name)
-        if array is None and name.endswith("gains"):
+        if name in optional and (array is None or name.startswith("bias")):
+            if array is not None:
+                _check_array(name, array, model.num_states, finite=False)
             continue
         if (array is not None) != wanted:
             verb = "needs" if wanted else "has no use for"
@@ -152,6 +165,9 @@ def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: boo
         wrong, what = (array < -1) | (array >= 1 << 62), "it must be -1, or from 0 to 2**62 - 1"
     elif finite:
         wrong, what = ~np.isfinite(array), "it must be a finite number"
+    elif name.startswith("bias"):
+        outer = -np.inf if name == "bias_lower" else np.inf
+        wrong, what = ~np.isfinite(array) & (array != outer), f"it must be finite, or {outer!r}"
     else:
         wrong, what = np.isnan(array), "it must be a number"
     if wrong.any():

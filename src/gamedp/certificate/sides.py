@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.certificate.claim import Certificate, sums_until
+from gamedp.certificate.claim import Certificate, may_drift, sums_until
 from gamedp.objectives import AverageReward, Discounted, Objective, Reachability, TotalReward
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ class Side:
         What play without end is worth; NaN if there is no such number.
     never_earns : bool
         Whether no choice of the model has a positive reward.
+    drift : Inequality or None
+        That of the numbers below what the next step earns and leads to; minus infinity for none.
     """
 
     sign: float
@@ -111,6 +113,7 @@ class Side:
     constant: float
     draw: float
     never_earns: bool
+    drift: Inequality | None
 
     @property
     def name(self) -> str:
@@ -151,7 +154,10 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
     ends, worth = known_worths(model, objective)
     reaching = isinstance(objective, Reachability)
     inequalities: tuple[Inequality, ...] = (Inequality(*pair, rewarded=not reaching),)
-    if biases[0] is not None and biases[1] is not None:
+    drift = None
+    if may_drift(model, objective) and biases[0] is not None:
+        drift = Inequality(sign * biases[0], sign * biases[0])
+    elif biases[0] is not None and biases[1] is not None:
         head_starts = Inequality(sign * biases[0], sign * biases[1], gain=pair[0])
         inequalities = (Inequality(*pair, rewarded=False), head_starts)
     free = ends & (sign * worth > -np.inf)  # nothing more is to be shown
@@ -178,6 +184,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         constant=sign * model.constant_sum,
         draw=sign * certificate.draw if is_fair else math.nan,
         never_earns=not (earned.any() if model.has_swaps else (earned > 0).any()),
+        drift=drift,
     )
 
 

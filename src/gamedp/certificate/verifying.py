@@ -220,6 +220,7 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
         reward = side.sign * model.rewards[rows.choices.start : rows.choices.stop]
     gain_after = np.minimum.reduceat(rows.follow(*side.gains), rows.starts)
     gains = (reward > 0) | (side.gains[0][rows.state_of] > gain_after)
+    earns = (reward >= 0) & gains
     progress = np.ones(len(bound), np.bool_)
     if side.ending is not Ending.FREE:
         rank, falls, keeps = _ranks_after(side.ranks, rows)
@@ -227,7 +228,8 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
         if side.ending is Ending.RANKED:
             # Who stays at a rank earns again and again, or is content with play without end.
             content = bound <= side.draw
-            progress |= keeps & (rank > 0) & (reward >= 0) & (gains | content)
+            goes_on = _drifts(model, side, rows, earns | ((reward >= 0) & content))
+            progress |= keeps & (rank > 0) & goes_on
             progress |= (rank == NEVER) & content & ((reward >= 0) | side.never_earns)
     if infinite.any():
         _, falls, keeps = _ranks_after(side.traps, rows)
@@ -237,9 +239,22 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
             # The constant that a change of places adds is finite.
             after = rows.follow(side.bound, -side.inequalities[0].other)
             falls &= np.minimum.reduceat(after, rows.starts) > -np.inf
-            escapes = falls | (keeps & (reward >= 0) & gains)
+            escapes = falls | (keeps & _drifts(model, side, rows, earns))
         progress = np.where(infinite, escapes, progress)
     return progress
+
+
+def _drifts(model: Model, side: Side, rows: Rows, otherwise: Flags) -> Flags:
+    """Say of each choice whether it surely earns more, in the mean, than a finite number falls.
+
+    Numbers do not fall for ever; so who goes on among states that have one earns ever more. That
+    takes that nothing else is done there: `otherwise` is for the choices of other states.
+    """
+    if side.drift is None:
+        return otherwise
+    number = side.drift.bound[rows.state_of]
+    holds, _ = worths(model, side, side.drift, rows).compare(np.nextafter(number, np.inf))
+    return np.where(np.isfinite(number), holds, otherwise)
 
 
 def _ranks_after(ranks: tuple[Integers, Integers], rows: Rows) -> tuple[Integers, Flags, Flags]:

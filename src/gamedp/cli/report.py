@@ -6,6 +6,7 @@ import enum
 import json
 import math
 import numbers
+import re
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -114,9 +115,13 @@ def game_words(game: Any) -> str:
 
 def registered_name(group: str, tool: Any) -> str:
     """Return the name by which a solver or a searcher is registered, or else that of its class."""
-    home = f"{type(tool).__module__}:{type(tool).__qualname__}"
+    name = type(tool).__qualname__
+    if type(tool).__module__.startswith("gamedp."):
+        # All of the project's own are registered by the name of their class: no need to look.
+        return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+    home = f"{type(tool).__module__}:{name}"
     names = (name for name, point in registered(group).items() if point.value == home)
-    return next(names, type(tool).__qualname__)
+    return next(names, name)
 
 
 def _in_json(value: Any) -> Any:

@@ -106,34 +106,35 @@ def attract(
         Scratch.
     """
     num_states = len(members)
-    hit[:] = False
     tail = 0
+    for choice in range(len(hit)):
+        hit[choice] = False
     for state in range(num_states):
         if members[state]:
             queue[tail] = state
             tail += 1
         elif not helps[state] and not barred[state]:
             missing[state] = 0
-            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-                missing[state] += active[choice]
+            for its_choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+                missing[state] += active[its_choice]
     head = 0
     while head < tail:
         successor = np.uintp(queue[head])
         head += 1
         for place in range(graph.offsets[successor], graph.offsets[successor + ONE]):
-            choice = np.uintp(graph.choices[place])
-            state = np.uintp(graph.owners[choice])
-            if members[state] or barred[state] or hit[choice] or not active[choice]:
+            number = np.uintp(graph.choices[place])
+            owner = np.uintp(graph.owners[number])
+            if members[owner] or barred[owner] or hit[number] or not active[number]:
                 continue
-            if helps[state]:
-                via[state] = choice
+            if helps[owner]:
+                via[owner] = number
             else:
-                hit[choice] = True
-                missing[state] -= 1
-                if missing[state] > 0:
+                hit[number] = True
+                missing[owner] -= 1
+                if missing[owner] > 0:
                     continue
-            members[state] = True
-            queue[tail] = state
+            members[owner] = True
+            queue[tail] = owner
             tail += 1
 
 
@@ -172,6 +173,7 @@ def almost_sure(
     hit: Flags,
     gone: Flags,
     lost: Flags,
+    hinders: Flags,
 ) -> None:
     """Find from where a set of states is reached with probability one, against all hindrance.
 
@@ -194,23 +196,33 @@ def almost_sure(
         Filled: the choice by which a helping member reaches the target in the end, and by which a
         hindering state outside misses it with positive probability; surely, where the target is not
         possible. NONE in other states.
-    queue, missing, hit, gone, lost : (S,), (S,), (C,), (S,), (S,)
+    queue, missing, hit, gone, lost, hinders : (S,), (S,), (C,), (S,), (S,), (S,)
         Scratch.
     """
     num_states = len(target)
-    hinders = ~helps
-    nobody_helps = hinders.all()
-    gone[:] = False
-    via[:] = NONE
-    safe[:] = active
-    possible[:] = target
+    # In loops: code that copies slices lets each process import much of numba.
+    nobody_helps = True
+    for state in range(num_states):
+        hinders[state] = not helps[state]
+        nobody_helps &= hinders[state]
+        gone[state] = False
+        via[state] = NONE
+        possible[state] = target[state]
+    for choice in range(len(active)):
+        safe[choice] = active[choice]
     attract_jit(graph, helps, safe, gone, possible, via, queue, missing, hit)
-    members[:] = possible
-    while not (members | gone).all():
+    for state in range(num_states):
+        members[state] = possible[state]
+    while True:
+        any_left = False
+        for state in range(num_states):
+            lost[state] = not members[state]
+            any_left |= lost[state] and not gone[state]
+        if not any_left:
+            return
         # Who hinders keeps away from the members; and from wherever that place may be reached in
         # spite of those who help, goes there.
         for state in range(num_states):
-            lost[state] = not members[state]
             if gone[state]:
                 continue
             via[state] = NONE
@@ -221,12 +233,13 @@ def almost_sure(
             if lost[state] and not gone[state]:
                 for place in range(graph.offsets[state], graph.offsets[state + 1]):
                     safe[graph.choices[place]] = False
-        gone[:] = lost
+            # If nobody helps, all choices of the others stay among them: the target is possible as
+            # before.
+            members[state] = not lost[state] if nobody_helps else target[state]
         if nobody_helps:
-            # All choices of the others stay among them, so that the target is possible as before.
-            members[:] = ~gone
-            break
-        members[:] = target
+            return
+        for state in range(num_states):
+            gone[state] = lost[state]
         attract_jit(graph, helps, safe, gone, members, via, queue, missing, hit)
 
 
@@ -258,9 +271,9 @@ def keep_staying(
     tail = 0
     for state in range(num_states):
         counts[state] = 0
-        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-            choices[choice] &= states[state]
-            counts[state] += choices[choice]
+        for its_choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+            choices[its_choice] &= states[state]
+            counts[state] += choices[its_choice]
         if counts[state] == 0:
             states[state] = False
             queue[tail] = state
@@ -274,11 +287,11 @@ def keep_staying(
             if not choices[choice]:
                 continue
             choices[choice] = False
-            state = np.uintp(graph.owners[choice])
-            counts[state] -= 1
-            if counts[state] == 0:
-                states[state] = False
-                queue[tail] = state
+            owner = np.uintp(graph.owners[choice])
+            counts[owner] -= 1
+            if counts[owner] == 0:
+                states[owner] = False
+                queue[tail] = owner
                 tail += 1
     return num_states - tail
 

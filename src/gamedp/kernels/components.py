@@ -349,7 +349,9 @@ def take_apart(
     for position in range(len(order)):
         place[order[position]] = position
     num_cyclic_levels = 0
-    has_cycle = np.zeros(num_levels, np.bool_)
+    has_cycle = is_root
+    for level in range(num_levels):
+        has_cycle[level] = False
     for number in range(num_components):
         if nontrivial[number] and not has_cycle[levels[number]]:
             has_cycle[levels[number]] = True

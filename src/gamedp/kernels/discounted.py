@@ -65,7 +65,7 @@ UPWARD = 1.0 + 2.0**-46
 PATIENCE = 8
 """Improvements that may bring the changes down no further before sweeps in between get fewer."""
 
-COARSEST, FINEST = 0.2, 0.001
+COARSEST, FINEST = 0.2, 0.0001
 """To which part of the changes in an improvement sweeps along the choices bring them, at most and
 at least: the fewer choices have changed, the more it pays to know what they are worth."""
 
@@ -82,45 +82,59 @@ BATCH = 1 << 10
 """Where a run is, as whole numbers."""
 NUM_MARKS = 13
 
-IMPROVE, FOLLOW, DONE, STUCK, OUT_OF_SWEEPS = range(5)
+BEGIN, IMPROVE, FOLLOW, DONE, STUCK, OUT_OF_SWEEPS = range(6)
 """What comes next; or that values are as close as was asked, as rounding allows, or neither."""
 
 
 def begin(
+    start: int,
+    stop: int,
     equation: Equation,
     kept: Kept,
     values: Floats,
     before: Floats,
-    numbers: Floats,
 ) -> None:
-    """Set the first values: the best that a single step earns. There are no chosen rows yet.
+    """Choose what earns the most at once in the states ``start .. stop-1``, and value it so.
 
-    Terminal states have their values. Where no state has a choice, its one row is chosen.
+    Terminal states have their values. Where no state has a choice, the rows are in place.
     """
-    numbers[LEAST] = numbers[SUM_LOW] = np.inf
-    numbers[SUM_HIGH] = -np.inf
-    choice_offsets, constants = equation.choice_offsets, equation.constants
-    alone = len(kept.room_successors) == 0
-    for state in range(len(values)):
+    choice_offsets, transition_offsets = equation.choice_offsets, equation.transition_offsets
+    successors, probabilities = equation.successors, equation.probabilities
+    constants, maximise = equation.constants, equation.maximise
+    first, last, policy, clear = kept.first, kept.last, kept.policy, kept.clear
+    kept_constants = kept.constants
+    room_successors, room_probabilities = kept.room_successors, kept.room_probabilities
+    in_place = len(room_successors) == 0
+    for state in range(start, stop):
         first_choice = choice_offsets[state]
-        last_choice = choice_offsets[state + 1]
-        kept.last[state] = kept.first[state]
-        kept.policy[state] = -1
+        last_choice = choice_offsets[state + ONE]
         if first_choice == last_choice:
-            kept.constants[state] = before[state] = values[state]
-            kept.clear[state] = np.inf
+            last[state] = first[state]
+            kept_constants[state] = before[state] = values[state]
+            policy[state] = -1
+            clear[state] = np.inf
             continue
-        best = constants[first_choice]
+        sign = 1.0 if maximise[state] else -1.0
+        best = sign * constants[first_choice]
+        best_choice = first_choice
         for choice in range(first_choice + ONE, last_choice):
-            other = constants[choice]
-            if (other > best) == equation.maximise[state]:
-                best = other
-        values[state] = before[state] = best
-        kept.clear[state] = -1.0
-        if alone:
-            kept.last[state] = equation.transition_offsets[last_choice]
-            kept.constants[state] = best
-            kept.policy[state] = first_choice
+            other = sign * constants[choice]
+            best_choice = choice if other > best else best_choice
+            best = other if other > best else best
+        policy[state] = best_choice
+        clear[state] = -1.0
+        kept_constants[state] = values[state] = before[state] = sign * best
+        t = transition_offsets[best_choice]
+        last_t = transition_offsets[best_choice + ONE]
+        room = first[state]
+        last[state] = room + (last_t - t)
+        if in_place:
+            continue
+        while t < last_t:
+            room_successors[room] = successors[t]
+            room_probabilities[room] = probabilities[t]
+            room += ONE
+            t += ONE
 
 
 begin_jit = compiled(begin)
@@ -249,6 +263,26 @@ def settle(equation: Equation, kept: Kept, values: Floats, marks: Integers, numb
 settle_jit = compiled(settle)
 
 
+def conclude(
+    equation: Equation, numbers: Floats, values: Floats, lower: Floats, upper: Floats
+) -> None:
+    """Set the bounds of all values, and move these to the middle between them, if there is one."""
+    down, up = numbers[DOWN], numbers[UP]
+    middle = 0.5 * (down + up) if up - down < np.inf else 0.0
+    for state in range(len(values)):
+        value = values[state]
+        if equation.choice_offsets[state] < equation.choice_offsets[state + 1]:
+            # Rounding is allowed for.
+            lower[state] = value + down
+            upper[state] = value + up
+            values[state] = min(max(value + middle, lower[state]), upper[state])
+        else:
+            lower[state] = upper[state] = value
+
+
+conclude_jit = compiled(conclude)
+
+
 def advance(
     budget: int,
     tolerance: float,
@@ -261,8 +295,10 @@ def advance(
 ) -> int:
     """Go on until values are close enough, or about as many transitions as `budget` are looked at.
 
+    At first, `values` have the payoffs of terminal states, and `marks` are zero but for the limits.
     The values are in `values`, or in `other` while ``marks[FLIPPED]`` is 1: an improvement reads
-    the one and writes the other.
+    the one and writes the other. In the end, the lower bounds are where the values are not, and the
+    upper ones in `kept.clear`.
 
     Returns
     -------
@@ -279,7 +315,10 @@ def advance(
             prepare_jit(equation, values, other, numbers)
             marks[CHANGED] = 0
         stop = min(place + np.uintp(SLICE), num_states)
-        if phase == IMPROVE:
+        if phase == BEGIN:
+            begin_jit(place, stop, equation, kept, values, other)
+            budget -= int(kept.last[stop - ONE] - kept.first[place])
+        elif phase == IMPROVE:
             marks[CHANGED] += improve_jit(place, stop, equation, kept, values, other, numbers)
             first = equation.transition_offsets[equation.choice_offsets[place]]
             last = equation.transition_offsets[equation.choice_offsets[stop]]
@@ -288,7 +327,7 @@ def advance(
             first, last = place, stop
             if marks[BACKWARDS]:
                 first, last = num_states - stop, num_states - place
-            follow_jit(first, last, marks[BACKWARDS] == 1, equation.discount, kept, values, values)
+            follow_jit(first, last, marks[BACKWARDS] == 1, equation, kept, values, values)
             budget -= int(kept.last[last - ONE] - kept.first[first])
         budget -= int(stop - place)
         marks[VISITS] += int(stop - place)
@@ -296,6 +335,14 @@ def advance(
         if place < num_states:
             continue
         place = np.uintp(0)
+        if phase == BEGIN:
+            numbers[LEAST] = numbers[SUM_LOW] = np.inf
+            numbers[SUM_HIGH] = -np.inf
+            numbers[NEAREST] = numbers[LAST] = np.inf
+            phase = settle_jit(equation, kept, values, marks, numbers)
+            numbers[LIMIT] = COARSEST * numbers[NEAREST]
+            marks[INNER] = 0
+            continue
         if phase == FOLLOW:
             phase = settle_jit(equation, kept, values, marks, numbers)
             continue
@@ -305,29 +352,11 @@ def advance(
         phase = judge_jit(tolerance, equation, marks, numbers)
         if phase < DONE and marks[IMPROVEMENTS] >= marks[MOST_IMPROVEMENTS]:
             phase = OUT_OF_SWEEPS
+    if phase >= DONE:
+        conclude_jit(equation, numbers, values, other, kept.clear)
     marks[PHASE] = phase
     marks[PLACE] = int(place)
     return int(phase)
 
 
 advance_jit = compiled(advance)
-
-
-def conclude(
-    equation: Equation, numbers: Floats, values: Floats, lower: Floats, upper: Floats
-) -> None:
-    """Set the bounds of all values, and move these to the middle between them."""
-    down, up = numbers[DOWN], numbers[UP]
-    middle = 0.5 * (down + up)
-    for state in range(len(values)):
-        value = values[state]
-        if equation.choice_offsets[state] < equation.choice_offsets[state + 1]:
-            # Rounding is allowed for.
-            lower[state] = value + down
-            upper[state] = value + up
-            values[state] = min(max(value + middle, lower[state]), upper[state])
-        else:
-            lower[state] = upper[state] = value
-
-
-conclude_jit = compiled(conclude)

@@ -25,7 +25,7 @@ import numpy as np
 from gamedp.kernels.blocks import VALUE, WEIGHT, Block
 from gamedp.kernels.blocks import sweep_jit as sweep_with_weights_jit
 from gamedp.kernels.jit import compiled
-from gamedp.kernels.sparse_elimination import STAYS, eliminate_jit
+from gamedp.kernels.sparse_elimination import DEAR, STAYS, eliminate_jit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -41,16 +41,16 @@ SURE, ALONE, OPPONENTS, SWAPS = 0, 1, 2, 3
 BOTH, MAXIMISERS, MINIMISERS = 0, 1, 2
 """Whose choices a sweep may improve."""
 
-MORE, CRAWLING, CHANGING_LITTLE, EXACT = 0, 1, 2, 3
-"""How far a component is: there is more to do; that would go better from the other side, see
-:func:`retreat`; values change so little that something can be proven; or the policy is best."""
+MORE, TURNING, CHANGING_LITTLE, EXACT = 0, 1, 2, 3
+"""How far a component is: there is more to do; that should be tried from the other side, see
+:func:`turn`; values change so little that something can be proven; or the policy is best."""
 
-SWEEPS, WORK, SINCE, COST, NEEDED, ROUNDS, SIDE, IS_EXACT, LED, FIRST_CHANGE, CHANGE = range(11)
+SWEEPS, WORK, SINCE, COST, NEEDED, ROUNDS, SIDE, IS_EXACT, LED, TURNED, CHANGE = range(11)
 """What is remembered of a component between calls, as floating-point numbers.
 
 Sweeps; work, in transitions looked at; that since the last elimination, and what it cost; how much
 the next may; how many there were; whose turn it is to improve; whether the numbers are what the
-policy is worth; whether it has been led out; and the change of the first sweep and of the last."""
+policy is worth; whether it has been led out; whether it was turned; and the last sweep's change."""
 MEMORY = 11
 
 REPEATS = 8
@@ -59,6 +59,8 @@ PATIENCE = 64
 """Sweeps with opponents before their policies are improved in turns."""
 TRUST = 5000
 """Sweeps after which nothing but them is trusted to converge."""
+MOST = float(1 << 26)
+"""Terms that an elimination may combine: some tenths of a second, for it cannot be interrupted."""
 TIE = 1e-14
 """How much worse a choice may be by rounding, relatively, for each step that is left."""
 
@@ -164,7 +166,7 @@ def lead_out(
     Parameters
     ----------
     sequence : (S,)
-        Is set to the states, nearest to a way out first.
+        Is set to the states, nearest to a way out first, those without one last.
     """
     owners = np.empty(num_choices, block.targets.dtype)
     offsets = np.zeros(num_states + 1, np.uintp)
@@ -202,7 +204,12 @@ def lead_out(
                 block.policy[owner] = choice
                 sequence[count] = owner
                 count += ONE
-    return int(count)
+    found = int(count)
+    for state in range(np.uintp(num_states)):
+        if not reached[state]:
+            sequence[count] = state
+            count += ONE
+    return found
 
 
 lead_out_jit = compiled(lead_out)
@@ -277,8 +284,8 @@ def iterate(
             change = np.inf  # there is nothing to improve
             changed = 0
         else:
-            # The more often it was improved, the more it must be worth: so no policy comes again.
-            margin = 2.0 ** (min(memory[ROUNDS], 40.0) / 4.0 - 50.0)
+            # What differs by rounding alone must not be improved for ever.
+            margin = 2.0 ** (0.5 * min(max(memory[ROUNDS] - 32.0, 0.0), 20.0) - 50.0)
             side = int(memory[SIDE]) if who == OPPONENTS else BOTH
             change, changed = improve_jit(num_states, discount, block, side, margin, numbers)
             if memory[IS_EXACT] > 0.0 and changed == 0:
@@ -289,14 +296,12 @@ def iterate(
             memory[SIDE] = MINIMISERS
         memory[IS_EXACT] = 0.0
         memory[CHANGE] = change
-        if memory[SWEEPS] == 0.0:
-            memory[FIRST_CHANGE] = change
         memory[SWEEPS] += 1.0
         memory[WORK] += size
         memory[SINCE] += size
         if plain and change <= threshold and increase <= 0.5:
             return CHANGING_LITTLE
-        may = 8 * num_states + memory[WORK] / 8.0
+        may = min(8 * num_states + memory[WORK] / 8.0, MOST)
         dear = memory[NEEDED] > may or who == SWAPS
         ripe = changed == 0 or change <= threshold or memory[SINCE] >= memory[COST]
         if plain:
@@ -320,18 +325,15 @@ def iterate(
             memory[WORK] += 2.0 * may
             memory[NEEDED] = np.inf if terms == STAYS else 4.0 * may
             dear = True
+            if terms == DEAR and memory[TURNED] == 0.0 and not plain and discount == 1.0:
+                memory[TURNED] = 1.0
+                memory[NEEDED] = 0.0
+                return TURNING
         if plain or not dear:
             continue
         if who == OPPONENTS:
             memory[ROUNDS] = 0.0  # sweeps along the policies of both need not converge
             continue
-        if (
-            who == ALONE
-            and may_stay
-            and memory[SWEEPS] == REPEATS
-            and change > 0.5 * memory[FIRST_CHANGE]
-        ):
-            return CRAWLING
         if memory[SWEEPS] > TRUST:
             if change <= threshold:
                 return CHANGING_LITTLE
@@ -363,9 +365,13 @@ def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Fl
     done : bool
         Whether there are such weights, and they were not too dear.
     """
-    policy = block.policy[:num_states].copy()
-    values = numbers[VALUE, :num_states].copy()
-    scale = np.abs(values).max()
+    policy = np.empty(num_states, np.uintp)
+    values = np.empty(num_states)
+    scale = 0.0
+    for state in range(np.uintp(num_states)):
+        policy[state] = block.policy[state]
+        values[state] = numbers[VALUE, state]
+        scale = max(scale, abs(values[state]))
     terms = 0
     changed = 1
     rounds = 0
@@ -395,8 +401,9 @@ def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Fl
                 numbers[WEIGHT, state] = longest
         if changed > 0:
             terms = eliminate_jit(num_states, discount, block, most, numbers)
-    block.policy[:num_states] = policy
-    numbers[VALUE, :num_states] = values
+    for state in range(np.uintp(num_states)):
+        block.policy[state] = policy[state]
+        numbers[VALUE, state] = values[state]
     return terms >= 0
 
 
@@ -444,6 +451,37 @@ def rearrange(
 
 
 rearrange_jit = compiled(rearrange)
+
+
+def turn(
+    num_states: int,
+    num_choices: int,
+    num_transitions: int,
+    block: Block,
+    numbers: Floats,
+    sequence: Naturals,
+) -> Block:
+    """Return a component with those states first that are nearest to a way out, led out of it.
+
+    Values are set to what is too bad for everyone: where a step costs, those that sweeps find on
+    ways that lead nowhere are too good, and rise by one step with every sweep.
+
+    Parameters
+    ----------
+    sequence : (S,)
+        Is set to the states in their new order.
+    """
+    lead_out_jit(num_states, num_choices, num_transitions, block, sequence)
+    worst = 0.0
+    for choice in range(num_choices):
+        worst = max(worst, abs(block.known[choice]))
+    for state in range(num_states):
+        numbers[VALUE, state] = -block.signs[state] * worst * num_states
+    turned: Block = rearrange_jit(num_states, num_choices, num_transitions, block, sequence)
+    return turned
+
+
+turn_jit = compiled(turn)
 
 
 def put_back(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from numba import config, njit
-from numba.core.caching import FunctionCache
-from numba.core.runtime import rtsys
+from numba.core import environment
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.runtime import nrtdynmod, rtsys
 
 __all__ = ["QuickCache", "compiled", "inlined", "sources"]
 
@@ -25,6 +27,25 @@ def sources() -> str:
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Any:
+    """Return the environment of compiled code, without importing the module that it came from.
+
+    That is for code which looks up names in its module; compiled loops have none to look up. What
+    numpy's functions are to numba, `numba.np`, takes longer to import than the code to read.
+    """
+    found = environment.lookup_environment(name)
+    if found is None:
+        if module in sys.modules:
+            names = sys.modules[module].__dict__
+        else:
+            names = {"__name__": module}  # where it is found again when it is kept
+        found = environment.Environment(names)
+        found.consts[:] = constants
+        found.env_name = name
+        environment.Environment._memo[name] = found  # noqa: SLF001 - as numba does
+    return found
 
 
 class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
@@ -44,13 +65,48 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled function, or None when there is none that can be read."""
-        rtsys.initialize(target_context)
+        self._start_runtime(target_context)
+        rebuild = environment._rebuild_env  # noqa: SLF001 - what pickle calls by its name
+        environment._rebuild_env = _environment  # noqa: SLF001
         try:
             with self._guard_against_spurious_io_errors():
                 return self._load_overload(signature, target_context)
         except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way
             logger.info("compiled code in %s cannot be read: %s", self.cache_path, error)
+        finally:
+            environment._rebuild_env = rebuild  # noqa: SLF001
         return None
+
+    def _start_runtime(self, target_context: Any) -> None:
+        """Start numba's runtime; its own small functions are compiled once and kept, too."""
+
+        def compile_functions(context: Any) -> Any:
+            file = IndexDataCacheFile(self.cache_path, "runtime", sources())
+            key = context.codegen().magic_tuple()
+            try:
+                kept = file.load(key)
+                if kept is not None:
+                    return context.codegen().unserialize_library(kept)
+            except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way
+                logger.info("the runtime in %s cannot be read: %s", self.cache_path, error)
+                file.flush()
+            module, library = nrtdynmod.create_nrt_module(context)
+            library.enable_object_caching()
+            library.add_ir_module(module)
+            library.finalize()
+            try:
+                self._impl.locator.ensure_cache_path()
+                file.save(key, library.serialize_using_object_code())
+            except OSError as error:
+                logger.info("the runtime cannot be kept in %s: %s", self.cache_path, error)
+            return library
+
+        compile_anew = nrtdynmod.compile_nrt_functions
+        nrtdynmod.compile_nrt_functions = compile_functions
+        try:
+            rtsys.initialize(target_context)
+        finally:
+            nrtdynmod.compile_nrt_functions = compile_anew
 
     def save_overload(self, signature: Any, data: Any) -> None:
         """Keep the compiled function if the folder can be written; replace what is damaged."""

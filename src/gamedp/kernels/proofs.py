@@ -33,7 +33,7 @@ import numpy as np
 
 from gamedp.kernels.bellman import backup_jit
 from gamedp.kernels.blocks import VALUE, WEIGHT, isolate_jit
-from gamedp.kernels.jit import compiled
+from gamedp.kernels.jit import compiled, inlined
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -128,6 +128,47 @@ def settle(
 
 
 settle_jit = compiled(settle)
+
+
+def conclude(
+    state: int,
+    rows: Rows,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+    results: Floats,
+    slacks: Floats,
+) -> None:
+    """Give a state that cannot come again its value, its greedy choice and the error, in one look.
+
+    The error is that of :func:`settle`.
+
+    Parameters
+    ----------
+    results, slacks : (R,) float64
+        Scratch, for as many choices as the state has at least.
+    """
+    sign = 1.0 if rows.maximise[state] else -1.0
+    first = rows.choice_offsets[state]
+    count = rows.choice_offsets[state + 1] - first
+    best = -np.inf
+    best_number = 0
+    for number in range(count):
+        result, slacks[number] = rounded_jit(first + number, rows, values, errors)
+        results[number] = sign * result
+        if results[number] > best:
+            best = results[number]
+            best_number = number
+    error = 0.0
+    for number in range(count):
+        if (results[number] - best) + slacks[number] > error:
+            error = (results[number] - best) + slacks[number]
+    values[state] = sign * best
+    errors[state] = error * UPWARD
+    policy[state] = first + best_number
+
+
+conclude_jit = inlined(conclude)
 
 
 def settle_components(

@@ -184,7 +184,8 @@ def sort_choices(
 ) -> None:
     """List the choices of each class, `STOP` where there is room for one more."""
     choice_of[:] = STOP
-    next_choice[:] = small_offsets[: len(next_choice)]
+    for number in range(len(next_choice)):
+        next_choice[number] = small_offsets[number]
     for state in range(len(class_of)):
         number = class_of[state]
         if number == NONE:

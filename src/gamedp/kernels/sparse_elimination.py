@@ -86,7 +86,8 @@ def eliminate(num_states: int, discount: float, block: Block, most: int, numbers
     lengths = np.empty(num_states)
     away = np.empty(num_states)  # the share that leaves the component
     chances = np.empty(num_states)
-    seen = np.full(num_states, num_states, np.uintp)
+    seen = np.empty(num_states, np.uintp)
+    seen[:] = num_states
     before = np.empty(num_states + 1, np.uintp)
     after = np.empty(num_states, np.uintp)
     used = terms = np.uintp(0)
@@ -144,11 +145,11 @@ def eliminate(num_states: int, discount: float, block: Block, most: int, numbers
             return STAYS
         if used + num_after > len(columns):
             more = np.empty(2 * len(columns) + num_states, columns.dtype)
-            more[:used] = columns[:used]
-            columns = more
-            larger = np.empty(len(columns))
-            larger[:used] = shares[:used]
-            shares = larger
+            larger = np.empty(len(more))
+            for place in range(used):
+                more[place] = columns[place]
+                larger[place] = shares[place]
+            columns, shares = more, larger
         for number in range(num_after):
             later = after[number]
             if later != state:

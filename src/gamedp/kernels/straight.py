@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.kernels.bellman import backup_jit
 from gamedp.kernels.jit import compiled, inlined
-from gamedp.kernels.proofs import settle_jit
+from gamedp.kernels.proofs import TINY, UNIT, UPWARD
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,6 +28,7 @@ MORE, ALL, CYCLE = 0, 1, 2
 """Why a search stops: there is more to do, all is done, a state can come again."""
 
 NONE = -1
+ONE = np.uintp(1)
 START, DEPTH = 0, 1
 
 
@@ -45,47 +45,6 @@ def never_leaves(state: int, rows: Rows) -> bool:
 never_leaves_jit = compiled(never_leaves)
 
 
-def told(state: int, rows: Rows, probable: bool, status: Integers) -> tuple[int, int]:
-    """Say what the graph tells of a state whose successors are done, and by which choice.
-
-    A probability is 0 if the target is surely missed, and 1 if it is surely reached. A total is
-    infinite if the target may be missed.
-
-    Returns
-    -------
-    status, choice : int
-        DONE if it tells nothing; NONE if any choice will do.
-    """
-    any_missed = any_sure = NONE
-    all_missed = all_sure = True
-    for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
-        first = rows.transition_offsets[choice]
-        last = rows.transition_offsets[choice + 1]
-        missed = sure = 0
-        for t in range(first, last):
-            its_status = status[rows.successors[t]]
-            missed += its_status == MISSED
-            sure += its_status == SURE
-        if sure < last - first:
-            all_sure = False
-        elif any_sure == NONE:
-            any_sure = choice
-        if missed < (last - first if probable else 1):
-            all_missed = False
-        elif any_missed == NONE:
-            any_missed = choice
-    # To miss the target is the worst for who maximises a probability, the best for a total.
-    seeks = rows.maximise[state] == probable
-    if all_missed or (any_missed != NONE and not seeks):
-        return MISSED, any_missed
-    if probable and (all_sure or (any_sure != NONE and seeks)):
-        return SURE, any_sure
-    return DONE, NONE
-
-
-told_jit = inlined(told)
-
-
 def leave(
     state: int,
     rows: Rows,
@@ -95,19 +54,73 @@ def leave(
     errors: Floats,
     policy: Integers,
 ) -> None:
-    """Give a state its value, once its successors have theirs."""
+    """Give a state its value, once its successors have theirs.
+
+    A probability is 0 if the target is surely missed, and 1 if it is surely reached. A total is
+    infinite if the target may be missed: so are those of choices here, which then are not the best
+    and prove nothing wrong. Errors are those of :func:`gamedp.kernels.proofs.rounded`.
+    """
     # If it leads to itself alone, that is what it comes to.
     status[state] = MISSED
     values[state] = 0.0 if probable else np.inf
-    status[state], choice = told_jit(state, rows, probable, status)
-    if status[state] == DONE:
-        # Infinite choices are never the best here, and prove nothing wrong.
-        values[state], policy[state] = backup_jit(state, rows, values)
-        errors[state] = settle_jit(state, rows, values, errors, policy)
+    sign = 1.0 if rows.maximise[state] else -1.0
+    first = rows.choice_offsets[state]
+    last = rows.choice_offsets[np.uintp(state) + ONE]
+    best = -np.inf
+    best_choice = first
+    error = 0.0
+    missing = reaching = NONE
+    num_missing = num_reaching = 0
+    next_t = np.uintp(rows.transition_offsets[first])
+    for choice in range(first, last):
+        first_t = next_t
+        next_t = np.uintp(rows.transition_offsets[choice + 1])
+        total = size = slack = 0.0
+        not_missed = not_sure = 0
+        for t in range(first_t, next_t):
+            target = np.uintp(rows.successors[t])
+            chance = rows.probabilities[t]
+            term = chance * values[target]
+            total += term
+            size += abs(term)
+            slack += chance * errors[target]
+            not_missed += status[target] != MISSED
+            not_sure += status[target] != SURE
+        constant = rows.constants[choice]
+        value = constant + total
+        if next_t - first_t == ONE and rows.probabilities[first_t] == 1.0:
+            part = value - constant
+            slack += abs((constant - (value - part)) + (total - part))
+        else:
+            count = int(next_t - first_t) + 8
+            size += abs(constant)
+            slack = (slack + count * UNIT * (size + slack)) * UPWARD + TINY
+        if not_missed == 0 or (not probable and not_missed < int(next_t - first_t)):
+            num_missing += 1
+            missing = choice if missing == NONE else missing
+        if not_sure == 0:
+            num_reaching += 1
+            reaching = choice if reaching == NONE else reaching
+        result = sign * value
+        if result > best:
+            best = result
+            best_choice = choice
+        # Against the best so far: against the best of all, it is not more.
+        if (result - best) + slack > error:
+            error = (result - best) + slack
+    # To miss the target is the worst for who maximises a probability, the best for a total.
+    seeks = rows.maximise[state] == probable
+    if num_missing == last - first or (num_missing > 0 and not seeks):
+        policy[state] = missing
+    elif probable and (num_reaching == last - first or (num_reaching > 0 and seeks)):
+        status[state] = SURE
+        values[state] = 1.0
+        policy[state] = reaching
     else:
-        if status[state] == SURE:
-            values[state] = 1.0
-        policy[state] = choice
+        status[state] = DONE
+        values[state] = sign * best
+        errors[state] = error * UPWARD
+        policy[state] = best_choice
 
 
 leave_jit = inlined(leave)
@@ -157,29 +170,31 @@ def search(
             while start < len(status) and status[start] != UNSEEN:
                 start += 1
             if start == len(status):
+                cursor[START] = start
                 return ALL
             stack[0] = start
             next_edge[0] = rows.transition_offsets[rows.choice_offsets[start]]
             status[start] = OPEN
             depth = 1
-        state = np.int64(stack[depth - 1])
-        edge = np.int64(next_edge[depth - 1])
-        last = rows.transition_offsets[rows.choice_offsets[state + 1]]
-        left -= 1
+        top = np.uintp(depth - 1)
+        state = np.uintp(stack[top])
+        edge = np.uintp(next_edge[top])
+        last = np.uintp(rows.transition_offsets[rows.choice_offsets[state + ONE]])
+        left -= 1 + int(last - edge)
+        successor = state
         while edge < last:
-            successor = np.int64(rows.successors[edge])
+            successor = np.uintp(rows.successors[edge])
+            edge += ONE
             if status[successor] == UNSEEN:
                 break
             if status[successor] == OPEN and not (
                 successor == state and never_leaves_jit(state, rows)
             ):
                 return CYCLE
-            edge += 1
-        left -= edge - next_edge[depth - 1]
-        if edge < last:
-            next_edge[depth - 1] = edge + 1
-            stack[depth] = successor
-            next_edge[depth] = rows.transition_offsets[rows.choice_offsets[successor]]
+        if status[successor] == UNSEEN:
+            next_edge[top] = edge
+            stack[top + ONE] = successor
+            next_edge[top + ONE] = rows.transition_offsets[rows.choice_offsets[successor]]
             status[successor] = OPEN
             depth += 1
         else:

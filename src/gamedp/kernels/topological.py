@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.kernels.bellman import backup_jit
 from gamedp.kernels.blocks import (
     SHARE,
     SLOPE,
@@ -26,13 +25,16 @@ from gamedp.kernels.iteration import (
     EXACT,
     MEMORY,
     SWEEPS,
+    TURNING,
     begin_jit,
     chooser_jit,
     dwell_jit,
     iterate_jit,
+    put_back_jit,
+    turn_jit,
 )
 from gamedp.kernels.jit import compiled
-from gamedp.kernels.proofs import UNIT, allot_jit, check_jit, settle_jit
+from gamedp.kernels.proofs import UNIT, allot_jit, check_jit, conclude_jit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -165,6 +167,69 @@ def prove(
 prove_jit = compiled(prove)
 
 
+def settle_block(
+    num_states: int,
+    num_choices: int,
+    num_transitions: int,
+    discount: float,
+    who: int,
+    may_stay: bool,
+    threshold: float,
+    budget: int,
+    block: Block,
+    numbers: Floats,
+    memory: Floats,
+) -> int:
+    """Iterate over a gathered component from one side and, if that is dear, from the other one.
+
+    The parameters are those of :func:`gamedp.kernels.iteration.iterate`.
+    """
+    done = int(
+        iterate_jit(
+            num_states,
+            num_choices,
+            num_transitions,
+            discount,
+            who,
+            may_stay,
+            threshold,
+            LONG,
+            budget,
+            block,
+            numbers,
+            memory,
+        )
+    )
+    if done != TURNING:
+        return done
+    sequence = np.empty(num_states, np.uintp)
+    other = turn_jit(num_states, num_choices, num_transitions, block, numbers, sequence)
+    found = np.zeros((4, num_states))
+    for position in range(num_states):
+        found[VALUE, position] = numbers[VALUE, sequence[position]]
+    done = int(
+        iterate_jit(
+            num_states,
+            num_choices,
+            num_transitions,
+            discount,
+            who,
+            may_stay,
+            threshold,
+            LONG,
+            budget,
+            other,
+            found,
+            memory,
+        )
+    )
+    put_back_jit(num_states, other, found, sequence, block, numbers)
+    return done
+
+
+settle_block_jit = compiled(settle_block)
+
+
 def solve_components(
     first: int,
     last: int,
@@ -181,6 +246,7 @@ def solve_components(
     errors: Floats,
     policy: Integers,
     visits: Integers,
+    scratch: Floats,
 ) -> int:
     """Solve the components ``first .. last-1`` one by one, successors first.
 
@@ -199,6 +265,8 @@ def solve_components(
         Whether players change places somewhere.
     visits : (1,) int64
         Counts the states visited.
+    scratch : (2, R) float64
+        For as many choices as a state has at most.
 
     Returns
     -------
@@ -210,6 +278,7 @@ def solve_components(
     block = reserve_jit(0, 0, 0, rows)
     numbers = np.empty((4, 0))
     memory = np.empty(MEMORY)
+    results, slacks = scratch
     for number in range(first, last):
         if visits[0] > enough:
             return number
@@ -219,8 +288,7 @@ def solve_components(
             state = rows.order[start]
             if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
                 visits[0] += 1
-                values[state], policy[state] = backup_jit(state, rows, values)
-                errors[state] = settle_jit(state, rows, values, errors, policy)
+                conclude_jit(state, rows, values, errors, policy, results, slacks)
             continue
         size = stop - start
         if size > max_size or not proves:
@@ -246,16 +314,16 @@ def solve_components(
                 numbers[VALUE, member] = values[rows.order[start + member]]
             begin_jit(size, block, numbers)
             memory[:] = 0.0
-            length = 64 * (size + num_transitions)
-            done = iterate_jit(
+            num_inner = int(block.first_transition[num_choices])
+            length = 64 * (size + num_inner)
+            done = settle_block_jit(
                 size,
                 num_choices,
-                num_transitions,
+                num_inner,
                 rows.discount,
                 chooser_jit(size, block, swaps),
                 may_stay,
                 0.01 * tolerance,
-                LONG,
                 max(length, LEAST_WORK),
                 block,
                 numbers,

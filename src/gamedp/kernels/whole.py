@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 ONE = np.uintp(1)
+FOUR = np.uintp(4)
 
 SLICE = 1 << 15
 """States of one call of :func:`improve` at most."""
@@ -57,6 +58,8 @@ class Equation(NamedTuple):
     has_terminals : bool
     longest : int
         The largest number of transitions of a choice.
+    width : int
+        The number that all choices have, unsigned, if there are no terminal states; else 0.
     largest : float
         The largest absolute value of `constants`.
     """
@@ -70,6 +73,7 @@ class Equation(NamedTuple):
     discount: float
     has_terminals: bool
     longest: int
+    width: np.unsignedinteger[Any]
     largest: float
 
 
@@ -110,21 +114,22 @@ class Kept(NamedTuple):
 
 def survey(
     choice_offsets: Naturals, transition_offsets: Naturals, constants: Floats, first: Naturals
-) -> tuple[int, int, int, float]:
+) -> tuple[int, int, int, int, float]:
     """Find where the rows of each state's choice begin, if each has room for the longest.
 
     Returns
     -------
     room : int
         How much room all rows need.
-    longest : int
-        The largest number of transitions of a choice.
+    shortest, longest : int
+        The smallest and the largest number of transitions of a choice.
     most_choices : int
         The largest number of choices of a state.
     largest : float
         The largest absolute value of a constant.
     """
     room = np.uintp(0)
+    shortest = np.uintp(transition_offsets[-1])
     longest = np.uintp(0)
     most_choices = np.uintp(0)
     largest = 0.0
@@ -138,12 +143,13 @@ def survey(
         for choice in range(first_choice, last_choice):
             its = transition_offsets[ONE + choice] - transition_offsets[choice]
             width = its if its > width else width
+            shortest = its if its < shortest else shortest
             size = abs(constants[choice])
             # Written so that a NaN counts.
             largest = largest if size <= largest else size
         room += width
         longest = width if width > longest else longest
-    return int(room), int(longest), int(most_choices), largest
+    return int(room), int(shortest), int(longest), int(most_choices), largest
 
 
 survey_jit = compiled(survey)
@@ -184,25 +190,6 @@ def meets_itself(
 meets_itself_jit = compiled(meets_itself)
 
 
-def keep(
-    place: int,
-    first: int,
-    last: int,
-    successors: Naturals,
-    probabilities: Floats,
-    room_successors: Naturals,
-    room_probabilities: Floats,
-) -> int:
-    """Copy a row, the transitions ``first .. last-1``, to a place; return where it ends there."""
-    for number in range(last - first):
-        room_successors[place + number] = successors[first + number]
-        room_probabilities[place + number] = probabilities[first + number]
-    return place + (last - first)
-
-
-keep_jit = compiled(keep)
-
-
 def find_doubtful(start: int, stop: int, limit: float, kept: Kept) -> int:
     """List the states among ``start .. stop-1`` whose choice is not clear; return how many."""
     clear, doubtful = kept.clear, kept.doubtful
@@ -237,7 +224,10 @@ def examine(
     choice_offsets, transition_offsets = equation.choice_offsets, equation.transition_offsets
     successors, probabilities = equation.successors, equation.probabilities
     constants, maximise, discount = equation.constants, equation.maximise, equation.discount
+    width = equation.width
     clear, policy, doubtful = kept.clear, kept.policy, kept.doubtful
+    first, last, kept_constants = kept.first, kept.last, kept.constants
+    room_successors, room_probabilities = kept.room_successors, kept.room_probabilities
     drift = discount * numbers[DRIFT]
     sum_low, sum_high = numbers[SUM_LOW], numbers[SUM_HIGH]
     changed = 0
@@ -254,7 +244,12 @@ def examine(
         t = transition_offsets[first_choice]
         for choice in range(first_choice, last_choice):
             total = chances = 0.0
-            next_t = transition_offsets[choice + ONE]
+            next_t = t + width if width > 0 else transition_offsets[choice + ONE]
+            while t + FOUR <= next_t:  # four at a time are counted as one
+                for _ in range(4):
+                    total += probabilities[t] * values[successors[t]]
+                    chances += probabilities[t]
+                    t += ONE
             while t < next_t:
                 total += probabilities[t] * values[successors[t]]
                 chances += probabilities[t]
@@ -270,16 +265,16 @@ def examine(
         clear[state] = drift + (best - second)
         if policy[state] != np.int64(best_choice):
             policy[state] = best_choice
-            kept.constants[state] = constants[best_choice]
-            kept.last[state] = keep_jit(
-                kept.first[state],
-                transition_offsets[best_choice],
-                transition_offsets[best_choice + ONE],
-                successors,
-                probabilities,
-                kept.room_successors,
-                kept.room_probabilities,
-            )
+            kept_constants[state] = constants[best_choice]
+            t = transition_offsets[best_choice]
+            last_t = transition_offsets[best_choice + ONE]
+            room = first[state]
+            while t < last_t:
+                room_successors[room] = successors[t]
+                room_probabilities[room] = probabilities[t]
+                room += ONE
+                t += ONE
+            last[state] = room
             changed += 1
     numbers[SUM_LOW], numbers[SUM_HIGH] = sum_low, sum_high
     return changed
@@ -288,19 +283,10 @@ def examine(
 examine_jit = compiled(examine)
 
 
-def follow(
-    start: int,
-    stop: int,
-    backwards: bool,
-    discount: float,
-    kept: Kept,
-    values: Floats,
-    new_values: Floats,
+def follow_any(
+    start: int, stop: int, backwards: bool, discount: float, kept: Kept, values: Floats, new: Floats
 ) -> None:
-    """Write what the chosen rows of the states ``start .. stop-1`` are worth into `new_values`.
-
-    These may be the values themselves (Gauss-Seidel).
-    """
+    """Write what the chosen rows of the states ``start .. stop-1`` are worth into `new`."""
     first, last, constants = kept.first, kept.last, kept.constants
     successors, probabilities = kept.successors, kept.probabilities
     for place in range(start, stop):
@@ -308,10 +294,67 @@ def follow(
         total = 0.0
         t = first[state]
         last_t = last[state]
+        while t + FOUR <= last_t:  # four at a time are counted as one
+            for _ in range(4):
+                total += probabilities[t] * values[successors[t]]
+                t += ONE
         while t < last_t:
             total += probabilities[t] * values[successors[t]]
             t += ONE
-        new_values[state] = constants[state] + discount * total
+        new[state] = constants[state] + discount * total
+
+
+follow_any_jit = compiled(follow_any)
+
+
+def follow_even(
+    start: int,
+    stop: int,
+    row: tuple[int, ...],
+    discount: float,
+    kept: Kept,
+    values: Floats,
+    new: Floats,
+) -> None:
+    """Do the same where all rows are as long as `row`, a tuple: so they are compiled one by one."""
+    constants, successors, probabilities = kept.constants, kept.successors, kept.probabilities
+    t = start * np.uintp(len(row))
+    for state in range(start, stop):
+        total = 0.0
+        for _ in range(len(row)):
+            total += probabilities[t] * values[successors[t]]
+            t += ONE
+        new[state] = constants[state] + discount * total
+
+
+follow_even_jit = compiled(follow_even)
+
+
+def follow(
+    start: int,
+    stop: int,
+    backwards: bool,
+    equation: Equation,
+    kept: Kept,
+    values: Floats,
+    new: Floats,
+) -> None:
+    """Write what the chosen rows of the states ``start .. stop-1`` are worth into `new`.
+
+    These may be the values themselves (Gauss-Seidel).
+    """
+    width = 0 if backwards else int(equation.width)
+    discount = equation.discount
+    if width == 2:
+        follow_even_jit(start, stop, (0,) * 2, discount, kept, values, new)
+    elif width == 3:
+        follow_even_jit(start, stop, (0,) * 3, discount, kept, values, new)
+    elif width == 4:
+        follow_even_jit(start, stop, (0,) * 4, discount, kept, values, new)
+    elif width == 5:
+        follow_even_jit(start, stop, (0,) * 5, discount, kept, values, new)
+    else:
+        follow_any_jit(start, stop, backwards, discount, kept, values, new)
 
 
 follow_jit = compiled(follow)
@@ -329,13 +372,13 @@ def improve(
     """Apply Bellman's operator to the states ``start .. stop-1``; return how many choices changed.
 
     The extremes of the changes go to `numbers`. Where most choices are clear, these are followed
-    first, all in one go, and then the other states are looked at.
+    first, all in one go, and then the other states, here and there, which takes longer.
     """
     discount = equation.discount
     count = find_doubtful_jit(start, stop, discount * numbers[DRIFT] + numbers[MARGIN], kept)
     arguments = (equation, kept, values, new_values, numbers)
-    if 2 * count < stop - start:
-        follow_jit(start, stop, False, discount, kept, values, new_values)
+    if 6 * count < stop - start:
+        follow_jit(start, stop, False, equation, kept, values, new_values)
         changed = examine_jit(start, count, True, *arguments)
     else:
         changed = examine_jit(start, stop - start, False, *arguments)

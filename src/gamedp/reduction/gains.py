@@ -9,6 +9,8 @@ import numpy as np
 from gamedp.kernels.proofs import TINY, UNIT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from gamedp.model import Model
@@ -17,13 +19,67 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["sign_of_gain"]
+__all__ = ["UNDECIDED", "sign_for_all", "sign_of_gain", "signs_of_endless_play"]
+
+UNDECIDED = 2
+"""Where rewards have both signs, and it is not known which of them prevails."""
 
 MOST_VISITS = 30_000_000
 """Transitions looked at for one end component; at least a thousand times each."""
 
 STEP = 0.5
 """How far each sweep goes: not all the way, for play may go round in a circle."""
+
+
+def signs_of_endless_play(
+    model: Model, labels: Integers, stays: Flags, decide: Callable[[Flags], int]
+) -> tuple[NDArray[np.int64], Flags]:
+    """Find out whether endless play in each end component earns or loses.
+
+    Parameters
+    ----------
+    model : Model
+        In which no players change places.
+    labels : (S,)
+        The end component of each state, -1 for a state in none.
+    stays : (C,) bool
+        The choices that stay in the end component of their state.
+    decide : callable
+        Is asked about the states of an end component in which rewards have both signs: 1, -1, or 0
+        if it cannot tell.
+
+    Returns
+    -------
+    signs : (end components,) int
+        1, -1, 0 where nothing is earned at all, or `UNDECIDED`.
+    mixed : (S,) bool
+        The states where rewards have both signs.
+    """
+    earned = np.asarray(model.rewards)[stays]
+    where = labels[model.structure.owners[stays]]
+    number = int(labels.max()) + 1
+    most, least = np.zeros(number), np.zeros(number)
+    np.maximum.at(most, where, earned)
+    np.minimum.at(least, where, earned)
+    signs = np.where(most > 0, 1, np.where(least < 0, -1, 0))
+    mixed = np.zeros(len(labels), np.bool_)
+    for label in np.flatnonzero((most > 0) & (least < 0)).tolist():
+        members = labels == label
+        signs[label] = decide(members) or UNDECIDED
+        mixed |= members
+    return signs, mixed
+
+
+def sign_for_all(model: Model, stays: Flags) -> Callable[[Flags], int]:
+    """Return what decides for opponents: whether all endless play earns, or all of it loses."""
+
+    def decide(members: Flags) -> int:
+        for sign in (1, -1):
+            if sign_of_gain(model, members, stays, sign)[0] < 0:
+                return -sign
+        return 0
+
+    return decide
 
 
 def sign_of_gain(

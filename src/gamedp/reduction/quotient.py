@@ -76,7 +76,7 @@ def quotient(
     dtype = np.int32 if model.num_states + len(ends) < 2**31 else np.int64
     given = np.empty(0, dtype) if labels is None else labels.astype(dtype, copy=False)
     most = model.num_states + len(ends)
-    class_of = np.empty(model.num_states, dtype)
+    class_of: Integers = np.empty(model.num_states, dtype)
     choice_offsets = np.empty(most + 1, np.int64)
     small_players = np.empty(most, np.int8)
     number, num_transitions = quotients.classify_jit(

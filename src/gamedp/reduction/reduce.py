@@ -26,7 +26,12 @@ from gamedp.errors import UnsupportedProblemError
 from gamedp.objectives import Reachability, TotalReward
 from gamedp.problem import Problem
 from gamedp.reduction.endless import forced_again_and_again
-from gamedp.reduction.gains import sign_of_gain
+from gamedp.reduction.gains import (
+    UNDECIDED,
+    sign_for_all,
+    sign_of_gain,
+    signs_of_endless_play,
+)
 from gamedp.reduction.quotient import STOP, Quotient, quotient
 from gamedp.reduction.sets import (
     almost_sure,
@@ -314,12 +319,18 @@ class _Case:
         found = end_components(self.structure, np.isnan(self.known), choices)
         if found is None:
             return
+        # To go round where all loses, as long as one likes, and reach the target then.
+        losing = self._force(choices, -1)
+        self.keep = choices & ~leads_into(self.structure, losing)
+        found = end_components(self.structure, np.isnan(self.known), self.keep)
+        if found is None:
+            return
         labels, stays = found
-        signs, _ = self._signs(labels, stays, self._sign_for_all(stays))
+        signs, _ = self._signs(labels, stays, sign_for_all(self.model, stays))
         falls = stays & (signs[labels[self.structure.owners]] < 0)
         if falls.any():
-            self._refuse_gains(int(falls.argmax()))
-        self._settle_contests(choices)
+            self._refuse_detours(int((falls & (np.asarray(self.model.rewards) < 0)).argmax()))
+        self._settle_contests(self.keep)
 
     def _without_target(self, active: Flags) -> None:
         """To stay for ever counts what it earns; where it earns nothing, 0."""
@@ -401,70 +412,39 @@ class _Case:
     def _signs(
         self, labels: Integers, stays: Flags, decide: Callable[[Flags], int]
     ) -> tuple[NDArray[np.int64], Flags]:
-        """Find out whether endless play in each end component earns or loses.
-
-        Parameters
-        ----------
-        decide : callable
-            Is asked about the states of an end component in which rewards have both signs.
-
-        Returns
-        -------
-        signs : (end components,) int
-            1, -1, or 0 where nothing is earned at all.
-        mixed : (S,) bool
-            The states where rewards have both signs.
-        """
-        earned = np.asarray(self.model.rewards)[stays]
-        where = labels[self.structure.owners[stays]]
-        number = int(labels.max()) + 1
-        most, least = np.zeros(number), np.zeros(number)
-        np.maximum.at(most, where, earned)
-        np.minimum.at(least, where, earned)
-        signs = np.where(most > 0, 1, np.where(least < 0, -1, 0))
-        mixed = np.zeros(len(labels), np.bool_)
-        for label in np.flatnonzero((most > 0) & (least < 0)).tolist():
-            members = labels == label
-            signs[label] = decide(members)
-            if signs[label] == 0:
-                self._refuse_mixed(int(members.argmax()))
-            mixed |= members
+        """Return the signs of endless play, and where rewards have both; refuse what is open."""
+        signs, mixed = signs_of_endless_play(self.model, labels, stays, decide)
+        if (signs == UNDECIDED).any():
+            self._refuse_mixed(int(np.isin(labels, np.flatnonzero(signs == UNDECIDED)).argmax()))
         return signs, mixed
-
-    def _sign_for_all(self, stays: Flags) -> Callable[[Flags], int]:
-        """Say whether all endless play earns, or all of it loses: so it does for opponents."""
-
-        def decide(members: Flags) -> int:
-            for sign in (1, -1):
-                if sign_of_gain(self.model, members, stays, sign)[0] < 0:
-                    return -sign
-            return 0
-
-        return decide
 
     def _two_without_target(self, active: Flags) -> None:
         """Totals of two opponents: infinite where one can force ever more, or ever less."""
-        structure, rewards = self.structure, np.asarray(self.model.rewards)
+        structure = self.structure
         if self.model.constant_sum != 0:
             self._refuse_constant(int((structure.end_component >= 0).argmax()))
-        found = end_components(structure, np.isnan(self.known), active)
-        if found is None:
-            return
-        labels, stays = found
-        signs, mixed = self._signs(labels, stays, self._sign_for_all(stays))
-        forced = []
-        for sign, helps in ((1, self.maximise), (-1, ~self.maximise)):
-            # Where rewards have both signs, all endless play earns, or loses.
-            good = stays & (signs[labels[structure.owners]] == sign)
-            good &= mixed[structure.owners] | (rewards != 0)
-            members, via = forced_again_and_again(structure, helps, good, active)
-            self.known[members] = sign * np.inf
-            self._choose(members, via)
-            forced.append(members)
+        forced = [self._force(active, sign) for sign in (1, -1)]
         if forced[0].any() and forced[1].any():
             self._refuse_both_ways(int(forced[0].argmax()))
         self.keep = active & ~leads_into(structure, forced[0] | forced[1])
         self._settle_contests(self.keep)
+
+    def _force(self, choices: Flags, sign: int) -> Flags:
+        """Make infinite what one of two opponents can force to be that, with some probability."""
+        structure, rewards = self.structure, np.asarray(self.model.rewards)
+        found = end_components(structure, ~self.model.is_terminal, choices)
+        if found is None:
+            return np.zeros(self.model.num_states, np.bool_)
+        labels, stays = found
+        signs, mixed = self._signs(labels, stays, sign_for_all(self.model, stays))
+        # Where rewards have both signs, all endless play earns, or loses.
+        good = stays & (signs[labels[structure.owners]] == sign)
+        good &= mixed[structure.owners] | (rewards != 0)
+        helps = self.maximise if sign > 0 else ~self.maximise
+        members, via = forced_again_and_again(structure, helps, good, choices)
+        self.known[members] = sign * np.inf
+        self._choose(members, via)
+        return members
 
     def _settle_contests(self, choices: Flags) -> None:
         """Collapse where nothing is earned and one alone chooses; find who is left to contest."""
@@ -491,14 +471,15 @@ class _Case:
         )
         raise UnsupportedProblemError(message)
 
-    def _refuse_gains(self, choice: int) -> None:
+    def _refuse_detours(self, choice: int) -> None:
         state = self.model.state(int(self.structure.owners[choice]))
         label = int(self.model.action_labels[choice])
         message = (
             "needs rewards of at least 0 where one of two opponents may keep play from its target "
             f"for ever; action {label} in {state!r} earns {float(self.model.rewards[choice]):g}, "
-            "and whoever must reach it would go round before that. Use Discounted, or "
-            "FiniteHorizon."
+            "whoever must reach the target would go round there before that, as long as the other "
+            "one goes along, and no policy that keeps to one choice is the best. Use Discounted, "
+            "or FiniteHorizon."
         )
         raise UnsupportedProblemError(message)
 

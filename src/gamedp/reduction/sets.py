@@ -81,11 +81,11 @@ def almost_sure(structure: Structure, helps: Flags, target: Flags, active: Flags
     """
     graph = structure.graph
     num_states, num_choices = structure.num_states, len(active)
-    possible, members, gone, lost = np.empty((4, num_states), np.bool_)
+    possible, members, gone, lost, hinders = np.empty((5, num_states), np.bool_)
     safe = np.empty(num_choices, np.bool_)
     sure = Sure(possible, members, safe, np.empty(num_states, graph.choices.dtype))
     attractors.almost_sure_jit(
-        graph, helps, target, active, *sure, *_scratch(structure), gone, lost
+        graph, helps, target, active, *sure, *_scratch(structure), gone, lost, hinders
     )
     return sure
 

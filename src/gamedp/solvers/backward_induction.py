@@ -112,19 +112,20 @@ class BackwardInduction:
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
     ) -> Solution:
         """Solve the problem; rounding alone separates the bounds, whatever `tolerance` asks."""
+        straight = straight_of(problem, progress) if has_target(problem.objective) else None
+        if straight is not None:
+            return self._straight(problem, straight, tolerance)
         require(self, problem)
         if isinstance(problem.objective, FiniteHorizon):
             return self._finite_horizon(problem, problem.objective, tolerance, progress)
         if problem.model.num_players > 2:
             return self._max_n(problem, tolerance, progress)
-        straight = straight_of(problem) if has_target(problem.objective) else None
-        if straight is not None:
-            return self._straight(problem, straight, tolerance, progress)
         reduction = reduction_of(problem)
         reduction = reduction if isinstance(reduction, Reduction) else None
         run = Run(problem if reduction is None else reduction.problem, tolerance, progress)
         structure = run.problem.model.structure
         total = structure.num_components
+        scratch = np.empty((2, int(np.diff(run.rows.choice_offsets).max(initial=0))))
         done = 0
         while done < total:
             done = topological.solve_components_jit(
@@ -143,22 +144,18 @@ class BackwardInduction:
                 run.errors,
                 run.policy,
                 run.visits,
+                scratch,
             )
             run.reporter.report(done, total, f"{done:,} of {total:,} states solved")
         return run.solution(self, reduction=reduction)
 
-    def _straight(
-        self,
-        problem: Problem,
-        straight: Straight,
-        tolerance: float,
-        progress: ProgressCallback | None,
-    ) -> Solution:
+    def _straight(self, problem: Problem, straight: Straight, tolerance: float) -> Solution:
         """Put the solution together where nothing had to be reduced."""
-        reporter = Reporter(progress, "solve")
         is_probability = isinstance(problem.objective, Reachability)
         low, high = (0.0, 1.0) if is_probability else (-np.inf, np.inf)
-        numbers, policy, width = finished(problem.model, None, *straight, low, high)
+        numbers, policy, width = finished(
+            problem.model, None, straight.values, straight.errors, straight.policy, low, high
+        )
         return make_solution(
             problem,
             self,
@@ -167,7 +164,7 @@ class BackwardInduction:
             guarantee=Guarantee.TWO_SIDED,
             status=Status.SOLVED if width <= tolerance else Status.ROUNDING,
             sweeps=1,
-            seconds=reporter.seconds,
+            seconds=straight.seconds,
         )
 
     def _finite_horizon(

@@ -11,6 +11,7 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model import Model
 from gamedp.objectives import (
     AverageReward,
+    Discounted,
     FiniteHorizon,
     Objective,
     TotalReward,
@@ -20,16 +21,9 @@ from gamedp.objectives import (
 from gamedp.problem import Problem, StagedProblem
 from gamedp.reduction import Reduction
 from gamedp.registry import SOLVERS, find
-from gamedp.solvers.average_reward import RelativeValueIteration
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Solver, reduction_of, solve_as_asked
-from gamedp.solvers.discounted import is_one_equation, may_be_acyclic
-from gamedp.solvers.modified_policy_iteration import ModifiedPolicyIteration
-from gamedp.solvers.policy_iteration import PolicyIteration
-from gamedp.solvers.retrograde import Retrograde
-from gamedp.solvers.stage_induction import StageInduction
+from gamedp.solvers.base import Solver, deflatable, reduction_of, solve_as_asked
 from gamedp.solvers.straight import straight_of
-from gamedp.solvers.strategy_iteration import StrategyIteration
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 from gamedp.staged_model import StagedModel
 
@@ -37,6 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gamedp.progress import ProgressCallback
+    from gamedp.solvers.stage_induction import StageInduction
+
+# Solvers that are not for every day are imported where they are chosen: it makes a start faster.
 
 __all__ = ["explain", "solve"]
 
@@ -169,12 +166,14 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         staged = StagedProblem(model, objective)
         return solve_as_asked(_of_stages(chosen), staged, tolerance, progress, relative=relative)
     problem = Problem(model, objective)
-    chosen = _choose(problem)[0] if chosen is None else chosen
+    chosen = _choose(problem, progress)[0] if chosen is None else chosen
     return solve_as_asked(chosen, problem, tolerance, progress, relative=relative)
 
 
 def _of_stages(solver: Any) -> StageInduction:
     """Return the solver for a staged game; raise UnsupportedProblemError for any other."""
+    from gamedp.solvers.stage_induction import StageInduction  # noqa: PLC0415
+
     solver = StageInduction() if solver is None else solver
     if not isinstance(solver, StageInduction):
         message = (
@@ -275,18 +274,52 @@ def _can_go_on_cheaply(problem: Problem) -> bool:
     return bool(cheap.any() and (model.structure.stays & cheap).any())
 
 
-def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table of reasons
+def _may_be_acyclic(model: Model) -> bool:
+    from gamedp.solvers.discounted import may_be_acyclic  # noqa: PLC0415
+
+    return may_be_acyclic(model)
+
+
+def _for_discounted() -> tuple[Solver, str]:
+    from gamedp.solvers.modified_policy_iteration import ModifiedPolicyIteration  # noqa: PLC0415
+
+    return ModifiedPolicyIteration(), DISCOUNT_NARROWS
+
+
+def _for_opponents(problem: Problem) -> tuple[Solver, str] | None:
+    """Return what does two opponents who can keep each other from an end, if anything does."""
+    from gamedp.solvers.strategy_iteration import StrategyIteration  # noqa: PLC0415
+
+    kept = "two opponents can keep each other from an end;"
+    if StrategyIteration().supports(problem):
+        return (
+            StrategyIteration(),
+            f"{kept} a policy of each, against its best answer, proves one bound.",
+        )
+    if not isinstance(deflatable(problem), Reduction):
+        return None
+    from gamedp.solvers.interval_iteration import IntervalIteration  # noqa: PLC0415
+
+    return IntervalIteration(), f"{kept} bounds are deflated there."
+
+
+def _choose(  # noqa: C901, PLR0911 - a table of reasons
+    problem: Problem, progress: ProgressCallback | None = None
+) -> tuple[Solver, str]:
     """Return the solver for a problem and the reason in words."""
     if isinstance(problem.objective, FiniteHorizon):
         return BackwardInduction(), "one sweep for each step of the horizon."
     if isinstance(problem.objective, AverageReward):
         reason = "the gain of each end component, then the way to the best of them."
+        from gamedp.solvers.average_reward import RelativeValueIteration  # noqa: PLC0415
+
         return RelativeValueIteration(), reason
     single_sweep = "one pass from the end gives every value, up to rounding."
-    if has_target(problem.objective) and straight_of(problem) is not None:
+    if has_target(problem.objective) and straight_of(problem, progress) is not None:
         return BackwardInduction(), single_sweep
-    if is_one_equation(problem) and not may_be_acyclic(problem.model):
-        return ModifiedPolicyIteration(), DISCOUNT_NARROWS
+    is_discounted = isinstance(problem.objective, Discounted) and not problem.model.has_swaps
+    if is_discounted and problem.model.num_players <= 2 and not _may_be_acyclic(problem.model):
+        return _for_discounted()
     reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
     proper = reduction.problem if isinstance(reduction, Reduction) else problem
     backward = BackwardInduction()
@@ -294,30 +327,31 @@ def _choose(problem: Problem) -> tuple[Solver, str]:  # noqa: PLR0911 - a table 
         not isinstance(reduction, Reduction) and problem.model.structure.is_acyclic
     ):
         return backward, single_sweep
-    backwards = Retrograde()
-    if backwards.supports(problem):
-        worth = backwards.worth_of_a_draw(problem.model)
-        reason = (
-            "every step is sure, so values spread backwards from the ends; play without end is "
-            f"worth {worth:g}."
-        )
-        return backwards, reason
+    if isinstance(problem.objective, TotalReward) and problem.model.is_deterministic:
+        from gamedp.solvers.retrograde import Retrograde  # noqa: PLC0415
+
+        backwards = Retrograde()
+        if backwards.supports(problem):
+            worth = backwards.worth_of_a_draw(problem.model)
+            reason = (
+                "every step is sure, so values spread backwards from the ends; play without end is "
+                f"worth {worth:g}."
+            )
+            return backwards, reason
     if proper.model.structure.is_acyclic and backward.supports(problem):
         return backward, single_sweep
-    if isinstance(reduction, str) and StrategyIteration().supports(problem):
-        reason = (
-            "two opponents can keep each other from an end; a policy of each, against its best "
-            "answer, proves one bound."
-        )
-        return StrategyIteration(), reason
+    if isinstance(reduction, str) and (found := _for_opponents(problem)):
+        return found
     if _can_go_on_cheaply(problem):
         reason = (
             "play may go on for ever at a low cost, which sweeps would add up step by step; each "
             "policy is worth the solution of a linear system."
         )
+        from gamedp.solvers.policy_iteration import PolicyIteration  # noqa: PLC0415
+
         return PolicyIteration(), reason
-    if is_one_equation(problem):
-        return ModifiedPolicyIteration(), DISCOUNT_NARROWS
+    if is_discounted:
+        return _for_discounted()
     proof = (
         "until its error is proven to be small."
         if proper.is_proper

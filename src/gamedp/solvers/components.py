@@ -35,8 +35,10 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
     structure = run.problem.model.structure
     total = structure.num_components
     allowed = share_of_tolerance(run)
+    scratch = np.empty((2, int(np.diff(run.rows.choice_offsets).max(initial=0))))
     number = 0
     while number < total:
+        enough = int(run.visits[0]) + BUDGET
         stopped = topological.solve_components_jit(
             number,
             total,
@@ -53,9 +55,10 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
             run.errors,
             run.policy,
             run.visits,
+            scratch,
         )
-        if stopped == number:
-            solve_one(number)
+        if stopped < total and run.visits[0] <= enough:
+            solve_one(stopped)
             stopped += 1
         number = stopped
         run.reporter.report(number, total, f"{number:,} of {total:,} components solved")

@@ -13,7 +13,8 @@ worth to the improver whether the policy is the best one when no choice is bette
   for ever would get 0. Let N be the states with v < 0. If with choices that v calls best the
   opponent cannot force play out of N, the improver can keep it there for ever, which gets 0: a
   better policy. If the opponent can, that is its best answer to everything, and v is the value.
-  That takes rewards in end components that are never negative to the improver.
+  That takes end components that bring the improver no losses: rewards that are never negative, or
+  that surely add up to ever more.
 * Nothing, with no value below 0 (the probability to reach a target): likewise; there is no N.
 
 In all three, the sum of what is earned and of v at the state that is reached never falls, on
@@ -39,6 +40,7 @@ from gamedp.errors import NotSolvedError
 from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Reachability, TotalReward
 from gamedp.problem import Problem
 from gamedp.reduction.fixing import fix
+from gamedp.reduction.gains import UNDECIDED, sign_for_all, signs_of_endless_play
 from gamedp.reduction.sets import (
     almost_sure,
     end_components,
@@ -280,9 +282,15 @@ class _Opponents:
         target = self.over
         active = ~target[self.structure.owners]
         sure = almost_sure(self.structure, ~self.maximise, target, active)
-        losing = np.asarray(self.problem.model.rewards) < 0
         found = end_components(self.structure, sure.members & ~target, sure.safe)
-        if found is not None and (below := found[1] & losing).any():
+        below = np.zeros(len(active), np.bool_)
+        if found is not None:
+            labels, stays = found
+            signs, mixed = self._signs(labels, stays)
+            rewards = np.asarray(self.problem.model.rewards)
+            earns = mixed & (np.append(signs, 0)[labels] == 1)
+            below = stays & (rewards < 0) & ~earns[self.structure.owners]
+        if below.any():
             return self._refusal(
                 below,
                 "needs rewards of at least 0 where play may be kept from its target for ever",
@@ -303,22 +311,28 @@ class _Opponents:
             )
         if self.problem.endless_is_worst:
             return "takes problems as they are, not reduced ones."
-        rewards = np.where(self.structure.stays, model.rewards, 0.0)
-        if (rewards > 0).any() and (rewards < 0).any():
+        labels, stays = np.asarray(self.structure.end_component), self.structure.stays
+        signs, mixed = self._signs(labels, stays)
+        if (signs == UNDECIDED).any() or ((signs > 0).any() and (signs < 0).any()):
             return self._refusal(
-                rewards < 0,
+                stays & (model.rewards < 0),
                 "needs rewards of one sign where play may go on for ever",
-                "others are above 0. Use Discounted, or FiniteHorizon.",
+                "others are above 0. Use IntervalIteration, Discounted, or FiniteHorizon.",
             )
-        maximise = not (rewards < 0).any()
+        maximise = not (signs < 0).any()
         sign = 1 if maximise else -1
-        good = np.zeros(model.num_states, np.bool_)
+        good = mixed.copy()
         good[model.terminals] = sign * model.payoffs > 0
-        good[self.structure.owners[rewards != 0]] = True
+        good[self.structure.owners[stays & (model.rewards != 0)]] = True
         everything = np.ones(model.num_choices, np.bool_)
         improver = self.maximise if maximise else ~self.maximise
         _, via = positive(self.structure, improver, good, everything)
         return self._made(maximise=maximise, via=via, may_wait=True)
+
+    def _signs(self, labels: Integers, stays: Flags) -> tuple[Integers, Flags]:
+        """Return whether endless play earns in each end component, and where it also loses."""
+        model = self.problem.model
+        return signs_of_endless_play(model, labels, stays, sign_for_all(model, stays))
 
     def _refusal(self, choices: Flags, need: str, reason: str) -> str:
         choice = int(choices.argmax())

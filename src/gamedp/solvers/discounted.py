@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gamedp.model import Model
     from gamedp.problem import Problem
 
-__all__ = ["is_one_equation", "may_be_acyclic", "solve_discounted"]
+__all__ = ["equation_of", "is_one_equation", "may_be_acyclic", "solve_discounted"]
 
 BUDGET = 10_000_000
 """Transitions that one call of a kernel looks at, about."""
@@ -67,15 +67,15 @@ def solve_discounted(
     """
     reporter = Reporter(progress, "solve")
     model = problem.model
-    equation, kept = _laid_out(problem)
+    equation, kept = equation_of(problem)
     values = np.empty(model.num_states)
-    values[model.terminals] = model.payoffs
+    if equation.has_terminals:
+        values[model.terminals] = model.payoffs
     other = np.empty_like(values)
     marks = np.zeros(kernels.NUM_MARKS, np.int64)
     marks[kernels.MOST_IMPROVEMENTS] = max_sweeps
     marks[kernels.MOST_INNER] = inner_sweeps
     numbers = np.zeros(whole.NUM_NUMBERS)
-    kernels.begin_jit(equation, kept, values, other, numbers)
     arguments = (equation, kept, values, other, marks, numbers)
     limit = None
     while True:
@@ -85,7 +85,7 @@ def solve_discounted(
         count = int(marks[kernels.IMPROVEMENTS])
         change = float(numbers[whole.LEAST])
         reporter.report(count, None, f"{count:,} improvements, change {change:.2e}")
-        if reporter.seconds > max_seconds and limit is None:
+        if reporter.seconds > max_seconds and phase != kernels.BEGIN and limit is None:
             limit = Status.TIME_LIMIT
             # One more improvement, for that is what proves something.
             marks[kernels.MOST_IMPROVEMENTS] = 0
@@ -93,8 +93,7 @@ def solve_discounted(
                 marks[kernels.PHASE], marks[kernels.PLACE] = kernels.IMPROVE, 0
     if marks[kernels.FLIPPED]:
         values, other = other, values
-    lower, upper = other, kept.clear  # not needed any more
-    kernels.conclude_jit(equation, numbers, values, lower, upper)
+    lower, upper = other, kept.clear
     status = Status.SOLVED
     if phase == kernels.OUT_OF_SWEEPS:
         status = limit or Status.SWEEP_LIMIT
@@ -115,21 +114,25 @@ def solve_discounted(
     )
 
 
-def _laid_out(problem: Problem) -> tuple[whole.Equation, whole.Kept]:
+def equation_of(problem: Problem) -> tuple[whole.Equation, whole.Kept]:
     """Return the equation of a problem, and room for the rows of the choices."""
     model = problem.model
     num_states = model.num_states
     graph = _graph(model)
     first = np.empty(num_states, np.uint64)
-    room, longest, most_choices, largest = whole.survey_jit(*graph[:2], model.rewards, first)
+    room, shortest, longest, most_choices, largest = whole.survey_jit(
+        *graph[:2], model.rewards, first
+    )
+    has_terminals = len(model.terminals) > 0
     equation = whole.Equation(
         *graph,
         model.probabilities,
         model.rewards,
         (model.players == 0) == (problem.objective.optimum == "max"),
         problem.discount,
-        len(model.terminals) > 0,
+        has_terminals,
         longest,
+        np.uint64(longest if shortest == longest and not has_terminals else 0),
         largest,
     )
     if most_choices > 1:

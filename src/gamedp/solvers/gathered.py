@@ -41,8 +41,8 @@ def solve_gathered(run: Run, number: int, max_sweeps: int) -> None:
     while True:
         floor = 8 * proofs.UNIT * component.scale
         found = component.iterate(max(threshold, floor), max_sweeps)
-        if found == iteration.CRAWLING:
-            component.retreat()
+        if found == iteration.TURNING:
+            component.turn()
         elif found != iteration.MORE:
             solved = found == iteration.EXACT or component.change <= floor
             if component.prove(allowed) <= allowed or solved:
@@ -121,20 +121,14 @@ class _Component:
         )
         return int(found)
 
-    def retreat(self) -> None:
-        """Begin anew with values that are too bad, and the states nearest to a way out first.
-
-        Costs that sweeps would add up step by step, along ways that lead nowhere, are worth
-        nothing to anyone then.
-        """
+    def turn(self) -> None:
+        """Begin anew from the other side, see :func:`gamedp.kernels.iteration.turn`."""
         sequence = np.empty(self.size, np.uintp)
-        block, sizes = self.block, (self.size, *self.lengths)
-        iteration.lead_out_jit(*sizes, block, sequence)
-        rearranged = iteration.rearrange_jit(*sizes, block, sequence)
+        sizes = self.size, *self.lengths
+        block = iteration.turn_jit(*sizes, self.block, self.numbers, sequence)
         numbers = np.zeros_like(self.numbers)
-        worst = self.size * float(np.abs(block.known).max())
-        numbers[blocks.VALUE] = -worst * rearranged.signs
-        self.rearranged = (rearranged, numbers, sequence)
+        numbers[blocks.VALUE] = self.numbers[blocks.VALUE, sequence]
+        self.rearranged = block, numbers, sequence
 
     def prove(self, allowed: float) -> float:
         """Prove errors for the values as they are; return the width."""

@@ -10,12 +10,14 @@ import numpy as np
 from gamedp.kernels import straight
 from gamedp.kernels.bellman import Rows
 from gamedp.objectives import Reachability, TotalReward
+from gamedp.progress import Reporter
+from gamedp.solvers.base import check_range
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.problem import Problem
-    from gamedp.progress import Reporter
+    from gamedp.progress import ProgressCallback
 
 __all__ = ["Straight", "straight_of"]
 
@@ -31,28 +33,31 @@ class Straight(NamedTuple):
     values, errors : (S,) float64
         ``|values - true values| <= errors``; infinite values are exact.
     policy : (S,) int64
+    seconds : float
+        How long it took.
     """
 
     values: NDArray[np.float64]
     errors: NDArray[np.float64]
     policy: NDArray[np.int64]
+    seconds: float
 
 
-def straight_of(problem: Problem, reporter: Reporter | None = None) -> Straight | None:
+def straight_of(problem: Problem, progress: ProgressCallback | None = None) -> Straight | None:
     """Return the answer to a problem with targets, if no state but the last ones comes again.
 
     Else None, as soon as one is seen. The answer is found once for each problem, since to know
     whether there is one is to find it.
     """
     if problem not in _FOUND:
-        _FOUND[problem] = _search(problem, reporter)
+        _FOUND[problem] = _search(problem, Reporter(progress, "solve"))
     return _FOUND[problem]
 
 
 _FOUND: WeakKeyDictionary[Problem, Straight | None] = WeakKeyDictionary()
 
 
-def _search(problem: Problem, reporter: Reporter | None) -> Straight | None:
+def _search(problem: Problem, reporter: Reporter) -> Straight | None:
     model, objective = problem.model, problem.objective
     probable = isinstance(objective, Reachability)
     status = np.zeros(model.num_states, np.int8)
@@ -95,7 +100,10 @@ def _search(problem: Problem, reporter: Reporter | None) -> Straight | None:
         found = straight.search_jit(
             BUDGET, rows, probable, cursor, stack, next_edge, status, values, errors, policy
         )
-        if reporter is not None:
-            done = int(cursor[straight.START])
-            reporter.report(done, model.num_states, f"{done:,} of {model.num_states:,} states")
-    return Straight(values, errors, policy) if found == straight.ALL else None
+        done = int(cursor[straight.START])
+        reporter.report(done, model.num_states, f"{done:,} of {model.num_states:,} states seen")
+    if found != straight.ALL:
+        return None
+    if not probable:
+        check_range(model, np.where(status == straight.MISSED, 0.0, values))
+    return Straight(values, errors, policy, reporter.seconds)

@@ -6,12 +6,17 @@ import attrs
 import numpy as np
 
 from gamedp.kernels import bellman, proofs
-from gamedp.solution import Status
+from gamedp.problem import Problem
+from gamedp.progress import ProgressCallback
+from gamedp.solution import Solution, Status
 from gamedp.solvers.base import FixedPointSolver, Run
-from gamedp.solvers.jacobi import SLICE, jacobi_sweep, move_to_middle, spread
+from gamedp.solvers.discounted import is_one_equation, solve_discounted
 from gamedp.solvers.options import Sweep, one_of, positive, whole_and_positive
 
 __all__ = ["ValueIteration"]
+
+SLICE = 1 << 20
+"""States in one call of a kernel."""
 
 
 @attrs.frozen(kw_only=True)
@@ -20,9 +25,9 @@ class ValueIteration(FixedPointSolver):
 
     A small change per sweep proves nothing. When the change is small, errors are proven as by
     :class:`TopologicalValueIteration`; if they are not small enough, the sweeps go on. With a
-    discount b and Jacobi sweeps, the values are first moved to the middle of the interval
-    ``v + b/(1-b) * [min d, max d]`` that contains the true ones, d being the last change
-    (Puterman [1]_, theorem 6.6.3).
+    discount b and Jacobi sweeps, and players who keep their places, it is over as soon as the
+    interval ``v + b/(1-b) * [min d, max d]`` that contains the true values is narrow enough, d
+    being the last change (Puterman [1]_, theorem 6.6.3), as by :class:`ModifiedPolicyIteration`.
 
     Parameters
     ----------
@@ -51,38 +56,68 @@ class ValueIteration(FixedPointSolver):
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        tolerance: float,
+        progress: ProgressCallback | None = None,
+        relative: bool = False,
+    ) -> Solution:
+        """Solve the problem so that every value is known within `tolerance`.
+
+        Parameters
+        ----------
+        relative : bool
+            Whether that is `tolerance` times the absolute value, for each state.
+        """
+        if relative or self.sweep != "jacobi" or not is_one_equation(problem):
+            return super().solve(problem, tolerance=tolerance, progress=progress, relative=relative)
+        return solve_discounted(
+            self,
+            problem,
+            tolerance,
+            progress,
+            max_sweeps=self.max_sweeps,
+            inner_sweeps=0,
+            max_seconds=self.max_seconds,
+        )
+
     def iterate(self, run: Run) -> None:
         """Sweep until the error is proven to be small enough, or a limit is reached."""
         proper, tolerance = run.problem.is_proper, run.tolerance
         threshold = 0.01 * tolerance
         for sweep in range(1, self.max_sweeps + 1):
-            lowest, highest = self._sweep_once(run)
-            change = max(-lowest, highest)
+            change = self._sweep_once(run)
             run.reporter.report(sweep, None, f"{sweep:,} sweeps, change {change:.2e}")
             if run.out_of_time:
                 run.status = Status.TIME_LIMIT
                 break
-            width = spread(run, lowest, highest) if self.sweep == "jacobi" else np.inf
             floor = 8 * proofs.UNIT * float(np.abs(run.values).max())
-            if min(change, width) <= max(threshold, floor):
-                if width < change:
-                    move_to_middle(run, lowest, highest)
+            if change <= max(threshold, floor):
                 if not proper or run.prove_all() <= 0.5 * tolerance or change <= floor:
                     break
-                threshold = min(change, width) / 16
+                threshold = change / 16
         else:
             run.status = Status.SWEEP_LIMIT
         if proper and run.status is not Status.SOLVED:
             run.prove_all()
 
-    def _sweep_once(self, run: Run) -> tuple[float, float]:
-        """Sweep over all states; return the smallest and the largest change, signed."""
-        if self.sweep == "jacobi":
-            return jacobi_sweep(run)
+    def _sweep_once(self, run: Run) -> float:
+        """Sweep over all states; return the largest change."""
         num_states = len(run.values)
         run.visits[0] += num_states - len(run.problem.model.terminals)
         change = 0.0
+        new_values = np.empty_like(run.values) if self.sweep == "jacobi" else run.values
         for start in range(0, num_states, SLICE):
             stop = min(start + SLICE, num_states)
-            change = max(change, bellman.sweep_jit(start, stop, run.rows, run.values, run.policy))
-        return -change, change
+            if self.sweep == "jacobi":
+                lowest, highest = bellman.sweep_apart_jit(
+                    start, stop, run.rows, run.values, new_values, run.policy
+                )
+                moved = max(-lowest, highest)
+            else:
+                moved = bellman.sweep_jit(start, stop, run.rows, run.values, run.policy)
+            change = max(change, moved)
+        run.values = new_values
+        return change

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,6 +94,8 @@ def read_folder(
 
 
 def _version_of_gamedp() -> str:
+    from importlib import metadata  # noqa: PLC0415 - slow to import
+
     try:
         return metadata.version("gamedp")
     except metadata.PackageNotFoundError:

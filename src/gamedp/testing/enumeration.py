@@ -1,8 +1,9 @@
 """Exact values where play may go on for ever: all policies of small models, one after the other.
 
-Memoryless deterministic policies suffice for reaching a target and for totals whose rewards have
-one sign [1]_, for one player and two opponents; so the best of them has the value. Nothing here
-knows of end components, attractors or any other shortcut that a solver takes.
+Memoryless deterministic policies suffice for reaching a target and for totals of endless play that
+surely earns or loses [1]_, for one player and two opponents; so the best of them has the value.
+They do not where a target may be put off while something is gained. Nothing here knows of end
+components, attractors or any other shortcut that a solver takes.
 
 References
 ----------
@@ -76,7 +77,7 @@ def best_of_all(
             ]
             values = _values(chain, known, missed, evaluate)
             if missed == "infinite":
-                _refuse_delay(chain, chains, maximise)
+                _refuse_delay(chain, chains, maximise, evaluate)
             worst = values if worst is None else list(map(min, worst, values))
         assert worst is not None  # noqa: S101 - there is always a policy
         best = worst if best is None else list(map(max, best, worst))
@@ -110,7 +111,7 @@ def _values(
         elif missed == "infinite":
             values[state] = math.inf
         elif all(state in reach[other] for other in reach[state]):
-            values[state] = _endless([chain[other] for other in reach[state]])
+            values[state] = _endless(chain, reach[state], evaluate)
     for state, value in enumerate(values):
         if value is None:
             infinite = {
@@ -126,15 +127,21 @@ def _values(
     )
 
 
-def _refuse_delay(chain: Chain, chains: list[list[Any]], maximise: list[bool]) -> None:
-    """Refuse what no memoryless policy attains: to go round at a gain, and reach the end later."""
+def _refuse_delay(
+    chain: Chain,
+    chains: list[list[Any]],
+    maximise: list[bool],
+    evaluate: Callable[[Chain, list[Number | None]], list[Number]],
+) -> None:
+    """Refuse what no memoryless policy attains: to go round at a loss, and reach the end later."""
     for state, row in enumerate(chain):
         if row is None or row[0] >= 0:
             continue
         reach = _reachable(chain, state)
-        if any(chain[other] is None for other in reach):
+        if any(chain[other] is None or state not in _reachable(chain, other) for other in reach):
             continue
-        if any(not maximise[other] and len(chains[other]) > 1 for other in reach):
+        may_leave = any(not maximise[other] and len(chains[other]) > 1 for other in reach)
+        if may_leave and _endless(chain, reach, evaluate) < 0:
             message = (
                 f"who wants the least may put the end off from state {state}, as long as that "
                 "lowers the total; exact totals compare memoryless policies alone."
@@ -142,16 +149,24 @@ def _refuse_delay(chain: Chain, chains: list[list[Any]], maximise: list[bool]) -
             raise gamedp.UnsupportedProblemError(message)
 
 
-def _endless(rows: list[Any]) -> Number:
-    """Return the total of play that stays among some states for ever."""
-    rewards = [reward for reward, _ in rows]
+def _endless(
+    chain: Chain, members: set[int], evaluate: Callable[[Chain, list[Number | None]], list[Number]]
+) -> Number:
+    """Return the total of play that stays among some states for ever, and visits all of them."""
+    rewards = [chain[state][0] for state in members]  # type: ignore[index] # none of them ends
     if not any(rewards):
         return Fraction(0)
-    if min(rewards) >= 0:
-        return math.inf
-    if max(rewards) <= 0:
-        return -math.inf
-    message = "exact totals are for endless play that earns rewards of one sign."
+    # What is earned from one visit of a state to the next.
+    first = min(members)
+    round_trip: Chain = [row if state in members else None for state, row in enumerate(chain)]
+    round_trip[first] = None
+    ends = [None if row is not None else Fraction(0) for row in round_trip]
+    values = evaluate(round_trip, list(ends))
+    reward, outcomes = chain[first]  # type: ignore[misc]
+    earned = reward + sum((p * values[state] for state, p in outcomes), Fraction(0))
+    if earned != 0 or min(rewards) >= 0 or max(rewards) <= 0:
+        return math.inf if earned > 0 else -math.inf
+    message = "exact totals are for endless play that does not earn and lose in turn for ever."
     raise gamedp.UnsupportedProblemError(message)
 
 

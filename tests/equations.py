@@ -1,0 +1,110 @@
+"""Random equations for the tests of kernels, and what they are compared with."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from gamedp.kernels import bellman, blocks
+
+
+def random_rows(seed, num_states, discount, *, cyclic, swaps):
+    """Return the equation of a random model whose last state is terminal and always near."""
+    rng = np.random.default_rng(seed)
+    choice_counts = rng.integers(1, 4, num_states)
+    choice_counts[-1] = 0
+    choice_offsets = np.concatenate([[0], np.cumsum(choice_counts)])
+    num_choices = int(choice_offsets[-1])
+    successors, probabilities, offsets = [], [], [0]
+    state_of = np.repeat(np.arange(num_states), choice_counts)
+    for choice in range(num_choices):
+        first = 0 if cyclic else state_of[choice] + 1
+        count = int(rng.integers(0, 4))
+        targets = rng.integers(first, num_states, count) if first < num_states else []
+        weights = rng.random(len(targets) + 1) + 0.05
+        weights /= weights.sum()
+        if swaps:
+            weights *= rng.choice([-1.0, 1.0], len(weights))
+        successors.extend([*targets, num_states - 1])
+        probabilities.extend(weights)
+        offsets.append(len(successors))
+    return bellman.Rows(
+        order=np.arange(num_states)[::-1].astype(np.int32),
+        place=np.arange(num_states)[::-1].astype(np.uint32),
+        choice_offsets=choice_offsets.astype(np.int64),
+        transition_offsets=np.array(offsets, np.int64),
+        successors=np.array(successors, np.int32),
+        probabilities=np.array(probabilities),
+        constants=rng.normal(size=num_choices),
+        constant_error=0.0,
+        maximise=rng.random(num_states) < 0.5,
+        discount=discount,
+    )
+
+
+cases = st.tuples(
+    st.integers(0, 2**32 - 1),
+    st.integers(2, 12),
+    st.sampled_from([1.0, 0.9, 0.0]),
+    st.booleans(),
+    st.booleans(),
+)
+
+
+def make(case):
+    seed, num_states, discount, cyclic, swaps = case
+    return random_rows(seed, num_states, discount, cyclic=cyclic, swaps=swaps)
+
+
+def blank(rows):
+    num_states = len(rows.maximise)
+    return np.zeros(num_states), np.zeros(num_states), np.full(num_states, -1, np.int64)
+
+
+def gathered(rows, start, values, errors):
+    """Return the component from `start` on by itself, its numbers, and what `gather` returns."""
+    stop = len(values)
+    block, *found = blocks.isolate_jit(start, stop, start, stop, rows, values, errors)
+    return block, np.zeros((4, stop - start)), found
+
+
+def copied(argument):
+    """Return a copy of an array, or of a tuple of arrays."""
+    if isinstance(argument, tuple):
+        return type(argument)(*map(copied, argument))
+    return argument.copy() if isinstance(argument, np.ndarray) else argument
+
+
+def arrays_of(arguments):
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            yield from arrays_of(argument)
+        elif isinstance(argument, np.ndarray):
+            yield argument
+
+
+def twins(module, name, *arguments):
+    """Run a kernel compiled and plain on copies of its arrays; return both with what they gave."""
+    outcomes = []
+    for kernel in (getattr(module, f"{name}_jit"), getattr(module, name)):
+        copies = [copied(argument) for argument in arguments]
+        with np.errstate(all="ignore"):
+            result = kernel(*copies)
+        outcomes.append((result, list(arrays_of(copies))))
+    return outcomes
+
+
+def fixed_point(rows, sweeps=20_000, start=0.0):
+    """Return the values after very many plain sweeps in extended precision."""
+    values = np.full(len(rows.maximise), start, np.longdouble)
+    offsets, starts = rows.choice_offsets, rows.transition_offsets[:-1]
+    terms = rows.probabilities.astype(np.longdouble)
+    sign = np.where(rows.maximise[:-1], 1, -1)
+    for _ in range(sweeps):
+        totals = np.add.reduceat(terms * values[rows.successors], starts)
+        results = rows.constants + rows.discount * totals
+        counts = np.diff(offsets)[:-1]
+        best = sign * np.maximum.reduceat(np.repeat(sign, counts) * results, offsets[:-2])
+        change = np.abs(best - values[:-1]).max()
+        values[:-1] = best
+        if change < 1e-18:
+            break
+    return values

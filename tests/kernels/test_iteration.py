@@ -1,0 +1,148 @@
+"""The kernels that iterate over a component: twins agree, and policies are worth what they say."""
+
+import numpy as np
+from equations import blank, cases, copied, fixed_point, gathered, make, random_rows, twins
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gamedp.kernels import blocks, iteration, sparse_elimination, topological
+
+relaxed = settings(max_examples=40, deadline=None)
+seeds = st.integers(0, 2**32 - 1)
+UNTIL_SOLVED = 1 << 30
+
+
+def component(case, *, swaps=None):
+    """Return a random equation, all states but the last as a component, its numbers and sizes."""
+    seed, num_states, discount, _, its_swaps = case
+    case = seed, num_states, discount, True, its_swaps if swaps is None else swaps
+    rows = make(case)
+    values, errors, _ = blank(rows)
+    values[-1] = 0.25
+    block, numbers, _ = gathered(rows, 1, values, errors)
+    iteration.begin_jit(num_states - 1, block, numbers)
+    sizes = num_states - 1, len(block.known), int(block.first_transition[len(block.known)])
+    return rows, block, numbers, sizes
+
+
+def choose(block, num_states, seed):
+    """Give the component a random policy."""
+    rng = np.random.default_rng(seed)
+    for state in range(num_states):
+        block.policy[state] = rng.integers(block.first_choice[state], block.first_choice[state + 1])
+
+
+def system(block, num_states, discount):
+    """Return the policy's matrix and what is known, as a dense linear system."""
+    matrix = np.zeros((num_states, num_states))
+    for state in range(num_states):
+        choice = int(block.policy[state])
+        for t in range(*map(int, block.first_transition[choice : choice + 2])):
+            matrix[state, block.targets[t]] += discount * block.chances[t]
+    return np.eye(num_states) - matrix, block.known[block.policy[:num_states]]
+
+
+@relaxed
+@given(cases, seeds)
+def test_elimination_solves_the_policys_equation(case, seed):
+    rows, block, numbers, (size, *_) = component(case, swaps=False)
+    choose(block, size, seed)
+    arguments = (size, rows.discount, block, 1 << 20, numbers)
+    compiled, plain = twins(sparse_elimination, "eliminate", *arguments)
+    assert compiled[0] == plain[0] >= 0
+    for one, other in zip(compiled[1], plain[1], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+    matrix, known = system(block, size, rows.discount)
+    found = compiled[1][-1]
+    np.testing.assert_allclose(found[blocks.VALUE], np.linalg.solve(matrix, known), rtol=1e-10)
+    steps = np.linalg.solve(matrix, np.ones(size))
+    np.testing.assert_allclose(found[blocks.WEIGHT], steps, rtol=1e-10)
+
+
+def test_an_elimination_that_fails_changes_nothing():
+    _, block, numbers, (size, *_) = component((5, 12, 1.0, True, False))
+    numbers[:] = 7.0
+    eliminate = sparse_elimination.eliminate_jit
+    assert eliminate(size, 1.0, block, 0, numbers) == sparse_elimination.DEAR
+    block.leaving[:] = 0.0
+    assert eliminate(size, 1.0, block, 1 << 20, numbers) == sparse_elimination.STAYS
+    assert (numbers == 7.0).all()
+    assert eliminate(size, 0.5, block, 1 << 20, numbers) >= 0
+
+
+@relaxed
+@given(cases, seeds)
+def test_sweeps_of_twins_agree(case, seed):
+    rows, block, numbers, sizes = component(case, swaps=False)
+    choose(block, sizes[0], seed)
+    numbers[:] = np.random.default_rng(seed).normal(size=numbers.shape)
+    sequence = np.empty(sizes[0], np.uintp)
+    for name, arguments in (
+        ("improve", (sizes[0], rows.discount, block, seed % 3, 1e-12, numbers)),
+        ("follow", (sizes[0], rows.discount, block, 5, 0.1, numbers)),
+        ("lead_out", (*sizes, block, sequence)),
+        ("turn", (*sizes, block, numbers, sequence)),
+        ("dwell", (sizes[0], rows.discount, block, 1 << 20, numbers)),
+    ):
+        compiled, plain = twins(iteration, name, *arguments)
+        for one, other in zip(compiled[1], plain[1], strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+
+
+@relaxed
+@given(cases, st.booleans())
+def test_iterating_finds_the_fixed_point(case, may_stay):
+    rows, block, numbers, sizes = component(case)
+    who = iteration.chooser_jit(sizes[0], block, bool((rows.probabilities < 0).any()))
+    truth = fixed_point(rows, start=0.25)
+    for iterate in (iteration.iterate_jit, iteration.iterate):
+        its_block, its_numbers = copied(block), numbers.copy()
+        memory = np.zeros(iteration.MEMORY)
+        found, calls = iteration.MORE, 0
+        while found < iteration.CHANGING_LITTLE:
+            # A little at a time, as the solvers do.
+            limits = 1e-13, UNTIL_SOLVED, 100
+            arguments = (*sizes, rows.discount, who, may_stay, *limits)
+            found = iterate(*arguments, its_block, its_numbers, memory)
+            calls += 1
+        assert calls <= memory[iteration.SWEEPS] + 2
+        values = its_numbers[blocks.VALUE]
+        np.testing.assert_allclose(values, truth[rows.order[1:]].astype(float), atol=1e-10)
+
+
+def test_what_is_turned_leads_out_and_comes_back():
+    rows, block, numbers, sizes = component((3, 12, 1.0, True, False), swaps=False)
+    numbers[:] = np.arange(sizes[0])
+    sequence = np.empty(sizes[0], np.uintp)
+    turned = iteration.turn_jit(*sizes, block, numbers, sequence)
+    assert sorted(sequence.tolist()) == list(range(sizes[0]))
+    assert (block.signs * numbers[blocks.VALUE] < 0).all()  # worse than anything for everyone
+    found = np.zeros_like(numbers)
+    eliminate = sparse_elimination.eliminate_jit
+    assert eliminate(sizes[0], rows.discount, turned, 1 << 20, found) >= 0
+    put_back = iteration.put_back_jit
+    put_back(sizes[0], turned, found, sequence, block, numbers)
+    matrix, known = system(block, sizes[0], rows.discount)
+    np.testing.assert_allclose(numbers[blocks.VALUE], np.linalg.solve(matrix, known), rtol=1e-10)
+
+
+@relaxed
+@given(seeds)
+def test_dwelling_weights_count_the_longest_of_equally_good_ways(seed):
+    rows = random_rows(seed, 10, 1.0, cyclic=True, swaps=False)
+    rows.constants[:] = 0.0  # so that all choices are equally good
+    values, errors, policy = blank(rows)
+    block, numbers, _ = gathered(rows, 1, values, errors)
+    iteration.begin_jit(9, block, numbers)
+    assert sparse_elimination.eliminate_jit(9, 1.0, block, 1 << 20, numbers) >= 0
+    kept = block.policy.copy()
+    assert iteration.dwell_jit(9, 1.0, block, 1 << 20, numbers)
+    np.testing.assert_array_equal(block.policy, kept)
+    for state in range(9):
+        for choice in range(*map(int, block.first_choice[state : state + 2])):
+            inside = slice(*map(int, block.first_transition[choice : choice + 2]))
+            length = block.chances[inside] @ numbers[blocks.WEIGHT, block.targets[inside]]
+            assert numbers[blocks.WEIGHT, state] >= (1 + length) * (1 - 1e-6)
+    width = topological.prove_jit(1, 10, rows, 0.0, 1e-9, 1 << 20, block, numbers, errors, policy)
+    assert width < 1e-9
+    assert (errors[:-1] <= width * (1 + 1e-9)).all()

@@ -1,0 +1,97 @@
+"""Components that sweeps alone hardly solve: slow ones, large ones, with opponents or costs."""
+
+import attrs
+import numpy as np
+import pytest
+
+import gamedp
+from gamedp.solvers import components, gathered, topological_value_iteration
+from gamedp.testing.models import GamblersRuin, SlipperyGrid, SlowChain
+
+
+def tug_of_war(size, chance):
+    """Two opponents in turns pull one way or the other, or end it where they are, all by chance."""
+    rng = np.random.default_rng(size)
+    successors, probabilities = [], []
+    for state in range(size):
+        for pull in (0.4, 0.6):
+            successors += [max(state - 1, 0), min(state + 1, size - 1), size, size + 1]
+            up = pull * (1 - chance)
+            end = chance * state / size
+            probabilities += [1 - chance - up, up, chance - end, end]
+    return gamedp.Model.from_arrays(
+        [*range(0, 2 * size + 1, 2), 2 * size, 2 * size],
+        range(0, 8 * size + 1, 4),
+        successors,
+        probabilities,
+        rewards=1e-3 * rng.normal(size=2 * size),
+        payoffs=[0.0, 1.0],
+        num_players=2,
+        players=np.arange(size + 2) % 2,
+    )
+
+
+CASES = {
+    "a slippery grid": (lambda: gamedp.compile(SlipperyGrid(rows=12, columns=12)), None),
+    "gambler's ruin": (lambda: gamedp.compile(GamblersRuin(goal=1000, start=500)), None),
+    "slow chain": (lambda: gamedp.compile(SlowChain(length=15)), None),
+    "opponents": (lambda: tug_of_war(300, 1e-5), None),
+    "a discount": (lambda: tug_of_war(50, 1e-5), gamedp.Discounted(0.999)),
+}
+
+
+@pytest.mark.parametrize("inside", [True, False], ids=["in a kernel", "in pieces"])
+@pytest.mark.parametrize("name", CASES)
+def test_slow_components_take_few_sweeps(name, inside, monkeypatch):
+    make, objective = CASES[name]
+    model = make()
+    if not inside:
+        monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
+        monkeypatch.setattr(gathered, "BUDGET", 1000)
+    solution = gamedp.solve(model, objective, gamedp.TopologicalValueIteration())
+    truth = gamedp.solve(model, objective, gamedp.PolicyIteration())
+    assert solution.status is gamedp.Status.SOLVED
+    assert solution.statistics.sweeps <= 1000
+    assert (solution.lower <= truth.upper).all()
+    assert (truth.lower <= solution.upper).all()
+
+
+@pytest.mark.parametrize("size", [1, 1 << 25])
+def test_what_is_too_large_to_be_gathered_is_swept_where_it_lies(size, monkeypatch):
+    monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
+    monkeypatch.setattr(topological_value_iteration, "LARGEST", size)
+    model = tug_of_war(20, 0.1)
+    solution = gamedp.solve(model, solver=gamedp.TopologicalValueIteration())
+    truth = gamedp.solve(model, solver=gamedp.PolicyIteration())
+    assert solution.width <= 1e-6
+    np.testing.assert_allclose(solution.values, truth.values, atol=1e-6)
+
+
+@pytest.mark.parametrize("limit", [{"max_sweeps": 1}, {"max_seconds": 1e-9}], ids=str)
+def test_limits_leave_bounds_that_hold(limit, monkeypatch):
+    monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
+    monkeypatch.setattr(gathered, "BUDGET", 1)
+    model = tug_of_war(100, 1e-2)
+    truth = gamedp.solve(model, solver=gamedp.PolicyIteration())
+    solver = gamedp.TopologicalValueIteration(**limit)
+    with pytest.raises(gamedp.NotSolvedError, match="limit of") as caught:
+        gamedp.solve(model, solver=solver)
+    solution = caught.value.solution
+    assert (solution.lower <= truth.upper).all()
+    assert (truth.lower <= solution.upper).all()
+
+
+def test_a_component_that_is_left_to_the_solver_is_tried_once(monkeypatch):
+    tried = []
+    solve = topological_value_iteration.solve_gathered
+
+    def counted(run, number, max_sweeps):
+        tried.append(number)
+        solve(run, number, max_sweeps)
+
+    monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
+    monkeypatch.setattr(topological_value_iteration, "solve_gathered", counted)
+    monkeypatch.setattr(components, "BUDGET", 1)
+    model = tug_of_war(50, 0.1)
+    gamedp.solve(attrs.evolve(model), solver=gamedp.TopologicalValueIteration())
+    assert tried == [2]  # after the two ends

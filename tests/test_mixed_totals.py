@@ -1,0 +1,221 @@
+"""Totals of endless play that earns and loses: what the average tells, and what it does not."""
+
+import math
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from test_deflation import games
+
+import gamedp
+from gamedp.reduction.gains import sign_of_gain
+from gamedp.solvers.base import deflatable
+from gamedp.testing import exact_values
+
+relaxed = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+sides = st.sampled_from(["max", "min"])
+drawn = games(st.sampled_from([-3, -1, 0, 2]))
+SOLVERS = (
+    gamedp.TopologicalValueIteration(max_sweeps=50_000),
+    gamedp.IntervalIteration(max_sweeps=50_000),
+    gamedp.PolicyIteration(),
+    gamedp.ValueIteration(max_sweeps=50_000),
+    gamedp.OptimisticValueIteration(max_sweeps=50_000),
+    gamedp.LinearProgramming(),
+    gamedp.StrategyIteration(),
+    gamedp.ExactPolicyIteration(),
+)
+PROVING = (gamedp.StrategyIteration, gamedp.IntervalIteration, gamedp.TopologicalValueIteration)
+
+
+def has_mixed(model):
+    """Say whether some end component has rewards of both signs."""
+    structure = model.structure
+    labels = np.where(structure.stays, structure.end_component[structure.owners], -1)
+    return any(
+        (model.rewards[labels == label] > 0).any() and (model.rewards[labels == label] < 0).any()
+        for label in range(structure.num_end_components)
+    )
+
+
+def assert_solved(model, objective, truth):
+    problem = gamedp.Problem(model, objective)
+    solved = 0
+    for solver in SOLVERS:
+        if not solver.supports(problem):
+            continue
+        solution = gamedp.solve(model, objective, solver, tolerance=1e-7)
+        if solution.guarantee is gamedp.Guarantee.NONE:
+            assert not isinstance(solver, PROVING)
+            continue
+        solved += 1
+        for low, value, high in zip(
+            solution.lower.tolist(), truth, solution.upper.tolist(), strict=True
+        ):
+            assert low <= value <= high
+            assert low == high or high - low <= 1e-7
+        for player in (0, 1):
+            got = exact_values(model, objective, policy=solution.policy.tolist(), player=player)
+            wants_most = (player == 0) == (objective.optimum == "max")
+            for value, best in zip(got, truth, strict=True):
+                # Written so that an infinite value is equal to itself.
+                lost = 0 if value == best else best - value if wants_most else value - best
+                assert lost <= 1e-6
+    assert solved >= 2
+
+
+def is_solved(model, objective):
+    reduction = deflatable(gamedp.Problem(model, objective))
+    return reduction is not None and not isinstance(reduction, str)
+
+
+@relaxed
+@given(drawn, sides, st.booleans())
+def test_one_player(model, optimum, has_target):
+    model = attrs.evolve(model, players=0 * model.players)
+    assume(has_mixed(model))
+    target = model.terminals.tolist() if has_target else None
+    objective = gamedp.TotalReward(optimum, until=target)
+    assume(is_solved(model, objective))
+    truth = exact_values(model, objective)
+    known = deflatable(gamedp.Problem(model, objective)).known
+    # Who goes round as long as they like, and to the target then, does so without a fixed policy.
+    assume(not (has_target and (known == -math.inf).any()))
+    assert_solved(model, objective, truth)
+
+
+@relaxed
+@given(drawn, sides)
+def test_two_opponents(model, optimum):
+    assume(has_mixed(model))
+    objective = gamedp.TotalReward(optimum)
+    assume(is_solved(model, objective))
+    assert_solved(model, objective, exact_values(model, objective))
+
+
+@relaxed
+@given(games(st.sampled_from([-1, 0, 0])), sides)
+def test_what_can_be_put_off_for_ever(model, optimum):
+    """Where that is minus infinity, it might as well be an end that is worth almost as little."""
+    objective = gamedp.TotalReward(optimum, until=model.terminals.tolist())
+    assume(is_solved(model, objective))
+    solution = gamedp.solve(model, objective, gamedp.IntervalIteration(max_sweeps=50_000))
+    endless = solution.values == -math.inf
+    assume(endless.any())
+    counts = np.where(endless, 0, np.diff(model.choice_offsets))
+    kept = ~endless[model.structure.owners]
+    lengths = np.diff(model.transition_offsets)
+    ends = np.flatnonzero(counts == 0)
+    payoffs = np.full(model.num_states, -1e9)
+    payoffs[model.terminals] = model.payoffs
+    ended = gamedp.Model.from_arrays(
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.concatenate([[0], np.cumsum(lengths[kept])]),
+        model.successors[np.repeat(kept, lengths)],
+        model.probabilities[np.repeat(kept, lengths)],
+        rewards=model.rewards[kept],
+        players=model.players,
+        terminals=ends,
+        payoffs=payoffs[ends],
+        num_players=2,
+    )
+    truth = exact_values(ended, gamedp.TotalReward(optimum, until=ends.tolist()))
+    for state in np.flatnonzero(~endless).tolist():
+        assert solution.lower[state] <= truth[state] <= solution.upper[state]
+        assert truth[state] > -1e6
+
+
+@relaxed
+@given(drawn, st.sampled_from([1, -1]))
+def test_the_sign_of_the_best_average(model, sign):
+    structure = model.structure
+    assume(structure.num_end_components)
+    members = structure.end_component == 0
+    size = int(members.sum())
+    inside = structure.stays & members[structure.owners]
+    place = np.cumsum(members) - 1
+    lengths = np.diff(model.transition_offsets)
+    counts = np.bincount(structure.owners[inside], minlength=model.num_states)[members]
+    component = gamedp.Model.from_arrays(
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.concatenate([[0], np.cumsum(lengths[inside])]),
+        place[model.successors[np.repeat(inside, lengths)]],
+        model.probabilities[np.repeat(inside, lengths)],
+        rewards=sign * model.rewards[inside],
+        players=[0] * size,
+    )
+    average = exact_values(component, gamedp.AverageReward())[0]
+    assume(average == 0 or abs(average) > 1e-6)
+    gain, policy = sign_of_gain(model, members, structure.stays, sign)
+    assert gain == (average > 0) - (average < 0)
+    assert ((policy >= 0) == (members if gain > 0 else np.zeros_like(members))).all()
+
+
+def round_trip(there, back, **keywords):
+    """From 0 to 1 and back, or from 0 to the end."""
+    return gamedp.Model.from_arrays(
+        [0, 2, 3, 3],
+        [0, 1, 2, 3],
+        [1, 2, 0],
+        np.ones(3),
+        rewards=[there, 0.0, back],
+        terminals=[2],
+        **keywords,
+    )
+
+
+@pytest.mark.parametrize(
+    ("there", "back", "optimum", "values"),
+    [
+        (2.0, -1.0, "max", [math.inf, math.inf, 5.0]),
+        (2.0, -1.0, "min", [5.0, 4.0, 5.0]),
+        (1.0, -2.0, "max", [5.0, 3.0, 5.0]),
+        (1.0, -2.0, "min", [-math.inf, -math.inf, 5.0]),
+    ],
+)
+def test_known_values(there, back, optimum, values):
+    model = round_trip(there, back, payoffs=[5.0])
+    solution = gamedp.solve(model, gamedp.TotalReward(optimum))
+    assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
+    assert solution.values.tolist() == values
+    assert exact_values(model, gamedp.TotalReward(optimum)) == values
+    until = gamedp.solve(model, gamedp.TotalReward(optimum, until=[2]))
+    if optimum == "min":
+        assert until.values.tolist() == values
+    else:
+        assert until.values.tolist() == [math.inf, math.inf, 5.0]
+
+
+@pytest.mark.parametrize("rewards", [(1.0, -1.0), (0.1, -0.1 * (1 + 2e-16))])
+@pytest.mark.parametrize("objective", [gamedp.TotalReward(), gamedp.TotalReward("min", until=[2])])
+def test_what_is_too_close_to_tell(rewards, objective):
+    model = round_trip(*rewards)
+    with pytest.raises(
+        gamedp.UnsupportedProblemError,
+        match=r"around state 0, unless these surely add up .* 0, or too close to 0 to tell",
+    ):
+        gamedp.solve(model, objective, gamedp.IntervalIteration())
+
+
+def test_end_components_of_either_sign():
+    """Going round 0 and 1 earns, going round 2 and 3 loses; in each, either side may leave."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 4, 6, 8, 8, 8],
+        np.arange(9),
+        [1, 4, 0, 5, 3, 5, 2, 4],
+        np.ones(8),
+        rewards=[1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0],
+        players=[1, 0, 0, 1, 0, 0],
+        terminals=[4, 5],
+        payoffs=[5.0, 2.0],
+    )
+    solution = gamedp.solve(model)
+    assert isinstance(solution.solver, gamedp.IntervalIteration)
+    assert solution.values == pytest.approx([5.0, 5.0, 2.0, 2.0, 5.0, 2.0])
+    assert exact_values(model) == [5, 5, 2, 2, 5, 2]
+    assert "bounds are deflated there" in gamedp.explain(model)
+    assert_solved(model, gamedp.TotalReward(), exact_values(model))
+    with pytest.raises(gamedp.UnsupportedProblemError, match="rewards of one sign"):
+        gamedp.solve(model, solver=gamedp.StrategyIteration())

@@ -1,0 +1,193 @@
+"""Targets in models whose states never come again, solved in one pass."""
+
+import math
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import gamedp
+from gamedp.solvers import straight
+from gamedp.testing import exact_choice_values, exact_values
+from gamedp.testing.strategies import models
+
+relaxed = settings(
+    max_examples=60 if numba.config.DISABLE_JIT else 200,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+MAX, MIN = "max", "min"
+masks = st.lists(st.booleans(), min_size=10, max_size=10)
+
+
+def with_sinks(model):
+    """Let terminal states lead to themselves for ever, as other tools write them."""
+    counts = np.maximum(np.diff(model.choice_offsets), 1)
+    lengths = np.diff(model.transition_offsets)
+    owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
+    successors, chances, sizes = [], [], []
+    for state in range(model.num_states):
+        for choice in np.flatnonzero(owners == state):
+            row = slice(*model.transition_offsets[choice : choice + 2])
+            successors.extend(model.successors[row])
+            chances.extend(model.probabilities[row])
+            sizes.append(lengths[choice])
+        if state in model.terminals:
+            successors.append(state)
+            chances.append(1.0)
+            sizes.append(1)
+    return gamedp.Model.from_arrays(
+        np.cumsum([0, *counts]),
+        np.cumsum([0, *sizes]),
+        successors,
+        chances,
+        players=model.players,
+        num_players=model.num_players,
+    )
+
+
+def check(model, objective):
+    """Hold the answer of one pass against exact arithmetic: values, bounds and the policy."""
+    problem = gamedp.Problem(model, objective)
+    assert straight.straight_of(problem) is not None
+    solution = gamedp.solve(model, objective)
+    assert solution.solver == gamedp.BackwardInduction()
+    truth = exact_values(model, objective)
+    worth = exact_choice_values(model, objective)
+    is_probability = isinstance(objective, gamedp.Reachability)
+    ends = objective.target if is_probability else objective.until
+    reached = exact_values(model, objective, policy=solution.policy.tolist())
+    for state, value in enumerate(truth):
+        assert solution.lower[state] <= value <= solution.upper[state]
+        slack = 1e-12 * max(1.0, abs(float(value))) if abs(value) != math.inf else 0.0
+        choice = solution.policy[state]
+        assert (choice >= 0) == (model.choice_offsets[state] < model.choice_offsets[state + 1])
+        if choice >= 0 and not math.isinf(value):
+            assert ends[state] or abs(worth[choice] - value) <= slack
+        if model.num_players == 1:
+            assert reached[state] == value or abs(reached[state] - value) <= slack
+        # What the graph alone tells is exact.
+        if value == math.inf or (is_probability and value in {0, 1}):
+            assert solution.lower[state] == solution.upper[state] == value
+
+
+@relaxed
+@given(
+    models(max_states=5, acyclic=True, swaps=False, ends=False),
+    masks,
+    st.one_of(st.none(), masks),
+    st.sampled_from([MAX, MIN]),
+    st.booleans(),
+)
+def test_probabilities(model, target, allowed, optimum, sinks):
+    model = with_sinks(model) if sinks else model
+    target = np.array(target[: model.num_states])
+    if allowed is not None:
+        allowed = np.array(allowed[: model.num_states])
+    check(model, gamedp.Reachability(target, allowed, optimum))
+
+
+@relaxed
+@given(
+    models(max_states=5, players=[1], acyclic=True, ends=False),
+    masks,
+    st.sampled_from([MAX, MIN]),
+)
+def test_totals(model, target, optimum):
+    check(model, gamedp.TotalReward(optimum, until=np.array(target[: model.num_states])))
+
+
+@relaxed
+@given(
+    models(max_states=5, players=[2], acyclic=True, swaps=False, ends=False),
+    masks,
+    st.sampled_from([MAX, MIN]),
+)
+def test_totals_of_two_opponents(model, target, optimum):
+    check(model, gamedp.TotalReward(optimum, until=np.array(target[: model.num_states])))
+
+
+@relaxed
+@given(models(max_states=6, acyclic=True, swaps=False, ends=False), masks)
+def test_work_in_small_pieces_comes_to_the_same(model, target):
+    objective = gamedp.Reachability(np.array(target[: model.num_states]))
+    whole = straight.straight_of(gamedp.Problem(model, objective))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(straight, "BUDGET", 1)
+        pieces = straight.straight_of(gamedp.Problem(model, objective))
+    for one, other in zip(whole[:3], pieces[:3], strict=True):
+        assert one.tolist() == other.tolist()
+
+
+def line(*successors, **keywords):
+    """Make a chain: the one state that each state leads to; None for a terminal state."""
+    counts = [target is not None for target in successors]
+    targets = [target for target in successors if target is not None]
+    return gamedp.Model.from_arrays(
+        np.cumsum([0, *counts]),
+        np.arange(len(targets) + 1),
+        targets,
+        np.ones(len(targets)),
+        terminals=[state for state, target in enumerate(successors) if target is None],
+        **keywords,
+    )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        line(1, 0, None),
+        line(1, 2, 1, None),
+        # To wait is a cycle as soon as there is something else to do.
+        gamedp.Model.from_arrays([0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], terminals=[1]),
+        gamedp.Model.from_arrays([0, 1, 1], [0, 2], [0, 1], [0.5, 0.5], terminals=[1]),
+    ],
+)
+def test_cycles_are_left_to_others(model):
+    last = model.num_states - 1
+    for objective in (gamedp.Reachability([last]), gamedp.TotalReward(until=[last])):
+        problem = gamedp.Problem(model, objective)
+        assert straight.straight_of(problem) is None
+        solution = gamedp.solve(model, objective)
+        for state, value in enumerate(exact_values(model, objective)):
+            assert solution.lower[state] <= value <= solution.upper[state]
+
+
+def test_a_cycle_behind_the_target_does_not_matter():
+    model = line(1, 2, 1, None)
+    assert straight.straight_of(gamedp.Problem(model, gamedp.Reachability([1]))) is not None
+    solution = gamedp.solve(model, gamedp.Reachability([1], allowed=[0, 1]))
+    assert solution.values.tolist() == [1.0, 1.0, 0.0, 0.0]
+    assert solution.width == 0.0
+
+
+def test_what_is_too_large_for_a_number_is_no_missed_target():
+    model = line(1, 2, None, rewards=[1.5e308, 1.5e308])
+    with pytest.raises(gamedp.InvalidModelError, match="beyond the range"):
+        gamedp.solve(model, gamedp.TotalReward(until=[2]))
+
+
+def test_payoffs_count_where_the_target_is_an_end():
+    model = line(1, 2, None, rewards=[1.0, 2.0], payoffs=[5.0])
+    assert gamedp.solve(model, gamedp.TotalReward(until=[2])).values.tolist() == [8.0, 7.0, 5.0]
+    assert gamedp.solve(model, gamedp.TotalReward(until=[1])).values.tolist() == [
+        1.0,
+        0.0,
+        math.inf,
+    ]
+
+
+def test_other_objectives_are_none_of_this():
+    model = line(1, None)
+    for objective in (gamedp.TotalReward(), gamedp.Discounted(0.5)):
+        assert straight.straight_of(gamedp.Problem(model, objective)) is None
+
+
+def test_progress_is_reported(monkeypatch):
+    monkeypatch.setattr("gamedp.progress.INTERVAL", 0.0)
+    reports = []
+    gamedp.solve(line(1, 2, None), gamedp.Reachability([2]), progress=reports.append)
+    assert reports[-1].phase == "solve"
+    assert reports[-1].detail == "3 of 3 states seen"

@@ -77,7 +77,7 @@ put_jit = inlined(put)
 
 def edge(bucket: int) -> float:
     """Return the power of two that all priorities in a bucket are below."""
-    return np.inf if bucket == NUM_BUCKETS - 1 else math.ldexp(1.0, bucket + LOWEST)
+    return np.inf if bucket + LOWEST > 1023 else math.ldexp(1.0, bucket + LOWEST)
 
 
 edge_jit = inlined(edge)

@@ -486,7 +486,9 @@ def solve_as_asked(
             return solution
         if stopped is not None and solution.status is not Status.ROUNDING:
             raise stopped
-        apart = (lower != upper) & (upper - lower > tolerance * np.maximum(lower, -upper))
+        with np.errstate(invalid="ignore", over="ignore"):  # equal ones may be infinite
+            wide = upper - lower > tolerance * np.maximum(lower, -upper)
+        apart = (lower != upper) & wide
         most = np.maximum(np.abs(lower), np.abs(upper))[apart]
         finer = 0.5 * tolerance * float(most.min(initial=np.inf))
         if stopped is not None or not 0 < finer < absolute:

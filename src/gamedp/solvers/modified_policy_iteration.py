@@ -99,15 +99,16 @@ class ModifiedPolicyIteration(FixedPointSolver):
         """
         if relative or not is_one_equation(problem):
             return super().solve(problem, tolerance=tolerance, progress=progress, relative=relative)
-        return solve_discounted(
-            self,
-            problem,
-            tolerance,
-            progress,
-            max_sweeps=self.max_sweeps,
-            inner_sweeps=MOST if self.inner_sweeps is None else self.inner_sweeps,
-            max_seconds=self.max_seconds,
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in the end
+            return solve_discounted(
+                self,
+                problem,
+                tolerance,
+                progress,
+                max_sweeps=self.max_sweeps,
+                inner_sweeps=MOST if self.inner_sweeps is None else self.inner_sweeps,
+                max_seconds=self.max_seconds,
+            )
 
     def iterate(self, run: Run) -> None:
         """Go through the components."""

@@ -41,11 +41,12 @@ EAGER = 2
 before the first of them is searched."""
 
 
-FIRST_ATTEMPT = 1 << 14
-"""Nodes of deepening before a proof by way of the ends of the game is tried the first time."""
+FIRST_ATTEMPT, FIRST_WITH_ENDINGS = 1 << 14, 1 << 12
+"""Nodes of deepening before a proof by way of the ends of the game is tried the first time; endgame
+tables bring the ends near."""
 
-SHARE, SHARE_WITH_ENDINGS = 4, 32
-"""How many times as many nodes such an attempt may take; endgame tables bring the ends near."""
+SHARE, SHARE_WITH_ENDINGS = 4, 128
+"""How many times as many nodes such an attempt may take."""
 
 PER_ACTION = (
     "moves",
@@ -220,7 +221,7 @@ class _Search:
         self.depth = 0
         self.reach = 0
         self.attempted = 0
-        self.next_attempt = FIRST_ATTEMPT
+        self.next_attempt = FIRST_ATTEMPT if options.endings is None else FIRST_WITH_ENDINGS
         self.last_node = INFINITY
         self._lay_out(1)
         self.search_rules = search_rules(

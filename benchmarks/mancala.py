@@ -242,7 +242,7 @@ def mancala(quick: bool) -> list[measure.Row]:
     return [
         *trees(9, 7),
         *endings(13, 7),
-        beside_open_spiel(10, 5),
+        beside_open_spiel(8, 5),
         *small,
         solved("Kalah of 6 pits with 3 stones", Mancala.kalah(6, 3), 16, all_best=True),
         solved(large, Mancala(PITS, 3), 20, all_best=False),

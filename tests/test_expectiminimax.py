@@ -25,6 +25,7 @@ from search_games import (
 
 import gamedp
 from gamedp.compiler import chance_loop as loop
+from gamedp.games.mancala import Mancala
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.kernels.transposition import LOWER, UPPER
 from gamedp.searchers import expectiminimax
@@ -227,6 +228,41 @@ def test_what_a_window_cuts_off_is_never_called_exact(kind, pruning):
     assert LOWER | UPPER in kinds
     if kind in {Bounded, DiceyBounded, DiceyMirroredBounded}:  # others know no bounds to cut with
         assert UPPER in kinds
+
+
+@pytest.mark.parametrize("depth", [1, 3, 5, None])
+@pytest.mark.parametrize("compile", ["auto", "never"])
+def test_the_line_is_best_play_where_there_are_no_dice(depth, compile):
+    game = Mancala(pits=3, stones=1)
+    result = gamedp.Expectiminimax(depth=depth).search(game, compile=compile)
+    state = game.initial_state()
+    for action, following in result.principal_variation:
+        assert (1.0, following) in list(game.outcomes(state, action))
+        state = following
+    if game.is_terminal(state):
+        assert game.payoff(state, 0) == result.value
+    else:
+        assert len(result.principal_variation) == depth
+        assert game.heuristic(state, 0) == result.value
+
+
+def test_the_line_ends_where_dice_are_thrown():
+    certain = 0
+    for seed in range(12):
+        game = Dicey(seed=seed, layers=4, width=3)
+        result = gamedp.Expectiminimax().search(game, compile="never")
+        state = game.initial_state()
+        for action, following in result.principal_variation:
+            assert [pair for pair in game.outcomes(state, action) if pair[0] > 0] == [
+                (1.0, following)
+            ]
+            state = following
+            certain += 1
+        if not game.is_terminal(state):
+            later = gamedp.Expectiminimax().search(game, state, compile="never")
+            assert later.value == pytest.approx(result.value, rel=0, abs=ROUNDING)
+            assert later.principal_variation == ()
+    assert certain > 0
 
 
 def test_limits_leave_the_last_depth_that_was_finished():

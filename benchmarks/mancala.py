@@ -8,10 +8,19 @@ of each board and looks up where that leads to. The other knows what Mancala has
 a move of one row does the same for all rows across, and takes them all at once.
 
 All sides write the same bytes: they are compared, one by one. Seconds are of processor time.
+
+OpenSpiel's game `mancala` is what `Mancala.kalah` is here, so its alpha-beta search in Python over
+rules in C++ stands beside the one here, if it is installed (``pip install --group peers``). Both
+find what the difference of the stores can be made so many moves ahead. It searches to that depth at
+once and keeps no table.
+
+How many positions a proof takes is a row of its own, for boards that were solved in print with the
+same means: endgame tables, transposition cutoffs and bounds from the stones in play.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import tempfile
 from collections.abc import Callable
@@ -28,6 +37,7 @@ PITS = 6
 STONES = 4  # in each pit, for search
 AT_MOST = 3.0  # times the time of the peer that works in the same way: the goal
 SAVED = 1 / 10  # of the positions of plain minimax are looked at: the goal
+TO_SOLVE = 2_000_000  # positions to prove a value: the goal
 
 
 def endings(material: int, rounds: int) -> list[measure.Row]:
@@ -145,10 +155,99 @@ def trees(depth: int, rounds: int) -> list[measure.Row]:
     ]
 
 
+def beside_open_spiel(depth: int, rounds: int) -> measure.Row:
+    """Return the row of a search of Kalah so many moves ahead, no further than any game ends."""
+    game = Mancala.kalah()
+    searcher = gamedp.AlphaBeta(depth=depth, all_best=False)
+    found = searcher.search(game)
+    facts: dict[str, Any] = {"value": found.value, "positions": found.statistics.nodes}
+    theirs: Callable[[], float] | None = None
+    agrees = None
+    if importlib.util.find_spec("pyspiel") is not None:
+        import pyspiel  # noqa: PLC0415 - may be missing
+        from open_spiel.python.algorithms import minimax  # noqa: PLC0415 - may be missing
+
+        leaves: list[float] = []
+        kalah = pyspiel.load_game("mancala")
+
+        def difference(state: Any) -> float:
+            stones = state.observation_tensor(0)  # theirs lies before our pits, ours behind them
+            leaves.append(stones[PITS + 1] - stones[0])
+            return leaves[-1]
+
+        def theirs() -> float:
+            leaves.clear()
+            return measure.processor_seconds(
+                lambda: minimax.alpha_beta_search(
+                    kalah, value_function=difference, maximum_depth=depth
+                )
+            )
+
+        value, _ = minimax.alpha_beta_search(kalah, value_function=difference, maximum_depth=depth)
+        # Who wins is all that it says of a game that is over.
+        none_ends = not any(gamedp.perft(game, depth).ended)
+        agrees = none_ends and value == found.value
+        facts["leaves of OpenSpiel"] = len(leaves)
+    return measure.compare(
+        f"Kalah of {PITS} pits with {STONES} stones, {depth} moves ahead",
+        lambda: measure.processor_seconds(lambda: searcher.search(game)),
+        theirs,
+        rounds=rounds,
+        beside="OpenSpiel",
+        missing="without",
+        agrees=agrees,
+        facts=facts,
+    )
+
+
+def solved(name: str, game: Mancala, material: int, *, all_best: bool) -> measure.Row:
+    """Return the row of proving a value, with tables of endings up to so many stones."""
+    kept: list[Any] = []
+
+    def build() -> None:
+        kept.append(gamedp.EndgameTables.build(game, material))
+
+    building = measure.processor_seconds(build)
+    searcher = gamedp.AlphaBeta(endings=kept[0], all_best=all_best)
+    searching = measure.processor_seconds(lambda: kept.append(searcher.search(game)))
+    result = kept[1]
+    if not result.is_proven:
+        message = f"the value of {game} was not proven"
+        raise RuntimeError(message)
+    which = "all best moves" if all_best else "one best move"
+    return measure.Row(
+        what=f"positions looked at to solve {name}, {which}",
+        ours=float(result.statistics.nodes),
+        unit="",
+        value=float(result.statistics.nodes),
+        goal=("<=", TO_SOLVE),
+        facts={
+            "value": result.value,
+            "best": list(result.best_actions),
+            "endings up to": material,
+            "seconds for tables": building,
+            "seconds of search": searching,
+        },
+    )
+
+
 def mancala(quick: bool) -> list[measure.Row]:
+    small = [
+        solved("Kalah of 4 pits with 4 stones", Mancala.kalah(4, 4), 10, all_best=True),
+        solved("Kalah of 5 pits with 3 stones", Mancala.kalah(5, 3), 10, all_best=True),
+    ]
     if quick:
-        return [*trees(6, 2), *endings(8, 2)]
-    return [*trees(9, 7), *endings(13, 7)]
+        return [*trees(6, 2), *endings(8, 2), beside_open_spiel(6, 2), *small]
+    large = "6 pits with 3 stones"
+    return [
+        *trees(9, 7),
+        *endings(13, 7),
+        beside_open_spiel(8, 5),
+        *small,
+        solved("Kalah of 6 pits with 3 stones", Mancala.kalah(6, 3), 16, all_best=True),
+        solved(large, Mancala(PITS, 3), 20, all_best=False),
+        solved(large, Mancala(PITS, 3), 20, all_best=True),
+    ]
 
 
 if __name__ == "__main__":

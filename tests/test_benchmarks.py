@@ -18,6 +18,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 RUST = importlib.util.find_spec("yatzy_solver") is not None
+SPIEL = importlib.util.find_spec("pyspiel") is not None
 STORM = importlib.util.find_spec("stormpy") is not None
 SOLVERS = sum(
     importlib.util.find_spec(name) is not None for name in ("quantecon", "mdpsolver", "mdptoolbox")
@@ -28,7 +29,7 @@ EXPECTED = {
     "exploration": (6, 2, 0),
     "wubbel": (2, 2, 0),
     "kniffel": (5, 3 + RUST, 2 + RUST),
-    "mancala": (6, 4, 0),
+    "mancala": (9, 4 + SPIEL, SPIEL),
     # A row for each model, warm and cold, and two means; without Storm, those of our own models.
     "models": (12, 10, 10) if STORM else (2, 0, 0),
     "discounted": (max(1, SOLVERS), SOLVERS, SOLVERS),

@@ -24,7 +24,12 @@ from search_games import (
 )
 
 import gamedp
+from gamedp.compiler import chance_loop as loop
+from gamedp.games.mancala import Mancala
 from gamedp.games.wubbel import State, Wubbel
+from gamedp.kernels.transposition import LOWER, UPPER
+from gamedp.searchers import expectiminimax
+from gamedp.searchers.base import root_of
 
 GAMES = (
     Bounded,
@@ -192,6 +197,72 @@ def test_bounds_close_in_with_the_depth():
     assert widths[-1] < 1e-9
     assert results[-1].status is gamedp.Status.SOLVED
     assert results[-1].statistics.depth == 4
+
+
+@pytest.mark.parametrize("kind", GAMES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("pruning", ["star1", "star2"])
+def test_what_a_window_cuts_off_is_never_called_exact(kind, pruning):
+    kinds = set()
+    for seed in range(4):
+        game = kind(seed=seed, layers=4, width=3)
+        for depth in (1, 3, loop.ENDLESS):
+            plies = None if depth == loop.ENDLESS else depth
+            plain = gamedp.Minimax(depth=plies).search(game, compile="never")
+            truth = gamedp.Minimax().search(game, compile="never")
+            root = root_of(game, None, "Expectiminimax", with_chance=True)
+            options = gamedp.Expectiminimax(depth=plies, pruning=pruning)
+            search = expectiminimax._Search(options, root, "never", None)
+            for alpha in (-math.inf, -4.0, -1.0, 0.0, 0.5, 1.0, 4.0):
+                for entry, true in zip(plain.actions, truth.actions, strict=True):
+                    found = search._search(entry.action, depth, loop.ESTIMATE, alpha)
+                    score, what, is_true = found
+                    kinds.add(what)
+                    for value in (entry.value, true.value) if is_true else (entry.value,):
+                        # Both are the mover's, half of the constant sum off.
+                        expected = root.value(value) if root.player else value - root.half
+                        low = score if what & LOWER else -math.inf
+                        high = score if what & UPPER else math.inf
+                        assert low - ROUNDING <= expected <= high + ROUNDING
+                    if score > alpha:
+                        assert what & LOWER
+    assert LOWER | UPPER in kinds
+    if kind in {Bounded, DiceyBounded, DiceyMirroredBounded}:  # others know no bounds to cut with
+        assert UPPER in kinds
+
+
+@pytest.mark.parametrize("depth", [1, 3, 5, None])
+@pytest.mark.parametrize("compile", ["auto", "never"])
+def test_the_line_is_best_play_where_there_are_no_dice(depth, compile):
+    game = Mancala(pits=3, stones=1)
+    result = gamedp.Expectiminimax(depth=depth).search(game, compile=compile)
+    state = game.initial_state()
+    for action, following in result.principal_variation:
+        assert (1.0, following) in list(game.outcomes(state, action))
+        state = following
+    if game.is_terminal(state):
+        assert game.payoff(state, 0) == result.value
+    else:
+        assert len(result.principal_variation) == depth
+        assert game.heuristic(state, 0) == result.value
+
+
+def test_the_line_ends_where_dice_are_thrown():
+    certain = 0
+    for seed in range(12):
+        game = Dicey(seed=seed, layers=4, width=3)
+        result = gamedp.Expectiminimax().search(game, compile="never")
+        state = game.initial_state()
+        for action, following in result.principal_variation:
+            assert [pair for pair in game.outcomes(state, action) if pair[0] > 0] == [
+                (1.0, following)
+            ]
+            state = following
+            certain += 1
+        if not game.is_terminal(state):
+            later = gamedp.Expectiminimax().search(game, state, compile="never")
+            assert later.value == pytest.approx(result.value, rel=0, abs=ROUNDING)
+            assert later.principal_variation == ()
+    assert certain > 0
 
 
 def test_limits_leave_the_last_depth_that_was_finished():

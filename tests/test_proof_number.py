@@ -54,6 +54,52 @@ def test_win_draw_and_loss(kind, table_bytes):
                 )
 
 
+@attrs.frozen
+class NeverBehind(Forward):
+    """Player 0 never loses, which is known at the start and nowhere else."""
+
+    def payoff(self, state, player):
+        worth = max(0.0, MadeUp.payoff(self, state, 0))
+        return worth if player == 0 else -worth
+
+    def value_range(self, state, player):
+        if state.layer > 0:
+            return -9.0, 9.0
+        return (0.0, 9.0) if player == 0 else (-9.0, 0.0)
+
+
+def test_answers_to_one_question_are_none_to_the_next():
+    draws = 0
+    for seed in range(60):
+        game = NeverBehind(seed=seed, layers=5)
+        actions = gamedp.solve(game, compile="never").action_values(game.initial_state())
+        if max(entry.value for entry in actions) == 0:
+            draws += 1
+            result = ask(game, "never")
+            assert result.value == 0
+            assert result.best_actions == tuple(entry.action for entry in actions)
+    assert draws > 3
+
+
+@pytest.mark.parametrize("kind", [Forward, ForwardMirrored, ForwardBounded])
+def test_the_line_keeps_the_answer(kind):
+    lengths = set()
+    for seed in range(25):
+        game = kind(seed=seed, layers=6)
+        result = ask(game, "never")
+        if result.value == 0:
+            assert result.principal_variation == ()  # the answer to two questions
+            continue
+        state = game.initial_state()
+        for action, following in result.principal_variation:
+            assert (1.0, following) in list(game.outcomes(state, action))
+            state = following
+        assert game.is_terminal(state)
+        assert result.lower <= game.payoff(state, 0) <= result.upper
+        lengths.add(len(result.principal_variation))
+    assert len(lengths) > 2
+
+
 @pytest.mark.parametrize("at_least", [-3.0, -1.0, 0.0, 0.5, 2.0])
 def test_any_question(at_least):
     for seed in range(25):

@@ -128,6 +128,13 @@ def test_the_article_games_are_proven(game):
     assert (result.lower, result.upper) == (truth.value(), truth.value())
 
 
+@pytest.mark.parametrize("matches", [1, 2])
+def test_what_the_first_moves_show_is_a_depth_of_one(matches):
+    result = gamedp.AlphaBeta().search(Matches(matches=matches), compile="never")
+    assert result.is_proven
+    assert result.statistics.depth == matches
+
+
 class TestLines:
     def test_best_play_reaches_the_value(self):
         game = Mancala(pits=3, stones=2)
@@ -143,6 +150,36 @@ class TestLines:
     def test_it_is_as_long_as_the_search_was_deep(self, depth):
         result = gamedp.AlphaBeta(depth=depth).search(Mancala(pits=4, stones=4))
         assert len(result.principal_variation) == depth
+
+    @pytest.mark.parametrize("depth", [1, 3, 5, None])
+    @pytest.mark.parametrize("compile", ["auto", "never"])
+    def test_plain_minimax_follows_best_play(self, depth, compile):
+        game = Mancala(pits=3, stones=1)
+        result = gamedp.Minimax(depth=depth).search(game, compile=compile)
+        state = game.initial_state()
+        for action, following in result.principal_variation:
+            assert (1.0, following) in list(game.outcomes(state, action))
+            state = following
+        if game.is_terminal(state):
+            assert game.payoff(state, 0) == result.value
+        else:
+            assert len(result.principal_variation) == depth
+            assert game.heuristic(state, 0) == result.value
+
+    def test_the_line_of_plain_minimax_ends_where_dice_are_thrown(self):
+        game = Wubbel(goal=2, faces=2, busts=(2,), grace=True)
+        assert gamedp.Minimax(depth=2).search(game, compile="never").principal_variation == ()
+
+    def test_a_limit_cuts_the_line_off_and_nothing_else(self):
+        game = Mancala(pits=4, stones=4)
+        whole = gamedp.Minimax(depth=5).search(game)
+        nodes = whole.statistics.nodes
+        short = gamedp.Minimax(depth=5, max_nodes=nodes).search(game)
+        assert short.statistics.nodes == nodes
+        assert short.value == whole.value
+        length = len(short.principal_variation)
+        assert 0 < length < len(whole.principal_variation) == 5
+        assert short.principal_variation == whole.principal_variation[:length]
 
     def test_the_same_player_may_move_again_without_costing_depth(self):
         game = Mancala.kalah(pits=4, stones=3)

@@ -11,6 +11,12 @@ COMPILED = not numba.config.DISABLE_JIT
 
 PERFT = BY_NAME["mancala.perft"].value
 MINIMAX = BY_NAME["mancala.minimax"].value
+# Pits, stones, by how much the first player wins Kalah, and the first moves that do: computed. With
+# four pits, a table of all boards up to 32 stones says the same.
+KALAH = [(4, 4, 2.0, (1,)), (5, 3, 6.0, (3,))]
+MOST_NODES = 250_000
+"""Positions that the search of these may enter."""
+
 PLAIN_DEPTH = 4
 """Plies that plain Python can look ahead in little time."""
 
@@ -132,3 +138,16 @@ def test_six_pits_with_one_stone_are_proven_a_draw():
     figure = BY_NAME["mancala.article_claim"].value
     result = gamedp.AlphaBeta().search(Mancala(stones=figure["stones"]))
     assert result.value == result.lower == result.upper == figure["value"]
+
+
+@pytest.mark.parametrize(("pits", "stones", "value", "best"), KALAH)
+@pytest.mark.parametrize("all_best", [False, True])
+def test_kalah_is_solved_from_tables_of_small_boards(pits, stones, value, best, all_best):
+    if not COMPILED:
+        return  # hundreds of thousands of nodes take minutes in plain Python
+    game = Mancala.kalah(pits, stones)
+    tables = gamedp.EndgameTables.build(game, 12)
+    result = gamedp.AlphaBeta(endings=tables, all_best=all_best).search(game)
+    assert result.value == result.lower == result.upper == value
+    assert result.best_actions == best
+    assert result.statistics.nodes < MOST_NODES

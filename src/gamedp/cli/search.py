@@ -41,7 +41,7 @@ ENDINGS_BY_DEFAULT = (3_000_000, 30_000_000, 300_000_000)
 second, seconds, and half a minute. The larger ones are made when the search with the smaller ones
 has looked at a good part of so many positions in vain, and if there is the memory for them."""
 
-POSITIONS_A_NODE = 64
+POSITIONS_A_NODE = 256
 """So many positions are in a table for each node that a search with it may take."""
 
 LINE_WIDTH = 80

@@ -66,9 +66,12 @@ BLOCK = 1 << 16
 PLACES = (1 << 20) - 1
 """An action's priority is kept with its place among the actions, the earlier the higher."""
 
-FROM_TABLE, KILLER, MOST_HISTORY = 1 << 42, 1 << 40, 1 << 38
-"""Priorities: the best action of an earlier search, what cut off elsewhere at this ply, and the
-most that an action can earn by cutting off anywhere."""
+FROM_TABLE, KEEPS_TURN, KILLER, MOST_HISTORY = 1 << 42, 1 << 41, 1 << 40, 1 << 38
+"""Priorities: the best action of an earlier search, one after which the mover moves again, what cut
+off elsewhere at this ply, and the most that an action can earn by cutting off anywhere."""
+
+RANK = 61
+"""Above this bit of an action's priority, only the first two of these stand."""
 
 ENDLESS = 1 << 28
 """A depth that no search comes to the end of: it goes to the ends of games."""
@@ -133,17 +136,22 @@ next_place_jit = inlined(next_place)
 
 
 def next_promising(order, promises, first, count, current):
-    """Return the same by what promises most, after an action from the table; of equals the last."""
+    """Return where the action stands that comes next on the way to the ends of games.
+
+    That is the one from the table, then those after which the mover moves again, which say more
+    about a position than a reply to them; among these what promises most; of equals the last.
+    """
     chosen = first + current
     for place in range(chosen + 1, first + count):
-        if order[chosen] >= FROM_TABLE << 20:
-            break
-        if (
-            order[place] >= FROM_TABLE << 20
-            or promises[place] > promises[chosen]
-            or (
-                promises[place] == promises[chosen]
-                and order[place] & PLACES < order[chosen] & PLACES
+        rank, best_rank = order[place] >> RANK, order[chosen] >> RANK
+        if rank > best_rank or (
+            rank == best_rank
+            and (
+                promises[place] > promises[chosen]
+                or (
+                    promises[place] == promises[chosen]
+                    and order[place] & PLACES < order[chosen] & PLACES
+                )
             )
         ):
             chosen = place
@@ -357,6 +365,8 @@ def alpha_beta(game, work, budget):
                 promises[place] = floats[ply, REWARD] + promise
                 slots[place] = place
                 moves[place], order[place] = moves[current], order[current]
+                if depth >= ENDLESS >> 1 and not ints[ply + 1, OPPOSED]:
+                    order[place] += KEEPS_TURN << 20
                 ints[ply, OPEN] += 1
                 phase = NEXT
                 continue
@@ -515,8 +525,9 @@ def alpha_beta(game, work, budget):
                     killers[ply, 1] = killers[ply, 0]
                     killers[ply, 0] = action
                 slot = action & (history.shape[1] - 1)
-                earned = history[ints[ply, MOVER], slot] + ints[ply, REST] * ints[ply, REST]
-                history[ints[ply, MOVER], slot] = min(MOST_HISTORY, earned)
+                if ints[ply, REST] < ENDLESS >> 1:
+                    earned = history[ints[ply, MOVER], slot] + ints[ply, REST] * ints[ply, REST]
+                    history[ints[ply, MOVER], slot] = min(MOST_HISTORY, earned)
             if keeps:
                 keep_entry_jit(
                     keys, scores, infos, fields[ply], ints[ply, HASH], year, score, kind,

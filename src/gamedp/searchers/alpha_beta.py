@@ -22,6 +22,7 @@ from gamedp.searchers.base import (
     ended,
     refuse_chance,
     root_of,
+    step,
 )
 from gamedp.solution import Guarantee, Status
 from gamedp.solvers.options import positive, whole_and_positive
@@ -41,11 +42,12 @@ EAGER = 2
 before the first of them is searched."""
 
 
-FIRST_ATTEMPT = 1 << 14
-"""Nodes of deepening before a proof by way of the ends of the game is tried the first time."""
+FIRST_ATTEMPT, FIRST_WITH_ENDINGS = 1 << 14, 1 << 12
+"""Nodes of deepening before a proof by way of the ends of the game is tried the first time; endgame
+tables bring the ends near."""
 
-SHARE, SHARE_WITH_ENDINGS = 4, 32
-"""How many times as many nodes such an attempt may take; endgame tables bring the ends near."""
+SHARE, SHARE_WITH_ENDINGS = 4, 128
+"""How many times as many nodes such an attempt may take."""
 
 PER_ACTION = (
     "moves",
@@ -220,7 +222,7 @@ class _Search:
         self.depth = 0
         self.reach = 0
         self.attempted = 0
-        self.next_attempt = FIRST_ATTEMPT
+        self.next_attempt = FIRST_ATTEMPT if options.endings is None else FIRST_WITH_ENDINGS
         self.last_node = INFINITY
         self._lay_out(1)
         self.search_rules = search_rules(
@@ -358,19 +360,11 @@ class _Search:
         many plies less as have been played.
         """
         game = self.root.rules.game
-        nodes = int(self.counters[loop.NODES])
-        self.watch = Watch(
-            min(max(1.0, self.watch.seconds), self.options.max_seconds / 10),
-            nodes + min(nodes + 10_000, self.options.max_nodes / 10),
-            None,
-            lambda: int(self.counters[loop.NODES]),
-        )
+        self.watch = self.watch.for_line()
         root, score, rest, line = self.root, best, max(self.depth, self.reach), []
         taken = next(choice for choice in root.choices if choice.action == action)
         while True:
-            successor = next(
-                state for chance, state in game.outcomes(root.state, taken.action) if chance > 0
-            )
+            successor = step(root, taken)
             line.append((taken.action, successor))
             outcome = taken.outcomes[0]
             same_mover = outcome.sign(root.player) > 0
@@ -641,7 +635,7 @@ class _Search:
         lower, upper = root.values(low, high, slack)
         work = SearchStatistics(
             nodes=int(self.counters[loop.NODES]) + 1,
-            depth=self.depth,
+            depth=self.depth or int(is_proven),  # a proof without a search looked at each action
             table_hits=int(self.counters[loop.HITS]),
             table_entries=self.entries,
             ending_probes=int(self.counters[loop.PROBES]),

@@ -39,6 +39,7 @@ __all__ = [
     "refuse_cycles",
     "root_of",
     "single_start",
+    "step",
 ]
 
 
@@ -299,6 +300,13 @@ def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:
         seen.add(key)
 
 
+def step(root: Root, choice: Choice) -> Any | None:
+    """Return the position that an action leads to, as the game says it; None if chance decides."""
+    outcomes = root.rules.game.outcomes(root.state, choice.action)
+    following = [state for probability, state in outcomes if probability > 0]
+    return following[0] if len(following) == 1 else None
+
+
 class OutOfTime(Exception):  # noqa: N818 - not an error: a search ends early by it
     """A limit of time or of nodes was reached."""
 
@@ -342,6 +350,19 @@ class Watch:
     def seconds(self) -> float:
         """Seconds since the search began."""
         return self._reporter.seconds
+
+    def for_line(self) -> Watch:
+        """Return the limits of following best play: as much as the search took, or a tenth more.
+
+        The tenth is of the limits, where there are any.
+        """
+        nodes = self._count()
+        return Watch(
+            min(max(1.0, self.seconds), self._max_seconds / 10),
+            nodes + min(nodes + 10_000, self._max_nodes / 10),
+            None,
+            self._count,
+        )
 
     def budget(self) -> int:
         """Return after how many nodes to look again: about every twentieth of a second.

@@ -11,7 +11,7 @@ import numpy as np
 from gamedp.compiler import chance_loop as loop
 from gamedp.compiler.chance_loop import above
 from gamedp.compiler.memory import untouched
-from gamedp.compiler.search import SearchRules, search_rules, table_entries
+from gamedp.compiler.search import SearchRules, bind_once, search_rules, table_entries
 from gamedp.kernels.transposition import EXACT, LOWER, UPPER
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.searchers.base import (
@@ -22,6 +22,7 @@ from gamedp.searchers.base import (
     ended,
     refuse_cycles,
     root_of,
+    step,
 )
 from gamedp.solution import Guarantee, Status
 from gamedp.solvers.options import one_of, positive, whole_and_positive
@@ -133,7 +134,9 @@ class Expectiminimax:
         root = root_of(game, state, "Expectiminimax", with_chance=True)
         if not root.choices:
             return ended(root, self)
-        return _Search(self, root, compile, progress).run()
+        with bind_once():
+            result = _Search(self, root, compile, progress).run()
+            return attrs.evolve(result, principal_variation=_line(self, root, result, compile))
 
 
 @attrs.define
@@ -440,3 +443,44 @@ class _Search:
 def _below(score: float) -> float:
     """Return a number that is a little less, or minus infinity."""
     return -above(-score) if math.isfinite(score) else -INFINITY
+
+
+def _line(
+    options: Expectiminimax,
+    root: Root,
+    result: SearchResult,
+    compile: Literal["auto", "always", "never"],
+) -> tuple[tuple[int, Any], ...]:
+    """Follow best play until chance decides, the depth ends, or it takes too much work.
+
+    At every position the first best action is taken, by the same search with as many plies less as
+    have been played. All of these together may take as much as the search itself, or a tenth of its
+    limits.
+    """
+    nodes = min(result.statistics.nodes + 10_000, options.max_nodes / 10)
+    seconds = min(max(1.0, result.statistics.seconds), options.max_seconds / 10)
+    is_endless = options.depth is None
+    rest, line = result.statistics.depth, []
+    while result.best_actions:
+        action = result.best_actions[0]
+        successor = step(root, next(entry for entry in root.choices if entry.action == action))
+        if successor is None:
+            break
+        line.append((action, successor))
+        rest -= 1
+        root = root_of(root.rules.game, successor, "Expectiminimax", with_chance=True)
+        if not root.choices or rest < 1 or nodes < 1 or seconds <= 0:
+            break
+        shorter = attrs.evolve(
+            options,
+            depth=None if is_endless else rest,
+            bounds=False,
+            max_nodes=nodes,
+            max_seconds=seconds,
+        )
+        result = _Search(shorter, root, compile, None).run()
+        if result.status in {Status.NODE_LIMIT, Status.TIME_LIMIT}:
+            break
+        nodes -= result.statistics.nodes
+        seconds -= result.statistics.seconds
+    return tuple(line)

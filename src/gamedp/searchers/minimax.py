@@ -11,13 +11,13 @@ import numpy as np
 from gamedp.compiler import tree_loop as loop
 from gamedp.compiler.search import SearchRules, search_rules
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
-from gamedp.searchers.base import OutOfTime, Sums, Watch, checked_range, ended, root_of
+from gamedp.searchers.base import OutOfTime, Sums, Watch, checked_range, ended, root_of, step
 from gamedp.solution import Guarantee, Status
 from gamedp.solvers.options import positive, whole_and_positive
 
 if TYPE_CHECKING:
     from gamedp.progress import ProgressCallback
-    from gamedp.searchers.base import Outcome, Root
+    from gamedp.searchers.base import Choice, Outcome, Root
 
 __all__ = ["Minimax"]
 
@@ -127,14 +127,7 @@ class _Search:
         status = Status.SOLVED if self.options.depth is None else Status.DEPTH_LIMIT
         try:
             for choice in root.choices:
-                total, is_proven = choice.reward, True
-                for outcome in choice.outcomes:
-                    score, proven = self._search(outcome)
-                    total = self.sums.add(
-                        total, outcome.probability * outcome.sign(root.player) * score
-                    )
-                    is_proven &= proven
-                scores.append((total, is_proven))
+                scores.append(self._after(root, choice, self.options.depth))  # noqa: PERF401 - the first ones stay
         except OutOfTime:
             is_late = self.watch.seconds > self.options.max_seconds
             status = Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
@@ -144,13 +137,44 @@ class _Search:
             return self._result(best, best, best, scores, Status.SOLVED)
         return self._result(best, low, high, scores, status)
 
-    def _search(self, outcome: Outcome) -> tuple[float, bool]:
+    def _after(self, root: Root, choice: Choice, depth: int | None) -> tuple[float, bool]:
+        """Return an action's score, from its mover's side, and whether nothing was estimated."""
+        total, is_proven = choice.reward, True
+        for outcome in choice.outcomes:
+            score, proven = self._search(outcome, depth)
+            total = self.sums.add(total, outcome.probability * outcome.sign(root.player) * score)
+            is_proven &= proven
+        return total, is_proven
+
+    def _line(self, action: int) -> tuple[tuple[int, Any], ...]:
+        """Follow best play until chance decides, the depth ends, or it takes too much work.
+
+        At every position the first best action is taken, by the same search with as many plies less
+        as have been played.
+        """
+        self.watch = self.watch.for_line()
+        root, depth, line = self.root, self.options.depth, []
+        taken = next(choice for choice in root.choices if choice.action == action)
+        while (successor := step(root, taken)) is not None:
+            line.append((taken.action, successor))
+            depth = None if depth is None else depth - 1
+            root = root_of(root.rules.game, successor, "Minimax", with_chance=True)
+            if not root.choices or depth == 0:
+                break
+            try:
+                scores = [self._after(root, choice, depth)[0] for choice in root.choices]
+            except OutOfTime:
+                break
+            taken = root.choices[scores.index(max(scores))]
+        return tuple(line)
+
+    def _search(self, outcome: Outcome, depth: int | None) -> tuple[float, bool]:
         """Return the score of a position after the root, from its mover's side."""
         self.counters[loop.PLY] = 0
         self.counters[loop.PHASE] = loop.ENTER
         rules = self.search_rules
         self.fields[0] = rules.flatten(outcome.state)
-        self.ints[0, loop.REST] = -1 if self.options.depth is None else self.options.depth - 1
+        self.ints[0, loop.REST] = -1 if depth is None else depth - 1
         work = self._work(rules)
         while True:
             stack = self.fields[: int(self.counters[loop.PLY]) + 1]
@@ -205,6 +229,18 @@ class _Search:
                 )
             )
         lower, upper = root.values(low, high, slack)
+        best_actions = tuple(
+            choice.action
+            for choice, (score, _) in zip(root.choices, scores, strict=False)
+            if score >= best
+        )
+        work = SearchStatistics(
+            nodes=int(self.counters[loop.NODES]) + 1,
+            depth=int(self.counters[loop.DEEPEST]) + 2
+            if self.options.depth is None
+            else self.options.depth,
+            seconds=self.watch.seconds,
+        )
         return SearchResult(
             rules=root.rules,
             state=root.state,
@@ -212,20 +248,10 @@ class _Search:
             value=root.value(best),
             lower=lower,
             upper=upper,
-            best_actions=tuple(
-                choice.action
-                for choice, (score, _) in zip(root.choices, scores, strict=False)
-                if score >= best
-            ),
+            best_actions=best_actions,
             actions=tuple(actions),
-            principal_variation=(),
+            principal_variation=self._line(best_actions[0]) if best_actions else (),
             status=status,
             guarantee=Guarantee.TWO_SIDED,
-            statistics=SearchStatistics(
-                nodes=int(self.counters[loop.NODES]) + 1,
-                depth=int(self.counters[loop.DEEPEST]) + 2
-                if self.options.depth is None
-                else self.options.depth,
-                seconds=self.watch.seconds,
-            ),
+            statistics=work,
         )

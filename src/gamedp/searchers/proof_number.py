@@ -20,6 +20,7 @@ from gamedp.searchers.base import (
     ended,
     refuse_chance,
     root_of,
+    step,
 )
 from gamedp.solution import Guarantee, Status
 from gamedp.solvers.options import positive
@@ -95,7 +96,9 @@ class ProofNumberSearch:
         SearchResult
             Its bounds are the answer: of a win the lower one is just above half of the constant
             sum. The value is NaN unless they meet. The best actions are those after which the
-            answer was proven: for a loss, or where nothing is proven, there are none.
+            answer was proven: for a loss, or where nothing is proven, there are none. The principal
+            variation keeps the answer to the end of the game, whatever the other one might have
+            tried instead; there is none for a draw.
 
         Raises
         ------
@@ -132,6 +135,7 @@ class _Search:
     ) -> None:
         self.options = options
         self.root = root
+        self.answered: tuple[float, bool, bool] | None = None
         self.strips = hasattr(root.rules.game, "remainder")
         self.counters = np.zeros(loop.COUNTERS, np.int64)
         self.ints = np.zeros((64, loop.INTS), np.int64)
@@ -204,6 +208,32 @@ class _Search:
             status = Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
         return self._result(status, low, high, best or half_best)
 
+    def _line(self, status: Status, *, is_draw: bool) -> tuple[tuple[int, Any], ...]:
+        """Follow play that keeps the answer: whoever can, takes the first action that does.
+
+        The other one's actions all leave it as it is; the first one stands for them. Not so in a
+        draw, which is the answer to two questions: no line is looked for there.
+        """
+        if status is not Status.SOLVED or self.answered is None or is_draw:
+            return ()
+        goal, exceeds, holds = self.answered
+        self.watch = self.watch.for_line()
+        root, line = self.root, []
+        try:
+            while root.choices:
+                taken = root.choices[0]
+                if root.player == (0 if holds else 1):
+                    taken = next(
+                        choice
+                        for choice in root.choices
+                        if self._holds_after(choice, goal, exceeds=exceeds) == holds
+                    )
+                line.append((taken.action, step(root, taken)))
+                root = root_of(root.rules.game, line[-1][1], "ProofNumberSearch", with_chance=False)
+        except OutOfTime:
+            pass  # as far as that
+        return tuple(line)
+
     def _ask(
         self, goal: float, low: float, high: float, *, exceeds: bool
     ) -> tuple[float, float, tuple[int, ...]]:
@@ -212,20 +242,18 @@ class _Search:
         def keeps(end: float) -> bool:
             return end > goal if exceeds else end >= goal
 
+        if self.counters[loop.NODES]:
+            self.infos[:] = 0  # it holds answers to another question
         if not keeps(low) and keeps(high):
-            if self._prove(goal, exceeds=exceeds):
+            if self._answer(self.root.state, 0, goal, exceeds=exceeds):
                 low = math.nextafter(goal, INFINITY) if exceeds else goal
             else:
                 high = goal if exceeds else math.nextafter(goal, -INFINITY)
         holds = keeps(low)
+        self.answered = goal, exceeds, holds
         if self.root.player != (0 if holds else 1):
             return low, high, ()  # the answer holds whatever the mover does
         return low, high, self._actions(goal, exceeds=exceeds, holds=holds)
-
-    def _prove(self, goal: float, *, exceeds: bool) -> bool:
-        """Find the answer for the root, from the side of player 0."""
-        self.infos[:] = 0
-        return self._answer(self.root.state, 0, goal, exceeds=exceeds)
 
     def _actions(self, goal: float, *, exceeds: bool, holds: bool) -> tuple[int, ...]:
         """Return the actions after which the answer still holds; the table knows most of them."""
@@ -316,6 +344,14 @@ class _Search:
             for choice in root.choices
             if choice.action in best
         )
+        work = SearchStatistics(
+            nodes=int(self.counters[loop.NODES]) + 1,
+            depth=int(self.counters[loop.DEEPEST]) + 1,
+            table_hits=int(self.counters[loop.HITS]),
+            table_entries=self.entries,
+            ending_probes=int(self.counters[loop.PROBES]),
+            seconds=self.watch.seconds,
+        )
         return SearchResult(
             rules=rules,
             state=root.state,
@@ -325,15 +361,10 @@ class _Search:
             upper=high,
             best_actions=best,
             actions=actions,
-            principal_variation=(),
+            principal_variation=self._line(
+                status, is_draw=self.options.at_least is None and low == high
+            ),
             status=status,
             guarantee=Guarantee.TWO_SIDED,
-            statistics=SearchStatistics(
-                nodes=int(self.counters[loop.NODES]) + 1,
-                depth=int(self.counters[loop.DEEPEST]) + 1,
-                table_hits=int(self.counters[loop.HITS]),
-                table_entries=self.entries,
-                ending_probes=int(self.counters[loop.PROBES]),
-                seconds=self.watch.seconds,
-            ),
+            statistics=work,
         )

@@ -122,14 +122,14 @@ def check(model, objective, solver):
     try:
         solution = gamedp.solve(model, objective, solver, tolerance=tolerance)
     except gamedp.NotSolvedError as error:
+        solution = error.solution
         # Endless play that costs next to nothing is all but as good as an end.
         costs = np.abs(model.rewards[model.rewards != 0])
         if len(costs):
             assert costs.min() < 1e-5 * costs.max()
         else:
             # Or play lasts so long that sweeps do not come to an end of it.
-            assert error.solution.status is gamedp.Status.SWEEP_LIMIT
-        solution = error.solution
+            assert solution.status is gamedp.Status.SWEEP_LIMIT
         tolerance = math.inf
     assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
     assert solution.width <= tolerance

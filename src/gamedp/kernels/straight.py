@@ -57,8 +57,7 @@ def leave(
     """Give a state its value, once its successors have theirs.
 
     A probability is 0 if the target is surely missed, and 1 if it is surely reached. A total is
-    infinite if the target may be missed: so are those of choices here, which then are not the best
-    and prove nothing wrong. Errors are those of :func:`gamedp.kernels.proofs.rounded`.
+    infinite if the target may be missed. Errors are those of :func:`gamedp.kernels.proofs.rounded`.
     """
     # If it leads to itself alone, that is what it comes to.
     status[state] = MISSED
@@ -86,6 +85,11 @@ def leave(
             slack += chance * errors[target]
             not_missed += status[target] != MISSED
             not_sure += status[target] != SURE
+        if not probable and not_missed < int(next_t - first_t):
+            # Infinite: nothing to reckon with.
+            num_missing += 1
+            missing = choice if missing == NONE else missing
+            continue
         constant = rows.constants[choice]
         value = constant + total
         if next_t - first_t == ONE and rows.probabilities[first_t] == 1.0:
@@ -95,7 +99,7 @@ def leave(
             count = int(next_t - first_t) + 8
             size += abs(constant)
             slack = (slack + count * UNIT * (size + slack)) * UPWARD + TINY
-        if not_missed == 0 or (not probable and not_missed < int(next_t - first_t)):
+        if not_missed == 0:
             num_missing += 1
             missing = choice if missing == NONE else missing
         if not_sure == 0:

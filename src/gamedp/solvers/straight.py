@@ -95,12 +95,13 @@ def _search(problem: Problem, reporter: Reporter) -> Straight | None:
     stack = np.empty(model.num_states, model.successors.dtype)
     next_edge = np.empty(model.num_states, np.int64)
     found = straight.MORE
-    while found == straight.MORE:
-        found = straight.search_jit(
-            BUDGET, rows, probable, cursor, stack, next_edge, status, values, errors, policy
-        )
-        done = int(cursor[straight.START])
-        reporter.report(done, model.num_states, f"{done:,} of {model.num_states:,} states seen")
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+        while found == straight.MORE:
+            found = straight.search_jit(
+                BUDGET, rows, probable, cursor, stack, next_edge, status, values, errors, policy
+            )
+            done = int(cursor[straight.START])
+            reporter.report(done, model.num_states, f"{done:,} of {model.num_states:,} states seen")
     if found != straight.ALL:
         return None
     if not probable:

@@ -181,7 +181,7 @@ def test_cycles_are_found_by_walking():
 
 @pytest.mark.parametrize("discount", [0.0, 0.5, 0.99])
 def test_probabilities_that_do_not_sum_to_one(discount):
-    """Where they are off, as those of no checked model are, bounds are of the arrays as they are."""
+    """Where they are off, as in no model that is checked, bounds are of the arrays as they are."""
     chance = 0.5 + 4e-10
     model = gamedp.Model.from_arrays(
         [0, 1, 2], [0, 2, 4], [0, 1, 0, 1], [0.5] * 4, rewards=[3.0, 5.0]

@@ -243,7 +243,10 @@ surroundings_jit = compiled(surroundings)
 def approach(
     start: int, stop: int, rows: Rows, values: Floats, policy: Integers
 ) -> tuple[float, float]:
-    """Update ``order[start:stop]`` in place; return the largest change, absolute and relative."""
+    """Update ``order[start:stop]`` in place; return the largest change, absolute and relative.
+
+    Where terms cancel out, what rounding alone may make of them is no relative change.
+    """
     change = relative = 0.0
     for place in range(start, stop):
         state = rows.order[place]
@@ -255,7 +258,14 @@ def approach(
         if not difference <= change:
             change = difference
         if not difference <= relative * abs(value):
-            relative = difference / abs(value) if value != 0.0 else np.inf
+            first = rows.transition_offsets[policy[state]]
+            last = rows.transition_offsets[policy[state] + 1]
+            size = 0.0
+            for t in range(first, last):
+                size += abs(rows.probabilities[t] * values[rows.successors[t]])
+            size = abs(rows.constants[policy[state]]) + rows.discount * size
+            if not difference <= 8.0 * UNIT * size:
+                relative = difference / abs(value) if value != 0.0 else np.inf
         values[state] = value
     return change, relative
 

@@ -209,6 +209,15 @@ class TestSearch:
         assert words["value"] == ["none was found before the limit"]
         assert "best" not in words
 
+    def test_a_question_is_answered_by_bounds(self, run):
+        searcher = "--searcher=proof-number-search"
+        code, out, _ = run("search", "matches", "--set=matches=18", searcher, *PLAIN)
+        assert code == 0
+        words = words_of(out)
+        assert words["value"] == ["not asked for: the bounds are the answer"]
+        assert words["bounds"][0].startswith("just above 0 to inf")
+        assert words["best"] == ["take 1"]
+
     def test_three_players(self, run, run_json):
         command = ("search", "mancala", "--set=players=3,pits=2,stones=1", "--exact")
         command += ("--searcher=max-n", *PLAIN)

@@ -56,11 +56,6 @@ class Reporter:
         """Seconds since the phase began."""
         return time.perf_counter() - self._start
 
-    @property
-    def has_listener(self) -> bool:
-        """Whether anybody wants to know."""
-        return self._callback is not None
-
     def report(self, done: int, total: int | None, detail: str) -> None:
         """Pass the report on, unless the last one was a moment ago."""
         now = time.perf_counter()

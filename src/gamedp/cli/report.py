@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OBJECTIVES",
     "bounded",
+    "exactly",
     "facts",
     "game_words",
     "lines",
@@ -183,8 +184,15 @@ def bounded(
     whose = "" if player is None else f"   for {player_name(player)}"
     return [
         ("value", f"{value!r}{whose}"),
-        ("bounds", f"{lower!r} to {upper!r}   ({_short(lower, upper)} apart)"),
+        ("bounds", f"{exactly(lower)} to {exactly(upper)}   ({_short(lower, upper)} apart)"),
     ]
+
+
+def exactly(number: float) -> str:
+    """Return a number with all its digits; the one next to 0 is no number to read."""
+    if number != 0 and abs(number) == math.ulp(0.0):
+        return "just above 0" if number > 0 else "just below 0"
+    return repr(number)
 
 
 def _short(lower: float, upper: float) -> str:

@@ -328,7 +328,13 @@ def _value_lines(result: SearchResult) -> list[tuple[str, str]]:
         whose = None if count == 1 else player
         words, bounds = report.bounded(value, lower, upper, player=whose)
         if math.isnan(value):
-            words = ("value", "none was found before the limit")
+            is_answered = result.status is gamedp.Status.SOLVED
+            words = (
+                "value",
+                "not asked for: the bounds are the answer"
+                if is_answered
+                else "none was found before the limit",
+            )
         pairs += [words, bounds]
     return pairs
 
@@ -344,7 +350,9 @@ def _rows(result: SearchResult) -> Sequence[str]:
     """Return a line for each action, with a star before the best ones."""
     names = max(len(entry.name) for entry in result.actions)
     values = [
-        repr(getattr(entry, "values", entry.value) if result.rules.num_players > 2 else entry.value)
+        repr(entry.values)
+        if result.rules.num_players > 2 and hasattr(entry, "values")
+        else report.exactly(entry.value)
         for entry in result.actions
     ]
     width = max(map(len, values))

@@ -111,12 +111,14 @@ class TestSearch:
         facts = run_json("search", *SMALL, "--exact", *PLAIN)
         assert facts["proven"]
         assert facts["value"] == facts["lower"] == facts["upper"] == solution.value()
+        assert set(facts["best"]) <= set(solution.best_actions(game.initial_state()))
+        facts = run_json("search", *SMALL, "--exact", "--option=all_best=true", *PLAIN)
         assert facts["best"] == solution.best_actions(game.initial_state())
         # Beyond half of the stones the majority stop counts, which tables do not know.
         assert facts["searcher"]["endings"]["material"] == 11
         words = words_of(run("search", *SMALL, "--exact", *PLAIN)[1])
         assert words["endings"][0].startswith("material up to 11, 12,376 positions, read ")
-        assert words["searcher"] == ["AlphaBeta()"]
+        assert words["searcher"] == ["AlphaBeta(all_best=False)"]
 
     @pytest.mark.parametrize(("endings", "material"), [(0, None), (3, 3)])
     def test_endings_as_asked(self, run_json, endings, material):

@@ -66,7 +66,8 @@ class SearchOptions:
     depth : int
         Plies to look ahead.
     exact : bool
-        Look further until the value is proven, with tables of the endings if the game has them.
+        Look further until the value is proven, with tables of the endings if the game has them. One
+        best action will do, unless --option all_best=true asks for all.
     max_seconds : float
         Stop after so many seconds, with what is known by then.
     max_nodes : float
@@ -118,6 +119,13 @@ class SearchOptions:
         kind = find(SEARCHERS, self.searcher)
         settings = settings_of(kind)
         given = self.given() | more
+        options = self.option or ()
+        if (
+            self.exact
+            and "all_best" in settings
+            and not any(option.startswith("all_best=") for option in options)
+        ):
+            given["all_best"] = False  # to know all takes about twice as long
         asked = given | ({} if not self.endings else {"endings": None})
         for name in asked:
             if name not in settings:
@@ -127,7 +135,7 @@ class SearchOptions:
                 raise InvalidParameterError(message)
         made = make(
             kind,
-            self.option or (),
+            options,
             name=self.searcher,
             option="--option",
             word="option",

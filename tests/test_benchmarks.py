@@ -78,7 +78,7 @@ def test_without_a_compiler_the_rest_is_measured(tmp_path, monkeypatch):
 
 
 def test_every_benchmark_is_listed():
-    helpers = {"__main__", "measure", "problems", "storm"}
+    helpers = {"__main__", "measure", "problems", "programs", "storm"}
     assert {path.stem for path in BENCHMARKS.glob("*.py")} - helpers == set(EXPECTED)
     text = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
     assert all(f"| `{name}` |" in text for name in EXPECTED)

@@ -697,7 +697,7 @@ USAGE_ERRORS = {
     "refused": (["solve", "wubbel", "--set", "goal=0"], "must be a whole number of at least 1"),
     "refused with ValueError": (["solve", "own_rules.py:Flips", "--set", "most=-1"], "negative"),
     "needed": (["solve", "own_rules.py:Flips"], "needs --set most=..."),
-    "tolerance": (["solve", "matches", "--compile=never", "--tolerance", "0"], "must be positive"),
+    "tolerance": (["solve", "matches", "--compile=never", "--tolerance", "0"], "a positive number"),
     "option without solver": (["solve", "nim", "--option", "x=1"], "needs --solver"),
     "discount and horizon": (["solve", "nim", "--discount=0.5", "--horizon=2"], "does not go with"),
     "no discount": (["solve", "nim", "--objective", "discounted"], "needs --discount"),

@@ -258,3 +258,14 @@ def test_bounds_at_a_random_start_are_rounded_outward():
     weights = list(map(Fraction, chances))
     mean = sum(w * Fraction(x) for w, x in zip(weights, numbers, strict=True)) / sum(weights)
     assert low < mean < high == math.nextafter(low, INF)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"max_seconds": 1.0}, {"max_states": 10}, {"max_bytes": 1e6}, {"compile": "never"}],
+    ids=lambda limits: next(iter(limits)),
+)
+def test_limits_of_exploration_are_none_of_solving_a_model(limits):
+    name = next(iter(limits))
+    with pytest.raises(gamedp.InvalidParameterError, match=f"{name} is for exploring a game"):
+        gamedp.solve(model(), gamedp.Reachability([2]), **limits)

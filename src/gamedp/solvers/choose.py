@@ -81,7 +81,8 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     progress : callable, optional
         Is called with a :class:`gamedp.Progress` now and then.
     compile, box, max_states, max_seconds, max_bytes
-        For the exploration of a game; see :func:`gamedp.compile`.
+        For the exploration of a game; see :func:`gamedp.compile`. With a model they are refused: a
+        solver has limits of its own.
     keep : bool
         Whether to keep the solution in the user's cache folder, and to read the one that is kept
         there of exactly these rules, parameters, objective, solver and tolerance instead of solving
@@ -150,6 +151,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         )
     if isinstance(game_or_model, (Model, StagedModel)):
         model = game_or_model
+        _refuse_limits(compile, box, max_states, max_seconds, max_bytes)
     else:
         from gamedp.compiler import compile_game  # noqa: PLC0415 - not needed for models
 
@@ -168,6 +170,26 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     problem = Problem(model, objective)
     chosen = _choose(problem, progress)[0] if chosen is None else chosen
     return solve_as_asked(chosen, problem, tolerance, progress, relative=relative)
+
+
+def _refuse_limits(
+    compile: str, box: Any, max_states: float, max_seconds: float, max_bytes: float | None
+) -> None:
+    """Refuse what is for the exploration of a game where a model is given."""
+    given = {
+        "compile": compile != "auto",
+        "box": box is not None,
+        "max_states": max_states != float("inf"),
+        "max_seconds": max_seconds != float("inf"),
+        "max_bytes": max_bytes is not None,
+    }
+    for name, is_given in given.items():
+        if is_given:
+            message = (
+                f"{name} is for exploring a game, and this is a model already. Limits of solving "
+                "are the solver's: solver=gamedp.ValueIteration(max_seconds=60)."
+            )
+            raise InvalidParameterError(message)
 
 
 def _of_stages(solver: Any) -> StageInduction:

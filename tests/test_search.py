@@ -466,3 +466,17 @@ class TestPerft:
     def test_depth_is_checked(self):
         with pytest.raises(gamedp.InvalidParameterError, match="depth"):
             gamedp.perft(Mancala(), -1)
+
+
+@pytest.mark.parametrize(("pits", "stones"), [(3, 2), (4, 1), (4, 2)])
+def test_one_best_action_leaves_open_what_is_not_known_of_the_others(pits, stones):
+    game = Mancala(pits, stones)
+    solution = gamedp.solve(game)
+    truth = {worth.action: worth.value for worth in solution.action_values(game.initial_state())}
+    result = gamedp.AlphaBeta(all_best=False).search(game)
+    assert result.value == max(truth.values())
+    assert {truth[action] for action in result.best_actions} == {result.value}
+    for entry in result.actions:
+        assert entry.lower <= truth[entry.action] <= entry.upper
+        assert entry.value >= truth[entry.action]
+        assert entry.bound == "at most" or entry.value == truth[entry.action]

@@ -613,8 +613,8 @@ class _Search:
             action, score, kind = entry.choice.action, entry.score, entry.kind
             if entry.low == entry.high:
                 score, kind = entry.low, LOWER | UPPER
-            elif is_proven and entry.high < best:
-                score, kind = entry.high, UPPER
+            elif is_proven:
+                score, kind = entry.high, UPPER  # whether it is as good as the best may be open
             # For certain as good as the best; or as far as the depth shows, and not for certain
             # worse.
             seems_best = entry.score == best and entry.kind & LOWER and entry.high >= best

@@ -247,6 +247,8 @@ def scaled(number: float | None, unit: str) -> str:
             if abs(number) >= 2**power:
                 return f"{number / 2**power:.3g} {name}"
         return f"{number:.3g} B"
+    if unit.startswith("times"):
+        return f"{number:.3g} {unit}"
     for size, prefix in PREFIXES:
         if abs(number) >= size:
             return f"{number / size:.3g} {prefix}{unit}"

@@ -176,20 +176,23 @@ def _refuse_limits(
     compile: str, box: Any, max_states: float, max_seconds: float, max_bytes: float | None
 ) -> None:
     """Refuse what is for the exploration of a game where a model is given."""
-    given = {
-        "compile": compile != "auto",
-        "box": box is not None,
-        "max_states": max_states != float("inf"),
-        "max_seconds": max_seconds != float("inf"),
-        "max_bytes": max_bytes is not None,
-    }
-    for name, is_given in given.items():
-        if is_given:
-            message = (
-                f"{name} is for exploring a game, and this is a model already. Limits of solving "
-                "are the solver's: solver=gamedp.ValueIteration(max_seconds=60)."
-            )
-            raise InvalidParameterError(message)
+    given = [
+        name
+        for name, is_given in (
+            ("compile", compile != "auto"),
+            ("box", box is not None),
+            ("max_states", max_states != float("inf")),
+            ("max_seconds", max_seconds != float("inf")),
+            ("max_bytes", max_bytes is not None),
+        )
+        if is_given
+    ]
+    if given:
+        message = (
+            f"{given[0]} is for exploring a game, and this is a model already. Limits of solving "
+            "are the solver's: solver=gamedp.ValueIteration(max_seconds=60)."
+        )
+        raise InvalidParameterError(message)
 
 
 def _of_stages(solver: Any) -> StageInduction:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.kernels.bellman import backup_jit
-from gamedp.kernels.intervals import enclose_jit
+from gamedp.kernels.intervals import enclose_best_jit, enclose_jit
 from gamedp.kernels.jit import compiled
 
 if TYPE_CHECKING:
@@ -33,24 +33,10 @@ def narrow(
     moved = 0
     for place in range(start, stop):
         state = rows.order[place]
-        first = rows.choice_offsets[state]
-        last = rows.choice_offsets[state + 1]
-        if first == last:
+        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
             continue
         maximises = rows.maximise[state]
-        sign = 1.0 if maximises else -1.0
-        low = high = -np.inf
-        low_choice = high_choice = first
-        for choice in range(first, last):
-            below, above = enclose_jit(choice, rows, lower, upper)
-            if sign * below > low:
-                low = sign * below
-                low_choice = choice
-            if sign * above > high:
-                high = sign * above
-                high_choice = choice
-        low *= sign
-        high *= sign
+        low, high, low_choice, high_choice = enclose_best_jit(state, rows, lower, upper)
         if low > lower[state]:
             moved += 1
             lower[state] = low

@@ -90,6 +90,27 @@ def enclose(choice: int, rows: Rows, lower: Floats, upper: Floats) -> tuple[floa
 enclose_jit = inlined(enclose)
 
 
+def enclose_best(
+    state: int, rows: Rows, lower: Floats, upper: Floats
+) -> tuple[float, float, int, int]:
+    """Return a lower and an upper bound of what a state is worth, and the choice that has each."""
+    sign = 1.0 if rows.maximise[state] else -1.0
+    low = high = -np.inf
+    low_choice = high_choice = rows.choice_offsets[state]
+    for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+        below, above = enclose_jit(choice, rows, lower, upper)
+        if sign * below > low:
+            low = sign * below
+            low_choice = choice
+        if sign * above > high:
+            high = sign * above
+            high_choice = choice
+    return sign * low, sign * high, low_choice, high_choice
+
+
+enclose_best_jit = inlined(enclose_best)
+
+
 def tighten(
     start: int,
     stop: int,
@@ -114,24 +135,10 @@ def tighten(
     moved = refuted = 0
     for place in range(start, stop):
         state = rows.order[place]
-        first = rows.choice_offsets[state]
-        last = rows.choice_offsets[state + 1]
-        if first == last:
+        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
             continue
         maximises = rows.maximise[state]
-        sign = 1.0 if maximises else -1.0
-        low = high = -np.inf
-        low_choice = high_choice = first
-        for choice in range(first, last):
-            below, above = enclose_jit(choice, rows, lower, upper)
-            if sign * below > low:
-                low = sign * below
-                low_choice = choice
-            if sign * above > high:
-                high = sign * above
-                high_choice = choice
-        low *= sign
-        high *= sign
+        low, high, low_choice, high_choice = enclose_best_jit(state, rows, lower, upper)
         # Written so that a NaN refutes.
         if low >= lower[state]:
             moved += low > lower[state]

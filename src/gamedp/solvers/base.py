@@ -432,6 +432,9 @@ class FixedPointSolver:
         relative : bool
             Whether that is `tolerance` times the absolute value, for each state.
         """
+        at_once = None if relative else self.solved_at_once(problem, tolerance, progress)
+        if at_once is not None:
+            return at_once
         require(self, problem)
         if relative and not self.goes_relative:
             solution: Solution = solve_as_asked(self, problem, tolerance, progress, relative=True)
@@ -444,6 +447,13 @@ class FixedPointSolver:
             self.iterate(run)
             proven = proper.is_proper or proper.is_contested
             return run.solution(self, proven=proven, reduction=reduction)
+
+    def solved_at_once(
+        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+    ) -> Solution | None:
+        """Return the solution where a method has a way of its own to it, without a run."""
+        del problem, tolerance, progress
+        return None
 
     def iterate(self, run: Run) -> None:
         """Fill in the values of a run and, where that can be done, prove them."""

@@ -39,6 +39,7 @@ def may_be_acyclic(model: Model) -> bool:
     return not whole.meets_itself_jit(*_graph(model), np.zeros(model.num_states, np.int32))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
 def solve_discounted(
     solver: Any,
     problem: Problem,

@@ -82,33 +82,21 @@ class ModifiedPolicyIteration(FixedPointSolver):
         """Say whether this solver can do the problem, and why not."""
         return support_of_proper(problem)
 
-    def solve(
-        self,
-        problem: Problem,
-        *,
-        tolerance: float,
-        progress: ProgressCallback | None = None,
-        relative: bool = False,
-    ) -> Solution:
-        """Solve the problem so that every value is known within `tolerance`.
-
-        Parameters
-        ----------
-        relative : bool
-            Whether that is `tolerance` times the absolute value, for each state.
-        """
-        if relative or not is_one_equation(problem):
-            return super().solve(problem, tolerance=tolerance, progress=progress, relative=relative)
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in the end
-            return solve_discounted(
-                self,
-                problem,
-                tolerance,
-                progress,
-                max_sweeps=self.max_sweeps,
-                inner_sweeps=MOST if self.inner_sweeps is None else self.inner_sweeps,
-                max_seconds=self.max_seconds,
-            )
+    def solved_at_once(
+        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+    ) -> Solution | None:
+        """Return the solution of a discounted problem whose players keep their places."""
+        if not is_one_equation(problem):
+            return None
+        return solve_discounted(
+            self,
+            problem,
+            tolerance,
+            progress,
+            max_sweeps=self.max_sweeps,
+            inner_sweeps=MOST if self.inner_sweeps is None else self.inner_sweeps,
+            max_seconds=self.max_seconds,
+        )
 
     def iterate(self, run: Run) -> None:
         """Go through the components."""

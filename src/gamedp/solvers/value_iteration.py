@@ -56,23 +56,12 @@ class ValueIteration(FixedPointSolver):
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def solve(
-        self,
-        problem: Problem,
-        *,
-        tolerance: float,
-        progress: ProgressCallback | None = None,
-        relative: bool = False,
-    ) -> Solution:
-        """Solve the problem so that every value is known within `tolerance`.
-
-        Parameters
-        ----------
-        relative : bool
-            Whether that is `tolerance` times the absolute value, for each state.
-        """
-        if relative or self.sweep != "jacobi" or not is_one_equation(problem):
-            return super().solve(problem, tolerance=tolerance, progress=progress, relative=relative)
+    def solved_at_once(
+        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+    ) -> Solution | None:
+        """Return the solution of a discounted problem whose players keep their places."""
+        if self.sweep != "jacobi" or not is_one_equation(problem):
+            return None
         return solve_discounted(
             self,
             problem,

@@ -321,3 +321,16 @@ class CrowdBounded(Crowd):
     def value_range(self, state, player):
         most = float(self.values // 2)
         return -most, most
+
+
+def assert_follows_best_play(game, result, depth):
+    """Check that the line of a game without dice is play by the rules, worth what was found."""
+    state = game.initial_state()
+    for action, following in result.principal_variation:
+        assert (1.0, following) in list(game.outcomes(state, action))
+        state = following
+    if game.is_terminal(state):
+        assert game.payoff(state, 0) == result.value
+    else:
+        assert len(result.principal_variation) == depth
+        assert game.heuristic(state, 0) == result.value

@@ -21,6 +21,7 @@ from search_games import (
     DiceySum,
     Mirrored,
     Race,
+    assert_follows_best_play,
 )
 
 import gamedp
@@ -235,15 +236,7 @@ def test_what_a_window_cuts_off_is_never_called_exact(kind, pruning):
 def test_the_line_is_best_play_where_there_are_no_dice(depth, compile):
     game = Mancala(pits=3, stones=1)
     result = gamedp.Expectiminimax(depth=depth).search(game, compile=compile)
-    state = game.initial_state()
-    for action, following in result.principal_variation:
-        assert (1.0, following) in list(game.outcomes(state, action))
-        state = following
-    if game.is_terminal(state):
-        assert game.payoff(state, 0) == result.value
-    else:
-        assert len(result.principal_variation) == depth
-        assert game.heuristic(state, 0) == result.value
+    assert_follows_best_play(game, result, depth)
 
 
 def test_the_line_ends_where_dice_are_thrown():

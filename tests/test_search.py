@@ -10,7 +10,14 @@ import numba
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_games import Bounded, Earning, MadeUp, Mirrored, Node
+from search_games import (
+    Bounded,
+    Earning,
+    MadeUp,
+    Mirrored,
+    Node,
+    assert_follows_best_play,
+)
 
 import gamedp
 from gamedp.games.mancala import Mancala
@@ -156,15 +163,7 @@ class TestLines:
     def test_plain_minimax_follows_best_play(self, depth, compile):
         game = Mancala(pits=3, stones=1)
         result = gamedp.Minimax(depth=depth).search(game, compile=compile)
-        state = game.initial_state()
-        for action, following in result.principal_variation:
-            assert (1.0, following) in list(game.outcomes(state, action))
-            state = following
-        if game.is_terminal(state):
-            assert game.payoff(state, 0) == result.value
-        else:
-            assert len(result.principal_variation) == depth
-            assert game.heuristic(state, 0) == result.value
+        assert_follows_best_play(game, result, depth)
 
     def test_the_line_of_plain_minimax_ends_where_dice_are_thrown(self):
         game = Wubbel(goal=2, faces=2, busts=(2,), grace=True)

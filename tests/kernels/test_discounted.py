@@ -3,6 +3,7 @@
 import attrs
 import numpy as np
 import pytest
+from equations import arrays_of, copied
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,21 +33,6 @@ def random_graph(seed, num_states, *, ends):
     chances = random.random(len(successors)) + 0.05
     chances /= np.repeat(np.add.reduceat(chances, transition_offsets[:-1].astype(int)), widths)
     return choice_offsets, transition_offsets, successors, chances, random.normal(size=len(widths))
-
-
-def copied(argument):
-    """Return a copy of an array, or of a tuple of arrays."""
-    if isinstance(argument, tuple):
-        return type(argument)(*map(copied, argument))
-    return argument.copy() if isinstance(argument, np.ndarray) else argument
-
-
-def arrays_of(arguments):
-    for argument in arguments:
-        if isinstance(argument, tuple):
-            yield from arrays_of(argument)
-        elif isinstance(argument, np.ndarray):
-            yield argument
 
 
 def laid_out(case):

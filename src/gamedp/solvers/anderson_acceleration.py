@@ -9,9 +9,10 @@ import numpy as np
 
 from gamedp.kernels import bellman
 from gamedp.problem import Problem
-from gamedp.solvers.base import FixedPointSolver, Run, Support, support_of_proper
+from gamedp.solvers.base import FixedPointSolver, Support, support_of_proper
 from gamedp.solvers.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.run import Run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

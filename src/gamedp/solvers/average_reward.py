@@ -17,7 +17,8 @@ from gamedp.progress import ProgressCallback, Reporter
 from gamedp.solution import Guarantee, Solution, Status
 from gamedp.solvers.average_parts import EndComponents, best_policy, is_easy_to_eliminate
 from gamedp.solvers.average_ways import Ways
-from gamedp.solvers.base import Support, check_range, make_solution, require
+from gamedp.solvers.base import Support, require
+from gamedp.solvers.finishing import check_range, make_solution
 from gamedp.solvers.options import positive, whole_and_positive
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from gamedp.objectives import TotalReward
 from gamedp.problem import Problem
 from gamedp.solution import Status
 from gamedp.solvers.average_parts import graph_of, is_easy_to_eliminate, offsets_of, ragged
-from gamedp.solvers.base import Run
 from gamedp.solvers.policy_iteration import PolicyIteration
+from gamedp.solvers.run import Run
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 
 if TYPE_CHECKING:

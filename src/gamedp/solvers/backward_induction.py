@@ -13,18 +13,15 @@ from gamedp.problem import Problem
 from gamedp.progress import Reporter
 from gamedp.reduction import Reduction, needs_reduction
 from gamedp.solution import Guarantee, Status, width_of
-from gamedp.solvers.base import (
-    Run,
-    Support,
+from gamedp.solvers.base import Support, reduction_of, require, support_of_fixed_points
+from gamedp.solvers.finishing import (
     check_range,
     finished,
     make_solution,
     outward,
-    reduction_of,
-    require,
     room_for_policies,
-    support_of_fixed_points,
 )
+from gamedp.solvers.run import Run
 from gamedp.solvers.straight import Straight, straight_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import numpy as np
 
 from gamedp.kernels import intervals, proofs
 from gamedp.solution import Status
-from gamedp.solvers.base import Run, outward
+from gamedp.solvers.finishing import outward
+from gamedp.solvers.run import Run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ import numpy as np
 
 from gamedp.kernels import proofs, topological
 from gamedp.solution import Status
-from gamedp.solvers.base import Run
+from gamedp.solvers.run import Run
 
 __all__ = ["share_of_tolerance", "solve_by_components", "sweep_until_proven"]
 

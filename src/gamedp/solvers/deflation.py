@@ -43,10 +43,10 @@ from gamedp.problem import Problem
 from gamedp.reduction.fixing import fix
 from gamedp.reduction.sets import almost_sure, end_components
 from gamedp.solvers.average_parts import ragged
-from gamedp.solvers.base import Run
 from gamedp.solvers.brackets import Bracket
 from gamedp.solvers.contest import solved_anyhow
 from gamedp.solvers.policy_iteration import PolicyIteration
+from gamedp.solvers.run import Run
 from gamedp.structure import Structure
 
 if TYPE_CHECKING:

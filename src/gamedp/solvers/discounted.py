@@ -11,7 +11,8 @@ from gamedp.kernels import whole
 from gamedp.objectives import Discounted
 from gamedp.progress import ProgressCallback, Reporter
 from gamedp.solution import Guarantee, Solution, Status
-from gamedp.solvers.base import Run, make_solution, outward
+from gamedp.solvers.finishing import make_solution, outward
+from gamedp.solvers.run import Run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

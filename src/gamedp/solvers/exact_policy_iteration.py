@@ -13,19 +13,14 @@ from gamedp.objectives import AverageReward, FiniteHorizon
 from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Status, width_of
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import (
-    Support,
-    make_solution,
-    reduction_of,
-    require,
-    room_for_policies,
-)
+from gamedp.solvers.base import Support, reduction_of, require
 from gamedp.solvers.contest import (
     Contest,
     contest_of,
     solved_anyhow,
     support_of_contests,
 )
+from gamedp.solvers.finishing import make_solution, room_for_policies
 from gamedp.solvers.options import positive, whole_and_positive
 from gamedp.solvers.rational_process import Process, StoppedError, Terms
 from gamedp.solvers.rationals import (

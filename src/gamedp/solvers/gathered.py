@@ -13,7 +13,7 @@ from gamedp.solvers.components import share_of_tolerance
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.solvers.base import Run
+    from gamedp.solvers.run import Run
 
 __all__ = ["LARGEST", "solve_gathered"]
 

@@ -7,10 +7,11 @@ from typing import ClassVar
 import attrs
 
 from gamedp.problem import Problem
-from gamedp.solvers.base import FixedPointSolver, Run, Support, support_of_deflating
+from gamedp.solvers.base import FixedPointSolver, Support, support_of_deflating
 from gamedp.solvers.brackets import Bracket
 from gamedp.solvers.deflation import bound_contested
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.run import Run
 
 __all__ = ["IntervalIteration"]
 

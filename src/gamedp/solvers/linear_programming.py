@@ -8,10 +8,11 @@ import numpy as np
 from gamedp.kernels import bellman
 from gamedp.problem import Problem
 from gamedp.solution import Status
-from gamedp.solvers.base import FixedPointSolver, Run, Support, reduction_of, support_of_proper
+from gamedp.solvers.base import FixedPointSolver, Support, reduction_of, support_of_proper
 from gamedp.solvers.components import share_of_tolerance, solve_by_components
 from gamedp.solvers.linear_systems import evaluate, inner_matrix, steps_of_policy
 from gamedp.solvers.options import positive
+from gamedp.solvers.run import Run
 
 __all__ = ["LinearProgramming"]
 

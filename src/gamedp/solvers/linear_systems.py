@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.kernels.bellman import Rows
-    from gamedp.solvers.base import Run
+    from gamedp.solvers.run import Run
 
 __all__ = ["evaluate", "inner_matrix", "leading_out", "steps_of_policy"]
 

@@ -9,10 +9,11 @@ from gamedp.kernels import bellman, policies
 from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback
 from gamedp.solution import Solution
-from gamedp.solvers.base import FixedPointSolver, Run, Support, support_of_proper
+from gamedp.solvers.base import FixedPointSolver, Support, support_of_proper
 from gamedp.solvers.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.discounted import is_one_equation, solve_discounted
 from gamedp.solvers.options import none_or_more, positive, whole_and_positive
+from gamedp.solvers.run import Run
 
 __all__ = ["ModifiedPolicyIteration"]
 

@@ -8,9 +8,10 @@ import attrs
 import numpy as np
 
 from gamedp.problem import Problem
-from gamedp.solvers.base import FixedPointSolver, Run, Support, support_of_proper
+from gamedp.solvers.base import FixedPointSolver, Support, support_of_proper
 from gamedp.solvers.brackets import Bracket
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.run import Run
 
 __all__ = ["OptimisticValueIteration"]
 

@@ -10,10 +10,11 @@ from gamedp.kernels import elimination
 from gamedp.problem import Problem
 from gamedp.reduction.unfolding import unfold
 from gamedp.solution import Status
-from gamedp.solvers.base import FixedPointSolver, Run, Support, support_of_proper
+from gamedp.solvers.base import FixedPointSolver, Support, support_of_proper
 from gamedp.solvers.components import share_of_tolerance, solve_by_components
 from gamedp.solvers.linear_systems import evaluate, leading_out, steps_of_policy
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.run import Run
 
 __all__ = ["PolicyIteration"]
 

@@ -6,9 +6,10 @@ import attrs
 
 from gamedp.kernels import priorities
 from gamedp.problem import Problem
-from gamedp.solvers.base import FixedPointSolver, Run, Support, support_of_proper
+from gamedp.solvers.base import FixedPointSolver, Support, support_of_proper
 from gamedp.solvers.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.run import Run
 
 __all__ = ["PrioritizedSweeping"]
 

@@ -15,7 +15,8 @@ from gamedp.objectives import TotalReward, has_target
 from gamedp.problem import Problem
 from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Status
-from gamedp.solvers.base import Support, make_solution, require
+from gamedp.solvers.base import Support, require
+from gamedp.solvers.finishing import make_solution
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,9 +9,10 @@ import numpy as np
 
 from gamedp.kernels import proofs, sound
 from gamedp.problem import Problem
-from gamedp.solvers.base import FixedPointSolver, Run, Support, reduction_of, support_of_proper
+from gamedp.solvers.base import FixedPointSolver, Support, reduction_of, support_of_proper
 from gamedp.solvers.brackets import Bracket
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.run import Run
 
 __all__ = ["SoundValueIteration"]
 

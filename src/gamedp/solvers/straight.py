@@ -11,7 +11,7 @@ from gamedp.kernels import straight
 from gamedp.kernels.bellman import Rows
 from gamedp.objectives import Reachability, TotalReward
 from gamedp.progress import Reporter
-from gamedp.solvers.base import check_range
+from gamedp.solvers.finishing import check_range
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,13 +11,14 @@ from gamedp.kernels.proofs import UNIT
 from gamedp.progress import Reporter
 from gamedp.reduction.unfolding import rounding_of, widened
 from gamedp.solution import Guarantee, Status, width_of
-from gamedp.solvers.base import Support, make_solution, require
+from gamedp.solvers.base import Support, require
 from gamedp.solvers.contest import (
     Contest,
     contest_of,
     solved_anyhow,
     support_of_contests,
 )
+from gamedp.solvers.finishing import make_solution
 from gamedp.solvers.options import positive, whole_and_positive
 from gamedp.solvers.policy_iteration import PolicyIteration
 

@@ -10,7 +10,6 @@ from gamedp.kernels import bellman, blocks
 from gamedp.problem import Problem
 from gamedp.solvers.base import (
     FixedPointSolver,
-    Run,
     Support,
     support_of_deflating,
     support_of_fixed_points,
@@ -19,6 +18,7 @@ from gamedp.solvers.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.deflation import bound_contested
 from gamedp.solvers.gathered import LARGEST, solve_gathered
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.run import Run
 
 __all__ = ["TopologicalValueIteration"]
 

@@ -9,9 +9,10 @@ from gamedp.kernels import bellman, proofs
 from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback
 from gamedp.solution import Solution, Status
-from gamedp.solvers.base import FixedPointSolver, Run
+from gamedp.solvers.base import FixedPointSolver
 from gamedp.solvers.discounted import is_one_equation, solve_discounted
 from gamedp.solvers.options import Sweep, one_of, positive, whole_and_positive
+from gamedp.solvers.run import Run
 
 __all__ = ["ValueIteration"]
 

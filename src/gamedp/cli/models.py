@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 
 import gamedp
 from gamedp.adapters import LoadedModel
@@ -21,7 +22,6 @@ from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gamedp.model import Model
@@ -74,11 +74,13 @@ def solve_file(
         solution.certificate().save(certificate)
     if output.json:
         facts = report.facts(name, solution) | {"objective": question.words, "notes": loaded.notes}
+        facts |= _first_action(loaded, solution)
         del facts["parameters"]
         report.print_json({"model": facts.pop("game")} | facts)
     else:
         words = ", ".join(f"{name} {word}" for name, word in question.words.items())
         pairs = [("model", repr(loaded)), *report.value_lines(solution)]
+        pairs += _first_action(loaded, solution).items()
         pairs += [
             (label, words.removeprefix("name ") if label == "objective" else text)
             for label, text in report.measures(solution)
@@ -91,6 +93,18 @@ def solve_file(
         print(report.lines(pairs))
     if failure is not None:
         raise failure
+
+
+def _first_action(loaded: LoadedModel, solution: gamedp.Solution) -> dict[str, str]:
+    """Return what to do at the start by its name in the file, if there is one start and a choice.
+
+    No word of a policy that is not known.
+    """
+    start = loaded.model.initial_states[0]
+    begin, end = loaded.model.choice_offsets[start : start + 2].tolist()
+    if len(loaded.model.initial_states) > 1 or end - begin < 2:
+        return {}
+    return {"action": loaded.action_name(int(solution.policy[start]))}
 
 
 def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOptions) -> Question:
@@ -129,14 +143,37 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
     return Question(loaded.with_rewards(reward), objective, _given(asked))
 
 
-def model_with_digest(name: str, digest: str, coalition: list[str] | None) -> Model:
-    """Return the model in a file, with those of its rewards with which it has the digest.
+def model_with_digest(
+    name: str, claims: gamedp.Certificate, coalition: list[str] | None
+) -> tuple[Model, dict[str, str]]:
+    """Return the model in a file that a certificate is of, and words for what that claims.
 
-    The model as it is if it never has.
+    The model has those of the file's rewards with which it has the digest; it is as it is if it
+    never has. The words say which rewards these are, and by which labels sets of states are known.
     """
     loaded = gamedp.load_model(name, coalition=coalition)
-    models = [loaded.model, *(loaded.with_rewards(reward) for reward in loaded.rewards)]
-    return next((model for model in models if model.digest() == digest), loaded.model)
+    words = {}
+    for option in attrs.fields(type(claims.objective)):
+        value = getattr(claims.objective, option.name)
+        if isinstance(value, np.ndarray):
+            words[option.name] = _label_of(loaded, value)
+        elif value is not None:
+            words[option.name] = str(value)
+    if loaded.model.digest() == claims.digest:
+        return loaded.model, words
+    for reward in loaded.rewards:
+        model = loaded.with_rewards(reward)
+        if model.digest() == claims.digest:
+            return model, {"reward": reward} | words
+    return loaded.model, words
+
+
+def _label_of(loaded: LoadedModel, states: NDArray[np.bool_]) -> str:
+    """Return the label that just these states have; how many they are if there is none."""
+    for label, mask in loaded.labels.items():
+        if np.array_equal(mask, states):
+            return label
+    return f"{np.count_nonzero(states):,} of {len(states):,} states"
 
 
 def _given(words: dict[str, Any]) -> dict[str, Any]:

@@ -34,6 +34,8 @@ def folder(tmp_path, monkeypatch):
     gamedp.save_model("thirds.umb", thirds, rewards={"coins": np.array([0.1, 0.7])})
     text = "@type: DTMC\n@nr_states\n2\n@model\nstate 0 init\naction 0\n0 : 0.3333333333\n"
     (tmp_path / "chain.drn").write_text(f"{text}1 : 0.6666666666\nstate 1 end\naction 0\n1 : 1\n")
+    (tmp_path / "walk.tra").write_text("3 4\n0 1 0.25\n0 2 0.75\n1 1 1\n2 2 1\n")
+    (tmp_path / "walk.sta").write_text("(x,won)\n0:(0,false)\n1:(1,true)\n2:(-1,false)\n")
     (tmp_path / "cut.umb").write_bytes((tmp_path / "model.umb").read_bytes()[:200])
     return tmp_path
 
@@ -106,6 +108,14 @@ def test_what_is_asked(run, options, value, objective):
     assert facts["notes"] == []
 
 
+@pytest.mark.parametrize(
+    ("states", "value"), [("x=-1", 0.75), ("won=true", 0.25), ("x=1,won=true", 0.25)]
+)
+def test_states_by_their_variables(run, states, value):
+    code, out, _ = run("walk.tra", "--reach", states, "--json")
+    assert (code, json.loads(out)["value"]) == (0, value)
+
+
 def test_lines_for_people(run):
     code, out, _ = run("model.umb", "--reach", "goal", "--allowed", "0", "--tolerance", "1e-9")
     assert code == 0
@@ -173,6 +183,10 @@ def test_a_solver_that_stops_too_early(run):
     [
         (["model.umb", "--reach", "gaol"], "no label 'gaol'; did you mean 'goal'"),
         (["model.umb", "--reach", "4"], "there is no state 4; they are numbered 0 to 3"),
+        (["walk.tra", "--reach", "y=1"], "no variable 'y'; known: won, x."),
+        (["walk.tra", "--reach", "won=1"], "won is false or true, not '1'"),
+        (["walk.tra", "--reach", "x=true"], "x is a whole number, not 'true'"),
+        (["walk.tra", "--reach", "x=1,won=false"], "there is no state with x=1, won=false"),
         (["model.umb"], "--reward must say which reward counts: steps, coins."),
         (["model.umb", "--reward", "step"], "no reward structure 'step'; did you mean 'steps'"),
         (["none.umb"], "has no rewards; --reach asks for a probability. Its labels: goal, bad"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from gamedp.objectives import Objective
 
 __all__ = ["Question", "model_with_digest", "question_about", "solve_file"]
+
+
+WHOLE = re.compile(r"-?\d{1,18}")
 
 
 @attrs.frozen(eq=False)
@@ -196,7 +200,7 @@ def _reward(loaded: LoadedModel, name: str | None) -> str:
 
 
 def _states(loaded: LoadedModel, text: str, option: str) -> NDArray[np.bool_] | list[int]:
-    """Return the states that a label has, or that are listed.
+    """Return the states that a label has, that are listed, or in which variables are so.
 
     Raises
     ------
@@ -204,6 +208,8 @@ def _states(loaded: LoadedModel, text: str, option: str) -> NDArray[np.bool_] | 
         If there is no such label or state.
     """
     numbers = text.split(",")
+    if text not in loaded.labels and "=" in text:
+        return _where(loaded, numbers, option)
     if text in loaded.labels or not all(number.isdecimal() for number in numbers):
         return loaded.states(text)
     states, end = [int(number) for number in numbers], loaded.model.num_states
@@ -211,3 +217,24 @@ def _states(loaded: LoadedModel, text: str, option: str) -> NDArray[np.bool_] | 
         message = f"{option}: there is no state {max(states)}; they are numbered 0 to {end - 1}."
         raise UnknownNameError(message)
     return states
+
+
+def _where(loaded: LoadedModel, conditions: list[str], option: str) -> NDArray[np.bool_]:
+    """Return the states in which variables have values, as in ``x=2``, ``b=true``."""
+    found = np.ones(loaded.model.num_states, np.bool_)
+    for condition in conditions:
+        name, _, value = condition.partition("=")
+        if name not in loaded.variables:
+            kind = "variable"
+            raise UnknownNameError.nearest(kind, name, loaded.variables)
+        column = loaded.variables[name]
+        words = ("false", "true") if column.dtype == np.bool_ else ()
+        if value not in words and (words or not WHOLE.fullmatch(value)):
+            wanted = " or ".join(words) or "a whole number"
+            message = f"{option}: {name} is {wanted}, not {value!r}."
+            raise InvalidParameterError(message)
+        found &= column == (words.index(value) if words else int(value))
+    if not found.any():
+        message = f"{option}: there is no state with {', '.join(conditions)}."
+        raise UnknownNameError(message)
+    return found

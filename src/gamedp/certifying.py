@@ -129,9 +129,9 @@ def _proven(solution: Solution, plain: Certificate) -> Certificate:
             return _ranked(model, plain)
         except CertificateError as error:
             refused = error
-    ways = [_wider, _finer]
+    ways = [_wider, _finer, _finest]
     if stopped_by_rounding or solution.exact is not None:
-        ways.reverse()
+        ways = [_finer, _finest, _wider]
     for way in ways:
         for margin in MARGINS:
             changed = way(solution, plain, margin)
@@ -161,18 +161,20 @@ def _wider(solution: Solution, plain: Certificate, margin: float) -> Certificate
     return wider if _is_close(plain, wider) else None
 
 
-def _finer(solution: Solution, plain: Certificate, margin: float) -> Certificate | None:
-    """Return bounds near the values as sums of two doubles; None if there are none."""
+def _finer(
+    solution: Solution, plain: Certificate, margin: float, parts: int = 2
+) -> Certificate | None:
+    """Return bounds near the values as sums of some doubles; None if there are none."""
     ranking = _Ranking(solution.model, plain, margin)
-    high, rest = np.stack([solution.values, -solution.values]), np.zeros_like(ranking.bounds)
-    if solution.exact is not None:
-        high, rest = np.stack([cut(solution.exact, sign) for sign in (1, -1)], axis=1)
-    inside = ranking.active & np.isfinite(high)
+    values = solution.values.tolist() if solution.exact is None else solution.exact
+    start = np.stack([cut([sign * value for value in values], parts) for sign in (1, -1)])
+    inside = ranking.active & np.isfinite(start[:, 0])
+    as_it_is = np.zeros_like(start)
+    as_it_is[:, 0] = ranking.bounds
     refining = Refining(
         model=solution.model,
         plain=plain,
-        high=np.where(inside, high, ranking.bounds),
-        rest=np.where(inside, rest, 0.0),
+        parts=np.where(inside[:, None, :], start, as_it_is),
         active=inside,
         helps=ranking.graph.helps,
         choices=np.where(
@@ -180,6 +182,13 @@ def _finer(solution: Solution, plain: Certificate, margin: float) -> Certificate
         ),
     )
     return refining.certificate() if refining.refine(signed=2 * (solution.exact is None)) else None
+
+
+def _finest(solution: Solution, plain: Certificate, margin: float) -> Certificate | None:
+    """Return bounds as sums of so many doubles that no play lasts too long for them."""
+    if solution.model.num_transitions > MOST_EXACT:
+        return None
+    return _finer(solution, plain, margin, parts=4)
 
 
 def _is_close(plain: Certificate, wider: Certificate) -> bool:

@@ -10,24 +10,29 @@ the next step corrects them.
 
 from __future__ import annotations
 
+import heapq
+import itertools
+import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 import numpy as np
 from scipy import sparse
 
 from gamedp.certificate.sides import turned
-from gamedp.certificate.worth import slices, worths
+from gamedp.certificate.worth import exact_worth, slices, worths
 from gamedp.kernels import sparse_elimination
 from gamedp.kernels.blocks import VALUE, Block
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from gamedp.certificate import Certificate
+    from gamedp.certificate.sides import Side
     from gamedp.model import Model
 
     Flags = NDArray[np.bool_]
@@ -36,11 +41,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Refining", "cut"]
 
+Number: TypeAlias = Fraction | float
+
 MOST_STEPS = 30
 """Steps of Newton's method."""
 
 MOST_TERMS = 200_000_000
 """Terms to combine in one elimination."""
+
+MOST_SLOW_TERMS = 3_000_000
+"""The same, with many digits."""
+
+DIGITS = 100
+"""More than sums of four doubles have."""
+
+GROWTH = 1.5
+"""How much more is taken off in each step than what is missed."""
 
 FLOOR = 2.0**-102
 """What sums of two doubles can lose by rounding, as a part of them, and some."""
@@ -49,21 +65,19 @@ LEAST = 2.0**-1068
 """The same where numbers end."""
 
 
-def cut(exact: Sequence[Fraction | float], sign: float) -> tuple[Floats, Floats]:
-    """Return sums of two doubles just below some numbers times a sign; (S,) each."""
-    pairs = [_two_below(sign * number) for number in exact]
-    high, rest = np.array(pairs).reshape(-1, 2).T.copy()
-    return high, rest
+def cut(numbers: Sequence[Number], count: int) -> Floats:
+    """Return sums of so many doubles just below some numbers; (count, S)."""
+    parts = [_parts(number, count) for number in numbers]
+    return np.array(parts).reshape(-1, count).T.copy()
 
 
-def _two_below(number: Fraction | float) -> tuple[float, float]:
-    high = _below(number)
-    return high, _below(number - Fraction(high)) if np.isfinite(high) else 0.0
-
-
-def _below(number: Fraction | float) -> float:
-    near = float(number)
-    return float(np.nextafter(near, -np.inf)) if near > number else near
+def _parts(number: Number, count: int) -> list[float]:
+    parts: list[float] = []
+    while len(parts) < count:
+        near = float(number)
+        parts.append(math.nextafter(near, -math.inf) if near > number else near)
+        number = number - Fraction(parts[-1]) if math.isfinite(parts[-1]) else 0.0
+    return parts
 
 
 @attrs.define(eq=False)
@@ -75,8 +89,9 @@ class Refining:
     model : Model
     plain : Certificate
         Of what objective they are.
-    high, rest : (2, S)
-        What is proven is their sum; `rest` is never negative.
+    parts : (2, K, S)
+        What is proven is their sum, K at least 2; none but the first is negative. If there are more
+        than two, all that is compared and added is so in rational numbers.
     active, helps : (2, S) bool
         Where a finite bound is to be shown, and whether one choice of the mover does.
     choices : (2, S)
@@ -85,8 +100,7 @@ class Refining:
 
     model: Model
     plain: Certificate
-    high: Floats
-    rest: Floats
+    parts: Floats
     active: Flags
     helps: Flags
     choices: Integers
@@ -95,13 +109,13 @@ class Refining:
 
     def certificate(self) -> Certificate:
         """Return a certificate of these bounds, without ranks."""
-        rests = self.rest[:, None, :]
+        lower, upper = self.parts[0], -self.parts[1]
         return attrs.evolve(
             self.plain,
-            lower=self.high[0],
-            upper=-self.high[1],
-            lower_rest=rests[0] if rests[0].any() else None,
-            upper_rest=-rests[1] if rests[1].any() else None,
+            lower=lower[0],
+            upper=upper[0],
+            lower_rest=lower[1:] if lower[1:].any() else None,
+            upper_rest=upper[1:] if upper[1:].any() else None,
         )
 
     def refine(self, *, signed: int) -> bool:
@@ -118,7 +132,8 @@ class Refining:
                 self._judge()
                 self._choose()
                 short = np.take_along_axis(self.short, self.choices, axis=1)
-                extra = np.take_along_axis(self.extra, self.choices, axis=1)
+                # What the comparison cannot tell apart changes with the bounds, a little.
+                extra = GROWTH**step * np.take_along_axis(self.extra, self.choices, axis=1)
                 missed = self.active & (short > 0)
                 if step >= signed and not missed.any():
                     return True
@@ -130,10 +145,14 @@ class Refining:
     def _judge(self) -> None:
         """Find how far the bounds are above what each choice is surely worth."""
         claimed = self.certificate()
+        exactly = self.parts.shape[1] > 2
         self.short = np.empty((2, self.model.num_choices))
         self.extra = np.empty((2, self.model.num_choices))
         for number, sign in enumerate((1.0, -1.0)):
             side = turned(self.model, claimed, claimed.objective, sign)
+            if exactly:
+                self._judge_exactly(number, side)
+                continue
             inequality = side.inequalities[0]
             for rows in slices(self.model):
                 here = slice(rows.choices.start, rows.choices.stop)
@@ -146,6 +165,22 @@ class Refining:
                 self.extra[number, here] = np.where(
                     off > 0, 0.25 * off + FLOOR * np.abs(bound) + LEAST, 0.0
                 )
+
+    def _judge_exactly(self, number: int, side: Side) -> None:
+        """Find how far the bounds of a side are above what choices are worth, in rationals."""
+        offsets = self.model.choice_offsets.tolist()
+        inequality = side.inequalities[0]
+        floor = 2.0 ** (8 - 53 * self.parts.shape[1])
+        for state in np.flatnonzero(self.active[number]).tolist():
+            choices = range(offsets[state], offsets[state + 1])
+            if self.helps[number, state]:
+                choices = range(at := int(self.choices[number, state]), at + 1)
+            for choice in choices:
+                short = inequality.exact(state) - exact_worth(self.model, side, inequality, choice)
+                short = float(np.nextafter(float(short), np.inf)) if short > 0 else float(short)
+                self.short[number, choice] = short
+                extra = 2.0**-10 * abs(short) + floor * abs(float(inequality.bound[state])) + LEAST
+                self.extra[number, choice] = extra if short else 0.0
 
     def _choose(self) -> None:
         """Let opponents do the most harm."""
@@ -170,18 +205,24 @@ class Refining:
         """
         discount = getattr(self.plain.objective, "discount", 1.0)
         chain = _Chain.of(self.model, self.active, self.choices, ends=discount < 1)
-        shift = np.zeros(missed.size)
-        if not chain.solve(discount, missed.reshape(-1), shift):
-            return False
-        down = shift.reshape(missed.shape)
-        moved = (down != 0) & np.isfinite(down)
-        high, lost = _two_sum(self.high, -down)
-        high, rest = _two_sum(high, lost + self.rest)
-        below = np.where(rest < 0, np.nextafter(high, -np.inf), high)
-        rest = np.where(rest < 0, np.maximum(np.nextafter((high - below) + rest, 0.0), 0.0), rest)
-        self.high = np.where(moved, below, self.high)
-        self.rest = np.where(moved, rest, self.rest)
-        return True
+        if self.parts.shape[1] == 2:
+            shift = chain.solve(discount, missed.reshape(-1))
+            if shift is not None:
+                down = np.zeros(missed.size)
+                down[chain.nodes] = shift
+                down = down.reshape(missed.shape)
+                moved = (down != 0) & np.isfinite(down)
+                self.parts = np.where(moved[:, None, :], _two_less(self.parts, down), self.parts)
+            return shift is not None
+        exact_shift = chain.solve_slowly(discount, missed.reshape(-1))
+        for node, more in zip(
+            chain.nodes.tolist(), exact_shift or (), strict=exact_shift is not None
+        ):
+            if more:
+                place = np.s_[node // self.model.num_states, :, node % self.model.num_states]
+                exact = sum(map(Fraction, self.parts[place].tolist()), -Fraction(more))
+                self.parts[place] = _parts(exact, self.parts.shape[1])
+        return exact_shift is not None
 
 
 @attrs.frozen(eq=False)
@@ -236,8 +277,8 @@ class _Chain:
         targets = targets[inside].astype(model.structure.place.dtype)
         return cls(nodes, offsets, targets, chances[inside], leaving)
 
-    def solve(self, discount: float, known: Floats, values: Floats) -> bool:
-        """Set values to what is expected in all of what is known of each node; or say not."""
+    def solve(self, discount: float, known: Floats) -> Floats | None:
+        """Return what is expected in all of what is known; (n,). None if that is too much work."""
         count = len(self.nodes)
         every = np.arange(count + 1, dtype=np.uintp)
         nothing = np.zeros(count)
@@ -256,8 +297,55 @@ class _Chain:
         )
         numbers = np.zeros((4, count))
         terms = sparse_elimination.eliminate_jit(count, discount, block, MOST_TERMS, numbers)
-        values[self.nodes] = numbers[VALUE]
-        return bool(terms >= 0)
+        return numbers[VALUE] if terms >= 0 else None
+
+    def solve_slowly(self, discount: float, known: Floats) -> list[Decimal] | None:
+        """Do the same with so many digits that sums of near numbers keep enough of them."""
+        chances = [Decimal(discount * chance) for chance in self.chances.tolist()]
+        left = [Decimal(1 - discount) + Decimal(discount * out) for out in self.leaving.tolist()]
+        sums = list(map(Decimal, known[self.nodes].tolist()))
+        shares: list[dict[int, Decimal]] = []
+        terms = 0
+        with localcontext(prec=DIGITS):
+            for node, (first, last) in enumerate(itertools.pairwise(self.offsets.tolist())):
+                row: dict[int, Decimal] = {}
+                _add(row, zip(self.targets[first:last].tolist(), chances[first:last], strict=True))
+                before = [target for target in row if target < node]
+                heapq.heapify(before)
+                while before:
+                    middle = heapq.heappop(before)
+                    chance = row.pop(middle)
+                    sums[node] += chance * sums[middle]
+                    left[node] += chance * left[middle]
+                    for target in shares[middle].keys() - row.keys():
+                        if target < node:
+                            heapq.heappush(before, target)
+                    _add(row, ((t, chance * share) for t, share in shares[middle].items()))
+                    terms += len(shares[middle])
+                row.pop(node, None)
+                out = left[node] + sum(row.values())
+                if not out or terms > MOST_SLOW_TERMS:
+                    return None
+                shares.append({target: chance / out for target, chance in row.items()})
+                sums[node] /= out
+                left[node] /= out
+            for node in reversed(range(len(sums))):
+                sums[node] += sum(share * sums[target] for target, share in shares[node].items())
+        return sums
+
+
+def _add(row: dict[int, Decimal], more: Iterable[tuple[int, Decimal]]) -> None:
+    for target, chance in more:
+        row[target] = row.get(target, Decimal(0)) + chance
+
+
+def _two_less(parts: Floats, down: Floats) -> Floats:
+    """Return sums of two doubles less some numbers, or a little less than that."""
+    high, lost = _two_sum(parts[:, 0], -down)
+    high, rest = _two_sum(high, lost + parts[:, 1])
+    below = np.where(rest < 0, np.nextafter(high, -np.inf), high)
+    rest = np.where(rest < 0, np.maximum(np.nextafter((high - below) + rest, 0.0), 0.0), rest)
+    return np.stack([below, rest], axis=1)
 
 
 def _leads_out(sources: Integers, targets: Integers, count: int) -> Flags:

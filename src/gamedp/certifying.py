@@ -165,8 +165,11 @@ def _finer(
     solution: Solution, plain: Certificate, margin: float, parts: int = 2
 ) -> Certificate | None:
     """Return bounds near the values as sums of some doubles; None if there are none."""
+    values: Any = solution.exact
+    if values is None:
+        values = solution.values.tolist()
+        plain = attrs.evolve(plain, lower=solution.values, upper=solution.values)
     ranking = _Ranking(solution.model, plain, margin)
-    values = solution.values.tolist() if solution.exact is None else solution.exact
     start = np.stack([cut([sign * value for value in values], parts) for sign in (1, -1)])
     inside = ranking.active & np.isfinite(start[:, 0])
     as_it_is = np.zeros_like(start)

@@ -215,14 +215,14 @@ class Refining:
                 self.parts = np.where(moved[:, None, :], _two_less(self.parts, down), self.parts)
             return shift is not None
         exact_shift = chain.solve_slowly(discount, missed.reshape(-1))
-        for node, more in zip(
-            chain.nodes.tolist(), exact_shift or (), strict=exact_shift is not None
-        ):
+        if exact_shift is None:
+            return False
+        for node, more in zip(chain.nodes.tolist(), exact_shift, strict=True):
             if more:
                 place = np.s_[node // self.model.num_states, :, node % self.model.num_states]
                 exact = sum(map(Fraction, self.parts[place].tolist()), -Fraction(more))
                 self.parts[place] = _parts(exact, self.parts.shape[1])
-        return exact_shift is not None
+        return True
 
 
 @attrs.frozen(eq=False)

@@ -184,7 +184,7 @@ def _finer(
             ranking.graph.helps, ranking.choices(), np.asarray(solution.policy, np.int64)
         ),
     )
-    return refining.certificate() if refining.refine(signed=2 * (solution.exact is None)) else None
+    return refining.certificate() if refining.refine(signed=0 if solution.exact else 3) else None
 
 
 def _finest(solution: Solution, plain: Certificate, margin: float) -> Certificate | None:

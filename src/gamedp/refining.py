@@ -132,13 +132,14 @@ class Refining:
                 self._judge()
                 self._choose()
                 short = np.take_along_axis(self.short, self.choices, axis=1)
-                # What the comparison cannot tell apart changes with the bounds, a little.
-                extra = GROWTH**step * np.take_along_axis(self.extra, self.choices, axis=1)
                 missed = self.active & (short > 0)
                 if step >= signed and not missed.any():
                     return True
-                wanted = self.active & (np.isfinite(short) if step < signed else missed)
-                if not self._lower(np.where(wanted, short + extra, 0.0)):
+                # What the comparison cannot tell apart changes with the bounds, a little.
+                share = GROWTH ** (step - signed) if step >= signed - 1 else 0.0
+                more = share * np.take_along_axis(self.extra, self.choices, axis=1)
+                wanted = self.active & np.isfinite(short) if step < signed else missed
+                if not self._lower(np.where(wanted, short + more, 0.0)):
                     return False
         return False
 

@@ -10,7 +10,14 @@ import numpy as np
 
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.model import check_finite
-from gamedp.objectives import AverageReward, Objective, Reachability, TotalReward, resolved
+from gamedp.objectives import (
+    AverageReward,
+    Discounted,
+    Objective,
+    Reachability,
+    TotalReward,
+    resolved,
+)
 
 if TYPE_CHECKING:
     import os
@@ -23,6 +30,10 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 __all__ = ["Certificate", "check_complete", "may_drift", "sums_until"]
+
+MOST_RESTS = 8
+"""How many numbers may be added to a bound: so few that their sum is rounded seven times."""
+LARGEST_REST = 2.0**1000
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
@@ -39,6 +50,10 @@ class Certificate:
     lower, upper : (S,) float64
         What is claimed: the value of every state lies between them. An infinite number claims
         nothing if it is on the outer side, and else that the value is infinite.
+    lower_rest, upper_rest : (K, S) float64 or None
+        What is proven, where a double is too coarse for it: not `lower`, but its exact sum with the
+        K numbers here, which are at least 0 and so imply the bound that is claimed; at most 0 for
+        `upper`. For discounted and other totals, and for probabilities; None if doubles do.
     lower_ranks, upper_ranks : (S,) int64 or None
         For :class:`TotalReward` and :class:`Reachability`: a number that can fall with a step; or
         -1 for a state that needs none. In terminal states and targets it counts as 0.
@@ -60,6 +75,8 @@ class Certificate:
     objective: Objective
     lower: Floats
     upper: Floats
+    lower_rest: Floats | None = None
+    upper_rest: Floats | None = None
     lower_ranks: Integers | None = None
     upper_ranks: Integers | None = None
     lower_gains: Integers | None = None
@@ -135,13 +152,19 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
     needed |= {"lower_ranks": ranked, "upper_ranks": ranked}
     needed |= {"lower_gains": ranked, "upper_gains": ranked}
     needed |= {"bias_lower": average, "bias_upper": average}
+    rested = ranked or isinstance(objective, Discounted)
+    needed |= {"lower_rest": rested, "upper_rest": rested}
     optional = {"lower_gains", "upper_gains"}
+    if rested:
+        optional |= {"lower_rest", "upper_rest"}
     if may_drift(model, objective):
         optional |= {"bias_lower", "bias_upper"}
     for name, wanted in needed.items():
         array = getattr(certificate, name)
-        if name in optional and (array is None or name.startswith("bias")):
-            if array is not None:
+        if name in optional and (array is None or not name.endswith("gains")):
+            if array is not None and name.endswith("rest"):
+                _check_rest(name, array, getattr(certificate, name.removesuffix("_rest")))
+            elif array is not None:
                 _check_array(name, array, model.num_states, finite=False)
             continue
         if (array is not None) != wanted:
@@ -173,6 +196,25 @@ def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: boo
     if wrong.any():
         state = int(wrong.argmax())
         message = f"{name}[{state}] is {array[state]}; {what}."
+        raise CertificateError(message)
+
+
+def _check_rest(name: str, array: NDArray[Any], bound: Floats) -> None:
+    shaped = array.ndim == 2 and len(array) <= MOST_RESTS and array.shape[1:] == bound.shape
+    if array.dtype != np.float64 or not shaped:
+        message = (
+            f"{name} holds {array.dtype} of shape {array.shape}; it must hold float64 of shape "
+            f"(K, {len(bound)}), K at most {MOST_RESTS}."
+        )
+        raise CertificateError(message)
+    sign = 1.0 if name == "lower_rest" else -1.0
+    wrong = ~((sign * array >= 0) & (np.abs(array) <= np.where(np.isinf(bound), 0.0, LARGEST_REST)))
+    if wrong.any():
+        number, state = np.argwhere(wrong)[0].tolist()
+        message = (
+            f"{name}[{number}, {state}] is {array[number, state]}; it must be finite and "
+            f"{'at least' if sign > 0 else 'at most'} 0, and 0 beside an infinite bound."
+        )
         raise CertificateError(message)
 
 

@@ -158,7 +158,7 @@ def _check_side(model: Model, side: Side) -> int:
 
 def check_ends(model: Model, side: Side) -> None:
     """Check the bound where the value is known."""
-    wrong = side.ends & ~(side.bound <= side.worth)
+    wrong = side.ends & ~(side.top <= side.worth)
     if wrong.any():
         state = int(wrong.argmax())
         message = (
@@ -202,7 +202,7 @@ def compare(model: Model, side: Side, rows: Rows) -> tuple[Flags, Flags]:
     holds, fails = np.ones(len(rows.choices), np.bool_), np.zeros(len(rows.choices), np.bool_)
     for inequality in side.inequalities:
         worth = worths(model, side, inequality, rows)
-        its_holds, its_fails = worth.compare(inequality.bound[rows.state_of])
+        its_holds, its_fails = worth.compare(*inequality.of(rows.state_of))
         holds &= its_holds
         fails |= its_fails
     infinite = side.bound[rows.state_of] == np.inf  # their ranks say all
@@ -227,7 +227,7 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
         progress = falls
         if side.ending is Ending.RANKED:
             # Who stays at a rank earns again and again, or is content with play without end.
-            content = bound <= side.draw
+            content = side.top[rows.state_of] <= side.draw
             goes_on = _drifts(model, side, rows, earns | ((reward >= 0) & content))
             progress |= keeps & (rank > 0) & goes_on
             progress |= (rank == NEVER) & content & ((reward >= 0) | side.never_earns)
@@ -364,9 +364,7 @@ def _reason(model: Model, side: Side, state: int, choice: int) -> str:
             f"{_rank(side.traps[0][state])}, and the least after it is {_rank(least)}"
         )
     for inequality in side.inequalities:
-        short = Fraction(float(inequality.bound[state])) - exact_worth(
-            model, side, inequality, choice
-        )
+        short = inequality.exact(state) - exact_worth(model, side, inequality, choice)
         if short > 0:
             limit = "no more" if side.sign > 0 else "no less"
             what = "reward and head start" if inequality.gain is not None else "bound"
@@ -378,7 +376,7 @@ def _reason(model: Model, side: Side, state: int, choice: int) -> str:
     if rank == NEVER:
         return (
             f"may go on for ever, for its rank is -1, which is worth {side.sign * side.draw!r} at "
-            "best" + (", and earns less than nothing" if side.bound[state] <= side.draw else "")
+            "best" + (", and earns less than nothing" if side.top[state] <= side.draw else "")
         )
     least = int(np.minimum.reduceat(rows.follow(*side.ranks), rows.starts)[row])
     return (

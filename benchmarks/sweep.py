@@ -58,11 +58,11 @@ def of_case(states: int, banded: bool, rounds: int) -> list[measure.Row]:
     model = gamedp.Model.from_arrays(**arrays)
     values = np.random.default_rng(1).random(states)
     equation, kept = equation_of(gamedp.Problem(model, gamedp.Discounted(DISCOUNT)))
-    new_values, numbers = np.empty(states), np.zeros(whole.NUM_NUMBERS)
-    everything = (np.uintp(0), np.uintp(states), False)
+    new_values = np.empty(states)
+    everything = (np.uintp(0), np.uintp(states), False, 0.0)
 
     def sweep() -> None:
-        whole.examine_jit(*everything, equation, kept, values, new_values, numbers)
+        whole.examine_jit(*everything, equation, kept, values, new_values)
 
     def ours() -> float:
         return fastest(sweep)

@@ -63,7 +63,6 @@ def certify(solution: Solution) -> Certificate:
             f"{solution.guarantee.value}."
         )
         raise UnsupportedProblemError(message)
-    _require_rules(solution)
     plain = Certificate(
         objective=objective,
         lower=solution.lower,
@@ -89,20 +88,6 @@ def certify(solution: Solution) -> Certificate:
         verify(model, plain)
         return plain
     return _proven(solution, plain)
-
-
-def _require_rules(solution: Solution) -> None:
-    """Raise for an infinite value that certificates have no rules for."""
-    objective = solution.objective
-    until = isinstance(objective, TotalReward) and objective.until is not None
-    unbounded = solution.upper == -np.inf
-    if until and unbounded.any():
-        state = solution.model.state(int(unbounded.argmax()))
-        message = (
-            f"the value of {state!r} is minus infinity: whoever wants the least can put the target "
-            "off as long as they like. There are no certificates for that."
-        )
-        raise UnsupportedProblemError(message)
 
 
 def _worth_of_a_draw(solution: Solution) -> float:
@@ -259,6 +244,9 @@ class _Ranking:
         self.drifts = np.full(shape, -np.inf)
         self.ranks = np.full(shape, NONE)
         self.gains = np.full(shape, NONE)
+        self.escapes = np.full(shape, NONE)
+        self.strict = np.array([[side.ending is Ending.STRICT] for side in self.sides])
+        self.finite = self._leads_to_claims()
         if self.ranked:
             self._rank()
             self._trap()
@@ -287,6 +275,18 @@ class _Ranking:
             for choice in choices.tolist():
                 self.good[number, choice] = exactly_keeps(self.model, side, choice)
 
+    def _leads_to_claims(self) -> Flags:
+        """Say which choices cannot lead to a bound of minus infinity; (2, C)."""
+        finite = np.ones_like(self.good)
+        if not (self.bounds == np.inf).any():
+            return finite  # of no interest
+        for number, side in enumerate(self.sides):
+            for rows in slices(self.model):
+                after = rows.follow(side.bound, -side.inequalities[0].other)
+                here = slice(rows.choices.start, rows.choices.stop)
+                finite[number, here] = np.minimum.reduceat(after, rows.starts) > -np.inf
+        return finite
+
     def _rank(self) -> None:
         """Rank the nodes of finite bounds."""
         model = self.model
@@ -301,7 +301,9 @@ class _Ranking:
         at_end = np.stack([side.ranks[0] == 0 for side in self.sides]) & by_rank
         reached = self._queue(queue, 0, at_end, 0)
         candidates = self.active & by_rank
-        good = self.good & by_rank
+        owners = model.structure.owners
+        infinite = self.strict & (self.bounds == np.inf)
+        good = self.good & by_rank & (self.finite | ~infinite[:, owners])
         first = 0
         while True:
             first = kernels.spread_jit(
@@ -395,26 +397,22 @@ class _Ranking:
         left = self.required & (self.bounds == np.inf)
         if not left.any():
             return
-        until = self.sides[0].until
+        self.escapes = np.where(left & self.strict, self.ranks, NONE)
+        self.ranks[left] = NONE
         ends = np.stack([side.ends for side in self.sides])
         ranked = ends & (self.bounds == np.inf)
         rank = int(ranked.any())
-        good = np.ones_like(self.good)
-        if not until:
-            for number, side in enumerate(self.sides):
-                for rows in slices(self.model):
-                    after = rows.follow(side.bound, -side.inequalities[0].other)
-                    here = slice(rows.choices.start, rows.choices.stop)
-                    good[number, here] = np.minimum.reduceat(after, rows.starts) > -np.inf
+        # Where play without end is worth nothing but to be endless, all choices do for that.
+        free = np.array([[side.ending is Ending.FREE] for side in self.sides])
         while left.any():
-            if until:
-                members = self._trapped(left, ranked, good)
-            else:
-                nobody = np.zeros_like(left)
-                members, gains = self._gaining(left, ranked, good, nobody)
-                if not members.any():
-                    members = self._drifting(left, ranked, good)
-                self.gains[members] = gains[members]
+            members = self._trapped(left & free, ranked, np.ones_like(self.good))
+            earning = left & ~free
+            nobody = np.zeros_like(left)
+            earns, gains = self._gaining(earning, ranked, self.finite, nobody)
+            if not earns.any():
+                earns = self._drifting(earning, ranked, self.finite)
+            self.gains[earns] = gains[earns]
+            members |= earns
             if not members.any():
                 return
             self.ranks[members] = rank
@@ -438,6 +436,7 @@ class _Ranking:
             upper_ranks=self.ranks[1],
             lower_gains=gains[0],
             upper_gains=gains[1],
+            escapes=self.escapes[1] if (self.escapes != NONE).any() else None,
             bias_lower=biases[0],
             bias_upper=biases[1],
         )

@@ -61,6 +61,9 @@ class Certificate:
         Numbers that can fall while the rank stays, until something is earned (for the lower bound)
         or paid (for the upper one), or play without end is worth the bound. None if there is no
         need for any.
+    escapes : (S,) int64 or None
+        For a total until a target that is minus infinity: a number that can fall until the target
+        is reached, or -1 for a state that needs none. None if there is no need for any.
     bias_lower, bias_upper : (S,) float64 or None
         For :class:`AverageReward`: the head start of each state, for either bound. For a total of
         endless play that earns and loses: numbers that are less than what the next step earns and
@@ -81,6 +84,7 @@ class Certificate:
     upper_ranks: Integers | None = None
     lower_gains: Integers | None = None
     upper_gains: Integers | None = None
+    escapes: Integers | None = None
     bias_lower: Floats | None = None
     bias_upper: Floats | None = None
     draw: float = 0.0
@@ -124,7 +128,7 @@ class Certificate:
 
 def may_drift(model: Model, objective: Objective) -> bool:
     """Say whether endless play may earn and lose, and by and by have earned ever more."""
-    return isinstance(objective, TotalReward) and not sums_until(objective) and not model.has_swaps
+    return isinstance(objective, TotalReward) and not model.has_swaps
 
 
 def sums_until(objective: Objective) -> bool:
@@ -154,14 +158,15 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
     needed |= {"bias_lower": average, "bias_upper": average}
     rested = ranked or isinstance(objective, Discounted)
     needed |= {"lower_rest": rested, "upper_rest": rested}
-    optional = {"lower_gains", "upper_gains"}
+    needed["escapes"] = sums_until(objective)
+    optional = {"lower_gains", "upper_gains", "escapes"}
     if rested:
         optional |= {"lower_rest", "upper_rest"}
     if may_drift(model, objective):
         optional |= {"bias_lower", "bias_upper"}
     for name, wanted in needed.items():
         array = getattr(certificate, name)
-        if name in optional and (array is None or not name.endswith("gains")):
+        if name in optional and (array is None or name.startswith("bias") or name.endswith("rest")):
             if array is not None and name.endswith("rest"):
                 _check_rest(name, array, getattr(certificate, name.removesuffix("_rest")))
             elif array is not None:
@@ -177,7 +182,7 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
 
 
 def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: bool) -> None:
-    kind: type = np.int64 if name.endswith(("ranks", "gains")) else np.float64
+    kind: type = np.int64 if name.endswith(("ranks", "gains", "escapes")) else np.float64
     if array.dtype != kind or array.shape != (num_states,):
         message = (
             f"{name} holds {array.dtype} of shape {array.shape}; it must hold {kind.__name__} of "

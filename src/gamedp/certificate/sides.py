@@ -44,7 +44,7 @@ class Ending(enum.Enum):
     RANKED = enum.auto()
     """Ranks that fall until play ends, or a bound and rewards for which it need not."""
     STRICT = enum.auto()
-    """Ranks that fall until play ends."""
+    """Ranks that fall until play ends, also where the bound is plus infinity."""
 
 
 @attrs.frozen(eq=False)
@@ -121,7 +121,8 @@ class Side:
         The first one is about what is claimed.
     ranks, traps : (S,), (S,)
         Ranks of finite bounds, and of those of plus infinity, NEVER elsewhere; and each with that
-        of the opposite side, which counts after a change of places.
+        of the opposite side, which counts after a change of places. If ranks must fall until play
+        ends, the first ones have the escapes where the bound is plus infinity, else 0 there.
     gains : (S,), (S,)
         The numbers that fall until something is earned, and those of the opposite side.
     ends : (S,) bool
@@ -223,12 +224,18 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         free |= claimed.top <= 0
     # Play without end is worth the same to both after a change of places, or nobody can say what.
     is_fair = not model.has_swaps or 2 * Fraction(certificate.draw) == Fraction(model.constant_sum)
+    ending = _ending(objective, sign)
+    own_ranks = _falling(ranks[0], pair[0], free)
+    if ending is Ending.STRICT:
+        escapes = np.full(len(ends), -1) if certificate.escapes is None else certificate.escapes
+        infinite = (pair[0] == np.inf) & ~free
+        own_ranks = np.where(infinite, np.where(escapes < 0, NEVER, escapes), own_ranks)
     return Side(
         sign=sign,
         inequalities=inequalities,
-        ending=_ending(objective, sign),
+        ending=ending,
         until=sums_until(objective),
-        ranks=(_falling(ranks[0], pair[0], free), _falling(ranks[1], -pair[1], ends)),
+        ranks=(own_ranks, _falling(ranks[1], -pair[1], ends)),
         traps=(_trapping(ranks[0], pair[0], ends), _trapping(ranks[1], -pair[1], ends)),
         gains=(_or_zeros(gains[0], model.num_states), _or_zeros(gains[1], model.num_states)),
         maximise=(model.players == 0) == ((objective.optimum == "max") == (sign > 0)),

@@ -22,7 +22,7 @@ ARRAYS = (
     *("lower", "upper"),
     *("lower_rest", "upper_rest"),
     *("lower_ranks", "upper_ranks"),
-    *("lower_gains", "upper_gains"),
+    *("lower_gains", "upper_gains", "escapes"),
     *("bias_lower", "bias_upper"),
 )
 

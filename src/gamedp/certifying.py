@@ -26,6 +26,8 @@ from gamedp.refining import Refining, cut
 from gamedp.solution import Guarantee, Solution, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from gamedp.model import Model
@@ -101,36 +103,59 @@ def _worth_of_a_draw(solution: Solution) -> float:
 
 
 def _proven(solution: Solution, plain: Certificate) -> Certificate:
-    """Return a certificate that is accepted: of the bounds as they are, if possible.
+    """Return a certificate that is accepted, of the first bounds that are and have hardly moved.
 
-    Else exact values are made finer than doubles, and other bounds a little wider; where that does
-    not do, the values are made finer, too.
+    If there are none, of the narrowest ones.
     """
-    model = solution.model
-    stopped_by_rounding = solution.status is Status.ROUNDING and solution.exact is None
     refused: CertificateError | None = None
-    if not stopped_by_rounding:
+    narrowest: Certificate | None = None
+    for changed in _candidates(solution, plain):
         try:
-            return _ranked(model, plain)
+            certificate = _ranked(solution.model, changed)
         except CertificateError as error:
-            refused = error
-    ways = [_wider, _finer, _finest]
-    if stopped_by_rounding or solution.exact is not None:
-        ways = [_finer, _finest, _wider]
-    for way in ways:
-        for margin in MARGINS:
-            changed = way(solution, plain, margin)
-            if changed is None:
-                continue
-            try:
-                return _ranked(model, changed)
-            except CertificateError as error:
-                refused = refused or error
+            refused = refused or error
+            continue
+        if _is_close(plain, certificate):
+            return certificate
+        if narrowest is None or _width(certificate) < _width(narrowest):
+            narrowest = certificate
+    if narrowest is not None:
+        return narrowest
     message = (
         f"the bounds of {type(solution.solver).__name__} cannot be certified: {refused} Solve with "
         "a larger tolerance, or by another solver."
     )
     raise CertificateError(message) from refused
+
+
+def _candidates(solution: Solution, plain: Certificate) -> Iterator[Certificate]:
+    """Go through bounds that may be accepted, the best ones first.
+
+    The bounds as they are; else exact values made finer than doubles, or other bounds a little
+    wider; where that does not do, other values made finer, too.
+    """
+    stopped_by_rounding = solution.status is Status.ROUNDING and solution.exact is None
+    first, *others = _wider, _finer, _finer_still, _finest
+    if stopped_by_rounding or solution.exact is not None:
+        others = [*others, first]
+    else:
+        others = [first, *others]
+    if not stopped_by_rounding:
+        yield plain
+    for way in others:
+        for margin in MARGINS:
+            changed = way(solution, plain, margin)
+            if changed is not None:
+                yield changed
+    if stopped_by_rounding:
+        yield plain
+
+
+def _width(certificate: Certificate) -> float:
+    """Return how far finite bounds are apart at most."""
+    with np.errstate(invalid="ignore"):
+        apart = certificate.upper - certificate.lower
+    return float(np.max(apart, where=np.isfinite(apart), initial=0.0))
 
 
 def _ranked(model: Model, plain: Certificate) -> Certificate:
@@ -166,17 +191,26 @@ def _finer(
         active=inside,
         helps=ranking.graph.helps,
         choices=np.where(
-            ranking.graph.helps, ranking.choices(), np.asarray(solution.policy, np.int64)
+            ranking.graph.helps & ~ranking.free,
+            ranking.choices(),
+            np.asarray(solution.policy, np.int64),
         ),
     )
     return refining.certificate() if refining.refine(signed=0 if solution.exact else 3) else None
 
 
-def _finest(solution: Solution, plain: Certificate, margin: float) -> Certificate | None:
-    """Return bounds as sums of so many doubles that no play lasts too long for them."""
+def _finer_still(solution: Solution, plain: Certificate, margin: float) -> Certificate | None:
+    """Return bounds as sums of four doubles; None for large models."""
     if solution.model.num_transitions > MOST_EXACT:
         return None
     return _finer(solution, plain, margin, parts=4)
+
+
+def _finest(solution: Solution, plain: Certificate, margin: float) -> Certificate | None:
+    """Return bounds as sums of as many doubles as there may be; None for large models."""
+    if solution.model.num_transitions > MOST_EXACT:
+        return None
+    return _finer(solution, plain, margin, parts=9)
 
 
 def _is_close(plain: Certificate, wider: Certificate) -> bool:
@@ -245,6 +279,7 @@ class _Ranking:
         self.ranks = np.full(shape, NONE)
         self.gains = np.full(shape, NONE)
         self.escapes = np.full(shape, NONE)
+        self.free = np.array([[side.ending is Ending.FREE] for side in self.sides])
         self.strict = np.array([[side.ending is Ending.STRICT] for side in self.sides])
         self.finite = self._leads_to_claims()
         if self.ranked:
@@ -403,10 +438,9 @@ class _Ranking:
         ranked = ends & (self.bounds == np.inf)
         rank = int(ranked.any())
         # Where play without end is worth nothing but to be endless, all choices do for that.
-        free = np.array([[side.ending is Ending.FREE] for side in self.sides])
         while left.any():
-            members = self._trapped(left & free, ranked, np.ones_like(self.good))
-            earning = left & ~free
+            members = self._trapped(left & self.free, ranked, np.ones_like(self.good))
+            earning = left & ~self.free
             nobody = np.zeros_like(left)
             earns, gains = self._gaining(earning, ranked, self.finite, nobody)
             if not earns.any():

@@ -52,8 +52,8 @@ MOST_TERMS = 200_000_000
 MOST_SLOW_TERMS = 3_000_000
 """The same, with many digits."""
 
-DIGITS = 100
-"""More than sums of four doubles have."""
+DIGITS = 200
+"""More than sums of nine doubles have."""
 
 GROWTH = 1.5
 """How much more is taken off in each step than what is missed."""

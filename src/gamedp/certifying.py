@@ -8,6 +8,7 @@ bounds are widened a little along one policy until they do: they hold all the sa
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -51,6 +52,10 @@ MOST_VISITS = 30_000_000
 
 LEAST_MOVED = 2.0**-1040
 """How far bounds may be widened in any case: of the smallest numbers, no part can be spared."""
+
+NEAR_THE_END = 2.0**-600
+SHIFT = 1000
+"""Where all bounds are so small, what is added to them counts 2 to the power of minus this."""
 
 MOST_EXACT = 100_000
 """Inequalities to decide in rational numbers; if there are more, bounds are widened instead."""
@@ -180,7 +185,9 @@ def _finer(
         values = solution.values.tolist()
         plain = attrs.evolve(plain, lower=solution.values, upper=solution.values)
     ranking = _Ranking(solution.model, plain, margin)
-    start = np.stack([cut([sign * value for value in values], parts) for sign in (1, -1)])
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0)
+    shift = SHIFT if parts > 2 and largest < NEAR_THE_END else 0
+    start = np.stack([cut([sign * value for value in values], parts, shift) for sign in (1, -1)])
     inside = ranking.active & np.isfinite(start[:, 0])
     as_it_is = np.zeros_like(start)
     as_it_is[:, 0] = ranking.bounds
@@ -188,6 +195,7 @@ def _finer(
         model=solution.model,
         plain=plain,
         parts=np.where(inside[:, None, :], start, as_it_is),
+        shift=shift,
         active=inside,
         helps=ranking.graph.helps,
         choices=np.where(

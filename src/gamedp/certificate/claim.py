@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Certificate", "check_complete", "may_drift", "sums_until"]
 
+MOST_SHIFT = 2000
 MOST_RESTS = 8
 """How many numbers may be added to a bound: so few that their sum is rounded seven times."""
 LARGEST_REST = 2.0**1000
@@ -54,6 +55,8 @@ class Certificate:
         What is proven, where a double is too coarse for it: not `lower`, but its exact sum with the
         K numbers here, which are at least 0 and so imply the bound that is claimed; at most 0 for
         `upper`. For discounted and other totals, and for probabilities; None if doubles do.
+    rest_shift : int
+        The rests count 2 to the power of minus this: for numbers where doubles end.
     lower_ranks, upper_ranks : (S,) int64 or None
         For :class:`TotalReward` and :class:`Reachability`: a number that can fall with a step; or
         -1 for a state that needs none. In terminal states and targets it counts as 0.
@@ -80,6 +83,7 @@ class Certificate:
     upper: Floats
     lower_rest: Floats | None = None
     upper_rest: Floats | None = None
+    rest_shift: int = 0
     lower_ranks: Integers | None = None
     upper_ranks: Integers | None = None
     lower_gains: Integers | None = None
@@ -150,6 +154,7 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
     objective = resolved(certificate.objective, model)
     _check_supported(model, objective)
     _check_draw(model, certificate, objective)
+    _check_shift(certificate.rest_shift)
     average = isinstance(objective, AverageReward)
     ranked = isinstance(objective, (TotalReward, Reachability))
     needed = {"lower": True, "upper": True}
@@ -201,6 +206,12 @@ def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: boo
     if wrong.any():
         state = int(wrong.argmax())
         message = f"{name}[{state}] is {array[state]}; {what}."
+        raise CertificateError(message)
+
+
+def _check_shift(shift: int) -> None:
+    if not isinstance(shift, int) or not 0 <= shift <= MOST_SHIFT:
+        message = f"rest_shift is {shift!r}; it must be a whole number from 0 to {MOST_SHIFT}."
         raise CertificateError(message)
 
 

@@ -181,7 +181,7 @@ class Worths:
         gap = bound - self.base
         size = np.abs(gap)
         if rest is not None:
-            gap, size = gap + rest, size + rest
+            gap, size = gap + rest, size + rest + np.where(rest > 0, 2.0**50 * TINY, 0.0)
         return gap, 2.0**-50 * (size + self.reach + self.slack)
 
     def lower(self) -> Floats:

@@ -44,6 +44,7 @@ def save_certificate(certificate: Certificate, path: str | os.PathLike[str]) -> 
     content: dict[str, Any] = {
         "objective": encode_objective(certificate.objective),
         "draw": float(certificate.draw),
+        "rest_shift": certificate.rest_shift,
         "digest": certificate.digest,
     }
     write_folder(Path(path), content, arrays | sets_of(certificate.objective), NOUN)
@@ -91,6 +92,7 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
         return Certificate(
             objective=restore_objective(content["objective"], arrays),
             draw=content["draw"],
+            rest_shift=content["rest_shift"],
             digest=content["digest"],
             **{name: array for name, array in arrays.items() if name in ARRAYS},
         )

@@ -228,9 +228,8 @@ class Refining:
         if self.parts.shape[1] == 2:
             shift = chain.solve(discount, missed.reshape(-1))
             if shift is not None:
-                down = np.zeros(missed.size)
-                down[chain.nodes] = shift
-                down = down.reshape(missed.shape)
+                down = np.zeros_like(missed)
+                down.reshape(-1)[chain.nodes] = shift
                 moved = (down != 0) & np.isfinite(down)
                 self.parts = np.where(moved[:, None, :], _two_less(self.parts, down), self.parts)
             return shift is not None
@@ -292,7 +291,7 @@ class _Chain:
             sources, targets, chances = place[sources[kept]], place[targets[kept]], chances[kept]
             nodes = nodes[out]
         inside = targets >= 0
-        leaving = np.bincount(sources[~inside], chances[~inside], minlength=len(nodes))
+        leaving = np.bincount(sources[~inside], chances[~inside], len(nodes)).astype(np.float64)
         counts = np.bincount(sources[inside], minlength=len(nodes))
         offsets = np.concatenate([[0], np.cumsum(counts)])
         targets = targets[inside].astype(model.structure.place.dtype)
@@ -313,7 +312,7 @@ class _Chain:
             slacks=nothing,
             counts=nothing,
             leaving=self.leaving,
-            targets=self.targets,
+            targets=self.targets,  # type: ignore[arg-type] # as in all blocks: looked up unsigned
             chances=self.chances,
         )
         numbers = np.zeros((4, count))

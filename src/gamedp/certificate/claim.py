@@ -210,7 +210,7 @@ def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: boo
 
 
 def _check_shift(shift: int) -> None:
-    if not isinstance(shift, int) or not 0 <= shift <= MOST_SHIFT:
+    if type(shift) is not int or not 0 <= shift <= MOST_SHIFT:
         message = f"rest_shift is {shift!r}; it must be a whole number from 0 to {MOST_SHIFT}."
         raise CertificateError(message)
 

@@ -83,7 +83,7 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     folder = Path(path)
     content, arrays = read_folder(folder, NOUN)
     shape = (length(arrays, "lower"),)
-    shapes = dict.fromkeys((*ARRAYS, *SETS), shape)
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys((*ARRAYS, *SETS), shape)
     for name in ("lower_rest", "upper_rest"):
         if name in arrays:
             shapes[name] = (length(arrays, name), *shape)

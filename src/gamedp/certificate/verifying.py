@@ -160,9 +160,9 @@ def check_ends(model: Model, side: Side) -> None:
 
 def _check_infinite(model: Model, side: Side) -> None:
     """Refuse a value that is claimed to be infinite where it cannot be, or has no rules."""
-    may_be = side.until if side.ending is not Ending.RANKED else not side.never_earns
+    may_be = side.until if side.ending is Ending.FREE else not side.never_earns
     infinite = side.required & (side.bound == np.inf)
-    if infinite.any() and (side.ending is Ending.STRICT or not may_be):
+    if infinite.any() and not may_be:
         state = int(infinite.argmax())
         message = (
             f"{_claim(model, side, state)} is not certified: no rule proves that it is infinite "
@@ -181,6 +181,8 @@ def _check_rows(model: Model, side: Side, rows: Rows) -> int:
         np.logical_or.reduceat(good, rows.first_choices),
         np.logical_and.reduceat(good, rows.first_choices),
     )
+    if side.ending is Ending.STRICT:
+        _check_escapes(model, side, rows)
     doubtful = np.flatnonzero(~enough & side.required[rows.movers])
     return sum(
         _settle(model, side, rows, int(place), (holds, fails | ~progress)) for place in doubtful
@@ -223,15 +225,36 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
             progress |= (rank == NEVER) & content & ((reward >= 0) | side.never_earns)
     if infinite.any():
         _, falls, keeps = _ranks_after(side.traps, rows)
-        if side.until:
-            escapes = falls | keeps
+        if side.ending is Ending.FREE:
+            endless = falls | keeps
         else:
             # The constant that a change of places adds is finite.
             after = rows.follow(side.bound, -side.inequalities[0].other)
             falls &= np.minimum.reduceat(after, rows.starts) > -np.inf
-            escapes = falls | (keeps & _drifts(model, side, rows, earns))
-        progress = np.where(infinite, escapes, progress)
+            endless = falls | (keeps & _drifts(model, side, rows, earns))
+        progress = np.where(infinite, endless, progress)
     return progress
+
+
+def _check_escapes(model: Model, side: Side, rows: Rows) -> None:
+    """Refuse an infinite value if who earns ever more cannot get to the target after all."""
+    infinite = side.required[rows.movers] & (side.bound[rows.movers] == np.inf)
+    if not infinite.any():
+        return
+    _, falls, _ = _ranks_after(side.ranks, rows)
+    falls &= np.minimum.reduceat(side.bound[rows.successors], rows.starts) > -np.inf
+    enough = np.where(
+        side.maximise[rows.movers],
+        np.logical_or.reduceat(falls, rows.first_choices),
+        np.logical_and.reduceat(falls, rows.first_choices),
+    )
+    if (infinite & ~enough).any():
+        state = int(rows.movers[(infinite & ~enough).argmax()])
+        message = (
+            f"{_claim(model, side, state)} is not certified: its escape, "
+            f"{_rank(side.ranks[0][state])}, does not fall until the target is reached."
+        )
+        raise CertificateError(message)
 
 
 def _drifts(model: Model, side: Side, rows: Rows, otherwise: Flags) -> Flags:

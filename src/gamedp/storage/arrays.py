@@ -50,7 +50,7 @@ OPTIONAL = {
     "exact",
     *("until", "target", "allowed"),
     *("lower_rest", "upper_rest", "bias_lower", "bias_upper"),
-    *("lower_ranks", "upper_ranks", "lower_gains", "upper_gains"),
+    *("lower_ranks", "upper_ranks", "lower_gains", "upper_gains", "escapes"),
 }
 """Arrays that only some solutions and certificates have."""
 

@@ -22,7 +22,7 @@ ARRAYS = (
     *("lower", "upper"),
     *("lower_rest", "upper_rest"),
     *("lower_ranks", "upper_ranks"),
-    *("lower_gains", "upper_gains"),
+    *("lower_gains", "upper_gains", "escapes"),
     *("bias_lower", "bias_upper"),
 )
 
@@ -44,6 +44,7 @@ def save_certificate(certificate: Certificate, path: str | os.PathLike[str]) -> 
     content: dict[str, Any] = {
         "objective": encode_objective(certificate.objective),
         "draw": float(certificate.draw),
+        "rest_shift": certificate.rest_shift,
         "digest": certificate.digest,
     }
     write_folder(Path(path), content, arrays | sets_of(certificate.objective), NOUN)
@@ -82,7 +83,7 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     folder = Path(path)
     content, arrays = read_folder(folder, NOUN)
     shape = (length(arrays, "lower"),)
-    shapes = dict.fromkeys((*ARRAYS, *SETS), shape)
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys((*ARRAYS, *SETS), shape)
     for name in ("lower_rest", "upper_rest"):
         if name in arrays:
             shapes[name] = (length(arrays, name), *shape)
@@ -91,6 +92,7 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
         return Certificate(
             objective=restore_objective(content["objective"], arrays),
             draw=content["draw"],
+            rest_shift=content["rest_shift"],
             digest=content["digest"],
             **{name: array for name, array in arrays.items() if name in ARRAYS},
         )

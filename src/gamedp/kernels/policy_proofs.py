@@ -44,7 +44,7 @@ import numpy as np
 from gamedp.kernels.blocks import ERROR, VALUE, WEIGHT
 from gamedp.kernels.jit import compiled
 from gamedp.kernels.proofs import TINY, UNIT, UPWARD
-from gamedp.kernels.sparse_elimination import MANY, SMALLEST, eliminate_jit
+from gamedp.kernels.sparse_elimination import MANY, eliminate_jit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -215,7 +215,7 @@ def compare(
                 tie = max(tie, 16.0 * UNIT)
             elif total + slack > 0.0:
                 sure = size - slack
-                tie = max(tie, (total + slack) / sure) if sure > SMALLEST else np.inf
+                tie = max(tie, (total + slack) / sure) if sure > TINY else np.inf
             need = total + slack
             if total - slack > best:
                 best = total - slack

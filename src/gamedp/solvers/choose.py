@@ -40,6 +40,9 @@ __all__ = ["explain", "solve"]
 CHEAP = 1e-3
 """A cost below this part of the largest reward or payoff takes more sweeps than linear systems."""
 
+NOT_GIVEN = ("auto", None, float("inf"), float("inf"), None)
+"""What `solve` is asked for if the exploration of a game is not limited."""
+
 DISCOUNT_NARROWS = (
     "a discount narrows the interval of the true values with every improvement of the policy, and "
     "sweeps along the policy alone bring one about."
@@ -176,6 +179,8 @@ def _refuse_limits(
     compile: str, box: Any, max_states: float, max_seconds: float, max_bytes: float | None
 ) -> None:
     """Refuse what is for the exploration of a game where a model is given."""
+    if (compile, box, max_states, max_seconds, max_bytes) == NOT_GIVEN:
+        return
     given = [
         name
         for name, is_given in (
@@ -187,12 +192,11 @@ def _refuse_limits(
         )
         if is_given
     ]
-    if given:
-        message = (
-            f"{given[0]} is for exploring a game, and this is a model already. Limits of solving "
-            "are the solver's: solver=gamedp.ValueIteration(max_seconds=60)."
-        )
-        raise InvalidParameterError(message)
+    message = (
+        f"{given[0]} is for exploring a game, and this is a model already. Limits of solving are the "
+        "solver's: solver=gamedp.ValueIteration(max_seconds=60)."
+    )
+    raise InvalidParameterError(message)
 
 
 def _of_stages(solver: Any) -> StageInduction:

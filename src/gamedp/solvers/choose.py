@@ -193,8 +193,8 @@ def _refuse_limits(
         if is_given
     ]
     message = (
-        f"{given[0]} is for exploring a game, and this is a model already. Limits of solving are the "
-        "solver's: solver=gamedp.ValueIteration(max_seconds=60)."
+        f"{given[0]} is for exploring a game, and this is a model already. Limits of solving are "
+        "the solver's: solver=gamedp.ValueIteration(max_seconds=60)."
     )
     raise InvalidParameterError(message)
 

@@ -209,15 +209,18 @@ def solve_components(
     """
     enough = visits[0] + budget
     guess = 0.0
-    block = reserve_jit(0, 0, 0, rows)
+    # Numbers are of one type here and where these kernels are called from outside: so each is
+    # compiled once.
+    nothing = np.int64(0)
+    block = reserve_jit(nothing, nothing, nothing, rows)
     numbers = np.empty((4, 0))
     memory = np.empty(MEMORY)
     results, slacks = scratch
     for number in range(first, last):
         if visits[0] > enough:
             return number
-        start = component_offsets[number]
-        stop = component_offsets[number + 1]
+        start = np.int64(component_offsets[number])
+        stop = np.int64(component_offsets[number + 1])
         if not nontrivial[number]:
             state = rows.order[start]
             if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
@@ -249,7 +252,7 @@ def solve_components(
                 numbers[SLOPE, member] = numbers[WEIGHT, member] = numbers[SHARE, member] = 0.0
             begin_jit(size, block)
             memory[:] = 0.0
-            num_inner = int(block.first_transition[num_choices])
+            num_inner = np.int64(block.first_transition[num_choices])
             length = 64 * (size + num_inner)
             done = iterate_jit(
                 size,
@@ -259,7 +262,7 @@ def solve_components(
                 chooser_jit(size, block, swaps),
                 may_stay,
                 0.01 * tolerance,
-                LONG,
+                np.int64(LONG),
                 max(length, LEAST_WORK),
                 block,
                 numbers,

@@ -18,6 +18,7 @@ from gamedp.certificate.claim import may_drift
 from gamedp.certificate.sides import Ending, Side, turned
 from gamedp.certificate.verifying import compare, recompute
 from gamedp.certificate.worth import exactly_keeps, slices, worths
+from gamedp.certifying_equilibria import certify_equilibrium
 from gamedp.drifts import find_drifts
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.kernels import ranks as kernels
@@ -27,6 +28,7 @@ from gamedp.solution import Guarantee, Solution
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.certificate import EquilibriumCertificate
     from gamedp.model import Model
 
     Flags = NDArray[np.bool_]
@@ -53,9 +55,11 @@ MOST_EXACT = 100_000
 """Inequalities to decide in rational numbers; if there are more, bounds are widened instead."""
 
 
-def certify(solution: Solution) -> Certificate:
+def certify(solution: Solution) -> Certificate | EquilibriumCertificate:
     """Return a certificate of a solution; see :meth:`gamedp.Solution.certificate`."""
     model, objective = solution.model, solution.objective
+    if solution.guarantee is Guarantee.EQUILIBRIUM:
+        return certify_equilibrium(solution)
     if solution.guarantee is not Guarantee.TWO_SIDED:
         message = (
             f"there is no certificate for a solution whose guarantee is {solution.guarantee.name}: "

@@ -16,6 +16,7 @@ import numpy as np
 from gamedp.certificate.staged import Sheaf, StagedCertificate, Stages, verify_staged
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.guarantees import Guarantee
+from gamedp.objectives import TotalReward
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,7 +54,11 @@ def certify_stages(solution: StagedSolution) -> StagedCertificate:
             f"{solution.guarantee.value}."
         )
         raise UnsupportedProblemError(message)
-    certificate = _Certifying(solution).certificate()
+    objective = solution.objective
+    if not isinstance(objective, TotalReward):
+        message = f"there are no certificates of staged games for {type(objective).__name__}."
+        raise UnsupportedProblemError(message)
+    certificate = _Certifying(solution).certificate(objective)
     verify_staged(solution.model, certificate)
     return certificate
 
@@ -86,7 +91,7 @@ class _Certifying:
         self.weights = np.ones_like(self.lower)
         self.has_weights = False
 
-    def certificate(self) -> StagedCertificate:
+    def certificate(self, objective: TotalReward) -> StagedCertificate:
         """Find the bounds, and put them together."""
         stages = self.stages
         with np.errstate(all="ignore"):  # what overflows is not proven
@@ -95,7 +100,7 @@ class _Certifying:
                 if np.isfinite(self.solution.errors[codes]).all():
                     self._certify(_Rank(stages, codes))
         return StagedCertificate(
-            objective=self.solution.objective,
+            objective=objective,
             lower=self.lower,
             upper=self.upper,
             weights=self.weights if self.has_weights else None,

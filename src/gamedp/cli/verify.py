@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import attrs
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import is_model_file, is_saved, look_in, make_ordinary_game
+from gamedp.cli.games import is_model_file, is_saved, look_in, make_game
 from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions
 from gamedp.cli.watch import watch
-from gamedp.errors import CertificateError, InvalidParameterError, UnsupportedProblemError
-
-if TYPE_CHECKING:
-    from gamedp.model import Model
+from gamedp.errors import CertificateError, InvalidParameterError
 
 __all__ = ["verify"]
 
@@ -67,7 +64,8 @@ def verify(
     if output.json:
         report.print_json({**facts, "verified": True, **attrs.asdict(verified)})
     else:
-        size = f"{verified.states:,} states, {verified.choices:,} choices"
+        what = "contexts" if isinstance(claims, gamedp.StagedCertificate) else "states"
+        size = f"{verified.states:,} {what}, {verified.choices:,} choices"
         close = f"{verified.in_rationals:,} inequalities in rational numbers"
         pairs = [
             ("verified", verified.claim),
@@ -79,7 +77,7 @@ def verify(
         print(report.lines(pairs))
 
 
-def _model(name: str, settings: GameSettings, *, quiet: bool) -> Model:
+def _model(name: str, settings: GameSettings, *, quiet: bool) -> Any:
     """Return the model of a saved solution, or of a game."""
     if is_saved(name):
         if settings:
@@ -87,11 +85,7 @@ def _model(name: str, settings: GameSettings, *, quiet: bool) -> Model:
             raise InvalidParameterError(message)
         look_in(Path.cwd())  # where the game may be that it is the solution of
         solution = gamedp.load(name)
-        if not isinstance(solution, gamedp.Solution):
-            message = f"{name} is the solution of a staged game, for which there are none."
-            raise UnsupportedProblemError(message)
         return solution.model
-    game = make_ordinary_game(name, settings or (), command="verify")
+    game = make_game(name, settings or ())
     with watch(quiet=quiet) as progress:
-        model: Model = gamedp.compile(game, progress=progress)
-    return model
+        return gamedp.compile(game, progress=progress)

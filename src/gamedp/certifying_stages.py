@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.certificate.staged import Sheaf, StagedCertificate, Stages, verify_staged
+from gamedp.certificate.staged import OVER, Sheaf, StagedCertificate, Stages, verify_staged
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.guarantees import Guarantee
 from gamedp.objectives import TotalReward
@@ -86,8 +86,10 @@ class _Certifying:
         self.stages = Stages(solution.model)
         # To start with, the solver's; those of higher ranks are not looked at.
         self.lower, self.upper = solution.lower.copy(), solution.upper.copy()
+        over = self.stages.order == OVER
+        self.lower[over] = self.upper[over] = self.stages.payoffs[over]
         # Between them, and for contexts that lead to each other also nearer to the truth.
-        self.values = np.where(self.stages.order < 0, self.stages.payoffs, solution.values)
+        self.values = np.where(over, self.stages.payoffs, solution.values)
         self.weights = np.ones_like(self.lower)
         self.has_weights = False
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Certificate", "check_complete", "may_drift", "sums_until"]
 
 
-@attrs.frozen(eq=False, kw_only=True, repr=False)
+@attrs.frozen(eq=False, kw_only=True, repr=False, getstate_setstate=False)
 class Certificate(AnyCertificate):
     """Bounds of all values of a model, with what :func:`gamedp.verify` needs to check them.
 

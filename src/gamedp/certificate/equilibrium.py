@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["EquilibriumCertificate", "needed", "verify_equilibrium"]
 
 
-@attrs.frozen(eq=False, kw_only=True, repr=False)
+@attrs.frozen(eq=False, kw_only=True, repr=False, getstate_setstate=False)
 class EquilibriumCertificate(AnyCertificate):
     """A policy of three players or more, and bounds of what it gives them and they could get.
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["Sheaf", "StagedCertificate", "Stages", "verify_staged"]
+__all__ = ["OVER", "Sheaf", "StagedCertificate", "Stages", "verify_staged"]
 
 BLOCK = 1 << 20
 """Numbers that a sweep works on at once: few enough for the cache of a processor."""
@@ -62,7 +62,7 @@ NOWHERE = 1 << 62
 """The place of what is no context, or is represented by another one: after all others."""
 
 
-@attrs.frozen(eq=False, kw_only=True, repr=False)
+@attrs.frozen(eq=False, kw_only=True, repr=False, getstate_setstate=False)
 class StagedCertificate(AnyCertificate):
     """Bounds of all contexts of a staged game, with what :func:`gamedp.verify` needs to check them.
 

@@ -36,7 +36,7 @@ MOST_RESTS = 8
 LARGEST_REST = 2.0**1000
 
 
-@attrs.frozen(eq=False, kw_only=True, repr=False)
+@attrs.frozen(eq=False, kw_only=True, repr=False, getstate_setstate=False)
 class Certificate(AnyCertificate):
     """Bounds of all values of a model, with what :func:`gamedp.verify` needs to check them.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NoReturn, overload
+from typing import TYPE_CHECKING, NoReturn
 
 import attrs
 import numpy as np
 
 from gamedp.certificate.base import Verified, widest
 from gamedp.certificate.claim import Certificate, check_complete
+from gamedp.certificate.equilibrium import EquilibriumCertificate, verify_equilibrium
 from gamedp.certificate.sides import NEVER, Ending, Side, turned
 from gamedp.certificate.staged import StagedCertificate, verify_staged
 from gamedp.certificate.worth import Rows, exact_worth, exactly_keeps, slices, worths
@@ -28,7 +29,6 @@ from gamedp.staged_model import StagedModel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.certificate.base import AnyCertificate
     from gamedp.model import Model
 
     Floats = NDArray[np.float64]
@@ -38,15 +38,10 @@ if TYPE_CHECKING:
 __all__ = ["check_ends", "compare", "progresses", "recompute", "verify"]
 
 
-@overload
-def verify(model: Model, certificate: Certificate) -> Verified: ...
-
-
-@overload
-def verify(model: StagedModel, certificate: StagedCertificate) -> Verified: ...
-
-
-def verify(model: Model | StagedModel, certificate: AnyCertificate) -> Verified:
+def verify(
+    model: Model | StagedModel,
+    certificate: Certificate | EquilibriumCertificate | StagedCertificate,
+) -> Verified:
     """Check a certificate, without trust in who made it.
 
     What is accepted holds for every model whose probabilities are positive where the stored ones
@@ -60,7 +55,7 @@ def verify(model: Model | StagedModel, certificate: AnyCertificate) -> Verified:
     Parameters
     ----------
     model : Model or StagedModel
-    certificate : Certificate or StagedCertificate
+    certificate : Certificate, EquilibriumCertificate or StagedCertificate
 
     Returns
     -------
@@ -105,9 +100,11 @@ def verify(model: Model | StagedModel, certificate: AnyCertificate) -> Verified:
     """
     if isinstance(model, StagedModel) and isinstance(certificate, StagedCertificate):
         return verify_staged(model, certificate)
-    if isinstance(model, StagedModel) or not isinstance(certificate, Certificate):
-        message = f"{certificate!r} is not of a {type(model).__name__}, but of another model."
+    if isinstance(model, StagedModel) or isinstance(certificate, StagedCertificate):
+        message = f"{certificate!r} cannot be of {model!r}: one of them is of a staged game."
         raise CertificateError(message)
+    if isinstance(certificate, EquilibriumCertificate):
+        return verify_equilibrium(model, certificate)
     objective = check_complete(model, certificate)
     with np.errstate(all="ignore"):  # what overflows is decided in rational numbers
         if isinstance(objective, FiniteHorizon):

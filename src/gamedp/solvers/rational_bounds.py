@@ -5,7 +5,7 @@ steps, that is more than one may want. The values of the stored probabilities, s
 are rational, and can be found without any error (:mod:`gamedp.solvers.exact_policy_iteration`). All
 that is left is how far they move if the probabilities are others that round to the stored ones.
 
-Let n states have choices, and keep to one each. The expected number of visits to a state, and the
+Let n states have choices that chance is part of, and all keep to one each. The expected number of visits to a state, and the
 probability to end in some place, are quotients of two sums over forests in the graph: of products
 of n - 1 or n probabilities, none of which leads from a state to itself, and with no minus sign
 [1]_. So if each probability is off by a factor between 1 - e and 1 + e, these are off by a factor
@@ -21,6 +21,8 @@ References
 
 from __future__ import annotations
 
+import itertools
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -97,15 +99,24 @@ def _spread(contest: Contest) -> Fraction | None:
     chances = np.abs(model.probabilities)
     if not len(chances) or chances.min() < SMALLEST:
         return None
-    lengths = np.diff(model.transition_offsets)
-    sums = np.add.reduceat(chances, model.transition_offsets[:-1])
-    scaled = float((np.abs(sums - 1) + 2.0**-52 * lengths).max())
-    error = 2.0**-50 + 4 * scaled
-    states = int((np.diff(model.choice_offsets) > 0).sum())
+    starts = model.transition_offsets.tolist()
+    rows = [chances[first:last] for first, last in itertools.pairwise(starts)]
+    # What is stored need not sum to one, and rules may have given rationals next to it.
+    scaled = max(abs(math.fsum([*row, -1.0])) for row in rows)
+    error = 2.0**-51 + 2.0**-52 + 2 * scaled
+    sure = np.array([len(set(successors)) == 1 for successors in _successors(contest)])
+    states = len(np.unique(model.structure.owners[~sure]))
     if states * error > 2.0**-10:
         return None
     # The power above is at most exp(2.01 n e), and that at most 1 + 2.01 n e + (2.01 n e)^2.
     return Fraction(2.1 * states * error)
+
+
+def _successors(contest: Contest) -> list[list[int]]:
+    model = contest.model
+    successors = model.successors.tolist()
+    starts = model.transition_offsets.tolist()
+    return [successors[first:last] for first, last in itertools.pairwise(starts)]
 
 
 def _offset(contest: Contest) -> Fraction | None:

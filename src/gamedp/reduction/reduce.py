@@ -604,8 +604,9 @@ class _Case:
         message = (
             "proves no totals where play may go on for ever and earns both positive and negative "
             f"rewards on the way, as around state {self._name(state)}, unless these surely "
-            "add up to ever more, or ever less: there the average is 0, or too close to 0 to tell. "
-            "Discounted and AverageReward have an answer there."
+            "add up to ever more, or ever less, or cancel out on every way round that one player "
+            "chooses: there the average is 0, or too close to 0 to tell. Discounted and "
+            "AverageReward have an answer there."
         )
         raise UnsupportedProblemError(message)
 

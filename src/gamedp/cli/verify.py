@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -13,6 +14,7 @@ from gamedp.cli.games import is_model_file, is_saved, look_in, make_ordinary_gam
 from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions
 from gamedp.cli.watch import watch
 from gamedp.errors import CertificateError, InvalidParameterError, UnsupportedProblemError
+from gamedp.guarantees import at_start
 
 if TYPE_CHECKING:
     from gamedp.model import Model
@@ -45,14 +47,16 @@ def verify(
     """
     claims = gamedp.load_certificate(certificate)
     name = report.OBJECTIVES[type(claims.objective)]
-    facts = {"model": model, "certificate": str(certificate), "objective": name}
+    facts: dict[str, Any] = {"model": model, "certificate": str(certificate), "objective": name}
+    words: dict[str, str] = {}
     if is_model_file(model):
         if settings:
             message = f"--set is for games; {model} is a file."
             raise InvalidParameterError(message)
         from gamedp.cli.models import model_with_digest  # noqa: PLC0415 - games do not need it
 
-        meant = model_with_digest(model, claims.digest, coalition)
+        meant, words = model_with_digest(model, claims, coalition)
+        facts |= words
     else:
         if coalition:
             message = f"--coalition is for a model in a file; {model} is none."
@@ -64,6 +68,11 @@ def verify(
         if output.json:
             report.print_json({**facts, "verified": False, "reason": str(error)})
         raise
+    lower, upper = (
+        at_start(meant, claims.lower, claims.upper, outward=-math.inf),
+        at_start(meant, claims.upper, claims.lower, outward=math.inf),
+    )
+    facts |= {"lower": lower, "upper": upper}
     if output.json:
         report.print_json({**facts, "verified": True, **attrs.asdict(verified)})
     else:
@@ -71,7 +80,8 @@ def verify(
         close = f"{verified.in_rationals:,} inequalities in rational numbers"
         pairs = [
             ("verified", verified.claim),
-            ("objective", name),
+            ("objective", ", ".join([name, *(f"{key} {text}" for key, text in words.items())])),
+            ("start", f"{report.exactly(lower)} to {report.exactly(upper)}"),
             ("width", f"{verified.width!r} at most"),
             ("size", size),
             ("work", f"{close}, all others in floating point"),

@@ -68,7 +68,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     game_or_model
         An instance of a class that fulfils :class:`gamedp.Game` or :class:`gamedp.StagedGame`; or
         what :func:`gamedp.compile` made of one.
-    objective : TotalReward, Discounted, FiniteHorizon or AverageReward, optional
+    objective : TotalReward, Reachability, Discounted, FiniteHorizon or AverageReward, optional
         What to compute; the total reward, payoff at the end included, if not given.
     solver : solver or str, optional
         A solver, or the name of a registered one; chosen by the model's structure if not given
@@ -244,6 +244,8 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
     solver, reason = _choose(problem)
     reduction = reduction_of(problem) if model.num_players <= 2 else None
     known = f"{_known(reduction)}\n" if isinstance(reduction, Reduction) else ""
+    if isinstance(reduction, Reduction) and reduction.problem.model.num_choices == 0:
+        reason = "nothing is left for it to do."
     return f"{_shape(model)}.\n{known}{type(solver).__name__}: {reason}"
 
 
@@ -262,8 +264,8 @@ def _shape(model: Model) -> str:
         )
         shape = f"{_count(cyclic, 'component')} in which states come again; {ends}"
     return (
-        f"{model.num_states:,} states, {model.num_choices:,} choices, "
-        f"{model.num_transitions:,} transitions; {shape}"
+        f"{_count(model.num_states, 'state')}, {_count(model.num_choices, 'choice')}, "
+        f"{_count(model.num_transitions, 'transition')}; {shape}"
     )
 
 

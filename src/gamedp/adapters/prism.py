@@ -135,7 +135,10 @@ def read_prism(path: Path) -> Parts:
     elif len(table.header) in (2, 3):
         has_choices = len(table.header) == 3
     else:
-        message = "the first line must have two numbers (a Markov chain) or three"
+        message = (
+            "the first line must have two numbers (a Markov chain) or three (a decision process); "
+            "a model with hidden states has four, and is not read"
+        )
         raise table.file.damaged(0, message)
     skipped = int(has_choices)
     table.check_widths(3 + skipped, 4 + skipped)
@@ -253,8 +256,8 @@ def _variables(path: Path, states: int) -> dict[str, Any]:
         return {}
     file = TextFile(path)
     first = file.lines[0].strip() if file.lines else ""
-    names = VALUES.fullmatch(first)
-    if names is None or not all(names := names[1].split(",")) or len(set(names)) < len(names):
+    names = [] if (match := VALUES.fullmatch(first)) is None else _parts(match[1])
+    if not names or not all(names) or len(set(names)) < len(names):
         raise file.damaged(0, "the first line must name the variables, as in (x,y)")
     places = [place for place, line in enumerate(file.lines) if place and line.strip()]
     rows = []
@@ -266,17 +269,20 @@ def _variables(path: Path, states: int) -> dict[str, Any]:
         if match is None or match[1].count(",") != len(names) - 1:
             message = f"there must be a value for each of ({','.join(names)}), as in 0:(1,true)"
             raise file.damaged(place, message)
-        rows.append(match[1].split(","))
+        rows.append(_parts(match[1]))
     if len(rows) != states:
         message = (
             f"there are {len(rows):,} states, and {path.with_suffix('.tra').name} has {states:,}"
         )
         raise file.damaged(len(file.lines), message)
-    columns = zip(*rows, strict=True) if rows else [()] * len(names)
     return {
-        name.strip(): _column(file, [value.strip() for value in column], places)
-        for name, column in zip(names, columns, strict=True)
+        name: _column(file, [row[number] for row in rows], places)
+        for number, name in enumerate(names)
     }
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
 
 
 def _column(file: TextFile, words: list[str], places: list[int]) -> Any:

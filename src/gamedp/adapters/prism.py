@@ -59,17 +59,18 @@ class _Table:
     def __init__(self, path: Path, *, with_header: bool = True) -> None:
         self.file = TextFile(path)
         lines = self.file.lines
-        self.comments = "\n".join(line for line in lines if _is_comment(line))
-        self.places = [
-            place for place, line in enumerate(lines) if line.strip() and not _is_comment(line)
-        ]
+        firsts = [line.lstrip()[:1] for line in lines]
+        self.comments = "\n".join(
+            line for line, first in zip(lines, firsts, strict=True) if first == "#"
+        )
+        self.places = [place for place, first in enumerate(firsts) if first not in {"", "#"}]
         self.header: list[str] = []
         if with_header:
             if not self.places:
                 raise self.file.damaged(len(lines), "there is nothing in the file")
             self.header = lines[self.places.pop(0)].split()
         rows = [lines[place] for place in self.places]
-        self._widths = np.fromiter(map(len, map(str.split, rows)), np.int64, len(rows))
+        self._widths = np.array([len(row.split()) for row in rows], np.int64)
         self._starts = offsets_of(self._widths)
         self._words = "\n".join(rows).split()
 
@@ -114,10 +115,6 @@ class _Table:
         if self.file.whole(said, 0, f"the number of {what}") != there:
             message = f"there are {there:,} {what}, and the first line says {said}"
             raise self.file.damaged(len(self.file.lines), message)
-
-
-def _is_comment(line: str) -> bool:
-    return line.lstrip().startswith("#")
 
 
 def read_prism(path: Path) -> Parts:

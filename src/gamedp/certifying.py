@@ -22,7 +22,8 @@ from gamedp.drifts import find_drifts
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.kernels import ranks as kernels
 from gamedp.objectives import AverageReward, FiniteHorizon, Reachability, TotalReward
-from gamedp.solution import Guarantee, Solution
+from gamedp.refining import Refining, cut
+from gamedp.solution import Guarantee, Solution, Status
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,7 +88,7 @@ def certify(solution: Solution) -> Certificate:
         )
         verify(model, plain)
         return plain
-    return _widened(model, plain, solution.solver)
+    return _proven(solution, plain)
 
 
 def _require_rules(solution: Solution) -> None:
@@ -114,30 +115,83 @@ def _worth_of_a_draw(solution: Solution) -> float:
     return float(worth(solution.model))
 
 
-def _widened(model: Model, plain: Certificate, solver: Any) -> Certificate:
-    """Return a certificate that is accepted, of bounds that are as given or a little wider."""
-    certificate = _Ranking(model, plain, 0.0).certificate()
-    try:
-        verify(model, certificate)
-    except CertificateError as error:
-        refused = error
-    else:
-        return certificate
-    for margin in MARGINS:
-        wider = _Ranking(model, plain, margin).relaxed()
-        if not _is_close(plain, wider):
-            continue
-        certificate = _Ranking(model, wider, 0.0).certificate()
+def _proven(solution: Solution, plain: Certificate) -> Certificate:
+    """Return a certificate that is accepted: of the bounds as they are, if possible.
+
+    Else exact values are made finer than doubles, and other bounds a little wider; where that does
+    not do, the values are made finer, too.
+    """
+    model = solution.model
+    stopped_by_rounding = solution.status is Status.ROUNDING and solution.exact is None
+    refused: CertificateError | None = None
+    if not stopped_by_rounding:
         try:
-            verify(model, certificate)
-        except CertificateError:
-            continue
-        return certificate
+            return _ranked(model, plain)
+        except CertificateError as error:
+            refused = error
+    ways = [_wider, _finer, _finest]
+    if stopped_by_rounding or solution.exact is not None:
+        ways = [_finer, _finest, _wider]
+    for way in ways:
+        for margin in MARGINS:
+            changed = way(solution, plain, margin)
+            if changed is None:
+                continue
+            try:
+                return _ranked(model, changed)
+            except CertificateError as error:
+                refused = refused or error
     message = (
-        f"the bounds of {type(solver).__name__} cannot be certified: {refused} Solve with a larger "
-        "tolerance, or by another solver."
+        f"the bounds of {type(solution.solver).__name__} cannot be certified: {refused} Solve with "
+        "a larger tolerance, or by another solver."
     )
     raise CertificateError(message) from refused
+
+
+def _ranked(model: Model, plain: Certificate) -> Certificate:
+    """Return a certificate of these very bounds; raise CertificateError if it is refused."""
+    certificate = _Ranking(model, plain, 0.0).certificate()
+    verify(model, certificate)
+    return certificate
+
+
+def _wider(solution: Solution, plain: Certificate, margin: float) -> Certificate | None:
+    """Return bounds that were widened along a policy; None if that takes too much."""
+    wider = _Ranking(solution.model, plain, margin).relaxed()
+    return wider if _is_close(plain, wider) else None
+
+
+def _finer(
+    solution: Solution, plain: Certificate, margin: float, parts: int = 2
+) -> Certificate | None:
+    """Return bounds near the values as sums of some doubles; None if there are none."""
+    values: Any = solution.exact
+    if values is None:
+        values = solution.values.tolist()
+        plain = attrs.evolve(plain, lower=solution.values, upper=solution.values)
+    ranking = _Ranking(solution.model, plain, margin)
+    start = np.stack([cut([sign * value for value in values], parts) for sign in (1, -1)])
+    inside = ranking.active & np.isfinite(start[:, 0])
+    as_it_is = np.zeros_like(start)
+    as_it_is[:, 0] = ranking.bounds
+    refining = Refining(
+        model=solution.model,
+        plain=plain,
+        parts=np.where(inside[:, None, :], start, as_it_is),
+        active=inside,
+        helps=ranking.graph.helps,
+        choices=np.where(
+            ranking.graph.helps, ranking.choices(), np.asarray(solution.policy, np.int64)
+        ),
+    )
+    return refining.certificate() if refining.refine(signed=0 if solution.exact else 3) else None
+
+
+def _finest(solution: Solution, plain: Certificate, margin: float) -> Certificate | None:
+    """Return bounds as sums of so many doubles that no play lasts too long for them."""
+    if solution.model.num_transitions > MOST_EXACT:
+        return None
+    return _finer(solution, plain, margin, parts=4)
 
 
 def _is_close(plain: Certificate, wider: Certificate) -> bool:
@@ -388,9 +442,13 @@ class _Ranking:
             bias_upper=biases[1],
         )
 
+    def choices(self) -> Integers:
+        """Return the choices by which helpers got their ranks, or else the best ones."""
+        return np.where(self.via == NONE, self.best, self.via)
+
     def relaxed(self) -> Certificate:
         """Return wider bounds, which one policy keeps: that by which the ranks were found."""
-        via = np.where(self.via == NONE, self.best, self.via)
+        via = self.choices()
         constants = np.array([side.constant for side in self.sides])
         bounds = self.bounds.copy()
         for _ in range(max(10, MOST_VISITS // max(1, self.model.num_transitions))):

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.certificate.base import AnyCertificate, check_array, check_digest
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.model import check_finite
-from gamedp.objectives import AverageReward, Objective, Reachability, TotalReward, resolved
+from gamedp.objectives import (
+    AverageReward,
+    Discounted,
+    Objective,
+    Reachability,
+    TotalReward,
+    resolved,
+)
 
 if TYPE_CHECKING:
-    import os
-
     from numpy.typing import NDArray
 
     from gamedp.model import Model
@@ -24,9 +30,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Certificate", "check_complete", "may_drift", "sums_until"]
 
+MOST_RESTS = 8
+"""How many numbers may be added to a bound: so few that their sum is rounded seven times."""
+LARGEST_REST = 2.0**1000
+
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
-class Certificate:
+class Certificate(AnyCertificate):
     """Bounds of all values of a model, with what :func:`gamedp.verify` needs to check them.
 
     Made by :meth:`gamedp.Solution.certificate`; or by hand, as all that counts is whether it is
@@ -39,6 +49,10 @@ class Certificate:
     lower, upper : (S,) float64
         What is claimed: the value of every state lies between them. An infinite number claims
         nothing if it is on the outer side, and else that the value is infinite.
+    lower_rest, upper_rest : (K, S) float64 or None
+        What is proven, where a double is too coarse for it: not `lower`, but its exact sum with the
+        K numbers here, which are at least 0 and so imply the bound that is claimed; at most 0 for
+        `upper`. For discounted and other totals, and for probabilities; None if doubles do.
     lower_ranks, upper_ranks : (S,) int64 or None
         For :class:`TotalReward` and :class:`Reachability`: a number that can fall with a step; or
         -1 for a state that needs none. In terminal states and targets it counts as 0.
@@ -57,9 +71,8 @@ class Certificate:
         :meth:`gamedp.Model.digest` of the model.
     """
 
-    objective: Objective
-    lower: Floats
-    upper: Floats
+    lower_rest: Floats | None = None
+    upper_rest: Floats | None = None
     lower_ranks: Integers | None = None
     upper_ranks: Integers | None = None
     lower_gains: Integers | None = None
@@ -67,42 +80,6 @@ class Certificate:
     bias_lower: Floats | None = None
     bias_upper: Floats | None = None
     draw: float = 0.0
-    digest: str
-
-    def __attrs_post_init__(self) -> None:
-        """Keep read-only views of the arrays."""
-        for field in attrs.fields(type(self)):
-            array = getattr(self, field.name)
-            if isinstance(array, np.ndarray):
-                array = array.view()
-                array.flags.writeable = False
-                object.__setattr__(self, field.name, array)
-
-    def __repr__(self) -> str:
-        """Say what is claimed, of how many states."""
-        return f"<Certificate of {len(self.lower):,} states: {type(self.objective).__name__}>"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the fields."""
-        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Set the fields and lock the arrays again: pickle returns them writable."""
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
-        self.__attrs_post_init__()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the certificate as a folder that :func:`gamedp.load_certificate` reads.
-
-        Parameters
-        ----------
-        path
-            The folder, made if it does not exist. Another certificate in it is replaced.
-        """
-        from gamedp.storage import save_certificate  # noqa: PLC0415 - checking needs no storage
-
-        save_certificate(self, path)
 
 
 def may_drift(model: Model, objective: Objective) -> bool:
@@ -117,14 +94,7 @@ def sums_until(objective: Objective) -> bool:
 
 def check_complete(model: Model, certificate: Certificate) -> Objective:
     """Return the objective with masks, if the certificate is of this model and has all it needs."""
-    digest = model.digest()
-    if certificate.digest != digest:
-        message = (
-            f"the certificate is of another model: of the one with the digest "
-            f"{certificate.digest[:16]}…, while this one's is {digest[:16]}…. Check it with the "
-            "model that it was made for."
-        )
-        raise CertificateError(message)
+    check_digest(model, certificate)
     check_finite(model)
     objective = resolved(certificate.objective, model)
     _check_supported(model, objective)
@@ -135,13 +105,19 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
     needed |= {"lower_ranks": ranked, "upper_ranks": ranked}
     needed |= {"lower_gains": ranked, "upper_gains": ranked}
     needed |= {"bias_lower": average, "bias_upper": average}
+    rested = ranked or isinstance(objective, Discounted)
+    needed |= {"lower_rest": rested, "upper_rest": rested}
     optional = {"lower_gains", "upper_gains"}
+    if rested:
+        optional |= {"lower_rest", "upper_rest"}
     if may_drift(model, objective):
         optional |= {"bias_lower", "bias_upper"}
     for name, wanted in needed.items():
         array = getattr(certificate, name)
-        if name in optional and (array is None or name.startswith("bias")):
-            if array is not None:
+        if name in optional and (array is None or not name.endswith("gains")):
+            if array is not None and name.endswith("rest"):
+                _check_rest(name, array, getattr(certificate, name.removesuffix("_rest")))
+            elif array is not None:
                 _check_array(name, array, model.num_states, finite=False)
             continue
         if (array is not None) != wanted:
@@ -155,12 +131,7 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
 
 def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: bool) -> None:
     kind: type = np.int64 if name.endswith(("ranks", "gains")) else np.float64
-    if array.dtype != kind or array.shape != (num_states,):
-        message = (
-            f"{name} holds {array.dtype} of shape {array.shape}; it must hold {kind.__name__} of "
-            f"shape ({num_states},)."
-        )
-        raise CertificateError(message)
+    check_array(name, array, kind, (num_states,))
     if kind is np.int64:
         wrong, what = (array < -1) | (array >= 1 << 62), "it must be -1, or from 0 to 2**62 - 1"
     elif finite:
@@ -173,6 +144,25 @@ def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: boo
     if wrong.any():
         state = int(wrong.argmax())
         message = f"{name}[{state}] is {array[state]}; {what}."
+        raise CertificateError(message)
+
+
+def _check_rest(name: str, array: NDArray[Any], bound: Floats) -> None:
+    shaped = array.ndim == 2 and len(array) <= MOST_RESTS and array.shape[1:] == bound.shape
+    if array.dtype != np.float64 or not shaped:
+        message = (
+            f"{name} holds {array.dtype} of shape {array.shape}; it must hold float64 of shape "
+            f"(K, {len(bound)}), K at most {MOST_RESTS}."
+        )
+        raise CertificateError(message)
+    sign = 1.0 if name == "lower_rest" else -1.0
+    wrong = ~((sign * array >= 0) & (np.abs(array) <= np.where(np.isinf(bound), 0.0, LARGEST_REST)))
+    if wrong.any():
+        number, state = np.argwhere(wrong)[0].tolist()
+        message = (
+            f"{name}[{number}, {state}] is {array[number, state]}; it must be finite and "
+            f"{'at least' if sign > 0 else 'at most'} 0, and 0 beside an infinite bound."
+        )
         raise CertificateError(message)
 
 

@@ -7,6 +7,7 @@ the players want the opposite. So there is one set of rules, which is applied tw
 from __future__ import annotations
 
 import enum
+import functools
 import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 __all__ = ["NEVER", "Ending", "Inequality", "Side", "known_worths", "turned"]
+
+GROWTH = 2.0**-40
+"""More than the rounding of a sum of rests can lose of it."""
 
 NEVER = 1 << 62
 """The rank of states from which play need not end; written -1 in a certificate."""
@@ -55,12 +59,54 @@ class Inequality:
         Whether the reward counts.
     gain : (S,) or None
         What is taken off the reward.
+    rests, other_rests : (K, S) or None
+        What is to be added to `bound`, and to `other`.
     """
 
     bound: Floats
     other: Floats
     rewarded: bool = True
     gain: Floats | None = None
+    rests: Floats | None = None
+    other_rests: Floats | None = None
+
+    @functools.cached_property
+    def rest(self) -> Floats | None:
+        """The sum of the rests of the bound, up to K u of itself; (S,)."""
+        return None if self.rests is None else self.rests.sum(axis=0)
+
+    @functools.cached_property
+    def other_rest(self) -> Floats | None:
+        """The same of the opposite bound."""
+        return None if self.other_rests is None else self.other_rests.sum(axis=0)
+
+    @functools.cached_property
+    def top(self) -> Floats:
+        """Doubles that are no less than the bound with its rests; (S,)."""
+        if self.rest is None:
+            return self.bound
+        above = np.nextafter(self.bound + self.rest * (1 + GROWTH), np.inf)
+        return np.where(self.rest > 0, above, self.bound)
+
+    def of(self, states: Integers) -> tuple[Floats, Floats | None]:
+        """Return the bounds of some states, and their rests."""
+        return self.bound[states], None if self.rest is None else self.rest[states]
+
+    def exact(self, state: int) -> Fraction | float:
+        """Return the bound of a state with its rests."""
+        return _exactly(self.bound, self.rests, state)
+
+    def exact_other(self, state: int) -> Fraction | float:
+        """Return the opposite bound of a state with its rests."""
+        return _exactly(self.other, self.other_rests, state)
+
+
+def _exactly(bound: Floats, rests: Floats | None, state: int) -> Fraction | float:
+    number = float(bound[state])
+    if math.isinf(number):
+        return number
+    more = () if rests is None else rests[:, state].tolist()
+    return sum(map(Fraction, more), Fraction(number))
 
 
 @attrs.frozen(eq=False, kw_only=True)
@@ -125,6 +171,11 @@ class Side:
         """What is claimed, turned; (S,)."""
         return self.inequalities[0].bound
 
+    @property
+    def top(self) -> Floats:
+        """Doubles that are no less than what is proven; (S,)."""
+        return self.inequalities[0].top
+
 
 def known_worths(model: Model, objective: Objective) -> tuple[Flags, Floats]:
     """Return where the value is known from the outset, and what it is there."""
@@ -153,7 +204,11 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         pair, ranks, gains, biases = (-pair[1], -pair[0]), ranks[::-1], gains[::-1], biases[::-1]
     ends, worth = known_worths(model, objective)
     reaching = isinstance(objective, Reachability)
-    inequalities: tuple[Inequality, ...] = (Inequality(*pair, rewarded=not reaching),)
+    rests = (certificate.lower_rest, certificate.upper_rest)
+    if sign < 0:
+        rests = (_negative(rests[1]), _negative(rests[0]))
+    claimed = Inequality(*pair, rewarded=not reaching, rests=rests[0], other_rests=rests[1])
+    inequalities: tuple[Inequality, ...] = (claimed,)
     drift = None
     if may_drift(model, objective) and biases[0] is not None:
         drift = Inequality(sign * biases[0], sign * biases[0])
@@ -165,7 +220,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
     # Where nothing can be lost in the whole model, no total is negative, and no probability.
     gives = not model.has_swaps and sign * certificate.draw >= 0
     if gives and (earned >= 0).all() and (sign * worth[ends] >= 0).all():
-        free |= pair[0] <= 0
+        free |= claimed.top <= 0
     # Play without end is worth the same to both after a change of places, or nobody can say what.
     is_fair = not model.has_swaps or 2 * Fraction(certificate.draw) == Fraction(model.constant_sum)
     return Side(
@@ -194,6 +249,10 @@ def _ending(objective: Objective, sign: float) -> Ending:
     if not sums_until(objective):
         return Ending.RANKED
     return Ending.FREE if sign > 0 else Ending.STRICT
+
+
+def _negative(rests: Floats | None) -> Floats | None:
+    return None if rests is None else -rests
 
 
 def _or_zeros(numbers: Integers | None, count: int) -> Integers:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, overload
 
 import attrs
 import numpy as np
 
+from gamedp.certificate.base import Verified, widest
 from gamedp.certificate.claim import Certificate, check_complete
 from gamedp.certificate.sides import NEVER, Ending, Side, turned
+from gamedp.certificate.staged import StagedCertificate, verify_staged
 from gamedp.certificate.worth import Rows, exact_worth, exactly_keeps, slices, worths
 from gamedp.errors import CertificateError
 from gamedp.model import describe_choice
@@ -21,43 +23,30 @@ from gamedp.objectives import (
     Reachability,
     TotalReward,
 )
+from gamedp.staged_model import StagedModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.certificate.base import AnyCertificate
     from gamedp.model import Model
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["Verified", "check_ends", "compare", "progresses", "recompute", "verify"]
+__all__ = ["check_ends", "compare", "progresses", "recompute", "verify"]
 
 
-@attrs.frozen
-class Verified:
-    """What :func:`verify` has found to be true.
-
-    Attributes
-    ----------
-    claim : str
-        In words.
-    width : float
-        The largest distance of an upper from a lower bound.
-    states, choices : int
-        Size of the model.
-    in_rationals : int
-        Inequalities that were too close for floating point, and were decided in rational numbers.
-    """
-
-    claim: str
-    width: float
-    states: int
-    choices: int
-    in_rationals: int
+@overload
+def verify(model: Model, certificate: Certificate) -> Verified: ...
 
 
-def verify(model: Model, certificate: Certificate) -> Verified:
+@overload
+def verify(model: StagedModel, certificate: StagedCertificate) -> Verified: ...
+
+
+def verify(model: Model | StagedModel, certificate: AnyCertificate) -> Verified:
     """Check a certificate, without trust in who made it.
 
     What is accepted holds for every model whose probabilities are positive where the stored ones
@@ -70,9 +59,8 @@ def verify(model: Model, certificate: Certificate) -> Verified:
 
     Parameters
     ----------
-    model : Model
-        Of one or two players.
-    certificate : Certificate
+    model : Model or StagedModel
+    certificate : Certificate or StagedCertificate
 
     Returns
     -------
@@ -115,6 +103,11 @@ def verify(model: Model, certificate: Certificate) -> Verified:
         ...
     gamedp.errors.CertificateError: lower[0] = 1.0 of state 0 is not certified: no action...
     """
+    if isinstance(model, StagedModel) and isinstance(certificate, StagedCertificate):
+        return verify_staged(model, certificate)
+    if isinstance(model, StagedModel) or not isinstance(certificate, Certificate):
+        message = f"{certificate!r} is not of a {type(model).__name__}, but of another model."
+        raise CertificateError(message)
     objective = check_complete(model, certificate)
     with np.errstate(all="ignore"):  # what overflows is decided in rational numbers
         if isinstance(objective, FiniteHorizon):
@@ -123,12 +116,9 @@ def verify(model: Model, certificate: Certificate) -> Verified:
         else:
             sides = (turned(model, certificate, objective, sign) for sign in (1.0, -1.0))
             in_rationals = sum(_check_side(model, side) for side in sides)
-    different = certificate.lower != certificate.upper
-    with np.errstate(over="ignore"):
-        widths = certificate.upper[different] - certificate.lower[different]
     return Verified(
         claim=_words(objective),
-        width=float(widths.max(initial=0.0)),
+        width=widest(certificate),
         states=model.num_states,
         choices=model.num_choices,
         in_rationals=in_rationals,
@@ -158,7 +148,7 @@ def _check_side(model: Model, side: Side) -> int:
 
 def check_ends(model: Model, side: Side) -> None:
     """Check the bound where the value is known."""
-    wrong = side.ends & ~(side.bound <= side.worth)
+    wrong = side.ends & ~(side.top <= side.worth)
     if wrong.any():
         state = int(wrong.argmax())
         message = (
@@ -202,7 +192,7 @@ def compare(model: Model, side: Side, rows: Rows) -> tuple[Flags, Flags]:
     holds, fails = np.ones(len(rows.choices), np.bool_), np.zeros(len(rows.choices), np.bool_)
     for inequality in side.inequalities:
         worth = worths(model, side, inequality, rows)
-        its_holds, its_fails = worth.compare(inequality.bound[rows.state_of])
+        its_holds, its_fails = worth.compare(*inequality.of(rows.state_of))
         holds &= its_holds
         fails |= its_fails
     infinite = side.bound[rows.state_of] == np.inf  # their ranks say all
@@ -227,7 +217,7 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
         progress = falls
         if side.ending is Ending.RANKED:
             # Who stays at a rank earns again and again, or is content with play without end.
-            content = bound <= side.draw
+            content = side.top[rows.state_of] <= side.draw
             goes_on = _drifts(model, side, rows, earns | ((reward >= 0) & content))
             progress |= keeps & (rank > 0) & goes_on
             progress |= (rank == NEVER) & content & ((reward >= 0) | side.never_earns)
@@ -364,9 +354,7 @@ def _reason(model: Model, side: Side, state: int, choice: int) -> str:
             f"{_rank(side.traps[0][state])}, and the least after it is {_rank(least)}"
         )
     for inequality in side.inequalities:
-        short = Fraction(float(inequality.bound[state])) - exact_worth(
-            model, side, inequality, choice
-        )
+        short = inequality.exact(state) - exact_worth(model, side, inequality, choice)
         if short > 0:
             limit = "no more" if side.sign > 0 else "no less"
             what = "reward and head start" if inequality.gain is not None else "bound"
@@ -378,7 +366,7 @@ def _reason(model: Model, side: Side, state: int, choice: int) -> str:
     if rank == NEVER:
         return (
             f"may go on for ever, for its rank is -1, which is worth {side.sign * side.draw!r} at "
-            "best" + (", and earns less than nothing" if side.bound[state] <= side.draw else "")
+            "best" + (", and earns less than nothing" if side.top[state] <= side.draw else "")
         )
     least = int(np.minimum.reduceat(rows.follow(*side.ranks), rows.starts)[row])
     return (

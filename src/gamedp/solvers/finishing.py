@@ -48,7 +48,7 @@ def finished(
         none = np.empty(0, np.int64)
         lifting = (none, np.empty(0), none, none)
     else:
-        small = reduction.quotient
+        small, model = reduction.quotient, reduction.model
         lifting = (small.class_of, reduction.known, reduction.policy, small.choice_of)
     numbers = (np.empty(model.num_states), np.empty(model.num_states), np.empty(model.num_states))
     choices = np.empty(model.num_states, np.int64)
@@ -57,6 +57,8 @@ def finished(
     )
     if reduction is not None:
         reduction.leave(choices)
+        values, lower, upper = map(reduction.fold, numbers)
+        return (values, lower, upper), reduction.fold_policy(choices), width
     return numbers, choices, width
 
 

@@ -69,7 +69,7 @@ class _Component:
             len(self.block.known),
             int(self.block.first_transition[len(self.block.known)]),
         )
-        self.numbers = np.zeros((4, self.size))
+        self.numbers = np.zeros((blocks.NUMBERS, self.size))
         self.numbers[blocks.VALUE] = run.values[self.states]
         iteration.begin_jit(self.size, self.block)
         swaps = run.problem.model.has_swaps
@@ -136,17 +136,18 @@ class _Component:
         if self.rearranged is not None:
             block, numbers, sequence = self.rearranged
             iteration.put_back_jit(self.size, block, numbers, sequence, self.block, self.numbers)
-        run.values[self.states] = self.numbers[blocks.VALUE]
-        most = 0 if self.who == iteration.SWAPS else BUDGET
         width = topological.prove_jit(
             self.start,
             self.stop,
             run.rows,
             self.outside,
             allowed,
-            most,
+            BUDGET,
+            self.who,
+            run.problem.has_one_sign,
             self.block,
             self.numbers,
+            run.values,
             run.errors,
             run.policy,
         )

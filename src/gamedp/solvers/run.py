@@ -176,7 +176,8 @@ class Run:
         if reduction is None:
             check_range(problem.model, self.values)
         elif not np.isfinite(self.values).all():
-            check_range(reduction.original.model, reduction.lift(self.values), reduction.known)
+            known = reduction.fold(reduction.known)
+            check_range(reduction.original.model, reduction.lift(self.values), known)
         if not proven:
             self.prove_all()  # what does not depend on endless play is known all the same
         low, high = problem.range_of_values() if proven else (-np.inf, np.inf)

@@ -20,6 +20,7 @@ NOUN = "certificate"
 
 ARRAYS = (
     *("lower", "upper"),
+    *("lower_rest", "upper_rest"),
     *("lower_ranks", "upper_ranks"),
     *("lower_gains", "upper_gains"),
     *("bias_lower", "bias_upper"),
@@ -82,6 +83,9 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     content, arrays = read_folder(folder, NOUN)
     shape = (length(arrays, "lower"),)
     shapes = dict.fromkeys((*ARRAYS, *SETS), shape)
+    for name in ("lower_rest", "upper_rest"):
+        if name in arrays:
+            shapes[name] = (length(arrays, name), *shape)
     check_arrays(folder, arrays, content["arrays"], shapes)
     try:
         return Certificate(

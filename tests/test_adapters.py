@@ -889,3 +889,20 @@ def test_fractions_that_are_none(folder):
         packed(path, index, files)
         with pytest.raises((DamagedFileError, InvalidModelError), match=words):
             gamedp.load_model(path)
+
+
+def test_a_loaded_file_is_not_a_model_but_has_one(folder):
+    """What someone tries first is told the way."""
+    loaded = by_hand(folder, "drn")
+    with pytest.raises(TypeError, match=r"give the `\.model` of this LoadedModel"):
+        gamedp.solve(loaded)
+    with pytest.raises(InvalidParameterError, match=r"loaded\.states\('goal'\)"):
+        gamedp.Reachability("goal")
+    objective = gamedp.Reachability(loaded.states("goal"))
+    solution = gamedp.solve(loaded.model, objective)
+    certificate = solution.certificate()
+    with pytest.raises(InvalidParameterError, match=r"is no model; give its `\.model`"):
+        gamedp.verify(loaded, certificate)
+    with pytest.raises(InvalidParameterError, match=r"solution\.certificate\(\) makes one"):
+        gamedp.verify(loaded.model, solution)
+    assert gamedp.verify(loaded.model, certificate).states == 4

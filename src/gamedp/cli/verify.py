@@ -68,10 +68,8 @@ def verify(
         if output.json:
             report.print_json({**facts, "verified": False, "reason": str(error)})
         raise
-    lower, upper = (
-        at_start(meant, claims.lower, claims.upper, outward=-math.inf),
-        at_start(meant, claims.upper, claims.lower, outward=math.inf),
-    )
+    lower = at_start(meant, claims.lower, claims.upper, outward=-math.inf)
+    upper = at_start(meant, claims.upper, claims.lower, outward=math.inf)
     facts |= {"lower": lower, "upper": upper}
     if output.json:
         report.print_json({**facts, "verified": True, **attrs.asdict(verified)})

@@ -30,7 +30,16 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["LEG", "FlatParts", "Flattening", "find_flat_parts", "flattened", "heights_of", "joined", "without_end"]
+__all__ = [
+    "LEG",
+    "FlatParts",
+    "Flattening",
+    "find_flat_parts",
+    "flattened",
+    "heights_of",
+    "joined",
+    "without_end",
+]
 
 LEG = -1
 """Stands for a choice that is none of the given model."""
@@ -151,7 +160,9 @@ def heights_of(model: Model, states: Integers, choices: Integers) -> Floats | No
         (np.ones(len(first), np.int8), (first // size, first % size)), shape=(size, size)
     )
     order, before = csgraph.breadth_first_order(graph, 0)
-    steps = falls[where[np.searchsorted(first, before[order[1:]].astype(np.int64) * size + order[1:])]]
+    steps = falls[
+        where[np.searchsorted(first, before[order[1:]].astype(np.int64) * size + order[1:])]
+    ]
     heights = [0.0] * size
     for state, source, fall in zip(
         order[1:].tolist(), before[order[1:]].tolist(), steps.tolist(), strict=True
@@ -273,7 +284,9 @@ class Flattening:
 
 def _staying(structure: Any, choices: Flags, states: Flags) -> NDArray[np.int64]:
     """Return for each state the first of some choices that surely leads to some states."""
-    inside = np.logical_and.reduceat(states[structure.successors], structure.transition_offsets[:-1])
+    inside = np.logical_and.reduceat(
+        states[structure.successors], structure.transition_offsets[:-1]
+    )
     numbers = np.flatnonzero(choices & inside)[::-1]
     keeps = np.full(structure.num_states, NONE, np.int64)
     keeps[structure.owners[numbers]] = numbers

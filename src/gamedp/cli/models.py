@@ -72,10 +72,7 @@ def solve_file(
             )
     except gamedp.NotSolvedError as error:
         solution, failure = error.solution, error
-    if save is not None:
-        solution.save(save)
-    if certificate is not None:
-        solution.certificate().save(certificate)
+    kept = report.kept(solution, save, certificate)
     if output.json:
         facts = report.facts(name, solution) | {"objective": question.words, "notes": loaded.notes}
         facts |= _first_action(loaded, solution)
@@ -90,11 +87,7 @@ def solve_file(
             for label, text in report.measures(solution)
         ]
         pairs += [("note", note) for note in loaded.notes]
-        if save is not None:
-            pairs.append(("saved in", str(save)))
-        if certificate is not None:
-            pairs.append(("proof in", str(certificate)))
-        print(report.lines(pairs))
+        print(report.lines([*pairs, *kept]))
     if failure is not None:
         raise failure
 

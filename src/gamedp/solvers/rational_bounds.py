@@ -130,9 +130,7 @@ def _offset(contest: Contest) -> Fraction | None:
     rewards = np.asarray(model.rewards)
     least, most = float(model.payoffs.min(initial=0.0)), float(model.payoffs.max(initial=0.0))
     sides = [
-        Fraction(-least if sign > 0 else most)
-        for sign in (1, -1)
-        if (sign * rewards >= 0).all()
+        Fraction(-least if sign > 0 else most) for sign in (1, -1) if (sign * rewards >= 0).all()
     ]
     # A payoff that a constant sum leaves to the other side may be rounded.
     return None if not sides else min(sides) * Fraction(1 + 2.0**-40)

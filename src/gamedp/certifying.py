@@ -129,14 +129,17 @@ def _candidates(solution: Solution, plain: Certificate) -> Iterator[Certificate]
     """Go through bounds that may be accepted, the best ones first.
 
     The bounds as they are; else exact values made finer than doubles, or other bounds a little
-    wider; where that does not do, other values made finer, too.
+    wider; where that does not do, other values made finer, too. Where rounding has stopped a
+    solver, its values may be known more closely than it could say.
     """
     stopped_by_rounding = solution.status is Status.ROUNDING and solution.exact is None
     if not stopped_by_rounding:
         yield plain
         if solution.exact is None:
             yield from _wider(solution, plain)
-    yield from _finer(solution, plain)
+    for finer in _finer(solution, plain):
+        if not stopped_by_rounding or _width(finer) <= _width(plain):
+            yield finer
     if stopped_by_rounding:
         yield plain
     if stopped_by_rounding or solution.exact is not None:

@@ -195,7 +195,8 @@ def _refining(solution: Solution, ranking: Ranking, start: Floats, shift: int) -
     """Return what starts from some bounds, and keeps those that are infinite or known."""
     inside = ranking.active & np.isfinite(start[:, 0])
     as_it_is = np.zeros_like(start)
-    as_it_is[:, 0] = ranking.bounds
+    for number, side in enumerate(ranking.sides):
+        as_it_is[number, 0] = np.where(side.ends, side.worth, side.bound)
     helps = ranking.graph.helps
     return Refining(
         model=solution.model,
@@ -205,7 +206,9 @@ def _refining(solution: Solution, ranking: Ranking, start: Floats, shift: int) -
         active=inside,
         helps=helps,
         choices=np.where(
-            helps & ~ranking.free, ranking.choices(), np.asarray(solution.policy, np.int64)
+            helps & ~ranking.free & (ranking.via >= 0),
+            ranking.via,
+            np.asarray(solution.policy, np.int64),
         ),
     )
 

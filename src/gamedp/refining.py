@@ -228,7 +228,7 @@ class Refining:
         if self.parts.shape[1] == 2:
             shift = chain.solve(discount, missed.reshape(-1))
             if shift is not None:
-                down = np.zeros_like(missed)
+                down = np.zeros(missed.shape)
                 down.reshape(-1)[chain.nodes] = shift
                 moved = (down != 0) & np.isfinite(down)
                 self.parts = np.where(moved[:, None, :], _two_less(self.parts, down), self.parts)

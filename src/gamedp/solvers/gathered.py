@@ -71,8 +71,9 @@ def solve_gathered(run: Run, number: int, max_sweeps: int) -> None:
         elif component.is_crawling and component.settle() <= allowed:
             return
         if run.out_of_time or component.sweeps >= max_sweeps:
-            run.status = Status.TIME_LIMIT if run.out_of_time else Status.SWEEP_LIMIT
-            component.prove(allowed)
+            limit = Status.TIME_LIMIT if run.out_of_time else Status.SWEEP_LIMIT
+            if not component.prove(allowed) <= allowed:
+                run.status = limit
             return
 
 

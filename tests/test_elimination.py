@@ -9,7 +9,7 @@ import gamedp
 from gamedp.kernels import iteration, proofs
 from gamedp.solvers import gathered
 from gamedp.testing import exact_values
-from gamedp.testing.models import GamblersRuin, SlipperyGrid, SlowChain
+from gamedp.testing.models import SlipperyGrid, SlowChain
 
 SOLVERS = [None, gamedp.TopologicalValueIteration(), gamedp.PolicyIteration()]
 

@@ -40,6 +40,10 @@ DENSE = 8000
 """States of a component that is eliminated in a dense matrix: half a gigabyte."""
 PANEL = 64
 """States that are eliminated at a time."""
+ROUND = 64
+"""How far from the floor changes may stay, where rounding comes round in circles."""
+PATIENCE = 4096
+"""Sweeps over a small component before another way is tried."""
 CHEAP = 8
 """Terms of a dense matrix in the time of a transition that a sweep looks at."""
 
@@ -68,8 +72,14 @@ def solve_gathered(run: Run, number: int, max_sweeps: int) -> None:
             if component.prove(allowed, last=solved) <= allowed or solved:
                 return
             threshold = component.change / 16
-        elif component.is_crawling and component.settle() <= allowed:
-            return
+        elif component.is_crawling:
+            width = component.settle()
+            if width <= allowed:
+                return
+            if np.isfinite(width) and component.change <= ROUND * component.floor:
+                # Sweeps whose changes add up and cancel out may round for ever.
+                component.prove(allowed, last=True)
+                return
         if run.out_of_time or component.sweeps >= max_sweeps:
             limit = Status.TIME_LIMIT if run.out_of_time else Status.SWEEP_LIMIT
             if not component.prove(allowed) <= allowed:
@@ -106,7 +116,8 @@ class Component:
         self.memory = np.zeros(iteration.MEMORY)
         self.rearranged: tuple[Any, NDArray[np.float64], NDArray[Any]] | None = None
         self.is_dear = False
-        self.ripe = float(BUDGET)
+        self.budget = min(BUDGET, PATIENCE * (self.size + self.lengths[1]))
+        self.ripe = float(self.budget)
 
     @property
     def is_crawling(self) -> bool:
@@ -145,7 +156,7 @@ class Component:
             run.problem.endless_is_worst,
             threshold,
             max_sweeps,
-            BUDGET,
+            self.budget,
             *self._at_work,
             self.memory,
         )
@@ -280,7 +291,7 @@ class Component:
         """Eliminate the policy that sweeps have found, where that takes no longer than they did.
 
         It is improved and proven, see :mod:`gamedp.kernels.policy_proofs`; return the width. Where
-        that is too wide, sweeps go on from its values.
+        that is infinite, sweeps go on from its values.
         """
         run, work = self.run, self.memory[iteration.WORK]
         self.ripe = 2 * work
@@ -300,7 +311,9 @@ class Component:
         )
         if not np.isfinite(width) and self._may_be_dense(work):
             width = self._settle_densely()
-        if self.rearranged is not None:
+        if np.isfinite(width):
+            self.rearranged = None
+        elif self.rearranged is not None:
             _, numbers, sequence = self.rearranged
             numbers[blocks.VALUE] = self.numbers[blocks.VALUE, sequence]
         return float(width)

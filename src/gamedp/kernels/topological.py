@@ -25,7 +25,6 @@ from gamedp.kernels.iteration import (
     CHANGING_LITTLE,
     EXACT,
     MEMORY,
-    OPPONENTS,
     SWAPS,
     SWEEPS,
     begin_jit,
@@ -166,13 +165,15 @@ def prove(
     kept_width = np.inf
     kept = np.empty(0)
     for attempt in range(2):
-        if attempt == 1 and not dwell_jit(size, rows.discount, block, most, numbers):
+        if attempt == 1 and (
+            who == SWAPS or not dwell_jit(size, rows.discount, block, most, numbers)
+        ):
             break
         least, most_errors = check_jit(
             start, stop, start, rows, outside, block, numbers, 0.0, np.inf, policy
         )
         width = float(allot_jit(start, stop, rows, outside, least, most_errors, numbers, errors))
-        if width <= tolerance or who == SWAPS or most == 0:
+        if width <= tolerance or most == 0:
             return width
         if attempt == 1:
             break
@@ -184,7 +185,7 @@ def prove(
                 outside,
                 most,
                 one_sign,
-                who == OPPONENTS,
+                who,
                 block,
                 numbers,
                 values,

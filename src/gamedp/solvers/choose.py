@@ -355,6 +355,8 @@ def _can_go_on_cheaply(problem: Problem) -> bool:
 
 
 def _may_be_acyclic(model: Model) -> bool:
+    if not len(model.terminals):
+        return False
     from gamedp.solvers.discounted import may_be_acyclic  # noqa: PLC0415
 
     return may_be_acyclic(model)

@@ -47,7 +47,7 @@ def is_one_equation(problem: Problem) -> bool:
 
 def may_be_acyclic(model: Model) -> bool:
     """Say whether it is possible that no state comes again; a short look finds most cycles."""
-    if not len(model.terminals):
+    if not len(model.terminals):  # nowhere to end
         return False
     return not whole.meets_itself_jit(*_graph(model), np.zeros(model.num_states, np.int32))
 
@@ -60,9 +60,12 @@ def is_narrow(problem: Problem) -> bool:
     """
     if problem.discount >= 1:
         return False
+    model = problem.model
     horizon = 1 / (1 - problem.discount)
     width = min(WIDEST, int((horizon / 2) ** 0.5))
-    return horizon >= FAR and bool(whole.is_narrow_jit(*_graph(problem.model), width))
+    if not len(model.terminals) and model.successors[0] > width:
+        return False  # state 0 tells: there is no need to look at the others
+    return horizon >= FAR and bool(whole.is_narrow_jit(*_graph(model), width))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end

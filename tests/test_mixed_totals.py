@@ -163,7 +163,7 @@ def test_the_sign_of_the_best_average(model, sign):
     )
     average = exact_values(component, gamedp.AverageReward())[0]
     assume(average == 0 or abs(average) > 1e-6)
-    gain, policy = sign_of_gain(model, members, structure.stays, sign)
+    gain, policy, _ = sign_of_gain(model, members, structure.stays, sign)
     assert gain == (average > 0) - (average < 0)
     assert ((policy >= 0) == (members if gain > 0 else np.zeros_like(members))).all()
 

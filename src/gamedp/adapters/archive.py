@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import itertools
@@ -42,6 +43,7 @@ CHUNK = 1 << 20
 MAGIC: dict[bytes, Callable[..., BinaryIO]] = {
     b"\x1f\x8b\x08": gzip.open,  # type: ignore[dict-item]
     b"\xfd7zXZ\x00": lzma.open,  # type: ignore[dict-item]
+    b"BZh": bz2.open,  # type: ignore[dict-item]
 }
 """What a compressed file begins with, and what opens it."""
 
@@ -87,6 +89,10 @@ class Archive:
                     pass  # to the end, where the checksum of what was compressed stands
         except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
             raise damaged(self, f"is no complete tar archive ({error})") from None
+        except OSError as error:
+            if error.errno is not None or isinstance(error, DamagedFileError):
+                raise  # it cannot be read at all, or has been judged already
+            raise damaged(self, f"is not compressed as it should be ({error})") from None
         if INDEX not in self._files:
             raise damaged(self, f"has no {INDEX}, which says what the other files hold")
         try:

@@ -11,7 +11,14 @@ import numpy as np
 from gamedp.certificate.base import AnyCertificate, check_array, check_digest
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.model import check_finite
-from gamedp.objectives import AverageReward, Objective, Reachability, TotalReward, resolved
+from gamedp.objectives import (
+    AverageReward,
+    Discounted,
+    Objective,
+    Reachability,
+    TotalReward,
+    resolved,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +29,11 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 __all__ = ["Certificate", "check_complete", "may_drift", "sums_until"]
+
+MOST_SHIFT = 2000
+MOST_RESTS = 8
+"""How many numbers may be added to a bound: so few that their sum is rounded seven times."""
+LARGEST_REST = 2.0**1000
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False, getstate_setstate=False)
@@ -38,6 +50,12 @@ class Certificate(AnyCertificate):
     lower, upper : (S,) float64
         What is claimed: the value of every state lies between them. An infinite number claims
         nothing if it is on the outer side, and else that the value is infinite.
+    lower_rest, upper_rest : (K, S) float64 or None
+        What is proven, where a double is too coarse for it: not `lower`, but its exact sum with the
+        K numbers here, which are at least 0 and so imply the bound that is claimed; at most 0 for
+        `upper`. For discounted and other totals, and for probabilities; None if doubles do.
+    rest_shift : int
+        The rests count 2 to the power of minus this: for numbers where doubles end.
     lower_ranks, upper_ranks : (S,) int64 or None
         For :class:`TotalReward` and :class:`Reachability`: a number that can fall with a step; or
         -1 for a state that needs none. In terminal states and targets it counts as 0.
@@ -45,6 +63,9 @@ class Certificate(AnyCertificate):
         Numbers that can fall while the rank stays, until something is earned (for the lower bound)
         or paid (for the upper one), or play without end is worth the bound. None if there is no
         need for any.
+    escapes : (S,) int64 or None
+        For a total until a target that is minus infinity: a number that can fall until the target
+        is reached, or -1 for a state that needs none. None if there is no need for any.
     bias_lower, bias_upper : (S,) float64 or None
         For :class:`AverageReward`: the head start of each state, for either bound. For a total of
         endless play that earns and loses: numbers that are less than what the next step earns and
@@ -56,10 +77,14 @@ class Certificate(AnyCertificate):
         :meth:`gamedp.Model.digest` of the model.
     """
 
+    lower_rest: Floats | None = None
+    upper_rest: Floats | None = None
+    rest_shift: int = 0
     lower_ranks: Integers | None = None
     upper_ranks: Integers | None = None
     lower_gains: Integers | None = None
     upper_gains: Integers | None = None
+    escapes: Integers | None = None
     bias_lower: Floats | None = None
     bias_upper: Floats | None = None
     draw: float = 0.0
@@ -67,7 +92,7 @@ class Certificate(AnyCertificate):
 
 def may_drift(model: Model, objective: Objective) -> bool:
     """Say whether endless play may earn and lose, and by and by have earned ever more."""
-    return isinstance(objective, TotalReward) and not sums_until(objective) and not model.has_swaps
+    return isinstance(objective, TotalReward) and not model.has_swaps
 
 
 def sums_until(objective: Objective) -> bool:
@@ -82,19 +107,27 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
     objective = resolved(certificate.objective, model)
     _check_supported(model, objective)
     _check_draw(model, certificate, objective)
+    _check_shift(certificate.rest_shift)
     average = isinstance(objective, AverageReward)
     ranked = isinstance(objective, (TotalReward, Reachability))
     needed = {"lower": True, "upper": True}
     needed |= {"lower_ranks": ranked, "upper_ranks": ranked}
     needed |= {"lower_gains": ranked, "upper_gains": ranked}
     needed |= {"bias_lower": average, "bias_upper": average}
-    optional = {"lower_gains", "upper_gains"}
+    rested = ranked or isinstance(objective, Discounted)
+    needed |= {"lower_rest": rested, "upper_rest": rested}
+    needed["escapes"] = sums_until(objective)
+    optional = {"lower_gains", "upper_gains", "escapes"}
+    if rested:
+        optional |= {"lower_rest", "upper_rest"}
     if may_drift(model, objective):
         optional |= {"bias_lower", "bias_upper"}
     for name, wanted in needed.items():
         array = getattr(certificate, name)
-        if name in optional and (array is None or name.startswith("bias")):
-            if array is not None:
+        if name in optional and (array is None or name.startswith("bias") or name.endswith("rest")):
+            if array is not None and name.endswith("rest"):
+                _check_rest(name, array, getattr(certificate, name.removesuffix("_rest")))
+            elif array is not None:
                 _check_array(name, array, model.num_states, finite=False)
             continue
         if (array is not None) != wanted:
@@ -107,7 +140,7 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
 
 
 def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: bool) -> None:
-    kind: type = np.int64 if name.endswith(("ranks", "gains")) else np.float64
+    kind: type = np.int64 if name.endswith(("ranks", "gains", "escapes")) else np.float64
     check_array(name, array, kind, (num_states,))
     if kind is np.int64:
         wrong, what = (array < -1) | (array >= 1 << 62), "it must be -1, or from 0 to 2**62 - 1"
@@ -121,6 +154,31 @@ def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: boo
     if wrong.any():
         state = int(wrong.argmax())
         message = f"{name}[{state}] is {array[state]}; {what}."
+        raise CertificateError(message)
+
+
+def _check_shift(shift: int) -> None:
+    if type(shift) is not int or not 0 <= shift <= MOST_SHIFT:
+        message = f"rest_shift is {shift!r}; it must be a whole number from 0 to {MOST_SHIFT}."
+        raise CertificateError(message)
+
+
+def _check_rest(name: str, array: NDArray[Any], bound: Floats) -> None:
+    shaped = array.ndim == 2 and len(array) <= MOST_RESTS and array.shape[1:] == bound.shape
+    if array.dtype != np.float64 or not shaped:
+        message = (
+            f"{name} holds {array.dtype} of shape {array.shape}; it must hold float64 of shape "
+            f"(K, {len(bound)}), K at most {MOST_RESTS}."
+        )
+        raise CertificateError(message)
+    sign = 1.0 if name == "lower_rest" else -1.0
+    wrong = ~((sign * array >= 0) & (np.abs(array) <= np.where(np.isinf(bound), 0.0, LARGEST_REST)))
+    if wrong.any():
+        number, state = np.argwhere(wrong)[0].tolist()
+        message = (
+            f"{name}[{number}, {state}] is {array[number, state]}; it must be finite and "
+            f"{'at least' if sign > 0 else 'at most'} 0, and 0 beside an infinite bound."
+        )
         raise CertificateError(message)
 
 

@@ -145,7 +145,7 @@ def _check_side(model: Model, side: Side) -> int:
 
 def check_ends(model: Model, side: Side) -> None:
     """Check the bound where the value is known."""
-    wrong = side.ends & ~(side.bound <= side.worth)
+    wrong = side.ends & ~(side.top <= side.worth)
     if wrong.any():
         state = int(wrong.argmax())
         message = (
@@ -157,9 +157,9 @@ def check_ends(model: Model, side: Side) -> None:
 
 def _check_infinite(model: Model, side: Side) -> None:
     """Refuse a value that is claimed to be infinite where it cannot be, or has no rules."""
-    may_be = side.until if side.ending is not Ending.RANKED else not side.never_earns
+    may_be = side.until if side.ending is Ending.FREE else not side.never_earns
     infinite = side.required & (side.bound == np.inf)
-    if infinite.any() and (side.ending is Ending.STRICT or not may_be):
+    if infinite.any() and not may_be:
         state = int(infinite.argmax())
         message = (
             f"{_claim(model, side, state)} is not certified: no rule proves that it is infinite "
@@ -178,6 +178,8 @@ def _check_rows(model: Model, side: Side, rows: Rows) -> int:
         np.logical_or.reduceat(good, rows.first_choices),
         np.logical_and.reduceat(good, rows.first_choices),
     )
+    if side.ending is Ending.STRICT:
+        _check_escapes(model, side, rows)
     doubtful = np.flatnonzero(~enough & side.required[rows.movers])
     return sum(
         _settle(model, side, rows, int(place), (holds, fails | ~progress)) for place in doubtful
@@ -189,7 +191,7 @@ def compare(model: Model, side: Side, rows: Rows) -> tuple[Flags, Flags]:
     holds, fails = np.ones(len(rows.choices), np.bool_), np.zeros(len(rows.choices), np.bool_)
     for inequality in side.inequalities:
         worth = worths(model, side, inequality, rows)
-        its_holds, its_fails = worth.compare(inequality.bound[rows.state_of])
+        its_holds, its_fails = worth.compare(*inequality.of(rows.state_of))
         holds &= its_holds
         fails |= its_fails
     infinite = side.bound[rows.state_of] == np.inf  # their ranks say all
@@ -214,21 +216,42 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
         progress = falls
         if side.ending is Ending.RANKED:
             # Who stays at a rank earns again and again, or is content with play without end.
-            content = bound <= side.draw
+            content = side.top[rows.state_of] <= side.draw
             goes_on = _drifts(model, side, rows, earns | ((reward >= 0) & content))
             progress |= keeps & (rank > 0) & goes_on
             progress |= (rank == NEVER) & content & ((reward >= 0) | side.never_earns)
     if infinite.any():
         _, falls, keeps = _ranks_after(side.traps, rows)
-        if side.until:
-            escapes = falls | keeps
+        if side.ending is Ending.FREE:
+            endless = falls | keeps
         else:
             # The constant that a change of places adds is finite.
             after = rows.follow(side.bound, -side.inequalities[0].other)
             falls &= np.minimum.reduceat(after, rows.starts) > -np.inf
-            escapes = falls | (keeps & _drifts(model, side, rows, earns))
-        progress = np.where(infinite, escapes, progress)
+            endless = falls | (keeps & _drifts(model, side, rows, earns))
+        progress = np.where(infinite, endless, progress)
     return progress
+
+
+def _check_escapes(model: Model, side: Side, rows: Rows) -> None:
+    """Refuse an infinite value if who earns ever more cannot get to the target after all."""
+    infinite = side.required[rows.movers] & (side.bound[rows.movers] == np.inf)
+    if not infinite.any():
+        return
+    _, falls, _ = _ranks_after(side.ranks, rows)
+    falls &= np.minimum.reduceat(side.bound[rows.successors], rows.starts) > -np.inf
+    enough = np.where(
+        side.maximise[rows.movers],
+        np.logical_or.reduceat(falls, rows.first_choices),
+        np.logical_and.reduceat(falls, rows.first_choices),
+    )
+    if (infinite & ~enough).any():
+        state = int(rows.movers[(infinite & ~enough).argmax()])
+        message = (
+            f"{_claim(model, side, state)} is not certified: its escape, "
+            f"{_rank(side.ranks[0][state])}, does not fall until the target is reached."
+        )
+        raise CertificateError(message)
 
 
 def _drifts(model: Model, side: Side, rows: Rows, otherwise: Flags) -> Flags:
@@ -351,9 +374,7 @@ def _reason(model: Model, side: Side, state: int, choice: int) -> str:
             f"{_rank(side.traps[0][state])}, and the least after it is {_rank(least)}"
         )
     for inequality in side.inequalities:
-        short = Fraction(float(inequality.bound[state])) - exact_worth(
-            model, side, inequality, choice
-        )
+        short = inequality.exact(state) - exact_worth(model, side, inequality, choice)
         if short > 0:
             limit = "no more" if side.sign > 0 else "no less"
             what = "reward and head start" if inequality.gain is not None else "bound"
@@ -365,7 +386,7 @@ def _reason(model: Model, side: Side, state: int, choice: int) -> str:
     if rank == NEVER:
         return (
             f"may go on for ever, for its rank is -1, which is worth {side.sign * side.draw!r} at "
-            "best" + (", and earns less than nothing" if side.bound[state] <= side.draw else "")
+            "best" + (", and earns less than nothing" if side.top[state] <= side.draw else "")
         )
     least = int(np.minimum.reduceat(rows.follow(*side.ranks), rows.starts)[row])
     return (

@@ -7,6 +7,7 @@ import json
 import math
 import numbers
 import re
+import sys
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,22 @@ OBJECTIVES = {
 }
 PLAYERS = ("the first player", "the second player")
 PHASES, LOAD = ("compile", "explore", "solve"), "load"
+LONGEST_FRACTION = 200
+"""Letters of an exact value that are shown to people."""
+
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+def _call(objective: Objective) -> str:
+    """Return an objective as the call that makes it, sets of states by their size."""
+    options = {
+        name: f"{np.count_nonzero(value):,} of {len(value):,} states"
+        if isinstance(value, np.ndarray)
+        else repr(value)
+        for name, value in attrs.asdict(objective).items()
+    }
+    words = ", ".join(f"{name}={text}" for name, text in options.items())
+    return f"{type(objective).__name__}({words})"
 
 
 def _words(objective: Objective) -> dict[str, Any]:
@@ -91,6 +107,7 @@ def facts(
         "status": solution.status.name,
         "guarantee": solution.guarantee.name,
         "value": solution.value(state),
+        **({} if (fraction := _fraction(solution, state)) is None else {"exact": fraction}),
         "lower": lower,
         "upper": upper,
         "states": statistics.states,
@@ -100,6 +117,21 @@ def facts(
         "seconds": _seconds(statistics),
         "bytes": statistics.bytes,
     }
+
+
+def _fraction(
+    solution: Solution | StagedSolution, state: Hashable | None, player: int = 0
+) -> str | None:
+    """Return a value as a fraction, with all its digits, if the solver has found it as one."""
+    if getattr(solution, "exact", None) is None:
+        return None
+    value = solution.exact_value(state, player)  # type: ignore[union-attr] # no staged one has it
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)  # what was asked for is shown, however long
+    try:
+        return str(value)
+    finally:
+        sys.set_int_max_str_digits(limit)
 
 
 def _seconds(statistics: Statistics) -> dict[str, float]:
@@ -174,6 +206,11 @@ def value_lines(
     for player in range(count if count > 2 else 1):
         numbers = (solution.value(state, player), *solution.bounds(state, player))
         pairs += bounded(*numbers, player=None if count == 1 else player)
+        fraction = _fraction(solution, state, player)
+        if fraction is not None:
+            long = len(fraction) > LONGEST_FRACTION
+            short = f"a fraction of {len(fraction):,} letters, which --json shows"
+            pairs.append(("exactly", short if long else fraction))
     return pairs
 
 
@@ -224,7 +261,7 @@ def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
     return [
         ("guarantee", solution.guarantee.value),
         ("status", solution.status.value),
-        ("objective", repr(solution.objective)),
+        ("objective", _call(solution.objective)),
         ("solver", with_options(solution.solver)),
         ("size", counts),
         ("work", f"{statistics.sweeps:,} sweep{'' if statistics.sweeps == 1 else 's'}"),

@@ -24,8 +24,9 @@ NOUN = "certificate"
 
 ARRAYS = (
     *("lower", "upper"),
+    *("lower_rest", "upper_rest"),
     *("lower_ranks", "upper_ranks"),
-    *("lower_gains", "upper_gains"),
+    *("lower_gains", "upper_gains", "escapes"),
     *("bias_lower", "bias_upper"),
 )
 
@@ -62,6 +63,7 @@ def save_certificate(certificate: AnyCertificate, path: str | os.PathLike[str]) 
     }
     if isinstance(certificate, Certificate):
         content["draw"] = float(certificate.draw)
+        content["rest_shift"] = certificate.rest_shift
     write_folder(Path(path), content, arrays | sets_of(certificate.objective), NOUN)
 
 
@@ -109,13 +111,16 @@ def load_certificate(
     its_class, names = KINDS[kind]
     shape = (length(arrays, "lower"),)
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys((*names, *SETS), shape)
+    for name in ("lower_rest", "upper_rest"):
+        if name in arrays:
+            shapes[name] = (length(arrays, name), *shape)
     if kind == "equilibrium":
         columns = arrays["lower"].shape[1:] if "lower" in arrays else ()
         shapes["lower"] = shapes["upper"] = (*shape, *columns)
     check_arrays(folder, arrays, content["arrays"], shapes)
     own: dict[str, Any] = {name: array for name, array in arrays.items() if name in names}
     if its_class is Certificate:
-        own["draw"] = content.get("draw")
+        own |= {"draw": content.get("draw"), "rest_shift": content.get("rest_shift")}
     try:
         return its_class(
             objective=restore_objective(content["objective"], arrays),

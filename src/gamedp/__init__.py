@@ -43,13 +43,12 @@ if TYPE_CHECKING:
         Reachability,
         TotalReward,
     )
+    from gamedp.played_games import load_games, save_games
     from gamedp.playing import (
         GameRecord,
         LevelPlayer,
         RandomPlayer,
-        load_games,
         play_game,
-        save_games,
     )
     from gamedp.problem import Problem, StagedProblem
     from gamedp.progress import Progress
@@ -192,14 +191,14 @@ _HOMES = {
     "helper": "game",
     "load": "storage",
     "load_certificate": "storage",
-    "load_games": "playing",
+    "load_games": "played_games",
     "load_model": "adapters",
     "mex": "sums.grundy",
     "nim_sum": "sums.grundy",
     "perft": "searchers.perft",
     "play_game": "playing",
     "rank_distribution": "ranking",
-    "save_games": "playing",
+    "save_games": "played_games",
     "save_model": "adapters",
     "solve": "solvers",
     "tournament": "tournaments",

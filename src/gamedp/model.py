@@ -306,7 +306,8 @@ class Model:
 
         Transitions with probability zero are dropped, and those of a choice that lead to the same
         state are added up. Probabilities that miss one in total by more than rounding explains are
-        scaled.
+        scaled. Numbers are kept as doubles: a :class:`fractions.Fraction` becomes the nearest one.
+        For exact answers from fractions, let a class of rules give them.
 
         Parameters
         ----------

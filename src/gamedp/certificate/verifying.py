@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 import numpy as np
 
-from gamedp.certificate.base import Verified, widest
+from gamedp.certificate.base import AnyCertificate, Verified, widest
 from gamedp.certificate.claim import Certificate, check_complete
 from gamedp.certificate.equilibrium import EquilibriumCertificate, verify_equilibrium
 from gamedp.certificate.sides import NEVER, Ending, Side, turned
 from gamedp.certificate.staged import StagedCertificate, verify_staged
 from gamedp.certificate.worth import Rows, exact_worth, exactly_keeps, slices, worths
-from gamedp.errors import CertificateError
-from gamedp.model import describe_choice
+from gamedp.errors import CertificateError, InvalidParameterError
+from gamedp.model import Model, describe_choice
 from gamedp.objectives import (
     AverageReward,
     Discounted,
@@ -29,13 +29,25 @@ from gamedp.staged_model import StagedModel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.model import Model
-
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
 __all__ = ["check_ends", "compare", "progresses", "recompute", "verify"]
+
+
+def _check_kinds(model: Any, certificate: Any) -> None:
+    """Refuse what is no model, and what is no certificate."""
+    if not isinstance(model, (Model, StagedModel)):
+        way_out = "its `.model`" if hasattr(model, "model") else "what gamedp.compile returns"
+        message = f"{model!r} is no model; give {way_out}."
+        raise InvalidParameterError(message)
+    if not isinstance(certificate, AnyCertificate):
+        message = (
+            f"{certificate!r} is no certificate; solution.certificate() makes one, and "
+            "gamedp.load_certificate reads one from a folder."
+        )
+        raise InvalidParameterError(message)
 
 
 def verify(
@@ -70,6 +82,8 @@ def verify(
         If there are no certificates for such a problem.
     InvalidModelError
         If a reward or payoff is not finite, or probabilities are far from summing to one.
+    InvalidParameterError
+        If this is no model, or no certificate.
 
     Examples
     --------
@@ -98,6 +112,7 @@ def verify(
         ...
     gamedp.errors.CertificateError: lower[0] = 1.0 of state 0 is not certified: no action...
     """
+    _check_kinds(model, certificate)
     if isinstance(model, StagedModel) and isinstance(certificate, StagedCertificate):
         return verify_staged(model, certificate)
     if isinstance(model, StagedModel) or isinstance(certificate, StagedCertificate):

@@ -52,7 +52,7 @@ def verify(
             raise InvalidParameterError(message)
         from gamedp.cli.models import model_with_digest  # noqa: PLC0415 - games do not need it
 
-        meant, words = model_with_digest(model, claims, coalition)
+        meant, words = model_with_digest(model, claims.objective, claims.digest, coalition)
         facts |= words
     else:
         if coalition:

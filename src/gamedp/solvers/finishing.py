@@ -64,8 +64,10 @@ def finished(
     )
     if reduction is not None:
         reduction.leave(choices)
-        values, lower, upper = map(reduction.fold, numbers)
-        return (values, lower, upper), reduction.fold_policy(choices), width
+        value, lower, upper = numbers
+        numbers = (reduction.fold(value), reduction.fold(lower, -1), reduction.fold(upper, 1))
+        choices = reduction.fold_policy(choices)
+        width = max(width, width_of(*numbers[1:]) if reduction.recasts else 0.0)
     return numbers, choices, width
 
 

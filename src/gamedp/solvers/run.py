@@ -211,5 +211,5 @@ class Run:
         width = width_of(lower, upper)
         if reduction is None:
             return (self.values, lower, upper), self.policy, width
-        numbers = (reduction.lift(self.values), reduction.lift(lower), reduction.lift(upper))
-        return numbers, reduction.lift_policy(self.policy), width
+        numbers = (reduction.lift(self.values), reduction.lift(lower, -1), reduction.lift(upper, 1))
+        return numbers, reduction.lift_policy(self.policy), max(width, width_of(*numbers[1:]))

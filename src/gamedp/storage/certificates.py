@@ -62,8 +62,7 @@ def save_certificate(certificate: AnyCertificate, path: str | os.PathLike[str]) 
         "digest": certificate.digest,
     }
     if isinstance(certificate, Certificate):
-        content["draw"] = float(certificate.draw)
-        content["rest_shift"] = certificate.rest_shift
+        content |= {"draw": float(certificate.draw), "rest_shift": certificate.rest_shift}
     write_folder(Path(path), content, arrays | sets_of(certificate.objective), NOUN)
 
 
@@ -119,9 +118,9 @@ def load_certificate(
         shapes["lower"] = shapes["upper"] = (*shape, *columns)
     check_arrays(folder, arrays, content["arrays"], shapes)
     own: dict[str, Any] = {name: array for name, array in arrays.items() if name in names}
-    if its_class is Certificate:
-        own |= {"draw": content.get("draw"), "rest_shift": content.get("rest_shift")}
     try:
+        if its_class is Certificate:
+            own |= {"draw": content["draw"], "rest_shift": content["rest_shift"]}
         return its_class(
             objective=restore_objective(content["objective"], arrays),
             digest=content["digest"],

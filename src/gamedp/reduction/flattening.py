@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse
 
 from gamedp.model import Model
-from gamedp.reduction.sets import end_components, positive
+from gamedp.reduction.sets import end_components, first_choices, leads_into, positive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,16 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["LEG", "FlatParts", "Flattening", "find_flat_parts", "flattened", "heights_of", "joined", "without_end"]
+__all__ = [
+    "LEG",
+    "FlatParts",
+    "Flattening",
+    "find_flat_parts",
+    "flattened",
+    "heights_of",
+    "joined",
+    "without_end",
+]
 
 LEG = -1
 """Stands for a choice that is none of the given model."""
@@ -150,10 +159,11 @@ def heights_of(model: Model, states: Integers, choices: Integers) -> Floats | No
         (np.ones(len(first), np.int8), (first // size, first % size)), shape=(size, size)
     )
     order, before = scipy.sparse.csgraph.breadth_first_order(graph, 0)
-    steps = falls[where[np.searchsorted(first, before[order[1:]].astype(np.int64) * size + order[1:])]]
+    later = order[1:].astype(np.int64)
+    steps = falls[where[np.searchsorted(first, before[later].astype(np.int64) * size + later)]]
     heights = [0.0] * size
     for state, source, fall in zip(
-        order[1:].tolist(), before[order[1:]].tolist(), steps.tolist(), strict=True
+        later.tolist(), before[later].tolist(), steps.tolist(), strict=True
     ):
         heights[state] = heights[source] - fall
     found = np.array(heights)
@@ -161,7 +171,8 @@ def heights_of(model: Model, states: Integers, choices: Integers) -> Floats | No
         return None
     if (found[sources] - found[targets] != falls).any():
         return None
-    return np.ldexp(found, -shift)
+    exact: Floats = np.ldexp(found, -shift)
+    return exact
 
 
 def _whole(numbers: Floats) -> tuple[Floats, int]:
@@ -286,13 +297,9 @@ class Flattening:
         return states, self.sign * (heights[states] - least[~settled])
 
 
-def _staying(structure: Any, choices: Flags, states: Flags) -> NDArray[np.int64]:
+def _staying(structure: Any, choices: Flags, states: Flags) -> Integers:
     """Return for each state the first of some choices that surely leads to some states."""
-    inside = np.logical_and.reduceat(states[structure.successors], structure.transition_offsets[:-1])
-    numbers = np.flatnonzero(choices & inside)[::-1]
-    keeps = np.full(structure.num_states, NONE, np.int64)
-    keeps[structure.owners[numbers]] = numbers
-    return keeps
+    return first_choices(structure, choices & ~leads_into(structure, ~states))
 
 
 def flattened(

@@ -201,6 +201,137 @@ def test_the_variables_of_states(folder):
         gamedp.save_model(folder / "again.tra", without)
 
 
+def with_variables(folder, **variables):
+    """Write a model of three states and variables, and return what is read of it."""
+    loaded = gamedp.load_model(saved(folder))
+    arrays = {name: np.array(column) for name, column in variables.items()}
+    path = folder / "again.umb"
+    gamedp.save_model(path, attrs.evolve(loaded, variables=arrays))
+    return path
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [0, 0, 0],
+        [0, 1, 2],
+        [-1, 0, 0],
+        [-4, 3, 0],
+        [-5, 3, 0],
+        [2**62, 5, 2**63 - 1],
+        [-(2**63), -1, 2**63 - 1],
+        [True, False, True],
+        [False, False, False],
+    ],
+)
+def test_variables_are_packed_into_bits(folder, column):
+    path = with_variables(folder, before=[1, 0, 1], it=column, behind=[-3, 0, 100])
+    variables = gamedp.load_model(path).variables
+    assert list(variables) == ["before", "it", "behind"]
+    assert variables["before"].tolist() == [1, 0, 1]
+    assert variables["it"].tolist() == column
+    assert variables["it"].dtype == np.array(column).dtype
+    assert variables["behind"].tolist() == [-3, 0, 100]
+
+
+@given(
+    columns=st.lists(
+        st.one_of(
+            st.lists(st.integers(-(2**63), 2**63 - 1), min_size=3, max_size=3),
+            st.lists(st.integers(-9, 9), min_size=3, max_size=3),
+            st.lists(st.booleans(), min_size=3, max_size=3),
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+@CAREFUL
+def test_any_variables_come_back(tmp_path_factory, columns):
+    folder = tmp_path_factory.mktemp("variables")
+    path = with_variables(folder, **{f"v{number}": each for number, each in enumerate(columns)})
+    found = gamedp.load_model(path).variables
+    assert [array.tolist() for array in found.values()] == columns
+
+
+def test_a_value_is_counted_from_its_offset(folder):
+    path = with_variables(folder, x=[0, 1, 2])
+    index, files = unpacked(path)
+    index["valuations"]["states"]["classes"][0]["variables"][0]["offset"] = -1
+    packed(path, index, files)
+    assert gamedp.load_model(path).variables["x"].tolist() == [-1, 0, 1]
+
+
+UNREAD = {
+    "several kinds": (lambda group: group["classes"].append({"variables": []}), "several kinds"),
+    "a text": (lambda group: retyped(group, {"type": "string", "size": 8}), "x is 'string'"),
+    "a double": (lambda group: retyped(group, {"type": "double", "size": 64}), "x is 'double'"),
+    "too wide": (
+        lambda group: retyped(group, {"type": "uint", "size": 72}),
+        "x is 'uint', 72 bits",
+    ),
+    "optional": (
+        lambda group: group["classes"][0]["variables"][0].update({"is-optional": True}),
+        "x is optional",
+    ),
+    "half a byte": (lambda group: group["classes"][0]["variables"].pop(), "whole bytes"),
+}
+
+
+def retyped(group, kind):
+    group["classes"][0]["variables"][0]["type"] = kind
+
+
+@pytest.mark.parametrize("case", UNREAD)
+def test_variables_that_are_not_read(folder, case):
+    """They are not needed: the model is, and a note says so."""
+    change, words = UNREAD[case]
+    path = with_variables(folder, x=[0, 1, 2])
+    index, files = unpacked(path)
+    change(index["valuations"]["states"])
+    packed(path, index, files)
+    loaded = gamedp.load_model(path)
+    assert loaded.variables == {}
+    (note,) = loaded.notes
+    assert note.startswith("the variables of the states are not read: ")
+    assert words in note
+
+
+BROKEN = {
+    "no classes": (lambda group: group.pop("classes"), "without a list of classes"),
+    "no variables": (lambda group: group["classes"][0].pop("variables"), "not a list of variables"),
+    "a number": (
+        lambda group: group["classes"][0]["variables"].append(3),
+        "not a list of variables",
+    ),
+    "no type": (lambda group: retyped(group, None), "not a list of variables"),
+    "a negative size": (
+        lambda group: retyped(group, {"type": "uint", "size": -8}),
+        "not a list of variables",
+    ),
+    "other sizes": (
+        lambda group: group["classes"][0]["variables"][1].update(padding=14),
+        "has 3 bytes in",
+    ),
+    "one name": (
+        lambda group: group["classes"][0].update(
+            variables=[{"name": "x", "type": {"type": "uint", "size": 4}}] * 2
+        ),
+        "two variables of one name",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_variables_that_are_damaged(folder, case):
+    change, words = BROKEN[case]
+    path = with_variables(folder, x=[0, 1, 2])
+    index, files = unpacked(path)
+    change(index["valuations"]["states"])
+    packed(path, index, files)
+    with pytest.raises(DamagedFileError, match=words):
+        gamedp.load_model(path)
+
+
 def test_rows_may_come_in_any_order(folder):
     rows = TRA.splitlines()
     shuffled = "\n".join([rows[0], *(rows[place] for place in (7, 3, 1, 6, 2, 4, 5))])
@@ -889,3 +1020,20 @@ def test_fractions_that_are_none(folder):
         packed(path, index, files)
         with pytest.raises((DamagedFileError, InvalidModelError), match=words):
             gamedp.load_model(path)
+
+
+def test_a_loaded_file_is_not_a_model_but_has_one(folder):
+    """What someone tries first is told the way."""
+    loaded = by_hand(folder, "drn")
+    with pytest.raises(TypeError, match=r"give the `\.model` of this LoadedModel"):
+        gamedp.solve(loaded)
+    with pytest.raises(InvalidParameterError, match=r"loaded\.states\('goal'\)"):
+        gamedp.Reachability("goal")
+    objective = gamedp.Reachability(loaded.states("goal"))
+    solution = gamedp.solve(loaded.model, objective)
+    certificate = solution.certificate()
+    with pytest.raises(InvalidParameterError, match=r"is no model; give its `\.model`"):
+        gamedp.verify(loaded, certificate)
+    with pytest.raises(InvalidParameterError, match=r"solution\.certificate\(\) makes one"):
+        gamedp.verify(loaded.model, solution)
+    assert gamedp.verify(loaded.model, certificate).states == 4

@@ -97,6 +97,28 @@ def test_storm_reads_what_is_written(tmp_path, name, suffix):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+def test_the_variables_of_states(tmp_path, name):
+    """Numbers, truth values, and least values other than 0: ours of theirs, and theirs of ours."""
+    options = stormpy.BuilderOptions()
+    options.set_build_state_valuations(True)
+    theirs, path = stormpy.build_model(program(name), options=options), tmp_path / "model.umb"
+    storm_io.export_to_umb(theirs, str(path))
+    loaded = gamedp.load_model(path)
+    again = tmp_path / "again.umb"
+    gamedp.save_model(again, loaded)
+    reading = storm_io.UmbImportOptions()
+    reading.build_state_valuations = True
+    for model in (theirs, stormpy.build_model_from_umb(str(again), options=reading)):
+        variables = model.state_valuations.get_all_variables()
+        assert sorted(variable.name for variable in variables) == sorted(loaded.variables)
+        for variable in variables:
+            ask = model.state_valuations
+            ask = ask.get_boolean_value if variable.has_boolean_type() else ask.get_int64_value
+            expected = [ask(state, variable) for state in range(model.nr_states)]
+            assert loaded.variables[variable.name].tolist() == expected
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_both_find_the_same(tmp_path, name):
     theirs, path = built(name), tmp_path / "model.umb"
     storm_io.export_to_umb(theirs, str(path))

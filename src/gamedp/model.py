@@ -150,8 +150,10 @@ class Model:
     def num_bytes(self) -> int:
         """Bytes that the arrays take."""
         codes = getattr(self.states, "codes", None)
-        arrays = [*(getattr(self, name) for name in ARRAYS), codes]
-        return sum(array.nbytes for array in arrays if array is not None)
+        total = 0 if codes is None else codes.nbytes
+        for name in ARRAYS:
+            total += getattr(self, name).nbytes
+        return int(total)
 
     @functools.cached_property
     def has_swaps(self) -> bool:
@@ -304,7 +306,8 @@ class Model:
 
         Transitions with probability zero are dropped, and those of a choice that lead to the same
         state are added up. Probabilities that miss one in total by more than rounding explains are
-        scaled.
+        scaled. Numbers are kept as doubles: a :class:`fractions.Fraction` becomes the nearest one.
+        For exact answers from fractions, let a class of rules give them.
 
         Parameters
         ----------
@@ -425,6 +428,8 @@ def describe_choice(model: Model, choice: int) -> str:
 def check_finite(model: Model) -> None:
     """Raise InvalidModelError if a reward or payoff is NaN or infinite."""
     for name, array in (("reward", model.rewards), ("payoff", model.payoffs)):
+        if not len(array):
+            continue
         finite = np.isfinite(array)
         if finite.all():
             continue

@@ -59,17 +59,18 @@ class _Table:
     def __init__(self, path: Path, *, with_header: bool = True) -> None:
         self.file = TextFile(path)
         lines = self.file.lines
-        self.comments = "\n".join(line for line in lines if _is_comment(line))
-        self.places = [
-            place for place, line in enumerate(lines) if line.strip() and not _is_comment(line)
-        ]
+        firsts = [line.lstrip()[:1] for line in lines]
+        self.comments = "\n".join(
+            line for line, first in zip(lines, firsts, strict=True) if first == "#"
+        )
+        self.places = [place for place, first in enumerate(firsts) if first not in {"", "#"}]
         self.header: list[str] = []
         if with_header:
             if not self.places:
                 raise self.file.damaged(len(lines), "there is nothing in the file")
             self.header = lines[self.places.pop(0)].split()
         rows = [lines[place] for place in self.places]
-        self._widths = np.fromiter(map(len, map(str.split, rows)), np.int64, len(rows))
+        self._widths = np.array([len(row.split()) for row in rows], np.int64)
         self._starts = offsets_of(self._widths)
         self._words = "\n".join(rows).split()
 
@@ -116,10 +117,6 @@ class _Table:
             raise self.file.damaged(len(self.file.lines), message)
 
 
-def _is_comment(line: str) -> bool:
-    return line.lstrip().startswith("#")
-
-
 def read_prism(path: Path) -> Parts:
     """Read a file of transitions, and those beside it that go with it.
 
@@ -135,7 +132,10 @@ def read_prism(path: Path) -> Parts:
     elif len(table.header) in (2, 3):
         has_choices = len(table.header) == 3
     else:
-        message = "the first line must have two numbers (a Markov chain) or three"
+        message = (
+            "the first line must have two numbers (a Markov chain) or three (a decision process); "
+            "a model with hidden states has four, and is not read"
+        )
         raise table.file.damaged(0, message)
     skipped = int(has_choices)
     table.check_widths(3 + skipped, 4 + skipped)
@@ -253,8 +253,8 @@ def _variables(path: Path, states: int) -> dict[str, Any]:
         return {}
     file = TextFile(path)
     first = file.lines[0].strip() if file.lines else ""
-    names = VALUES.fullmatch(first)
-    if names is None or not all(names := names[1].split(",")) or len(set(names)) < len(names):
+    names = [] if (match := VALUES.fullmatch(first)) is None else _parts(match[1])
+    if not names or not all(names) or len(set(names)) < len(names):
         raise file.damaged(0, "the first line must name the variables, as in (x,y)")
     places = [place for place, line in enumerate(file.lines) if place and line.strip()]
     rows = []
@@ -266,17 +266,20 @@ def _variables(path: Path, states: int) -> dict[str, Any]:
         if match is None or match[1].count(",") != len(names) - 1:
             message = f"there must be a value for each of ({','.join(names)}), as in 0:(1,true)"
             raise file.damaged(place, message)
-        rows.append(match[1].split(","))
+        rows.append(_parts(match[1]))
     if len(rows) != states:
         message = (
             f"there are {len(rows):,} states, and {path.with_suffix('.tra').name} has {states:,}"
         )
         raise file.damaged(len(file.lines), message)
-    columns = zip(*rows, strict=True) if rows else [()] * len(names)
     return {
-        name.strip(): _column(file, [value.strip() for value in column], places)
-        for name, column in zip(names, columns, strict=True)
+        name: _column(file, [row[number] for row in rows], places)
+        for number, name in enumerate(names)
     }
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
 
 
 def _column(file: TextFile, words: list[str], places: list[int]) -> Any:

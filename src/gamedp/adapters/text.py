@@ -57,6 +57,9 @@ class TextFile:
 
     def integers(self, words: Sequence[str], places: Sequence[int], what: str) -> Any:
         """Return texts as an array of integers; `places` says on which line each stands."""
+        if "_" not in "".join(words):
+            with contextlib.suppress(ValueError, OverflowError):  # which word it is, is found below
+                return np.array(list(map(int, words)), np.int64)
         return self._converted(_integer, words, places, what).astype(np.int64)
 
     def numbers(self, words: Sequence[str], places: Sequence[int], what: str) -> Any:

@@ -26,6 +26,8 @@ from gamedp.objectives import (
 from gamedp.registry import SOLVERS, registered
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gamedp.solution import Solution, Statistics
     from gamedp.staged_solution import StagedSolution
 
@@ -35,6 +37,7 @@ __all__ = [
     "exactly",
     "facts",
     "game_words",
+    "kept",
     "lines",
     "measures",
     "player_name",
@@ -269,6 +272,20 @@ def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
         ("memory", _amount(statistics.bytes)),
         *([] if folder is None else [("read from", str(folder))]),
     ]
+
+
+def kept(
+    solution: Solution | StagedSolution, save: Path | None, certificate: Path | None
+) -> list[tuple[str, str]]:
+    """Save a solution and its certificate in folders, if any are given; return where, in words."""
+    pairs = []
+    if save is not None:
+        solution.save(save)
+        pairs.append(("saved in", str(save)))
+    if certificate is not None:
+        solution.certificate().save(certificate)
+        pairs.append(("proof in", str(certificate)))
+    return pairs
 
 
 def with_options(tool: Any, *, without: str = "") -> str:

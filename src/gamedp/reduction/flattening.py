@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-import scipy.sparse
 
 from gamedp.model import Model
 from gamedp.reduction.sets import end_components, first_choices, leads_into, positive
@@ -155,10 +154,12 @@ def heights_of(model: Model, states: Integers, choices: Integers) -> Floats | No
     falls = np.repeat(earned, lengths)
     edges = sources * size + targets
     first, where = np.unique(edges, return_index=True)
-    graph = scipy.sparse.csr_array(
+    from scipy.sparse import csgraph, csr_array  # noqa: PLC0415 - slow to import, seldom needed
+
+    graph = csr_array(
         (np.ones(len(first), np.int8), (first // size, first % size)), shape=(size, size)
     )
-    order, before = scipy.sparse.csgraph.breadth_first_order(graph, 0)
+    order, before = csgraph.breadth_first_order(graph, 0)
     later = order[1:].astype(np.int64)
     steps = falls[where[np.searchsorted(first, before[later].astype(np.int64) * size + later)]]
     heights = [0.0] * size

@@ -35,9 +35,9 @@ __all__ = [
     "FlatParts",
     "Flattening",
     "find_flat_parts",
+    "flat_parts",
     "flattened",
     "heights_of",
-    "joined",
     "without_end",
 ]
 
@@ -74,16 +74,16 @@ class FlatParts:
 
 
 def find_flat_parts(model: Model, members: Flags, stays: Flags, gaps: Floats) -> FlatParts | None:
-    """Find parts of an end component that are flat; None if none is found.
+    """Find parts of end components that are flat; None if none is found.
 
     Parameters
     ----------
     model : Model
         Of S states and C choices.
     members : (S,) bool
-        The states of the end component.
+        The states of the end components.
     stays : (C,) bool
-        Its choices.
+        Their choices.
     gaps : (C,)
         How much less than the best average, 0, choices seem to bring. It is a guess where to look:
         what is found is flat for certain.
@@ -95,62 +95,66 @@ def find_flat_parts(model: Model, members: Flags, stays: Flags, gaps: Floats) ->
         near = active & (gaps <= margin * size)
         found = end_components(structure, members, near)
         if found is not None:
-            parts = _only_flat(model, *found)
+            parts = flat_parts(model, *found)
             if parts is not None:
                 return parts
     return None
 
 
-def joined(found: list[FlatParts]) -> FlatParts | None:
-    """Return parts of several end components as one; None if there are none."""
-    if not found:
-        return None
-    labels, stays, heights = found[0].labels.copy(), found[0].stays.copy(), found[0].heights.copy()
-    for parts in found[1:]:
-        inside = parts.labels >= 0
-        labels[inside] = parts.labels[inside] + labels.max() + 1
-        stays |= parts.stays
-        heights[inside] = parts.heights[inside]
-    return FlatParts(labels, stays, heights)
+def flat_parts(model: Model, labels: Integers, stays: Flags) -> FlatParts | None:
+    """Return those of some end components that are flat; None if there are none.
 
-
-def _only_flat(model: Model, labels: Integers, stays: Flags) -> FlatParts | None:
-    """Keep those of some end components that are flat."""
+    Parameters
+    ----------
+    labels : (S,)
+        The end component of each state, -1 for a state in none.
+    stays : (C,) bool
+        The choices that stay in the end component of their state.
+    """
     flat = np.full(len(labels), NONE, np.int64)
     heights = np.zeros(len(labels))
     number = 0
-    owners = model.structure.owners
-    for label in range(int(labels.max()) + 1):
-        states = np.flatnonzero(labels == label)
-        choices = np.flatnonzero(stays & (labels[owners] == label))
-        found = heights_of(model, states, choices)
+    choices = np.flatnonzero(stays & (labels >= 0)[model.structure.owners])
+    groups = zip(
+        _by_label(labels, np.flatnonzero(labels >= 0)),
+        _by_label(labels[model.structure.owners], choices),
+        strict=True,
+    )
+    for states, its_choices in groups:
+        found = heights_of(model, states, its_choices)
         if found is not None:
             flat[states] = number
             heights[states] = found
             number += 1
     if not number:
         return None
-    return FlatParts(flat, stays & (flat[owners] >= 0), heights)
+    return FlatParts(flat, stays & (flat[model.structure.owners] >= 0), heights)
+
+
+def _by_label(labels: Integers, members: Integers) -> list[Integers]:
+    """Return the members of each label that occurs, ascending."""
+    order = members[np.argsort(labels[members], kind="stable")]
+    ends = np.flatnonzero(np.diff(labels[order])) + 1
+    return np.split(order, ends) if len(order) else []
 
 
 def heights_of(model: Model, states: Integers, choices: Integers) -> Floats | None:
     """Return the heights of the states of an end component; None if there are none, exactly.
 
-    They begin with 0. Rewards count as whole numbers of the largest unit of which all are
-    multiples; where sums are too large for exact arithmetic, there is no answer.
+    The states ascend; their heights begin with 0. Rewards count as whole numbers of the largest
+    unit of which all are multiples; where sums are too large for exact arithmetic, there is no
+    answer.
     """
     earned, shift = _whole(np.asarray(model.rewards)[choices])
     if float(np.abs(earned).max(initial=0.0)) >= LARGEST:
         return None
     size = len(states)
-    place = np.full(model.num_states, NONE)
-    place[states] = np.arange(size)
     lengths = np.diff(model.transition_offsets)[choices]
     starts = np.concatenate([[0], np.cumsum(lengths)])
     begin = model.transition_offsets[choices]
     places = np.repeat(begin - starts[:-1], lengths) + np.arange(starts[-1])
-    sources = np.repeat(place[model.structure.owners[choices]], lengths)
-    targets = place[model.successors[places]]
+    sources = np.repeat(np.searchsorted(states, model.structure.owners[choices]), lengths)
+    targets = np.searchsorted(states, model.successors[places])
     falls = np.repeat(earned, lengths)
     edges = sources * size + targets
     first, where = np.unique(edges, return_index=True)

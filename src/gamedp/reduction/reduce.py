@@ -33,13 +33,13 @@ from gamedp.reduction.flattening import (
     FlatParts,
     Flattening,
     find_flat_parts,
+    flat_parts,
     flattened,
-    heights_of,
-    joined,
     without_end,
 )
 from gamedp.reduction.gains import (
     UNDECIDED,
+    have_both_signs,
     sign_for_all,
     sign_of_gain,
     signs_of_endless_play,
@@ -378,17 +378,19 @@ class _Case:
         gaps = np.full(self.model.num_choices, np.inf)
 
         def decide(members: Flags) -> int:
-            inside = stays & members[structure.owners]
-            if heights_of(self.model, np.flatnonzero(members), np.flatnonzero(inside)) is not None:
-                gaps[inside] = 0.0  # all play earns and loses in turn: no sweep need tell
-                return 0
             gain = sign_of_gain(self.model, members, stays, sign)
             policy[members] = gain.policy[members]
             np.minimum(gaps, gain.gaps, out=gaps)
             return int(sign) * gain.sign
 
+        # Where all play goes up and down, no sweep need tell.
+        both = have_both_signs(self.model, labels, stays)
+        self._make_flat(flat_parts(self.model, np.where(both, labels, NONE), stays))
         signs, mixed = signs_of_endless_play(self.model, labels, stays, decide)
-        self._make_flat(labels, stays, signs == UNDECIDED, gaps)
+        unsure = np.isin(labels, np.flatnonzero(signs == UNDECIDED))
+        if unsure.any():
+            self._make_flat(find_flat_parts(self.model, unsure, stays, gaps))
+            self._refuse_mixed(int(unsure.argmax()))
         earning[labels >= 0] = sign * signs[labels[labels >= 0]] > 0
         if earning.any():
             everyone = np.ones(len(labels), np.bool_)
@@ -403,22 +405,10 @@ class _Case:
             self._choose(earning, sources)
             self._choose(earning & mixed, policy)
 
-    def _make_flat(self, labels: Integers, stays: Flags, unsure: Flags, gaps: Floats) -> None:
-        """Have those end components made flat of which nothing else is known; refuse what is not.
-
-        Raises
-        ------
-        _FlatPartsError
-            If there are any: all is to be looked at again then.
-        """
-        found = [
-            find_flat_parts(self.model, labels == label, stays, gaps)
-            for label in np.flatnonzero(unsure).tolist()
-        ]
-        if any(parts is None for parts in found):
-            self._refuse_mixed(int(np.isin(labels, np.flatnonzero(unsure)).argmax()))
-        self.parts = joined([parts for parts in found if parts is not None])
-        if self.parts is not None:
+    def _make_flat(self, parts: FlatParts | None) -> None:
+        """Have end components made flat, if there are any: all is to be looked at again then."""
+        if parts is not None:
+            self.parts = parts
             raise _FlatPartsError
 
     def _signs(

@@ -37,7 +37,6 @@ __all__ = [
     "find_flat_parts",
     "flat_parts",
     "flattened",
-    "heights_of",
     "without_end",
 ]
 
@@ -104,6 +103,9 @@ def find_flat_parts(model: Model, members: Flags, stays: Flags, gaps: Floats) ->
 def flat_parts(model: Model, labels: Integers, stays: Flags) -> FlatParts | None:
     """Return those of some end components that are flat; None if there are none.
 
+    In each of them, rewards count as whole numbers of the largest unit of which all are multiples;
+    what needs larger numbers than are exact is not called flat.
+
     Parameters
     ----------
     labels : (S,)
@@ -111,86 +113,77 @@ def flat_parts(model: Model, labels: Integers, stays: Flags) -> FlatParts | None
     stays : (C,) bool
         The choices that stay in the end component of their state.
     """
-    flat = np.full(len(labels), NONE, np.int64)
-    heights = np.zeros(len(labels))
-    number = 0
-    choices = np.flatnonzero(stays & (labels >= 0)[model.structure.owners])
-    groups = zip(
-        _by_label(labels, np.flatnonzero(labels >= 0)),
-        _by_label(labels[model.structure.owners], choices),
-        strict=True,
-    )
-    for states, its_choices in groups:
-        found = heights_of(model, states, its_choices)
-        if found is not None:
-            flat[states] = number
-            heights[states] = found
-            number += 1
-    if not number:
+    owners = model.structure.owners
+    states = np.flatnonzero(labels >= 0)
+    choices = np.flatnonzero(stays & (labels >= 0)[owners])
+    if not len(choices):
         return None
-    return FlatParts(flat, stays & (flat[model.structure.owners] >= 0), heights)
+    _, part = np.unique(labels[states], return_inverse=True)
+    mine = part[np.searchsorted(states, owners[choices])]
+    earned, shifts = _whole(np.asarray(model.rewards)[choices], mine, int(part.max()) + 1)
 
-
-def _by_label(labels: Integers, members: Integers) -> list[Integers]:
-    """Return the members of each label that occurs, ascending."""
-    order = members[np.argsort(labels[members], kind="stable")]
-    ends = np.flatnonzero(np.diff(labels[order])) + 1
-    return np.split(order, ends) if len(order) else []
-
-
-def heights_of(model: Model, states: Integers, choices: Integers) -> Floats | None:
-    """Return the heights of the states of an end component; None if there are none, exactly.
-
-    The states ascend; their heights begin with 0. Rewards count as whole numbers of the largest
-    unit of which all are multiples; where sums are too large for exact arithmetic, there is no
-    answer.
-    """
-    earned, shift = _whole(np.asarray(model.rewards)[choices])
-    if float(np.abs(earned).max(initial=0.0)) >= LARGEST:
-        return None
-    size = len(states)
     lengths = np.diff(model.transition_offsets)[choices]
     starts = np.concatenate([[0], np.cumsum(lengths)])
     begin = model.transition_offsets[choices]
     places = np.repeat(begin - starts[:-1], lengths) + np.arange(starts[-1])
-    sources = np.repeat(np.searchsorted(states, model.structure.owners[choices]), lengths)
+    sources = np.repeat(np.searchsorted(states, owners[choices]), lengths)
     targets = np.searchsorted(states, model.successors[places])
     falls = np.repeat(earned, lengths)
-    edges = sources * size + targets
-    first, where = np.unique(edges, return_index=True)
+    heights = _fallen(part, sources, targets, falls)
+
+    # A sum that is not exact is at least as large as the first number that need not be.
+    wrong = np.zeros(len(shifts), np.bool_)
+    wrong[part[~(np.abs(heights) < LARGEST)]] = True
+    wrong[mine[~(np.abs(earned) < LARGEST)]] = True
+    with np.errstate(invalid="ignore"):  # what is infinite is wrong already
+        wrong[part[sources[heights[sources] - heights[targets] != falls]]] = True
+    if wrong.all():
+        return None
+    numbers = np.where(wrong, NONE, np.cumsum(~wrong) - 1)
+    flat = np.full(len(labels), NONE, np.int64)
+    flat[states] = numbers[part]
+    exact = np.zeros(len(labels))
+    fine = ~wrong[part]
+    exact[states[fine]] = np.ldexp(heights[fine], -shifts[part[fine]])
+    return FlatParts(flat, stays & (flat[owners] >= 0), exact)
+
+
+def _fallen(part: Integers, sources: Integers, targets: Integers, falls: Floats) -> Floats:
+    """Go through parts from their first states on; return the heights that are met on the way."""
     from scipy.sparse import csgraph, csr_array  # noqa: PLC0415 - slow to import, seldom needed
 
+    root = len(part)
+    _, first = np.unique(part, return_index=True)
+    edges = np.concatenate([sources * (root + 1) + targets, root * (root + 1) + first])
+    edges, where = np.unique(edges, return_index=True)
     graph = csr_array(
-        (np.ones(len(first), np.int8), (first // size, first % size)), shape=(size, size)
+        (np.ones(len(edges), np.int8), (edges // (root + 1), edges % (root + 1))),
+        shape=(root + 1, root + 1),
     )
-    order, before = csgraph.breadth_first_order(graph, 0)
+    order, before = csgraph.breadth_first_order(graph, root)
     later = order[1:].astype(np.int64)
-    steps = falls[where[np.searchsorted(first, before[later].astype(np.int64) * size + later)]]
-    heights = [0.0] * size
+    taken = np.searchsorted(edges, before[later].astype(np.int64) * (root + 1) + later)
+    steps = np.append(falls, np.zeros(len(first)))[where[taken]]
+    heights = [0.0] * (root + 1)
     for state, source, fall in zip(
         later.tolist(), before[later].tolist(), steps.tolist(), strict=True
     ):
         heights[state] = heights[source] - fall
-    found = np.array(heights)
-    if float(np.abs(found).max()) >= LARGEST:
-        return None
-    if (found[sources] - found[targets] != falls).any():
-        return None
-    exact: Floats = np.ldexp(found, -shift)
-    return exact
+    return np.array(heights[:root])
 
 
-def _whole(numbers: Floats) -> tuple[Floats, int]:
-    """Return numbers as multiples of 2**-shift, the largest unit that makes them all whole."""
-    nonzero = numbers[numbers != 0]
-    if not len(nonzero):
-        return numbers, 0
-    mantissas, exponents = np.frexp(nonzero)
+def _whole(numbers: Floats, part: Integers, count: int) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the numbers of each part as multiples of 2**-shift, and the shifts, (parts,)."""
+    mantissas, exponents = np.frexp(numbers)
     whole = np.ldexp(mantissas, 53).astype(np.int64)
-    lowest = np.log2((whole & -whole).astype(np.float64)).astype(np.int64)
-    shift = -int((exponents - 53 + lowest).min())
+    lowest = exponents.astype(np.int64) - 53
+    some = whole != 0
+    lowest[some] += np.log2((whole[some] & -whole[some]).astype(np.float64)).astype(np.int64)
+    unit = np.full(count, np.iinfo(np.int64).max)
+    np.minimum.at(unit, part[some], lowest[some])
+    shifts = np.where(unit == np.iinfo(np.int64).max, 0, -unit)
     with np.errstate(over="ignore"):  # what is beyond the range is too large
-        return np.ldexp(numbers, shift), shift
+        return np.ldexp(numbers, shifts[part]), shifts
 
 
 @attrs.frozen(eq=False)

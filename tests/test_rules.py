@@ -512,7 +512,7 @@ def test_progress_is_reported(monkeypatch):
     monkeypatch.setattr("gamedp.progress.INTERVAL", 0.0)
     seen = []
     gamedp.solve(Wubbel(goal=30), progress=seen.append)
-    assert {report.phase for report in seen} == {"explore", "solve"}
+    assert {report.phase for report in seen} - {"compile"} == {"explore", "solve"}
     assert all(report.seconds >= 0 for report in seen)
 
 

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gamedp.adapters import LoadedModel, load_model, save_model
-    from gamedp.certificate import Certificate, Verified, verify
+    from gamedp.certificate import (
+        Certificate,
+        EquilibriumCertificate,
+        StagedCertificate,
+        Verified,
+        verify,
+    )
     from gamedp.compiler import compile_game as compile
     from gamedp.errors import (
         CertificateError,
@@ -106,6 +112,7 @@ _HOMES = {
     "Discounted": "objectives",
     "Distribution": "totals",
     "EndgameTables": "searchers.endings",
+    "EquilibriumCertificate": "certificate",
     "ExactPolicyIteration": "solvers.exact_policy_iteration",
     "Expectiminimax": "searchers.expectiminimax",
     "FiniteHorizon": "objectives",
@@ -152,6 +159,7 @@ _HOMES = {
     "Solution": "solution",
     "SoundValueIteration": "solvers.sound_value_iteration",
     "StageInduction": "solvers.stage_induction",
+    "StagedCertificate": "certificate",
     "StagedGame": "staged_game",
     "StagedModel": "staged_model",
     "StagedProblem": "problem",
@@ -215,6 +223,7 @@ __all__ = [
     "Discounted",
     "Distribution",
     "EndgameTables",
+    "EquilibriumCertificate",
     "ExactPolicyIteration",
     "Expectiminimax",
     "FiniteHorizon",
@@ -261,6 +270,7 @@ __all__ = [
     "Solution",
     "SoundValueIteration",
     "StageInduction",
+    "StagedCertificate",
     "StagedGame",
     "StagedModel",
     "StagedProblem",

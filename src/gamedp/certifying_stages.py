@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.certificate.staged import Sheaf, StagedCertificate, Stages, verify_staged
+from gamedp.certificate.staged import OVER, Sheaf, StagedCertificate, Stages, verify_staged
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.guarantees import Guarantee
+from gamedp.objectives import TotalReward
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,7 +54,11 @@ def certify_stages(solution: StagedSolution) -> StagedCertificate:
             f"{solution.guarantee.value}."
         )
         raise UnsupportedProblemError(message)
-    certificate = _Certifying(solution).certificate()
+    objective = solution.objective
+    if not isinstance(objective, TotalReward):
+        message = f"there are no certificates of staged games for {type(objective).__name__}."
+        raise UnsupportedProblemError(message)
+    certificate = _Certifying(solution).certificate(objective)
     verify_staged(solution.model, certificate)
     return certificate
 
@@ -81,12 +86,14 @@ class _Certifying:
         self.stages = Stages(solution.model)
         # To start with, the solver's; those of higher ranks are not looked at.
         self.lower, self.upper = solution.lower.copy(), solution.upper.copy()
+        over = self.stages.order == OVER
+        self.lower[over] = self.upper[over] = self.stages.payoffs[over]
         # Between them, and for contexts that lead to each other also nearer to the truth.
-        self.values = np.where(self.stages.order < 0, self.stages.payoffs, solution.values)
+        self.values = np.where(over, self.stages.payoffs, solution.values)
         self.weights = np.ones_like(self.lower)
         self.has_weights = False
 
-    def certificate(self) -> StagedCertificate:
+    def certificate(self, objective: TotalReward) -> StagedCertificate:
         """Find the bounds, and put them together."""
         stages = self.stages
         with np.errstate(all="ignore"):  # what overflows is not proven
@@ -95,7 +102,7 @@ class _Certifying:
                 if np.isfinite(self.solution.errors[codes]).all():
                     self._certify(_Rank(stages, codes))
         return StagedCertificate(
-            objective=self.solution.objective,
+            objective=objective,
             lower=self.lower,
             upper=self.upper,
             weights=self.weights if self.has_weights else None,

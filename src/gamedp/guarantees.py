@@ -63,7 +63,8 @@ class Statistics:
     sweeps : int
         Times that every state was looked at, rounded up.
     seconds : dict
-        How long it took to ``"compile"`` the rules, ``"explore"`` the states and ``"solve"``.
+        How long it took to ``"compile"`` the rules and, the first time, the loops that solve; to
+        ``"explore"`` the states; and to ``"solve"``.
     bytes : int
         Memory that the model and the solution take.
     """

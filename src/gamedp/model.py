@@ -150,8 +150,10 @@ class Model:
     def num_bytes(self) -> int:
         """Bytes that the arrays take."""
         codes = getattr(self.states, "codes", None)
-        arrays = [*(getattr(self, name) for name in ARRAYS), codes]
-        return sum(array.nbytes for array in arrays if array is not None)
+        total = 0 if codes is None else codes.nbytes
+        for name in ARRAYS:
+            total += getattr(self, name).nbytes
+        return int(total)
 
     @functools.cached_property
     def has_swaps(self) -> bool:
@@ -426,6 +428,8 @@ def describe_choice(model: Model, choice: int) -> str:
 def check_finite(model: Model) -> None:
     """Raise InvalidModelError if a reward or payoff is NaN or infinite."""
     for name, array in (("reward", model.rewards), ("payoff", model.payoffs)):
+        if not len(array):
+            continue
         finite = np.isfinite(array)
         if finite.all():
             continue

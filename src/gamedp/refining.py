@@ -52,8 +52,8 @@ MOST_TERMS = 200_000_000
 MOST_SLOW_TERMS = 3_000_000
 """The same, with many digits."""
 
-DIGITS = 100
-"""More than sums of four doubles have."""
+DIGITS = 200
+"""More than sums of nine doubles have."""
 
 GROWTH = 1.5
 """How much more is taken off in each step than what is missed."""
@@ -65,18 +65,23 @@ LEAST = 2.0**-1068
 """The same where numbers end."""
 
 
-def cut(numbers: Sequence[Number], count: int) -> Floats:
-    """Return sums of so many doubles just below some numbers; (count, S)."""
-    parts = [_parts(number, count) for number in numbers]
+def cut(numbers: Sequence[Number], count: int, shift: int) -> Floats:
+    """Return sums of so many doubles just below some numbers; (count, S).
+
+    All but the first count 2 to the power of minus `shift`.
+    """
+    parts = [_parts(number, count, shift) for number in numbers]
     return np.array(parts).reshape(-1, count).T.copy()
 
 
-def _parts(number: Number, count: int) -> list[float]:
+def _parts(number: Number, count: int, shift: int) -> list[float]:
     parts: list[float] = []
     while len(parts) < count:
         near = float(number)
         parts.append(math.nextafter(near, -math.inf) if near > number else near)
         number = number - Fraction(parts[-1]) if math.isfinite(parts[-1]) else 0.0
+        if len(parts) == 1:
+            number *= 1 << shift
     return parts
 
 
@@ -92,6 +97,8 @@ class Refining:
     parts : (2, K, S)
         What is proven is their sum, K at least 2; none but the first is negative. If there are more
         than two, all that is compared and added is so in rational numbers.
+    shift : int
+        All but the first count 2 to the power of minus this; 0 if K is 2.
     active, helps : (2, S) bool
         Where a finite bound is to be shown, and whether one choice of the mover does.
     choices : (2, S)
@@ -101,6 +108,7 @@ class Refining:
     model: Model
     plain: Certificate
     parts: Floats
+    shift: int
     active: Flags
     helps: Flags
     choices: Integers
@@ -116,6 +124,7 @@ class Refining:
             upper=upper[0],
             lower_rest=lower[1:] if lower[1:].any() else None,
             upper_rest=upper[1:] if upper[1:].any() else None,
+            rest_shift=self.shift,
         )
 
     def refine(self, *, signed: int) -> bool:
@@ -127,6 +136,12 @@ class Refining:
             How many steps may raise bounds as well, to what the policy is worth: none, for bounds
             that are what they should be, up to rounding.
         """
+        try:
+            return self._refined(signed)
+        except OverflowError:  # in rational numbers
+            return False
+
+    def _refined(self, signed: int) -> bool:
         with np.errstate(all="ignore"):  # what overflows does not hold
             for step in range(MOST_STEPS):
                 self._judge()
@@ -168,19 +183,23 @@ class Refining:
                 )
 
     def _judge_exactly(self, number: int, side: Side) -> None:
-        """Find how far the bounds of a side are above what choices are worth, in rationals."""
+        """Find how far the bounds of a side are above what choices are worth, in rationals.
+
+        Both numbers are times 2 to the power of `shift`.
+        """
         offsets = self.model.choice_offsets.tolist()
         inequality = side.inequalities[0]
         floor = 2.0 ** (8 - 53 * self.parts.shape[1])
         for state in np.flatnonzero(self.active[number]).tolist():
+            size = math.ldexp(abs(float(inequality.bound[state])), self.shift)
             choices = range(offsets[state], offsets[state + 1])
             if self.helps[number, state]:
                 choices = range(at := int(self.choices[number, state]), at + 1)
             for choice in choices:
-                short = inequality.exact(state) - exact_worth(self.model, side, inequality, choice)
-                short = float(np.nextafter(float(short), np.inf)) if short > 0 else float(short)
-                self.short[number, choice] = short
-                extra = 2.0**-10 * abs(short) + floor * abs(float(inequality.bound[state])) + LEAST
+                worth = exact_worth(self.model, side, inequality, choice)
+                short = float((inequality.exact(state) - worth) * (1 << self.shift))
+                self.short[number, choice] = math.nextafter(short, math.inf) if short else 0.0
+                extra = 2.0**-10 * abs(short) + floor * size + LEAST
                 self.extra[number, choice] = extra if short else 0.0
 
     def _choose(self) -> None:
@@ -209,9 +228,8 @@ class Refining:
         if self.parts.shape[1] == 2:
             shift = chain.solve(discount, missed.reshape(-1))
             if shift is not None:
-                down = np.zeros(missed.size)
-                down[chain.nodes] = shift
-                down = down.reshape(missed.shape)
+                down = np.zeros_like(missed)
+                down.reshape(-1)[chain.nodes] = shift
                 moved = (down != 0) & np.isfinite(down)
                 self.parts = np.where(moved[:, None, :], _two_less(self.parts, down), self.parts)
             return shift is not None
@@ -221,8 +239,9 @@ class Refining:
         for node, more in zip(chain.nodes.tolist(), exact_shift, strict=True):
             if more:
                 place = np.s_[node // self.model.num_states, :, node % self.model.num_states]
-                exact = sum(map(Fraction, self.parts[place].tolist()), -Fraction(more))
-                self.parts[place] = _parts(exact, self.parts.shape[1])
+                first, *rests = map(Fraction, self.parts[place].tolist())
+                exact = first + (sum(rests, Fraction(0)) - Fraction(more)) / (1 << self.shift)
+                self.parts[place] = _parts(exact, self.parts.shape[1], self.shift)
         return True
 
 
@@ -272,7 +291,7 @@ class _Chain:
             sources, targets, chances = place[sources[kept]], place[targets[kept]], chances[kept]
             nodes = nodes[out]
         inside = targets >= 0
-        leaving = np.bincount(sources[~inside], chances[~inside], minlength=len(nodes))
+        leaving = np.bincount(sources[~inside], chances[~inside], len(nodes)).astype(np.float64)
         counts = np.bincount(sources[inside], minlength=len(nodes))
         offsets = np.concatenate([[0], np.cumsum(counts)])
         targets = targets[inside].astype(model.structure.place.dtype)
@@ -293,7 +312,7 @@ class _Chain:
             slacks=nothing,
             counts=nothing,
             leaving=self.leaving,
-            targets=self.targets,
+            targets=self.targets,  # type: ignore[arg-type] # as in all blocks: looked up unsigned
             chances=self.chances,
         )
         numbers = np.zeros((ERROR + 1, count))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.certificate import Certificate
+    from gamedp.certificate import Certificate, EquilibriumCertificate
     from gamedp.model import Model
     from gamedp.objectives import Objective
     from gamedp.symmetry import Counterparts
@@ -487,17 +487,17 @@ class Solution:
         """
         return columns_of(self)
 
-    def certificate(self) -> Certificate:
+    def certificate(self) -> Certificate | EquilibriumCertificate:
         """Return the bounds with all that :func:`gamedp.verify` needs to check them.
 
         The bounds are those of the solution, or a little wider where they were rounded in a way
-        that hides the proof. The certificate has been verified.
+        that hides the proof. The certificate has been verified. With more than two players it is
+        one of the policy: that it is an equilibrium, and what it is worth to each.
 
         Raises
         ------
         UnsupportedProblemError
-            If nothing is proven, with more than two players, or for objectives without
-            certificates.
+            If nothing is proven, or for objectives without certificates.
         CertificateError
             If rounding leaves no room for a proof.
 

@@ -16,7 +16,8 @@ References
 
 from gamedp.certificate.base import Verified
 from gamedp.certificate.claim import Certificate
+from gamedp.certificate.equilibrium import EquilibriumCertificate
 from gamedp.certificate.staged import StagedCertificate
 from gamedp.certificate.verifying import verify
 
-__all__ = ["Certificate", "StagedCertificate", "Verified", "verify"]
+__all__ = ["Certificate", "EquilibriumCertificate", "StagedCertificate", "Verified", "verify"]

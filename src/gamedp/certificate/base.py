@@ -48,6 +48,8 @@ class Verified:
 class AnyCertificate:
     """The part of a certificate that does not depend on what kind of model it is of.
 
+    Subclasses say ``getstate_setstate=False``, or attrs would write these methods for them.
+
     Attributes
     ----------
     objective : Objective

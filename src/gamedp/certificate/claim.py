@@ -30,12 +30,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Certificate", "check_complete", "may_drift", "sums_until"]
 
+MOST_SHIFT = 2000
 MOST_RESTS = 8
 """How many numbers may be added to a bound: so few that their sum is rounded seven times."""
 LARGEST_REST = 2.0**1000
 
 
-@attrs.frozen(eq=False, kw_only=True, repr=False)
+@attrs.frozen(eq=False, kw_only=True, repr=False, getstate_setstate=False)
 class Certificate(AnyCertificate):
     """Bounds of all values of a model, with what :func:`gamedp.verify` needs to check them.
 
@@ -53,6 +54,8 @@ class Certificate(AnyCertificate):
         What is proven, where a double is too coarse for it: not `lower`, but its exact sum with the
         K numbers here, which are at least 0 and so imply the bound that is claimed; at most 0 for
         `upper`. For discounted and other totals, and for probabilities; None if doubles do.
+    rest_shift : int
+        The rests count 2 to the power of minus this: for numbers where doubles end.
     lower_ranks, upper_ranks : (S,) int64 or None
         For :class:`TotalReward` and :class:`Reachability`: a number that can fall with a step; or
         -1 for a state that needs none. In terminal states and targets it counts as 0.
@@ -60,6 +63,9 @@ class Certificate(AnyCertificate):
         Numbers that can fall while the rank stays, until something is earned (for the lower bound)
         or paid (for the upper one), or play without end is worth the bound. None if there is no
         need for any.
+    escapes : (S,) int64 or None
+        For a total until a target that is minus infinity: a number that can fall until the target
+        is reached, or -1 for a state that needs none. None if there is no need for any.
     bias_lower, bias_upper : (S,) float64 or None
         For :class:`AverageReward`: the head start of each state, for either bound. For a total of
         endless play that earns and loses: numbers that are less than what the next step earns and
@@ -73,10 +79,12 @@ class Certificate(AnyCertificate):
 
     lower_rest: Floats | None = None
     upper_rest: Floats | None = None
+    rest_shift: int = 0
     lower_ranks: Integers | None = None
     upper_ranks: Integers | None = None
     lower_gains: Integers | None = None
     upper_gains: Integers | None = None
+    escapes: Integers | None = None
     bias_lower: Floats | None = None
     bias_upper: Floats | None = None
     draw: float = 0.0
@@ -84,7 +92,7 @@ class Certificate(AnyCertificate):
 
 def may_drift(model: Model, objective: Objective) -> bool:
     """Say whether endless play may earn and lose, and by and by have earned ever more."""
-    return isinstance(objective, TotalReward) and not sums_until(objective) and not model.has_swaps
+    return isinstance(objective, TotalReward) and not model.has_swaps
 
 
 def sums_until(objective: Objective) -> bool:
@@ -99,6 +107,7 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
     objective = resolved(certificate.objective, model)
     _check_supported(model, objective)
     _check_draw(model, certificate, objective)
+    _check_shift(certificate.rest_shift)
     average = isinstance(objective, AverageReward)
     ranked = isinstance(objective, (TotalReward, Reachability))
     needed = {"lower": True, "upper": True}
@@ -107,14 +116,15 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
     needed |= {"bias_lower": average, "bias_upper": average}
     rested = ranked or isinstance(objective, Discounted)
     needed |= {"lower_rest": rested, "upper_rest": rested}
-    optional = {"lower_gains", "upper_gains"}
+    needed["escapes"] = sums_until(objective)
+    optional = {"lower_gains", "upper_gains", "escapes"}
     if rested:
         optional |= {"lower_rest", "upper_rest"}
     if may_drift(model, objective):
         optional |= {"bias_lower", "bias_upper"}
     for name, wanted in needed.items():
         array = getattr(certificate, name)
-        if name in optional and (array is None or not name.endswith("gains")):
+        if name in optional and (array is None or name.startswith("bias") or name.endswith("rest")):
             if array is not None and name.endswith("rest"):
                 _check_rest(name, array, getattr(certificate, name.removesuffix("_rest")))
             elif array is not None:
@@ -130,7 +140,7 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
 
 
 def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: bool) -> None:
-    kind: type = np.int64 if name.endswith(("ranks", "gains")) else np.float64
+    kind: type = np.int64 if name.endswith(("ranks", "gains", "escapes")) else np.float64
     check_array(name, array, kind, (num_states,))
     if kind is np.int64:
         wrong, what = (array < -1) | (array >= 1 << 62), "it must be -1, or from 0 to 2**62 - 1"
@@ -144,6 +154,12 @@ def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: boo
     if wrong.any():
         state = int(wrong.argmax())
         message = f"{name}[{state}] is {array[state]}; {what}."
+        raise CertificateError(message)
+
+
+def _check_shift(shift: int) -> None:
+    if type(shift) is not int or not 0 <= shift <= MOST_SHIFT:
+        message = f"rest_shift is {shift!r}; it must be a whole number from 0 to {MOST_SHIFT}."
         raise CertificateError(message)
 
 

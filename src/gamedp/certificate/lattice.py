@@ -29,14 +29,18 @@ class Movers:
     Attributes
     ----------
     states : (m,)
-    choices : (k, m)
-        The places of their choices in the level.
-    is_first_player : bool
+    player : int
+        Who moves.
+    is_sure : bool
+        Whether every choice leads to one state for sure, and nothing is paid.
+    sources : (k, m)
+        These states; or else the places of the choices in the level.
     """
 
     states: Integers
-    choices: Integers
-    is_first_player: bool
+    player: int
+    is_sure: bool
+    sources: Integers
 
 
 @attrs.frozen(eq=False)
@@ -45,37 +49,39 @@ class Level:
 
     Attributes
     ----------
-    choices : (c,)
-        The numbers of their choices.
-    rewards : (c, 1) or None
-        None if there are none.
+    rewards : (c, 1)
+        Of the choices that are not sure.
     groups : list of Group
-        The choices by the number of their outcomes.
+        These by the number of their outcomes.
     movers : list of Movers
     """
 
-    choices: Integers
-    rewards: Floats | None
+    rewards: Floats
     groups: list[Group]
     movers: list[Movers]
 
     @classmethod
     def of(cls, stage: Model, rows: Rows, states: Integers) -> Level:
         """Gather what is known of some states."""
-        counts = stage.choice_offsets[states + 1] - stage.choice_offsets[states]
-        ends = np.cumsum(counts)
-        firsts = ends - counts
-        choices = np.arange(ends[-1]) + np.repeat(stage.choice_offsets[states] - firsts, counts)
-        is_first = stage.players[states] == 0
+        firsts = stage.choice_offsets[states]
+        counts = stage.choice_offsets[states + 1] - firsts
+        sure = (rows.counts == 1) & (stage.rewards == 0)
+        is_sure = np.array(
+            [sure[first : first + count].all() for first, count in zip(firsts, counts, strict=True)]
+        )
+        numbers = np.where(is_sure, 0, counts)
+        ends = np.cumsum(numbers)
+        choices = np.arange(ends[-1]) + np.repeat(firsts - (ends - numbers), numbers)
+        kinds = np.stack([counts, stage.players[states], is_sure], axis=1)
         movers = []
-        for count in np.unique(counts).tolist():
-            for first_player in (True, False):
-                some = np.flatnonzero((counts == count) & (is_first == first_player))
-                if len(some):
-                    places = firsts[some] + np.arange(count)[:, None]
-                    movers.append(Movers(states[some], places, first_player))
-        rewards = stage.rewards[choices][:, None]
-        return cls(choices, rewards if rewards.any() else None, groups_of(rows, choices), movers)
+        for count, player, plain in np.unique(kinds, axis=0).tolist():
+            some = np.flatnonzero((kinds == (count, player, plain)).all(axis=1))
+            if plain:
+                sources = rows.successors[rows.starts[firsts[some] + np.arange(count)[:, None]]]
+            else:
+                sources = (ends - numbers)[some] + np.arange(count)[:, None]
+            movers.append(Movers(states[some], player, bool(plain), sources))
+        return cls(stage.rewards[choices][:, None], groups_of(rows, choices), movers)
 
 
 @attrs.frozen(eq=False)
@@ -113,7 +119,7 @@ class Lattice:
     @property
     def height(self) -> int:
         """How many rows a sweep works on at once, at most."""
-        return self.num_states + max(len(level.choices) for level in self.levels)
+        return self.num_states + max(len(level.rewards) for level in self.levels)
 
     def sweep(self, ends: Floats, sign: float, wants_most: tuple[bool, bool]) -> Floats:
         """Return what the stage is worth at least.
@@ -136,19 +142,18 @@ class Lattice:
         block = np.empty((self.num_states, ends.shape[1]))
         block[self.ends] = ends
         for level in self.levels:
-            means = np.empty((len(level.choices), ends.shape[1]))
-            means_below(level.groups, block, means)
-            if level.rewards is not None and sign:
+            means = means_below(level.groups, block)
+            if sign and level.rewards.any():
                 means = sums_below(means, sign * level.rewards)
             for some in level.movers:
-                most = wants_most[0 if some.is_first_player else 1]
-                better = np.fmax if most else np.fmin  # of NaN and a number, the number
-                best = means[some.choices[0]]
-                for places in some.choices[1:]:
-                    better(best, means[places], out=best)
+                better = np.fmax if wants_most[some.player] else np.fmin  # a number goes before NaN
+                worth = block if some.is_sure else means
+                best = worth[some.sources[0]]
+                for source in some.sources[1:]:
+                    better(best, worth[source], out=best)
                 block[some.states] = best
-        worth: Floats = block[self.start].copy()
-        return worth
+        own: Floats = block[self.start]
+        return own.copy()
 
 
 def _by_level(stage: Model, rows: Rows) -> list[Integers]:

@@ -72,17 +72,21 @@ def groups_of(rows: Rows, chosen: Integers | None = None) -> list[Group]:
     return groups
 
 
-def means_below(groups: list[Group], block: Floats, means: Floats) -> None:
-    """Fill in what the choices are worth at least, by the bounds of their successors.
+def means_below(groups: list[Group], block: Floats) -> Floats:
+    """Return what choices are worth at least, by the bounds of their successors.
 
     Parameters
     ----------
     groups : list of Group
     block : (S, n)
         The bounds: NaN where there is no way to go on, minus infinity where nothing is known.
-    means : (c, n)
-        Filled: one row for each choice of the groups.
+
+    Returns
+    -------
+    (c, n)
+        One row for each choice of the groups.
     """
+    means = np.empty((sum(len(group.places) for group in groups), block.shape[1]))
     for group in groups:
         count = len(group.successors)
         if count == 1:
@@ -98,6 +102,7 @@ def means_below(groups: list[Group], block: Floats, means: Floats) -> None:
         size *= group.slack[:, None]
         size += count * TINY
         means[group.places] = np.subtract(total, size, out=total)
+    return means
 
 
 def sums_below(one: Floats, other: Floats) -> Floats:

@@ -32,6 +32,9 @@ __all__ = ["NEVER", "Ending", "Inequality", "Side", "known_worths", "turned"]
 GROWTH = 2.0**-40
 """More than the rounding of a sum of rests can lose of it."""
 
+LEAST = 2.0**-1074
+"""The least double."""
+
 NEVER = 1 << 62
 """The rank of states from which play need not end; written -1 in a certificate."""
 
@@ -44,7 +47,7 @@ class Ending(enum.Enum):
     RANKED = enum.auto()
     """Ranks that fall until play ends, or a bound and rewards for which it need not."""
     STRICT = enum.auto()
-    """Ranks that fall until play ends."""
+    """Ranks that fall until play ends, also where the bound is plus infinity."""
 
 
 @attrs.frozen(eq=False)
@@ -60,7 +63,7 @@ class Inequality:
     gain : (S,) or None
         What is taken off the reward.
     rests, other_rests : (K, S) or None
-        What is to be added to `bound`, and to `other`.
+        What is to be added to `bound`, and to `other`, times 2 to the power of minus `shift`.
     """
 
     bound: Floats
@@ -69,16 +72,17 @@ class Inequality:
     gain: Floats | None = None
     rests: Floats | None = None
     other_rests: Floats | None = None
+    shift: int = 0
 
     @functools.cached_property
     def rest(self) -> Floats | None:
-        """The sum of the rests of the bound, up to K u of itself; (S,)."""
-        return None if self.rests is None else self.rests.sum(axis=0)
+        """The sum of the rests of the bound, up to K u of itself, or the least double; (S,)."""
+        return _summed(self.rests, self.shift)
 
     @functools.cached_property
     def other_rest(self) -> Floats | None:
         """The same of the opposite bound."""
-        return None if self.other_rests is None else self.other_rests.sum(axis=0)
+        return _summed(self.other_rests, self.shift)
 
     @functools.cached_property
     def top(self) -> Floats:
@@ -94,19 +98,27 @@ class Inequality:
 
     def exact(self, state: int) -> Fraction | float:
         """Return the bound of a state with its rests."""
-        return _exactly(self.bound, self.rests, state)
+        return _exactly(self.bound, self.rests, state, self.shift)
 
     def exact_other(self, state: int) -> Fraction | float:
         """Return the opposite bound of a state with its rests."""
-        return _exactly(self.other, self.other_rests, state)
+        return _exactly(self.other, self.other_rests, state, self.shift)
 
 
-def _exactly(bound: Floats, rests: Floats | None, state: int) -> Fraction | float:
+def _summed(rests: Floats | None, shift: int) -> Floats | None:
+    if rests is None:
+        return None
+    total: Floats = rests.sum(axis=0)
+    sizes = np.maximum(np.ldexp(np.abs(total), -shift), LEAST)
+    return np.where(total == 0, 0.0, np.copysign(sizes, total))
+
+
+def _exactly(bound: Floats, rests: Floats | None, state: int, shift: int) -> Fraction | float:
     number = float(bound[state])
-    if math.isinf(number):
-        return number
-    more = () if rests is None else rests[:, state].tolist()
-    return sum(map(Fraction, more), Fraction(number))
+    if rests is None or math.isinf(number):
+        return number if math.isinf(number) else Fraction(number)
+    more = sum(map(Fraction, rests[:, state].tolist()), Fraction(0))
+    return Fraction(number) + more / (1 << shift)
 
 
 @attrs.frozen(eq=False, kw_only=True)
@@ -121,7 +133,8 @@ class Side:
         The first one is about what is claimed.
     ranks, traps : (S,), (S,)
         Ranks of finite bounds, and of those of plus infinity, NEVER elsewhere; and each with that
-        of the opposite side, which counts after a change of places.
+        of the opposite side, which counts after a change of places. If ranks must fall until play
+        ends, the first ones have the escapes where the bound is plus infinity, else 0 there.
     gains : (S,), (S,)
         The numbers that fall until something is earned, and those of the opposite side.
     ends : (S,) bool
@@ -207,7 +220,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
     rests = (certificate.lower_rest, certificate.upper_rest)
     if sign < 0:
         rests = (_negative(rests[1]), _negative(rests[0]))
-    claimed = Inequality(*pair, rewarded=not reaching, rests=rests[0], other_rests=rests[1])
+    claimed = Inequality(*pair, not reaching, None, *rests, certificate.rest_shift)
     inequalities: tuple[Inequality, ...] = (claimed,)
     drift = None
     if may_drift(model, objective) and biases[0] is not None:
@@ -223,12 +236,18 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         free |= claimed.top <= 0
     # Play without end is worth the same to both after a change of places, or nobody can say what.
     is_fair = not model.has_swaps or 2 * Fraction(certificate.draw) == Fraction(model.constant_sum)
+    ending = _ending(objective, sign)
+    own_ranks = _falling(ranks[0], pair[0], free)
+    if ending is Ending.STRICT:
+        escapes = np.full(len(ends), -1) if certificate.escapes is None else certificate.escapes
+        infinite = (pair[0] == np.inf) & ~free
+        own_ranks = np.where(infinite, np.where(escapes < 0, NEVER, escapes), own_ranks)
     return Side(
         sign=sign,
         inequalities=inequalities,
-        ending=_ending(objective, sign),
+        ending=ending,
         until=sums_until(objective),
-        ranks=(_falling(ranks[0], pair[0], free), _falling(ranks[1], -pair[1], ends)),
+        ranks=(own_ranks, _falling(ranks[1], -pair[1], ends)),
         traps=(_trapping(ranks[0], pair[0], ends), _trapping(ranks[1], -pair[1], ends)),
         gains=(_or_zeros(gains[0], model.num_states), _or_zeros(gains[1], model.num_states)),
         maximise=(model.players == 0) == ((objective.optimum == "max") == (sign > 0)),

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["Sheaf", "StagedCertificate", "Stages", "verify_staged"]
+__all__ = ["OVER", "Sheaf", "StagedCertificate", "Stages", "verify_staged"]
 
-BLOCK = 1 << 19
+BLOCK = 1 << 20
 """Numbers that a sweep works on at once: few enough for the cache of a processor."""
 
 MANY = 1 << 21
@@ -62,7 +62,7 @@ NOWHERE = 1 << 62
 """The place of what is no context, or is represented by another one: after all others."""
 
 
-@attrs.frozen(eq=False, kw_only=True, repr=False)
+@attrs.frozen(eq=False, kw_only=True, repr=False, getstate_setstate=False)
 class StagedCertificate(AnyCertificate):
     """Bounds of all contexts of a staged game, with what :func:`gamedp.verify` needs to check them.
 
@@ -84,7 +84,6 @@ class StagedCertificate(AnyCertificate):
         :meth:`gamedp.StagedModel.digest` of the model.
     """
 
-    objective: TotalReward
     weights: Floats | None = None
 
 
@@ -139,7 +138,7 @@ class Stages:
         self.lattice = Lattice.of(model.stage)
         contexts = model.sweeper.survey()
         self.codes, self.offsets, self.payoffs = contexts.codes, contexts.offsets, contexts.values
-        self.order = np.where(np.isnan(self.payoffs), NOWHERE, OVER)
+        self.order: Integers = np.where(np.isnan(self.payoffs), NOWHERE, OVER)
         num_ranks = len(self.offsets) - 1
         self.order[self.codes] = np.repeat(np.arange(num_ranks), np.diff(self.offsets))
         self.width = max(16, BLOCK // self.lattice.height)
@@ -158,33 +157,22 @@ class Stages:
             some = codes[first : first + many]
             onward = self.model.sweeper.follow(some)
             allowed = onward.following >= 0
-            own = self.order[some][:, None]
+            own = self.order[some, None]
             next_ = np.where(allowed, self.order[onward.following], OVER)
-            self._check(
-                some, (next_ > own).any(axis=1), "leads to one of a higher rank, or to none"
-            )
-            odd = allowed & ~np.isfinite(onward.rewards)
-            self._check(some, odd.any(axis=1), "has an end whose reward is no finite number")
-            stays = next_ == own
+            rises: Flags = next_ > own
+            self._check(some, rises, "leads to one of a higher rank, or to none")
+            odd: Flags = allowed & ~np.isfinite(onward.rewards)
+            self._check(some, odd, "has an end whose reward is no finite number")
+            arrays = (allowed, onward.following, onward.swaps, onward.rewards, next_ == own)
             for start in range(0, len(some), self.width):
                 part = slice(start, start + self.width)
-                yield Sheaf(
-                    some[part],
-                    *(
-                        np.ascontiguousarray(array[part].T)
-                        for array in (
-                            allowed,
-                            onward.following,
-                            onward.swaps,
-                            onward.rewards,
-                            stays,
-                        )
-                    ),
-                )
+                columns = (np.ascontiguousarray(array[part].T) for array in arrays)
+                yield Sheaf(some[part], *columns)
 
     def _check(self, codes: Integers, wrong: Flags, what: str) -> None:
         if wrong.any():
-            message = f"{self.model.state(int(codes[wrong.argmax()]))!r} {what}. Mend the rules."
+            code = int(codes[wrong.any(axis=1).argmax()])
+            message = f"{self.model.state(code)!r} {what}. Mend the rules."
             raise InvalidModelError(message)
 
     def worths(

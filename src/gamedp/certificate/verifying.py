@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from typing import TYPE_CHECKING, NoReturn
 
 import attrs
 import numpy as np
 
 from gamedp.certificate.base import AnyCertificate, Verified, widest
 from gamedp.certificate.claim import Certificate, check_complete
+from gamedp.certificate.equilibrium import EquilibriumCertificate, verify_equilibrium
 from gamedp.certificate.sides import NEVER, Ending, Side, turned
 from gamedp.certificate.staged import StagedCertificate, verify_staged
 from gamedp.certificate.worth import Rows, exact_worth, exactly_keeps, slices, worths
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["check_ends", "compare", "progresses", "recompute", "verify"]
 
 
-def _check_kinds(model: Any, certificate: Any) -> None:
+def _check_kinds(model: object, certificate: object) -> None:
     """Refuse what is no model, and what is no certificate."""
     if not isinstance(model, (Model, StagedModel)):
         way_out = "its `.model`" if hasattr(model, "model") else "what gamedp.compile returns"
@@ -49,15 +50,10 @@ def _check_kinds(model: Any, certificate: Any) -> None:
         raise InvalidParameterError(message)
 
 
-@overload
-def verify(model: Model, certificate: Certificate) -> Verified: ...
-
-
-@overload
-def verify(model: StagedModel, certificate: StagedCertificate) -> Verified: ...
-
-
-def verify(model: Model | StagedModel, certificate: AnyCertificate) -> Verified:
+def verify(
+    model: Model | StagedModel,
+    certificate: Certificate | EquilibriumCertificate | StagedCertificate,
+) -> Verified:
     """Check a certificate, without trust in who made it.
 
     What is accepted holds for every model whose probabilities are positive where the stored ones
@@ -71,7 +67,7 @@ def verify(model: Model | StagedModel, certificate: AnyCertificate) -> Verified:
     Parameters
     ----------
     model : Model or StagedModel
-    certificate : Certificate or StagedCertificate
+    certificate : Certificate, EquilibriumCertificate or StagedCertificate
 
     Returns
     -------
@@ -119,9 +115,11 @@ def verify(model: Model | StagedModel, certificate: AnyCertificate) -> Verified:
     _check_kinds(model, certificate)
     if isinstance(model, StagedModel) and isinstance(certificate, StagedCertificate):
         return verify_staged(model, certificate)
-    if isinstance(model, StagedModel) or not isinstance(certificate, Certificate):
-        message = f"{certificate!r} is not of a {type(model).__name__}, but of another model."
+    if isinstance(model, StagedModel) or isinstance(certificate, StagedCertificate):
+        message = f"{certificate!r} cannot be of {model!r}: one of them is of a staged game."
         raise CertificateError(message)
+    if isinstance(certificate, EquilibriumCertificate):
+        return verify_equilibrium(model, certificate)
     objective = check_complete(model, certificate)
     with np.errstate(all="ignore"):  # what overflows is decided in rational numbers
         if isinstance(objective, FiniteHorizon):
@@ -174,9 +172,9 @@ def check_ends(model: Model, side: Side) -> None:
 
 def _check_infinite(model: Model, side: Side) -> None:
     """Refuse a value that is claimed to be infinite where it cannot be, or has no rules."""
-    may_be = side.until if side.ending is not Ending.RANKED else not side.never_earns
+    may_be = side.until if side.ending is Ending.FREE else not side.never_earns
     infinite = side.required & (side.bound == np.inf)
-    if infinite.any() and (side.ending is Ending.STRICT or not may_be):
+    if infinite.any() and not may_be:
         state = int(infinite.argmax())
         message = (
             f"{_claim(model, side, state)} is not certified: no rule proves that it is infinite "
@@ -195,6 +193,8 @@ def _check_rows(model: Model, side: Side, rows: Rows) -> int:
         np.logical_or.reduceat(good, rows.first_choices),
         np.logical_and.reduceat(good, rows.first_choices),
     )
+    if side.ending is Ending.STRICT:
+        _check_escapes(model, side, rows)
     doubtful = np.flatnonzero(~enough & side.required[rows.movers])
     return sum(
         _settle(model, side, rows, int(place), (holds, fails | ~progress)) for place in doubtful
@@ -237,15 +237,36 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
             progress |= (rank == NEVER) & content & ((reward >= 0) | side.never_earns)
     if infinite.any():
         _, falls, keeps = _ranks_after(side.traps, rows)
-        if side.until:
-            escapes = falls | keeps
+        if side.ending is Ending.FREE:
+            endless = falls | keeps
         else:
             # The constant that a change of places adds is finite.
             after = rows.follow(side.bound, -side.inequalities[0].other)
             falls &= np.minimum.reduceat(after, rows.starts) > -np.inf
-            escapes = falls | (keeps & _drifts(model, side, rows, earns))
-        progress = np.where(infinite, escapes, progress)
+            endless = falls | (keeps & _drifts(model, side, rows, earns))
+        progress = np.where(infinite, endless, progress)
     return progress
+
+
+def _check_escapes(model: Model, side: Side, rows: Rows) -> None:
+    """Refuse an infinite value if who earns ever more cannot get to the target after all."""
+    infinite = side.required[rows.movers] & (side.bound[rows.movers] == np.inf)
+    if not infinite.any():
+        return
+    _, falls, _ = _ranks_after(side.ranks, rows)
+    falls &= np.minimum.reduceat(side.bound[rows.successors], rows.starts) > -np.inf
+    enough = np.where(
+        side.maximise[rows.movers],
+        np.logical_or.reduceat(falls, rows.first_choices),
+        np.logical_and.reduceat(falls, rows.first_choices),
+    )
+    if (infinite & ~enough).any():
+        state = int(rows.movers[(infinite & ~enough).argmax()])
+        message = (
+            f"{_claim(model, side, state)} is not certified: its escape, "
+            f"{_rank(side.ranks[0][state])}, does not fall until the target is reached."
+        )
+        raise CertificateError(message)
 
 
 def _drifts(model: Model, side: Side, rows: Rows, otherwise: Flags) -> Flags:

@@ -181,7 +181,7 @@ class Worths:
         gap = bound - self.base
         size = np.abs(gap)
         if rest is not None:
-            gap, size = gap + rest, size + rest
+            gap, size = gap + rest, size + rest + np.where(rest > 0, 2.0**50 * TINY, 0.0)
         return gap, 2.0**-50 * (size + self.reach + self.slack)
 
     def lower(self) -> Floats:
@@ -248,8 +248,7 @@ def _two_sum(one: Floats, other: Floats) -> tuple[Floats, Floats]:
 def _times(factor: float, others: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the rounded products, what was lost by rounding (Dekker), and how far that is off."""
     products = factor * others
-    halves = [_halves(np.float64(factor)), _halves(others)]
-    (high, low), (other_high, other_low) = halves
+    (high, low), (other_high, other_low) = _halves(np.full(1, factor)), _halves(others)
     lost = ((high * other_high - products) + high * other_low + low * other_high) + low * other_low
     sizes = np.abs(products)
     known = (sizes > 2.0**-900) & (sizes < 2.0**900) & (np.abs(others) < 2.0**900)
@@ -294,13 +293,13 @@ def exact_worth(model: Model, side: Side, inequality: Inequality, choice: int) -
     row = slice(*model.transition_offsets[choice : choice + 2].tolist())
     signed = model.probabilities[row].tolist()
     targets = model.successors[row]
-    outcomes = []
+    outcomes: list[tuple[Fraction, float]] = []
     infinite = False
     for chance, target in zip(signed, targets.tolist(), strict=True):
         bound = -inequality.exact_other(target) if chance < 0 else inequality.exact(target)
         if bound == -math.inf:
             return -math.inf
-        if bound == math.inf:
+        if isinstance(bound, float):
             infinite = True
         else:
             outcomes.append((bound + Fraction(side.constant if chance < 0 else 0), abs(chance)))

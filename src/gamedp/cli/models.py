@@ -141,26 +141,26 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
 
 
 def model_with_digest(
-    name: str, claims: gamedp.Certificate, coalition: list[str] | None
+    name: str, objective: gamedp.Objective, digest: str, coalition: list[str] | None
 ) -> tuple[Model, dict[str, str]]:
-    """Return the model in a file that a certificate is of, and words for what that claims.
+    """Return the model in a file that a certificate is of, and words for its objective.
 
     The model has those of the file's rewards with which it has the digest; it is as it is if it
     never has. The words say which rewards these are, and by which labels sets of states are known.
     """
     loaded = gamedp.load_model(name, coalition=coalition)
     words = {}
-    for option in attrs.fields(type(claims.objective)):
-        value = getattr(claims.objective, option.name)
+    for option in attrs.fields(type(objective)):
+        value = getattr(objective, option.name)
         if isinstance(value, np.ndarray):
             words[option.name] = _label_of(loaded, value)
         elif value is not None:
             words[option.name] = str(value)
-    if loaded.model.digest() == claims.digest:
+    if loaded.model.digest() == digest:
         return loaded.model, words
     for reward in loaded.rewards:
         model = loaded.with_rewards(reward)
-        if model.digest() == claims.digest:
+        if model.digest() == digest:
             return model, {"reward": reward} | words
     return loaded.model, words
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import is_model_file, is_saved, look_in, make_ordinary_game
+from gamedp.cli.games import is_model_file, is_saved, look_in, make_game
 from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions
 from gamedp.cli.watch import watch
-from gamedp.errors import CertificateError, InvalidParameterError, UnsupportedProblemError
+from gamedp.errors import CertificateError, InvalidParameterError
 from gamedp.guarantees import at_start
-
-if TYPE_CHECKING:
-    from gamedp.model import Model
 
 __all__ = ["verify"]
 
@@ -55,7 +52,7 @@ def verify(
             raise InvalidParameterError(message)
         from gamedp.cli.models import model_with_digest  # noqa: PLC0415 - games do not need it
 
-        meant, words = model_with_digest(model, claims, coalition)
+        meant, words = model_with_digest(model, claims.objective, claims.digest, coalition)
         facts |= words
     else:
         if coalition:
@@ -68,18 +65,22 @@ def verify(
         if output.json:
             report.print_json({**facts, "verified": False, "reason": str(error)})
         raise
-    lower = at_start(meant, claims.lower, claims.upper, outward=-math.inf)
-    upper = at_start(meant, claims.upper, claims.lower, outward=math.inf)
-    facts |= {"lower": lower, "upper": upper}
+    start: list[tuple[str, str]] = []
+    if isinstance(claims, gamedp.Certificate):
+        lower = at_start(meant, claims.lower, claims.upper, outward=-math.inf)
+        upper = at_start(meant, claims.upper, claims.lower, outward=math.inf)
+        facts |= {"lower": lower, "upper": upper}
+        start = [("start", f"{report.exactly(lower)} to {report.exactly(upper)}")]
     if output.json:
         report.print_json({**facts, "verified": True, **attrs.asdict(verified)})
     else:
-        size = f"{verified.states:,} states, {verified.choices:,} choices"
+        what = "contexts" if isinstance(claims, gamedp.StagedCertificate) else "states"
+        size = f"{verified.states:,} {what}, {verified.choices:,} choices"
         close = f"{verified.in_rationals:,} inequalities in rational numbers"
         pairs = [
             ("verified", verified.claim),
             ("objective", ", ".join([name, *(f"{key} {text}" for key, text in words.items())])),
-            ("start", f"{report.exactly(lower)} to {report.exactly(upper)}"),
+            *start,
             ("width", f"{verified.width!r} at most"),
             ("size", size),
             ("work", f"{close}, all others in floating point"),
@@ -87,7 +88,7 @@ def verify(
         print(report.lines(pairs))
 
 
-def _model(name: str, settings: GameSettings, *, quiet: bool) -> Model:
+def _model(name: str, settings: GameSettings, *, quiet: bool) -> Any:
     """Return the model of a saved solution, or of a game."""
     if is_saved(name):
         if settings:
@@ -95,11 +96,7 @@ def _model(name: str, settings: GameSettings, *, quiet: bool) -> Model:
             raise InvalidParameterError(message)
         look_in(Path.cwd())  # where the game may be that it is the solution of
         solution = gamedp.load(name)
-        if not isinstance(solution, gamedp.Solution):
-            message = f"{name} is the solution of a staged game, for which there are none."
-            raise UnsupportedProblemError(message)
         return solution.model
-    game = make_ordinary_game(name, settings or (), command="verify")
+    game = make_game(name, settings or ())
     with watch(quiet=quiet) as progress:
-        model: Model = gamedp.compile(game, progress=progress)
-    return model
+        return gamedp.compile(game, progress=progress)

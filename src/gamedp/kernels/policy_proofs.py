@@ -41,22 +41,81 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.kernels.blocks import ERROR, VALUE, WEIGHT
+from gamedp.kernels.blocks import ERROR, NUMBERS, VALUE, WEIGHT, Block
+from gamedp.kernels.iteration import OPPONENTS, SWAPS
 from gamedp.kernels.jit import compiled
 from gamedp.kernels.proofs import TINY, UNIT, UPWARD
-from gamedp.kernels.sparse_elimination import MANY, SMALLEST, eliminate_jit
+from gamedp.kernels.sparse_elimination import MANY, eliminate_jit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gamedp.kernels.bellman import Rows
-    from gamedp.kernels.blocks import Block
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
 
+ONE = np.uintp(1)
 ROUNDS = 64
 """Policies that are evaluated at most to find one that no choice is certainly better than."""
+
+
+def followed(size: int, block: Block) -> int:
+    """Count the transitions within a component that its policy may take."""
+    count = np.uintp(0)
+    for state in range(np.uintp(size)):
+        choice = block.policy[state]
+        count += block.first_transition[choice + ONE] - block.first_transition[choice]
+    return int(count)
+
+
+followed_jit = compiled(followed)
+
+
+def mirrored(size: int, block: Block) -> Block:
+    """Return a component with, for each of its states, one of the same value but for the sign.
+
+    The policy goes over to it: what changes the players' places leads to the other side.
+    """
+    length = 2 * followed_jit(size, block)
+    result = Block(
+        np.empty(2 * size + 1, np.uintp),
+        np.empty(2 * size),
+        np.empty(2 * size, np.uintp),
+        np.empty(2 * size + 1, np.uintp),
+        np.empty(2 * size),
+        np.empty(2 * size),
+        np.empty(2 * size),
+        np.empty(2 * size),
+        np.empty(2 * size),
+        np.empty(length, block.targets.dtype),
+        np.empty(length),
+    )
+    place = np.uintp(0)
+    result.first_choice[0] = result.first_transition[0] = 0
+    for number in range(np.uintp(2 * size)):
+        other = number >= size
+        sign = -1.0 if other else 1.0
+        state = number - np.uintp(size) if other else number
+        choice = block.policy[state]
+        for t in range(block.first_transition[choice], block.first_transition[choice + ONE]):
+            crosses = (block.chances[t] < 0.0) != other
+            result.targets[place] = block.targets[t] + (size if crosses else 0)
+            result.chances[place] = abs(block.chances[t])
+            place += ONE
+        result.signs[number] = sign * block.signs[state]
+        result.policy[number] = number
+        result.known[number] = sign * block.known[choice]
+        result.sizes[number] = block.sizes[choice]
+        result.slacks[number] = block.slacks[choice]
+        result.counts[number] = block.counts[choice]
+        result.leaving[number] = block.leaving[choice]
+        result.first_choice[number + ONE] = number + ONE
+        result.first_transition[number + ONE] = place
+    return result
+
+
+mirrored_jit = compiled(mirrored)
 
 
 def same(first: int, second: int, rows: Rows) -> bool:
@@ -111,17 +170,19 @@ def advantage(
     error = errors[state]
     weight = numbers[WEIGHT, int(rows.place[state]) - start]
     constant = rows.constants[choice]
+    constant_doubt = rows.constant_error * abs(constant)
     first, last = rows.transition_offsets[choice], rows.transition_offsets[choice + 1]
     total = size = doubt = 0.0
     fall = fall_size = fall_doubt = 0.0
     chances = 0.0
     for t in range(first, last):
         target = rows.successors[t]
-        chance = rows.probabilities[t]
+        chance = abs(rows.probabilities[t])
         chances += chance
-        if target == state:
+        other = values[target] if rows.probabilities[t] > 0.0 else -values[target]
+        if target == state and rows.probabilities[t] > 0.0:
             continue
-        term = chance * (values[target] - value)
+        term = chance * (other - value)
         total += term
         size += abs(term)
         doubt += chance * (errors[target] + error)
@@ -136,7 +197,7 @@ def advantage(
     rest = (1.0 - discount) * value
     total = constant + (discount * total - rest)
     size = abs(constant) + (discount * size + abs(rest))
-    doubt = discount * doubt + (1.0 - discount) * error
+    doubt = discount * doubt + (1.0 - discount) * error + constant_doubt
     # Of probabilities that are scaled, or no one knows what they mean.
     off = abs(chances - 1.0)
     if off > count * UNIT:
@@ -215,7 +276,7 @@ def compare(
                 tie = max(tie, 16.0 * UNIT)
             elif total + slack > 0.0:
                 sure = size - slack
-                tie = max(tie, (total + slack) / sure) if sure > SMALLEST else np.inf
+                tie = max(tie, (total + slack) / sure) if sure > TINY else np.inf
             need = total + slack
             if total - slack > best:
                 best = total - slack
@@ -237,6 +298,30 @@ def compare(
 compare_jit = compiled(compare)
 
 
+def evaluate(
+    size: int, discount: float, swaps: bool, most: int, block: Block, numbers: Floats
+) -> tuple[int, float]:
+    """Eliminate the policy of a component, as :func:`gamedp.kernels.sparse_elimination.eliminate`.
+
+    Where players change places, so do the signs of values, and elimination needs positive ones:
+    then it is that of both sides of every state, :func:`mirrored`.
+    """
+    if not swaps:
+        terms, relative = eliminate_jit(size, discount, block, most, numbers)
+        return int(terms), float(relative)
+    both = np.empty((NUMBERS, 2 * size))
+    terms, relative = eliminate_jit(2 * size, discount, mirrored_jit(size, block), most, both)
+    if terms >= 0:
+        for number in range(size):
+            numbers[VALUE, number] = both[VALUE, number]
+            numbers[WEIGHT, number] = both[WEIGHT, number]
+            numbers[ERROR, number] = both[ERROR, number]
+    return int(terms), float(relative)
+
+
+evaluate_jit = compiled(evaluate)
+
+
 def prove_policy(
     start: int,
     stop: int,
@@ -244,7 +329,7 @@ def prove_policy(
     outside: float,
     most: int,
     one_sign: bool,
-    opponents: bool,
+    who: int,
     block: Block,
     numbers: Floats,
     values: Floats,
@@ -265,8 +350,9 @@ def prove_policy(
         How many terms an elimination may combine.
     one_sign : bool
         Whether no reward or payoff of the model has the other's sign.
-    opponents : bool
-        Whether there are choices of maximisers and of minimisers.
+    who : int
+        Who chooses, see :func:`gamedp.kernels.iteration.chooser`. Opponents take turns; players
+        who change places do not, so that improving need not come to an end.
 
     Returns
     -------
@@ -277,7 +363,7 @@ def prove_policy(
     better = 1
     multiple = ties = relative = np.inf
     for _ in range(ROUNDS):
-        terms, relative = eliminate_jit(size, rows.discount, block, most, numbers)
+        terms, relative = evaluate_jit(size, rows.discount, who == SWAPS, most, block, numbers)
         if terms < 0:
             better = 1
             break
@@ -291,9 +377,9 @@ def prove_policy(
             better = 1
             break
         better, multiple, ties = compare_jit(
-            start, stop, rows, values, errors, numbers, relative, not opponents, True, policy
+            start, stop, rows, values, errors, numbers, relative, who != OPPONENTS, True, policy
         )
-        if better == 0 and opponents:
+        if better == 0 and who == OPPONENTS:
             better, multiple, ties = compare_jit(
                 start, stop, rows, values, errors, numbers, relative, True, False, policy
             )

@@ -36,8 +36,10 @@ Where gains have both signs, what is earned and what is lost are bounded apart. 
 counts as rounding of both, in proportion. So values are off by so much of the sum of both, which
 has a right-hand side of its own (`SIZE`); so have the errors of known values outside (`DOUBT`).
 
-That holds as long as nothing underflows. Products that nearly do are looked for; those of gains
-come to no more than `FAINT` for each step of play.
+**What underflows** may lose all of its digits, but no more than `FAINT` of a number of a row, and
+that divided by :math:`S_m` once the row is divided. A row that is changed by so little changes what
+play earns by no more than that, times the expected steps, times twice the largest value (which is
+what it means to go elsewhere once).
 
 Numbers of states are unsigned where they are looked up most, see :mod:`gamedp.kernels.blocks`.
 
@@ -70,19 +72,19 @@ if TYPE_CHECKING:
 STAYS, DEAR = -1, -2
 """Why there is no result: play stays for ever with the policy; or there is too much to do."""
 
-GAIN, LENGTH, AWAY, SIZE, DOUBT, COST, LEAST = range(7)
+GAIN, LENGTH, AWAY, SIZE, DOUBT, COST = range(6)
 """What is remembered of an eliminated state: what it earns, its steps, how likely it leaves the
-component; what it earns if nothing cancels out, and what errors outside contribute; how many
-roundings it brings along; and its smallest share."""
+component; what it earns if nothing cancels out, and what errors outside contribute; and how many
+roundings it brings along."""
 COLUMNS = 8  # one line of the processor's cache
 
 UNIT = 2.0**-53
-SMALLEST = 2.0**-1000
-"""Products smaller than this may have lost digits by underflow."""
-FAINT = 2.0**-1020
-"""More than all that products of gains can lose by underflow in one step of play."""
+FAINT = 2.0**-1072
+"""More than what a number can lose by underflow."""
 MANY = 0.01
 """From this on, relative errors are not called small."""
+FEW = 2.0**-100
+"""Up to this, what underflows on all steps of play together changes their number by nothing."""
 
 ONE = np.uintp(1)
 
@@ -152,8 +154,8 @@ def eliminate(
     after = np.empty(num_states, np.uintp)
     used = terms = np.uintp(0)
     roundings = 0.0
-    faint = 0.0
-    vague = False
+    narrowest = np.inf
+    earns = vague = False
     offsets[0] = 0
     for state in range(np.uintp(num_states)):
         choice = block.policy[state]
@@ -165,7 +167,7 @@ def eliminate(
         size = block.sizes[choice]
         doubt = discount * block.slacks[choice]
         if size > 0.0 or doubt > 0.0:
-            faint = FAINT
+            earns = True
         total = block.leaving[choice]
         cost = 4.0
         num_before = num_after = np.uintp(0)
@@ -205,8 +207,6 @@ def eliminate(
             size += chance * found[middle, SIZE]
             doubt += chance * found[middle, DOUBT]
             cost += found[middle, COST]
-            if chance * found[middle, LEAST] < SMALLEST:
-                vague = True
             terms += ONE
             for place in range(offsets[middle], offsets[middle + ONE]):
                 target = np.uintp(columns[place])
@@ -245,18 +245,14 @@ def eliminate(
                 more[place] = columns[place]
                 larger[place] = shares[place]
             columns, shares = more, larger
-        least = leaving / out if leaving > 0.0 else 1.0
+        if out < narrowest:
+            narrowest = out
         for number in range(num_after):
             later = after[number]
             if later != state:
-                share = chances[later] / out
                 columns[used] = later
-                shares[used] = share
+                shares[used] = chances[later] / out
                 used += ONE
-                if share < least:
-                    least = share
-        if least < SMALLEST:
-            vague = True
         offsets[state + ONE] = used
         found[state, GAIN] = gain / out
         found[state, LENGTH] = length / out
@@ -265,19 +261,15 @@ def eliminate(
         found[state, DOUBT] = doubt / out
         # What the sum has lost, the division, the product and the addition.
         found[state, COST] = min(count - 1.0, 3.0) + 3.0
-        found[state, LEAST] = least
-    spread = 2.0 * roundings * UNIT
-    if vague or not spread < MANY:
-        spread = np.inf
-    most_along = 0.0
     along = chances  # roundings on the longest way through states after this one
+    highest = longest = most_along = 0.0
     for position in range(num_states):
         last = np.uintp(num_states - 1 - position)
         value = found[last, GAIN]
         weight = found[last, LENGTH]
         size = found[last, SIZE]
         doubt = found[last, DOUBT]
-        longest = 0.0
+        way = 0.0
         for place in range(offsets[last], offsets[last + ONE]):
             later = np.uintp(columns[place])
             share = shares[place]
@@ -285,20 +277,29 @@ def eliminate(
             weight += share * numbers[WEIGHT, later]
             size += share * found[later, SIZE]
             doubt += share * found[later, DOUBT]
-            longest = max(longest, along[later])
-        longest += found[last, COST] + float(offsets[last + ONE] - offsets[last])
-        most_along = max(most_along, longest)
-        along[last] = longest
+            way = max(way, along[later])
+        way += found[last, COST] + float(offsets[last + ONE] - offsets[last])
+        along[last] = way
+        most_along = max(most_along, way)
+        longest = max(longest, weight)
+        highest = max(highest, size)
         found[last, SIZE] = size
         found[last, DOUBT] = doubt
         numbers[VALUE, last] = value
         numbers[WEIGHT, last] = weight
-        # Products of small errors, and that size and doubt are off as well, are a few of `MANY`.
-        off = spread + longest * UNIT
-        error = (off * size + doubt) * (1.0 + 4.0 * off) + faint * weight
-        numbers[ERROR, last] = error if error < np.inf else np.inf
+    faint = FAINT * (float(terms) + 16.0 * num_states) / narrowest
+    spread = 2.0 * roundings * UNIT
     relative = (spread + most_along * UNIT) * (1.0 + 4.0 * MANY)
-    return int(terms), relative if relative < 2.0 * MANY else np.inf
+    if vague or not relative < MANY or not faint * longest < FEW:
+        relative = np.inf
+    for state in range(np.uintp(num_states)):
+        off = spread + along[state] * UNIT
+        # Products of small errors, and that size and doubt are off as well, are a few of `MANY`.
+        error = (off * found[state, SIZE] + found[state, DOUBT]) * (1.0 + 4.0 * off)
+        if earns:
+            error += faint * (2.0 + 4.0 * highest) * numbers[WEIGHT, state]
+        numbers[ERROR, state] = error if relative < MANY and error < np.inf else np.inf
+    return int(terms), relative
 
 
 eliminate_jit = compiled(eliminate)

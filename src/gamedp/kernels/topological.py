@@ -25,7 +25,6 @@ from gamedp.kernels.iteration import (
     CHANGING_LITTLE,
     EXACT,
     MEMORY,
-    OPPONENTS,
     SWAPS,
     SWEEPS,
     begin_jit,
@@ -166,13 +165,15 @@ def prove(
     kept_width = np.inf
     kept = np.empty(0)
     for attempt in range(2):
-        if attempt == 1 and not dwell_jit(size, rows.discount, block, most, numbers):
+        if attempt == 1 and (
+            who == SWAPS or not dwell_jit(size, rows.discount, block, most, numbers)
+        ):
             break
         least, most_errors = check_jit(
             start, stop, start, rows, outside, block, numbers, 0.0, np.inf, policy
         )
         width = float(allot_jit(start, stop, rows, outside, least, most_errors, numbers, errors))
-        if width <= tolerance or who == SWAPS or most == 0:
+        if width <= tolerance or most == 0:
             return width
         if attempt == 1:
             break
@@ -184,7 +185,7 @@ def prove(
                 outside,
                 most,
                 one_sign,
-                who == OPPONENTS,
+                who,
                 block,
                 numbers,
                 values,
@@ -255,15 +256,18 @@ def solve_components(
     """
     enough = visits[0] + budget
     guess = 0.0
-    block = reserve_jit(0, 0, 0, rows)
+    # Numbers are of one type here and where these kernels are called from outside: so each is
+    # compiled once.
+    nothing = np.int64(0)
+    block = reserve_jit(nothing, nothing, nothing, rows)
     numbers = np.empty((NUMBERS, 0))
     memory = np.empty(MEMORY)
     results, slacks = scratch
     for number in range(first, last):
         if visits[0] > enough:
             return number
-        start = component_offsets[number]
-        stop = component_offsets[number + 1]
+        start = np.int64(component_offsets[number])
+        stop = np.int64(component_offsets[number + 1])
         if not nontrivial[number]:
             state = rows.order[start]
             if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
@@ -284,7 +288,7 @@ def solve_components(
             block = reserve_jit(2 * size, 2 * num_choices, 2 * num_transitions, rows)
         key_state, outside = gather_jit(start, stop, start, stop, rows, values, errors, block)
         done = EXACT
-        num_inner = int(block.first_transition[num_choices])
+        num_inner = np.int64(block.first_transition[num_choices])
         length = 64 * (size + num_inner)
         who = chooser_jit(size, block, swaps)
         if key_state >= 0:
@@ -305,7 +309,7 @@ def solve_components(
                 who,
                 may_stay,
                 0.01 * tolerance,
-                LONG,
+                np.int64(LONG),
                 max(length, LEAST_WORK),
                 block,
                 numbers,

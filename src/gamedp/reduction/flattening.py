@@ -137,10 +137,10 @@ def heights_of(model: Model, states: Integers, choices: Integers) -> Floats | No
     """Return the heights of the states of an end component; None if there are none, exactly.
 
     They begin with 0. Rewards count as whole numbers of the largest unit of which all are
-    multiples; where their sums might be too large for exact arithmetic, there is no answer.
+    multiples; where sums are too large for exact arithmetic, there is no answer.
     """
     earned, shift = _whole(np.asarray(model.rewards)[choices])
-    if (len(states) + 1) * float(np.abs(earned).max(initial=0.0)) >= LARGEST:
+    if float(np.abs(earned).max(initial=0.0)) >= LARGEST:
         return None
     size = len(states)
     place = np.full(model.num_states, NONE)
@@ -169,6 +169,8 @@ def heights_of(model: Model, states: Integers, choices: Integers) -> Floats | No
     ):
         heights[state] = heights[source] - fall
     found = np.array(heights)
+    if float(np.abs(found).max()) >= LARGEST:
+        return None
     if (found[sources] - found[targets] != falls).any():
         return None
     return np.ldexp(found, -shift)
@@ -230,9 +232,23 @@ class Flattening:
             return int((self.parts.labels == state - size).argmax())
         return int((self.exits == state).argmax())
 
-    def fold(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        """Return the numbers of the given model's states."""
-        return numbers[: self.given.num_states]
+    def fold(self, numbers: Floats, rounding: int) -> Floats:
+        """Return the numbers of the given model's states.
+
+        Those of a part are the hub's, and what is earned on the way there: as the hub's may have
+        got better after theirs, and all of them are to go together.
+        """
+        folded = numbers[: self.given.num_states].copy()
+        inside = np.flatnonzero(self.parts.labels >= 0)
+        heights = self.parts.heights[inside]
+        there = numbers[self.hubs[self.parts.labels[inside]]]
+        with np.errstate(invalid="ignore"):  # infinite ones stay what they are
+            total = heights + there
+            shown = total - heights
+            lost = (heights - (total - shown)) + (there - shown)
+            wrong = rounding * lost > 0
+        folded[inside] = np.where(wrong, np.nextafter(total, rounding * np.inf), total)
+        return folded
 
     def fold_policy(self, policy: Integers) -> NDArray[np.int64]:
         """Return the same policy in the given model: it goes to where it leaves a part."""

@@ -112,10 +112,17 @@ class Reduction:
     quotient: Quotient
     contested: int = -1
 
-    def lift(self, numbers: Floats) -> Floats:
-        """Return a number for each state of the original problem, from those of the smaller one."""
+    def lift(self, numbers: Floats, rounding: int = 0) -> Floats:
+        """Return a number for each state of the original problem, from those of the smaller one.
+
+        Parameters
+        ----------
+        numbers : (S',)
+        rounding : int
+            -1 to round sums down, if there are any; 1 up; 0 to the nearest.
+        """
         class_of = self.quotient.class_of
-        return self.fold(np.where(class_of >= 0, numbers[class_of], self.known))
+        return self.fold(np.where(class_of >= 0, numbers[class_of], self.known), rounding)
 
     def lift_policy(self, policy: Integers) -> NDArray[np.int64]:
         """Return the choice in each state of the original problem that attains the same."""
@@ -127,9 +134,11 @@ class Reduction:
         self.leave(lifted)
         return self.fold_policy(lifted)
 
-    def fold(self, numbers: Floats) -> Floats:
+    def fold(self, numbers: Floats, rounding: int = 0) -> Floats:
         """Return the numbers of the original states, from those of the model that was reduced."""
-        return numbers[: self.original.model.num_states]
+        for recast in reversed(self.recasts):
+            numbers = recast.fold(numbers, rounding)
+        return numbers
 
     def fold_policy(self, policy: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the same policy of the original model, from one of the model that was reduced."""
@@ -595,8 +604,9 @@ class _Case:
         message = (
             "proves no totals where play may go on for ever and earns both positive and negative "
             f"rewards on the way, as around state {self._name(state)}, unless these surely "
-            "add up to ever more, or ever less: there the average is 0, or too close to 0 to tell. "
-            "Discounted and AverageReward have an answer there."
+            "add up to ever more, or ever less, or cancel out on every way round that one player "
+            "chooses: there the average is 0, or too close to 0 to tell. Discounted and "
+            "AverageReward have an answer there."
         )
         raise UnsupportedProblemError(message)
 

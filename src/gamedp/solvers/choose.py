@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numbers
+import time
 from typing import TYPE_CHECKING, Any, Literal
 
+import attrs
 import numpy as np
 
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp import compiling
+from gamedp.errors import InvalidParameterError, NotSolvedError, UnsupportedProblemError
 from gamedp.model import Model
 from gamedp.objectives import (
     AverageReward,
@@ -19,6 +22,7 @@ from gamedp.objectives import (
     has_target,
 )
 from gamedp.problem import Problem, StagedProblem
+from gamedp.progress import Progress
 from gamedp.reduction import Reduction
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.backward_induction import BackwardInduction
@@ -39,6 +43,9 @@ __all__ = ["explain", "solve"]
 
 CHEAP = 1e-3
 """A cost below this part of the largest reward or payoff takes more sweeps than linear systems."""
+
+NOT_GIVEN = ("auto", None, float("inf"), float("inf"), None)
+"""What `solve` is asked for if the exploration of a game is not limited."""
 
 DISCOUNT_NARROWS = (
     "a discount narrows the interval of the true values with every improvement of the policy, and "
@@ -149,33 +156,73 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
                 max_bytes=max_bytes,
             ),
         )
-    if isinstance(game_or_model, (Model, StagedModel)):
-        model = game_or_model
-        _refuse_limits(compile, box, max_states, max_seconds, max_bytes)
-    else:
-        from gamedp.compiler import compile_game  # noqa: PLC0415 - not needed for models
+    with compiling.telling(None if progress is None else _reporting(progress)):
+        if isinstance(game_or_model, (Model, StagedModel)):
+            model = game_or_model
+            _refuse_limits(compile, box, max_states, max_seconds, max_bytes)
+        else:
+            from gamedp.compiler import compile_game  # noqa: PLC0415 - not needed for models
 
-        model = compile_game(
-            game_or_model,
-            compile=compile,
-            box=box,
-            max_states=max_states,
-            max_seconds=max_seconds,
-            max_bytes=max_bytes,
-            progress=progress,
-        )
+            model = compile_game(
+                game_or_model,
+                compile=compile,
+                box=box,
+                max_states=max_states,
+                max_seconds=max_seconds,
+                max_bytes=max_bytes,
+                progress=progress,
+            )
+        began = time.perf_counter()
+        try:
+            solution = _solved(model, objective, chosen, tolerance, progress, relative=relative)
+        except NotSolvedError as error:
+            error.solution = _with_compiling(error.solution, began)
+            raise
+    return _with_compiling(solution, began)
+
+
+def _solved(
+    model: Model | StagedModel,
+    objective: Objective,
+    solver: Any,
+    tolerance: float,
+    progress: ProgressCallback | None,
+    *,
+    relative: bool,
+) -> Any:
+    """Return the solution of a model, by the solver that is given or chosen."""
     if isinstance(model, StagedModel):
         staged = StagedProblem(model, objective)
-        return solve_as_asked(_of_stages(chosen), staged, tolerance, progress, relative=relative)
+        return solve_as_asked(_of_stages(solver), staged, tolerance, progress, relative=relative)
     problem = Problem(model, objective)
-    chosen = _choose(problem, progress)[0] if chosen is None else chosen
+    chosen = _choose(problem, progress)[0] if solver is None else solver
     return solve_as_asked(chosen, problem, tolerance, progress, relative=relative)
+
+
+def _reporting(progress: ProgressCallback) -> compiling.Listener:
+    """Return what tells `progress` that something is compiled."""
+    why = "only the first time: the result is kept"
+    return lambda count, seconds: progress(Progress("compile", count, None, seconds, why))
+
+
+def _with_compiling(solution: Any, began: float) -> Any:
+    """Return a solution whose statistics tell apart what was compiled since it was begun."""
+    compiled = compiling.seconds_within(time.perf_counter() - began)
+    if not compiled:
+        return solution
+    seconds = dict(solution.statistics.seconds)
+    # A solver's clock starts when the structure is known; what that compiled is not in it.
+    seconds["solve"] -= compiling.seconds_within(seconds["solve"])
+    seconds["compile"] += compiled
+    return attrs.evolve(solution, statistics=attrs.evolve(solution.statistics, seconds=seconds))
 
 
 def _refuse_limits(
     compile: str, box: Any, max_states: float, max_seconds: float, max_bytes: float | None
 ) -> None:
     """Refuse what is for the exploration of a game where a model is given."""
+    if (compile, box, max_states, max_seconds, max_bytes) == NOT_GIVEN:
+        return
     given = [
         name
         for name, is_given in (
@@ -187,12 +234,11 @@ def _refuse_limits(
         )
         if is_given
     ]
-    if given:
-        message = (
-            f"{given[0]} is for exploring a game, and this is a model already. Limits of solving "
-            "are the solver's: solver=gamedp.ValueIteration(max_seconds=60)."
-        )
-        raise InvalidParameterError(message)
+    message = (
+        f"{given[0]} is for exploring a game, and this is a model already. Limits of solving are "
+        "the solver's: solver=gamedp.ValueIteration(max_seconds=60)."
+    )
+    raise InvalidParameterError(message)
 
 
 def _of_stages(solver: Any) -> StageInduction:

@@ -136,7 +136,7 @@ def equation_of(problem: Problem) -> tuple[whole.Equation, whole.Kept]:
         chances,
         palette,
         model.rewards,
-        (model.players == 0) == (problem.objective.optimum == "max"),
+        model.players == 0 if problem.objective.optimum == "max" else model.players != 0,
         problem.discount,
         has_terminals,
         longest,

@@ -186,6 +186,11 @@ def _enclosed(problem: Problem, exact: tuple[Fraction | float, ...]) -> Any:
 class Work:
     """A problem as it is solved in rational numbers.
 
+    Parameters
+    ----------
+    guess : (S,), optional
+        The policy to start with, if there is one already.
+
     Attributes
     ----------
     policies : int
@@ -193,7 +198,12 @@ class Work:
     """
 
     def __init__(
-        self, solver: ExactPolicyIteration, problem: Problem, tolerance: float, reporter: Reporter
+        self,
+        solver: ExactPolicyIteration,
+        problem: Problem,
+        tolerance: float,
+        reporter: Reporter,
+        guess: Integers | None = None,
     ) -> None:
         self.solver = solver
         self.problem = problem
@@ -202,6 +212,7 @@ class Work:
         self.numbers = RationalModel.of(problem.model)
         self.policies = 0
         self._rough: Solution | None = None
+        self._given = guess
 
     @property
     def rough(self) -> Solution:
@@ -209,7 +220,11 @@ class Work:
         if self._rough is None:
             finite = isinstance(self.problem.objective, FiniteHorizon)
             seconds = self.seconds_left()
-            solver: Any = BackwardInduction() if finite else StrategyIteration(max_seconds=seconds)
+            solver: Any = (
+                BackwardInduction()
+                if finite
+                else StrategyIteration(max_seconds=seconds, rationals=False)
+            )
             self._rough = solved_anyhow(solver, self.problem, self.tolerance)
         return self._rough
 
@@ -251,7 +266,7 @@ class Work:
         if not contest.improver.any():
             return contest.start
         try:
-            policy = np.asarray(self.rough.policy)
+            policy = np.asarray(self.rough.policy if self._given is None else self._given)
         except InvalidModelError:  # beyond the range of doubles
             return contest.start
         if len(policy) < contest.model.num_states:

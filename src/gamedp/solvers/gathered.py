@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.kernels import blocks, iteration, proofs, topological
+from gamedp.kernels import blocks, iteration, proofs, sparse_elimination, topological
 from gamedp.solution import Status
 from gamedp.solvers.components import share_of_tolerance
 
@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 
     from gamedp.solvers.run import Run
 
-__all__ = ["LARGEST", "solve_gathered"]
+__all__ = ["LARGEST", "Component", "solve_gathered"]
 
 LARGEST = 1 << 25
 """Choices and transitions of a component that is gathered: a few gigabytes."""
 
 BUDGET = 10_000_000
 """Transitions between two looks at the limits: some hundredths of a second."""
+
+MOST = 1 << 28
+"""Terms that an elimination may combine: half a second or two, for it cannot be interrupted."""
 
 
 def solve_gathered(run: Run, number: int, max_sweeps: int) -> None:
@@ -35,11 +38,11 @@ def solve_gathered(run: Run, number: int, max_sweeps: int) -> None:
         The component.
     max_sweeps : int
     """
-    component = _Component(run, number)
+    component = Component(run, number)
     allowed = share_of_tolerance(run)
     threshold = 0.01 * allowed
     while True:
-        floor = 8 * proofs.UNIT * component.scale
+        floor = component.floor
         found = component.iterate(max(threshold, floor), max_sweeps)
         if found == iteration.TURNING:
             component.turn()
@@ -54,8 +57,14 @@ def solve_gathered(run: Run, number: int, max_sweeps: int) -> None:
             return
 
 
-class _Component:
-    """A component by itself, and what has been found."""
+class Component:
+    """A component by itself, and what has been found.
+
+    Attributes
+    ----------
+    is_dear : bool
+        Whether its policy was too dear to eliminate.
+    """
 
     def __init__(self, run: Run, number: int) -> None:
         self.run, self.number = run, number
@@ -76,6 +85,7 @@ class _Component:
         self.who = iteration.chooser_jit(self.size, self.block, swaps)
         self.memory = np.zeros(iteration.MEMORY)
         self.rearranged: tuple[Any, NDArray[np.float64], NDArray[Any]] | None = None
+        self.is_dear = False
 
     @property
     def sweeps(self) -> int:
@@ -88,9 +98,9 @@ class _Component:
         return float(self.memory[iteration.CHANGE])
 
     @property
-    def scale(self) -> float:
-        """The largest absolute value."""
-        return float(np.abs(self._at_work[1][blocks.VALUE]).max())
+    def floor(self) -> float:
+        """A change that rounding alone may make."""
+        return 8 * proofs.UNIT * float(np.abs(self._at_work[1][blocks.VALUE]).max())
 
     @property
     def _at_work(self) -> tuple[Any, NDArray[np.float64]]:
@@ -130,8 +140,60 @@ class _Component:
         numbers[blocks.VALUE] = self.numbers[blocks.VALUE, sequence]
         self.rearranged = block, numbers, sequence
 
+    def take_policy(self) -> None:
+        """Take over the policy of the run."""
+        chosen = self.run.policy[self.states] - self.run.rows.choice_offsets[self.states]
+        self.block.policy[:] = self.block.first_choice[:-1] + chosen.astype(np.uintp)
+
+    def evaluate(self, enough: float) -> bool:
+        """Find the values of the policy: by elimination or, where that is dear, by sweeps.
+
+        Parameters
+        ----------
+        enough : float
+            The change up to which there are sweeps.
+
+        Returns
+        -------
+        bool
+            Whether play leaves the component almost surely; if not, nothing is changed.
+        """
+        sizes = self.size, self.run.rows.discount, self.block
+        if not self.is_dear:
+            terms, _ = sparse_elimination.eliminate_jit(*sizes, MOST, self.numbers)
+            if terms != sparse_elimination.DEAR:
+                return bool(terms >= 0)
+            self.is_dear = True
+        repeats = 1 + BUDGET // (self.size + self.lengths[1])
+        change = np.inf
+        while not change <= enough and not self.run.out_of_time:
+            change, increase, sweeps = iteration.follow_jit(*sizes, repeats, enough, self.numbers)
+            self.run.visits[0] += sweeps * self.size
+            self.run.reporter.report(
+                int(self.run.visits[0]),
+                None,
+                f"component {self.number:,}: {self.size:,} states, change {change:.2e}",
+            )
+            if change <= enough and increase > 0.5:
+                change = np.inf  # the expected steps are not there yet
+        return True
+
+    def improve(self, who: int, margin: float) -> int:
+        """Let the policy take choices that are better by a relative margin; return how many.
+
+        Parameters
+        ----------
+        who : int
+            Whose choices may change, see :func:`gamedp.kernels.iteration.improve`.
+        """
+        self.run.visits[0] += self.size
+        _, changed = iteration.improve_jit(
+            self.size, self.run.rows.discount, self.block, who, margin, self.numbers
+        )
+        return int(changed)
+
     def prove(self, allowed: float) -> float:
-        """Prove errors for the values as they are; return the width."""
+        """Prove errors for the values as they are, or better ones; return the width."""
         run = self.run
         if self.rearranged is not None:
             block, numbers, sequence = self.rearranged
@@ -142,7 +204,7 @@ class _Component:
             run.rows,
             self.outside,
             allowed,
-            BUDGET,
+            BUDGET if self.is_dear else MOST,
             self.who,
             run.problem.has_one_sign,
             self.block,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 import numpy as np
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["check_ends", "compare", "progresses", "recompute", "verify"]
 
 
-def _check_kinds(model: object, certificate: object) -> None:
+def _check_kinds(model: Any, certificate: Any) -> None:
     """Refuse what is no model, and what is no certificate."""
     if not isinstance(model, (Model, StagedModel)):
         way_out = "its `.model`" if hasattr(model, "model") else "what gamedp.compile returns"

@@ -33,7 +33,7 @@ EXPECTED = {
     # A row for each model, warm and cold, and two means; without Storm, those of our own models.
     "models": (12, 10, 10) if STORM else (2, 0, 0),
     "discounted": (max(1, SOLVERS), SOLVERS, SOLVERS),
-    "sweep": (4, 2, 0),
+    "sweep": (6, 4, 2),
     "methods": (60, 60, 60),
     "start": (4, 1, 1),
     "memory": (4, 0, 0),

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import gamedp
-from gamedp.reduction.flattening import heights_of
+from gamedp.reduction.flattening import flat_parts
 from gamedp.solvers.base import deflatable
 from gamedp.testing import exact_values
 
@@ -146,7 +146,7 @@ def test_a_swing(solver):
 @pytest.mark.parametrize("out", [0.0, 1.0])
 def test_to_go_round_may_be_better(out):
     """Sums on the swing are 2 again and again, which leaving does not bring."""
-    with pytest.raises(gamedp.UnsupportedProblemError, match="around state 0: .* without a limit"):
+    with pytest.raises(gamedp.UnsupportedProblemError, match=r"state 0: .* without a limit"):
         gamedp.solve(swing(out), solver=gamedp.PolicyIteration())
     with pytest.raises(gamedp.UnsupportedProblemError, match="from state 0: they have no total"):
         exact_values(swing(out))
@@ -246,22 +246,44 @@ def test_a_long_way_round(states):
     assert gamedp.verify(model, solution.certificate()).width == 0
 
 
+def heights(model, states):
+    """Return the heights of states that form an end component; None if they have none."""
+    labels = np.where(np.arange(model.num_states) < states, 0, -1)
+    inside = labels[model.successors] == 0  # every step is sure
+    parts = flat_parts(model, labels, inside & (labels >= 0)[model.structure.owners])
+    return None if parts is None else parts.heights[:states].tolist()
+
+
 def test_heights_are_exact():
     model = swing(back=-2.0)
-    states, choices = np.array([0, 1]), np.array([0, 2])
-    assert heights_of(model, states, choices).tolist() == [0.0, -2.0]
-    for reward in (0.1, 2.0**-1074, 1e300):
+    assert heights(model, 2) == [0.0, -2.0]
+    for reward in (0.1, 2.0**-1074, 1e300, np.finfo(float).max):
         model = attrs.evolve(model, rewards=np.array([reward, 0.0, -reward]))
-        assert heights_of(model, states, choices).tolist() == [0.0, -reward]
+        assert heights(model, 2) == [0.0, -reward]
     # One unit in the last place is no swing any more.
     model = attrs.evolve(model, rewards=np.array([0.1, 0.0, -np.nextafter(0.1, 1)]))
-    assert heights_of(model, states, choices) is None
+    assert heights(model, 2) is None
     # Nor is anything claimed of sums that may be rounded.
-    model = attrs.evolve(model, rewards=np.array([2.0**53, 0.0, -(2.0**53)]))
     three = gamedp.Model.from_arrays(
         [0, 1, 2, 3], [0, 1, 2, 3], [1, 2, 0], [1.0] * 3, rewards=[1e300, 1.0, -1e300]
     )
-    assert heights_of(three, np.arange(3), np.arange(3)) is None
+    assert heights(three, 3) is None
+
+
+def test_each_part_has_a_unit_of_its_own():
+    """Beside each other: a swing of 1e300, one that is none, and one of the smallest number."""
+    sizes = np.array([1e300, 1.0, 2.0**-1074])
+    model = gamedp.Model.from_arrays(
+        np.arange(7),
+        np.arange(7),
+        [1, 0, 3, 2, 5, 4],
+        np.ones(6),
+        rewards=np.stack([sizes, [-1e300, -2.0, -(2.0**-1074)]], axis=1).ravel(),
+    )
+    parts = flat_parts(model, np.arange(6) // 2, np.ones(6, np.bool_))
+    assert parts.labels.tolist() == [0, 0, -1, -1, 1, 1]
+    assert parts.heights.tolist() == [0.0, -1e300, 0.0, 0.0, 0.0, -(2.0**-1074)]
+    assert parts.stays.tolist() == [True, True, False, False, True, True]
 
 
 def test_rationals_that_are_no_doubles_are_refused():

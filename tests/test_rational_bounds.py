@@ -39,22 +39,24 @@ def weary(rare=3e-6, rewards=None, payoffs=(1.0, -2.0), **keywords):
 OBJECTIVES = [gamedp.TotalReward("max", until=TARGETS), gamedp.TotalReward("min", until=TARGETS)]
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
-def test_what_doubles_do_not_prove(objective):
+@pytest.mark.parametrize(
+    ("objective", "tolerance"), [(OBJECTIVES[0], 4e-9), (OBJECTIVES[1], 1e-8)], ids=str
+)
+def test_what_doubles_do_not_prove(objective, tolerance):
     model = weary()
     problem = gamedp.Problem(model, objective)
     truth = exact_values(model, objective)
     assert max(truth) > 1e5
     with pytest.raises(gamedp.NotSolvedError, match="limit of 64-bit rounding"):
-        gamedp.StrategyIteration(rationals=False).solve(problem, tolerance=1e-6)
+        gamedp.StrategyIteration(rationals=False).solve(problem, tolerance=tolerance)
     for solver in (gamedp.StrategyIteration(), gamedp.IntervalIteration()):
-        solution = solver.solve(problem, tolerance=1e-6)
+        solution = solver.solve(problem, tolerance=tolerance)
         assert solution.status is gamedp.Status.SOLVED
         for low, value, high in zip(
             solution.lower.tolist(), truth, solution.upper.tolist(), strict=True
         ):
             assert low <= value <= high
-            assert high - low <= 1e-6
+            assert high - low <= tolerance
         for player in (0, 1):
             got = exact_values(model, objective, policy=solution.policy.tolist(), player=player)
             assert got == pytest.approx(truth, rel=1e-12)

@@ -21,7 +21,7 @@ import attrs
 import numpy as np
 
 from gamedp.model import Model
-from gamedp.reduction.sets import end_components, positive
+from gamedp.reduction.sets import end_components, first_choices, leads_into, positive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,9 +35,8 @@ __all__ = [
     "FlatParts",
     "Flattening",
     "find_flat_parts",
+    "flat_parts",
     "flattened",
-    "heights_of",
-    "joined",
     "without_end",
 ]
 
@@ -74,16 +73,16 @@ class FlatParts:
 
 
 def find_flat_parts(model: Model, members: Flags, stays: Flags, gaps: Floats) -> FlatParts | None:
-    """Find parts of an end component that are flat; None if none is found.
+    """Find parts of end components that are flat; None if none is found.
 
     Parameters
     ----------
     model : Model
         Of S states and C choices.
     members : (S,) bool
-        The states of the end component.
+        The states of the end components.
     stays : (C,) bool
-        Its choices.
+        Their choices.
     gaps : (C,)
         How much less than the best average, 0, choices seem to bring. It is a guess where to look:
         what is found is flat for certain.
@@ -95,98 +94,96 @@ def find_flat_parts(model: Model, members: Flags, stays: Flags, gaps: Floats) ->
         near = active & (gaps <= margin * size)
         found = end_components(structure, members, near)
         if found is not None:
-            parts = _only_flat(model, *found)
+            parts = flat_parts(model, *found)
             if parts is not None:
                 return parts
     return None
 
 
-def joined(found: list[FlatParts]) -> FlatParts | None:
-    """Return parts of several end components as one; None if there are none."""
-    if not found:
-        return None
-    labels, stays, heights = found[0].labels.copy(), found[0].stays.copy(), found[0].heights.copy()
-    for parts in found[1:]:
-        inside = parts.labels >= 0
-        labels[inside] = parts.labels[inside] + labels.max() + 1
-        stays |= parts.stays
-        heights[inside] = parts.heights[inside]
-    return FlatParts(labels, stays, heights)
+def flat_parts(model: Model, labels: Integers, stays: Flags) -> FlatParts | None:
+    """Return those of some end components that are flat; None if there are none.
 
+    In each of them, rewards count as whole numbers of the largest unit of which all are multiples;
+    what needs larger numbers than are exact is not called flat.
 
-def _only_flat(model: Model, labels: Integers, stays: Flags) -> FlatParts | None:
-    """Keep those of some end components that are flat."""
-    flat = np.full(len(labels), NONE, np.int64)
-    heights = np.zeros(len(labels))
-    number = 0
-    owners = model.structure.owners
-    for label in range(int(labels.max()) + 1):
-        states = np.flatnonzero(labels == label)
-        choices = np.flatnonzero(stays & (labels[owners] == label))
-        found = heights_of(model, states, choices)
-        if found is not None:
-            flat[states] = number
-            heights[states] = found
-            number += 1
-    if not number:
-        return None
-    return FlatParts(flat, stays & (flat[owners] >= 0), heights)
-
-
-def heights_of(model: Model, states: Integers, choices: Integers) -> Floats | None:
-    """Return the heights of the states of an end component; None if there are none, exactly.
-
-    They begin with 0. Rewards count as whole numbers of the largest unit of which all are
-    multiples; where sums are too large for exact arithmetic, there is no answer.
+    Parameters
+    ----------
+    labels : (S,)
+        The end component of each state, -1 for a state in none.
+    stays : (C,) bool
+        The choices that stay in the end component of their state.
     """
-    earned, shift = _whole(np.asarray(model.rewards)[choices])
-    if float(np.abs(earned).max(initial=0.0)) >= LARGEST:
+    owners = model.structure.owners
+    states = np.flatnonzero(labels >= 0)
+    choices = np.flatnonzero(stays & (labels >= 0)[owners])
+    if not len(choices):
         return None
-    size = len(states)
-    place = np.full(model.num_states, NONE)
-    place[states] = np.arange(size)
+    _, part = np.unique(labels[states], return_inverse=True)
+    mine = part[np.searchsorted(states, owners[choices])]
+    earned, shifts = _whole(np.asarray(model.rewards)[choices], mine, int(part.max()) + 1)
+
     lengths = np.diff(model.transition_offsets)[choices]
     starts = np.concatenate([[0], np.cumsum(lengths)])
     begin = model.transition_offsets[choices]
     places = np.repeat(begin - starts[:-1], lengths) + np.arange(starts[-1])
-    sources = np.repeat(place[model.structure.owners[choices]], lengths)
-    targets = place[model.successors[places]]
+    sources = np.repeat(np.searchsorted(states, owners[choices]), lengths)
+    targets = np.searchsorted(states, model.successors[places])
     falls = np.repeat(earned, lengths)
-    edges = sources * size + targets
-    first, where = np.unique(edges, return_index=True)
+    heights = _fallen(part, sources, targets, falls)
+
+    # A sum that is not exact is at least as large as the first number that need not be.
+    wrong = np.zeros(len(shifts), np.bool_)
+    wrong[part[~(np.abs(heights) < LARGEST)]] = True
+    wrong[mine[~(np.abs(earned) < LARGEST)]] = True
+    with np.errstate(invalid="ignore"):  # what is infinite is wrong already
+        wrong[part[sources[heights[sources] - heights[targets] != falls]]] = True
+    if wrong.all():
+        return None
+    numbers = np.where(wrong, NONE, np.cumsum(~wrong) - 1)
+    flat = np.full(len(labels), NONE, np.int64)
+    flat[states] = numbers[part]
+    exact = np.zeros(len(labels))
+    fine = ~wrong[part]
+    exact[states[fine]] = np.ldexp(heights[fine], -shifts[part[fine]])
+    return FlatParts(flat, stays & (flat[owners] >= 0), exact)
+
+
+def _fallen(part: Integers, sources: Integers, targets: Integers, falls: Floats) -> Floats:
+    """Go through parts from their first states on; return the heights that are met on the way."""
     from scipy.sparse import csgraph, csr_array  # noqa: PLC0415 - slow to import, seldom needed
 
+    root = len(part)
+    _, first = np.unique(part, return_index=True)
+    edges = np.concatenate([sources * (root + 1) + targets, root * (root + 1) + first])
+    edges, where = np.unique(edges, return_index=True)
     graph = csr_array(
-        (np.ones(len(first), np.int8), (first // size, first % size)), shape=(size, size)
+        (np.ones(len(edges), np.int8), (edges // (root + 1), edges % (root + 1))),
+        shape=(root + 1, root + 1),
     )
-    order, before = csgraph.breadth_first_order(graph, 0)
-    steps = falls[
-        where[np.searchsorted(first, before[order[1:]].astype(np.int64) * size + order[1:])]
-    ]
-    heights = [0.0] * size
+    order, before = csgraph.breadth_first_order(graph, root)
+    later = order[1:].astype(np.int64)
+    taken = np.searchsorted(edges, before[later].astype(np.int64) * (root + 1) + later)
+    steps = np.append(falls, np.zeros(len(first)))[where[taken]]
+    heights = [0.0] * (root + 1)
     for state, source, fall in zip(
-        order[1:].tolist(), before[order[1:]].tolist(), steps.tolist(), strict=True
+        later.tolist(), before[later].tolist(), steps.tolist(), strict=True
     ):
         heights[state] = heights[source] - fall
-    found = np.array(heights)
-    if float(np.abs(found).max()) >= LARGEST:
-        return None
-    if (found[sources] - found[targets] != falls).any():
-        return None
-    return np.ldexp(found, -shift)
+    return np.array(heights[:root])
 
 
-def _whole(numbers: Floats) -> tuple[Floats, int]:
-    """Return numbers as multiples of 2**-shift, the largest unit that makes them all whole."""
-    nonzero = numbers[numbers != 0]
-    if not len(nonzero):
-        return numbers, 0
-    mantissas, exponents = np.frexp(nonzero)
+def _whole(numbers: Floats, part: Integers, count: int) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the numbers of each part as multiples of 2**-shift, and the shifts, (parts,)."""
+    mantissas, exponents = np.frexp(numbers)
     whole = np.ldexp(mantissas, 53).astype(np.int64)
-    lowest = np.log2((whole & -whole).astype(np.float64)).astype(np.int64)
-    shift = -int((exponents - 53 + lowest).min())
+    lowest = exponents.astype(np.int64) - 53
+    some = whole != 0
+    lowest[some] += np.log2((whole[some] & -whole[some]).astype(np.float64)).astype(np.int64)
+    unit = np.full(count, np.iinfo(np.int64).max)
+    np.minimum.at(unit, part[some], lowest[some])
+    shifts = np.where(unit == np.iinfo(np.int64).max, 0, -unit)
     with np.errstate(over="ignore"):  # what is beyond the range is too large
-        return np.ldexp(numbers, shift), shift
+        return np.ldexp(numbers, shifts[part]), shifts
 
 
 @attrs.frozen(eq=False)
@@ -298,15 +295,9 @@ class Flattening:
         return states, self.sign * (heights[states] - least[~settled])
 
 
-def _staying(structure: Any, choices: Flags, states: Flags) -> NDArray[np.int64]:
+def _staying(structure: Any, choices: Flags, states: Flags) -> Integers:
     """Return for each state the first of some choices that surely leads to some states."""
-    inside = np.logical_and.reduceat(
-        states[structure.successors], structure.transition_offsets[:-1]
-    )
-    numbers = np.flatnonzero(choices & inside)[::-1]
-    keeps = np.full(structure.num_states, NONE, np.int64)
-    keeps[structure.owners[numbers]] = numbers
-    return keeps
+    return first_choices(structure, choices & ~leads_into(structure, ~states))
 
 
 def flattened(

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["UNDECIDED", "Gain", "sign_for_all", "sign_of_gain", "signs_of_endless_play"]
+__all__ = [
+    "UNDECIDED",
+    "Gain",
+    "have_both_signs",
+    "sign_for_all",
+    "sign_of_gain",
+    "signs_of_endless_play",
+]
 
 UNDECIDED = 2
 """Where rewards have both signs, and it is not known which of them prevails."""
@@ -68,6 +75,17 @@ def signs_of_endless_play(
         signs[label] = decide(members) or UNDECIDED
         mixed |= members
     return signs, mixed
+
+
+def have_both_signs(model: Model, labels: Integers, stays: Flags) -> Flags:
+    """Say which states are in an end component in which rewards have both signs; (S,)."""
+    where = labels[model.structure.owners]
+    rewards = np.asarray(model.rewards)
+    return (
+        np.isin(labels, where[stays & (rewards > 0)])
+        & np.isin(labels, where[stays & (rewards < 0)])
+        & (labels >= 0)
+    )
 
 
 def sign_for_all(model: Model, stays: Flags) -> Callable[[Flags], int]:

@@ -392,7 +392,7 @@ class _Game:
             raise UnsupportedProblemError(reduction)
         if reduction is None:
             small, choice_of = problem, np.arange(problem.model.num_choices)
-            given = choice_of
+            given, model = choice_of, problem.model
             class_of = np.arange(problem.model.num_states)
             known = np.full(problem.model.num_states, np.nan)
             class_of[problem.model.terminals] = -1
@@ -400,7 +400,7 @@ class _Game:
         else:
             small, choice_of = reduction.problem, reduction.quotient.choice_of
             class_of, known = reduction.quotient.class_of, reduction.known
-            given = reduction.original_choices()
+            given, model = reduction.original_choices(), reduction.model
             if reduction.recasts:
                 self._require_stored(rows)
         fixed = [self._known(state, known[state]) for state in range(len(known))]
@@ -409,7 +409,7 @@ class _Game:
             if choice < 0
             else self._terms(int(rows[given[choice]]), class_of, fixed)
             if given[choice] >= 0
-            else _leg(reduction.model, choice, class_of, fixed)
+            else _leg(model, choice, class_of, fixed)
             for choice in choice_of.tolist()
         ]
         solved, chosen = Process(self.work, small, terms).solve()

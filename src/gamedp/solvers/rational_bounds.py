@@ -5,13 +5,13 @@ steps, that is more than one may want. The values of the stored probabilities, s
 are rational, and can be found without any error (:mod:`gamedp.solvers.exact_policy_iteration`). All
 that is left is how far they move if the probabilities are others that round to the stored ones.
 
-Let n states have choices that chance is part of, and all keep to one each. The expected number of visits to a state, and the
-probability to end in some place, are quotients of two sums over forests in the graph: of products
-of n - 1 or n probabilities, none of which leads from a state to itself, and with no minus sign
-[1]_. So if each probability is off by a factor between 1 - e and 1 + e, these are off by a factor
-of at most ``((1 + e) / (1 - e)) ** n``. Where no reward is negative, and no payoff less than -c, the
-same is true of a total plus c, for any two policies, and so of the value plus c. Elimination
-without subtraction rests on the same fact.
+Let n states have choices that chance is part of, and all keep to one each. The expected number of
+visits to a state, and the probability to end in some place, are quotients of two sums over forests
+in the graph: of products of n - 1 or n probabilities, none of which leads from a state to itself,
+and with no minus sign [1]_. So if the probabilities of each state are off by a factor between 1 - e
+and 1 + e, these are off by a factor of at most the product of all ``(1 + e) / (1 - e)``. Where no
+reward is negative, and no payoff less than -c, the same is true of a total plus c, for any two
+policies, and so of the value plus c. Elimination without subtraction rests on the same fact.
 
 References
 ----------
@@ -33,7 +33,7 @@ from gamedp.objectives import Discounted
 from gamedp.solvers.contest import Contest, contest_of
 from gamedp.solvers.exact_policy_iteration import ExactPolicyIteration, Work
 from gamedp.solvers.rational_process import StoppedError
-from gamedp.solvers.rationals import as_fraction, enclosed, flint, is_infinite
+from gamedp.solvers.rationals import as_fraction, enclosed, flint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,8 +87,8 @@ def bounds_by_rationals(
 
 def _around(value: Fraction | float, spread: Fraction, offset: Fraction) -> tuple[float, float]:
     """Return 64-bit bounds of what a value is for all probabilities that may be."""
-    if is_infinite(value):
-        return float(value), float(value)
+    if isinstance(value, float):
+        return value, value
     error = spread * (abs(value) + offset)
     return enclosed(value - error)[1], enclosed(value + error)[2]
 
@@ -99,24 +99,18 @@ def _spread(contest: Contest) -> Fraction | None:
     chances = np.abs(model.probabilities)
     if not len(chances) or chances.min() < SMALLEST:
         return None
-    starts = model.transition_offsets.tolist()
-    rows = [chances[first:last] for first, last in itertools.pairwise(starts)]
-    # What is stored need not sum to one, and rules may have given rationals next to it.
-    scaled = max(abs(math.fsum([*row, -1.0])) for row in rows)
-    error = 2.0**-51 + 2.0**-52 + 2 * scaled
-    sure = np.array([len(set(successors)) == 1 for successors in _successors(contest)])
-    states = len(np.unique(model.structure.owners[~sure]))
-    if states * error > 2.0**-10:
-        return None
-    # The power above is at most exp(2.01 n e), and that at most 1 + 2.01 n e + (2.01 n e)^2.
-    return Fraction(2.1 * states * error)
-
-
-def _successors(contest: Contest) -> list[list[int]]:
-    model = contest.model
+    owners = model.structure.owners.tolist()
     successors = model.successors.tolist()
-    starts = model.transition_offsets.tolist()
-    return [successors[first:last] for first, last in itertools.pairwise(starts)]
+    off = [0.0] * model.num_states
+    for choice, (first, last) in enumerate(itertools.pairwise(model.transition_offsets.tolist())):
+        if len(set(successors[first:last])) > 1:  # else it is sure
+            # What is stored need not sum to one, and rules may have given rationals next to it.
+            scaled = abs(math.fsum([*chances[first:last].tolist(), -1.0]))
+            error = 2.0**-53 + scaled + max(2.0**-51, scaled)
+            off[owners[choice]] = max(off[owners[choice]], error)
+    total = math.fsum(off)
+    # The product of all (1 + e) / (1 - e) is at most exp(2.001 x), x their sum, so 1 + 2.01 x.
+    return Fraction(2.01 * total) if total < 2.0**-10 else None
 
 
 def _offset(contest: Contest) -> Fraction | None:
@@ -133,4 +127,4 @@ def _offset(contest: Contest) -> Fraction | None:
         Fraction(-least if sign > 0 else most) for sign in (1, -1) if (sign * rewards >= 0).all()
     ]
     # A payoff that a constant sum leaves to the other side may be rounded.
-    return None if not sides else min(sides) * Fraction(1 + 2.0**-40)
+    return min(sides) * Fraction(1 + 2.0**-40) if sides else None

@@ -126,7 +126,7 @@ class StrategyIteration:
 
             found = bounds_by_rationals(problem, policy, self.max_seconds, search.reporter)
             if found is not None and not width_of(lower, upper) <= width_of(found[0], found[1]):
-                lower, upper, policy = (array[states] for array in found)
+                lower, upper, policy = found[0][states], found[1][states], found[2][states]
                 if width_of(lower, upper) <= tolerance:
                     search.status = Status.SOLVED
         return make_solution(

@@ -5,9 +5,9 @@ surely earns or loses [1]_, for one player and two opponents; so the best of the
 They do not where a target may be put off while something is gained. Nothing here knows of end
 components, attractors or any other shortcut that a solver takes.
 
-Endless play that earns and loses in turn, and never more than some amount, has no total: its sums go
-up and down. It is read once as the least and once as the most that they come back to. Where values
-are the same by both readings, nobody plays like that, and they are right by any.
+Endless play that earns and loses in turn, and never more than some amount, has no total: its sums
+go up and down. It is read once as the least and once as the most that they come back to. Where
+values are the same by both readings, nobody plays like that, and they are right by any.
 
 References
 ----------
@@ -151,17 +151,19 @@ def _values(
                 values[state] = _endless(chain, reach[state], evaluate)
     for state, value in enumerate(values):
         if value is None:
-            infinite = {
-                values[other] for other in reach[state] if values[other] in (math.inf, -math.inf)
-            }
-            if len(infinite) > 1:
-                message = f"the total of a policy is infinite both ways from state {state}."
-                raise gamedp.UnsupportedProblemError(message)
-            if infinite:
-                values[state] = infinite.pop()
+            values[state] = _infinite(values, reach[state], state)
     return evaluate(
         [None if v is not None else row for v, row in zip(values, chain, strict=True)], values
     )
+
+
+def _infinite(values: list[Number | None], reach: set[int], state: int) -> Number | None:
+    """Return the infinite value that a state has by those it may lead to; None if it has none."""
+    infinite = {values[other] for other in reach if values[other] in (math.inf, -math.inf)}
+    if len(infinite) > 1:
+        message = f"the total of a policy is infinite both ways from state {state}."
+        raise gamedp.UnsupportedProblemError(message)
+    return infinite.pop() if infinite else None
 
 
 def _refuse_delay(

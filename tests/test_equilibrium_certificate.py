@@ -277,6 +277,11 @@ def test_the_command_line_verifies(tmp_path, capsys):
     code, out, _ = run("verify", "mancala", proof, *game)
     assert code == 0
     assert "an equilibrium within the width" in out
+    assert [line.split()[2:] for line in out.splitlines() if line.startswith("player")] == [
+        ["5.0", "to", "5.0"],
+        ["6.0", "to", "6.0"],
+        ["1.0", "to", "1.0"],
+    ]
     code, out, _ = run("verify", "mancala", proof, *game[:-1], "stones=1", "--json")
     assert code == 1
     assert not json.loads(out)["verified"]

@@ -165,6 +165,16 @@ def test_slices_do_not_matter(name, monkeypatch):
         assert np.array_equal(own.lower, certificate.lower, equal_nan=True)
 
 
+@pytest.mark.parametrize("name", ["contexts that lead to each other", "players who change places"])
+def test_large_ranks_are_asked_about_again_and_again(name, monkeypatch):
+    """What the rules say is kept for small ranks alone; that makes no difference."""
+    solution, certificate = certified(name)
+    monkeypatch.setattr("gamedp.certifying_stages.MOST_KEPT", 0)
+    own = solution.certificate()
+    for array in ("lower", "upper", "weights"):
+        assert np.array_equal(getattr(own, array), getattr(certificate, array), equal_nan=True)
+
+
 def test_what_was_not_finished_claims_nothing():
     """A solver that stops at its limit has bounds where it was, and none elsewhere."""
     solver = gamedp.StageInduction(max_sweeps=1)
@@ -510,6 +520,10 @@ def test_the_command_line_verifies(tmp_path, capsys):
     assert code == 0
     assert "verified    For every context" in out
     assert "contexts," in out
+    start = next(line for line in out.splitlines() if line.startswith("start"))
+    low, high = (float(number) for number in start.removeprefix("start").split(" to "))
+    least, most = gamedp.solve(StagedWubbel(4), compile="never").bounds()
+    assert least <= low <= high <= most
     code, out, _ = run("verify", saved, proof, "--json")
     assert code == 0
     assert json.loads(out)["verified"]

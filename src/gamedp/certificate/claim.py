@@ -167,7 +167,7 @@ def _check_supported(model: Model, objective: Objective) -> None:
     """Raise UnsupportedProblemError for what no certificate is about."""
     message = ""
     if model.num_players > 2:
-        message = "certificates are for one or two players."
+        message = "such a certificate is for one or two players; of more, equilibria are certified."
     elif model.has_swaps and (sums_until(objective) or isinstance(objective, Reachability)):
         message = (
             "there are no certificates for a target where the players change places (canonical): "

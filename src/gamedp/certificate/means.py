@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.certificate.worth import TINY, UNIT
+from gamedp.certificate.worth import TINY, UNIT, two_sum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,8 +106,6 @@ def means_below(groups: list[Group], block: Floats) -> Floats:
 
 
 def sums_below(one: Floats, other: Floats) -> Floats:
-    """Return sums, rounded down where they are rounded (Knuth)."""
-    total = one + other
-    part = total - one
-    lost = (one - (total - part)) + (other - part)
+    """Return sums, rounded down where they are rounded."""
+    total, lost = two_sum(one, other)
     return np.where(lost < 0, np.nextafter(total, -np.inf), total)

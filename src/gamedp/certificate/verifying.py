@@ -81,7 +81,8 @@ def verify(
     UnsupportedProblemError
         If there are no certificates for such a problem.
     InvalidModelError
-        If a reward or payoff is not finite, or probabilities are far from summing to one.
+        If a reward or payoff is not finite, or probabilities are far from summing to one; or if a
+        staged game's rank rises from a context to the next.
     InvalidParameterError
         If this is no model, or no certificate.
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["Rows", "Worths", "exact_worth", "exactly_keeps", "slices", "worths"]
+__all__ = ["Rows", "Worths", "exact_worth", "exactly_keeps", "slices", "two_sum", "worths"]
 
 SLICE = 1 << 19
 """Transitions looked at together, so that the memory needed does not grow with their number."""
@@ -231,15 +231,15 @@ def worths(model: Model, side: Side, inequality: Inequality, rows: Rows) -> Wort
         reach = reach + np.abs(lost)
     if inequality.rewarded:
         rewards = side.sign * model.rewards[rows.choices.start : rows.choices.stop]
-        base, lost = _two_sum(rewards, base)
+        base, lost = two_sum(rewards, base)
         rest, reach = rest + lost, reach + np.abs(lost)
     if inequality.gain is not None:
-        base, lost = _two_sum(-inequality.gain[rows.state_of], base)
+        base, lost = two_sum(-inequality.gain[rows.state_of], base)
         rest, reach = rest + lost, reach + np.abs(lost)
     return Worths(base, rest, slack, reach, least, most)
 
 
-def _two_sum(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+def two_sum(one: Floats, other: Floats) -> tuple[Floats, Floats]:
     """Return the rounded sum, and what was lost by rounding, exactly (Knuth)."""
     total = one + other
     part = total - one
@@ -271,7 +271,7 @@ def _bounds_after(side: Side, inequality: Inequality, rows: Rows) -> tuple[Float
         return bounds, rest
     opposite, lost = -inequality.other[rows.successors], None
     if side.constant != 0:
-        opposite, lost = _two_sum(np.full_like(opposite, side.constant), opposite)
+        opposite, lost = two_sum(np.full_like(opposite, side.constant), opposite)
         lost = np.where(np.isfinite(opposite), lost, 0.0)
     bounds = np.where(rows.swapped, opposite, bounds)
     if inequality.other_rest is not None:

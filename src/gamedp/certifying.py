@@ -133,14 +133,17 @@ def _candidates(solution: Solution, plain: Certificate) -> Iterator[Certificate]
     """Go through bounds that may be accepted, the best ones first.
 
     The bounds as they are; else exact values made finer than doubles, or other bounds a little
-    wider; where that does not do, other values made finer, too.
+    wider; where that does not do, other values made finer, too. Where rounding has stopped a
+    solver, its values may be known more closely than it could say.
     """
     stopped_by_rounding = solution.status is Status.ROUNDING and solution.exact is None
     if not stopped_by_rounding:
         yield plain
         if solution.exact is None:
             yield from _wider(solution, plain)
-    yield from _finer(solution, plain)
+    for finer in _finer(solution, plain):
+        if not stopped_by_rounding or _width(finer) <= _width(plain):
+            yield finer
     if stopped_by_rounding:
         yield plain
     if stopped_by_rounding or solution.exact is not None:
@@ -196,7 +199,8 @@ def _refining(solution: Solution, ranking: Ranking, start: Floats, shift: int) -
     """Return what starts from some bounds, and keeps those that are infinite or known."""
     inside = ranking.active & np.isfinite(start[:, 0])
     as_it_is = np.zeros_like(start)
-    as_it_is[:, 0] = ranking.bounds
+    for number, side in enumerate(ranking.sides):
+        as_it_is[number, 0] = np.where(side.ends, side.worth, side.bound)
     helps = ranking.graph.helps
     return Refining(
         model=solution.model,
@@ -206,7 +210,9 @@ def _refining(solution: Solution, ranking: Ranking, start: Floats, shift: int) -
         active=inside,
         helps=helps,
         choices=np.where(
-            helps & ~ranking.free, ranking.choices(), np.asarray(solution.policy, np.int64)
+            helps & ~ranking.free & (ranking.via >= 0),
+            ranking.via,
+            np.asarray(solution.policy, np.int64),
         ),
     )
 

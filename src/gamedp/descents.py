@@ -291,13 +291,9 @@ class Ranking:
             bias_upper=biases[1],
         )
 
-    def choices(self) -> Integers:
-        """Return the choices by which helpers got their ranks, or else the best ones."""
-        return np.where(self.via == NONE, self.best, self.via)
-
     def relaxed(self) -> Certificate:
         """Return wider bounds, which one policy keeps: that by which the ranks were found."""
-        via = self.choices()
+        via = np.where(self.via == NONE, self.best, self.via)
         constants = np.array([side.constant for side in self.sides])
         bounds = self.bounds.copy()
         sweeps = max(10, MOST_VISITS // max(1, self.model.num_transitions))

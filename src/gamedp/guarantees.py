@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model import Model
+    from gamedp.staged_model import StagedModel
 
 __all__ = [
     "ActionValue",
@@ -145,7 +146,7 @@ def _less(minuend: float, subtrahend: float, outward: float) -> float:
 
 
 def at_start(
-    model: Model,
+    model: Model | StagedModel,
     array: NDArray[np.float64],
     opposite: NDArray[np.float64],
     player: int = 0,

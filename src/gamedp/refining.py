@@ -228,7 +228,7 @@ class Refining:
         if self.parts.shape[1] == 2:
             shift = chain.solve(discount, missed.reshape(-1))
             if shift is not None:
-                down = np.zeros_like(missed)
+                down = np.zeros(missed.shape)
                 down.reshape(-1)[chain.nodes] = shift
                 moved = (down != 0) & np.isfinite(down)
                 self.parts = np.where(moved[:, None, :], _two_less(self.parts, down), self.parts)
@@ -252,7 +252,7 @@ class _Chain:
     Attributes
     ----------
     nodes : (n,)
-        Those from which play surely ends, in the order in which they are eliminated.
+        Those that play surely leaves for good, in the order in which they are eliminated.
     offsets : (n + 1,)
     targets, chances : (t,)
         Where they lead among themselves, by their places.
@@ -268,7 +268,7 @@ class _Chain:
 
     @classmethod
     def of(cls, model: Model, active: Flags, choices: Integers, *, ends: bool) -> _Chain:
-        """Gather the transitions of the active nodes; or of those from which play ends."""
+        """Gather the transitions of the active nodes; or of those that play surely leaves."""
         size = model.num_states
         order = (np.asarray(model.structure.order)[:, None] + np.array([0, size])).reshape(-1)
         nodes = order[active.reshape(-1)[order]]
@@ -285,7 +285,7 @@ class _Chain:
         place[nodes] = np.arange(len(nodes))
         targets, chances = place[targets], np.abs(signed)
         if not ends:
-            out = _leads_out(sources, targets, len(nodes))
+            out = _passing(sources, targets, len(nodes))
             place = np.append(np.where(out, np.cumsum(out) - 1, -1), -1)
             kept = out[sources]
             sources, targets, chances = place[sources[kept]], place[targets[kept]], chances[kept]
@@ -368,15 +368,14 @@ def _two_less(parts: Floats, down: Floats) -> Floats:
     return np.stack([below, rest], axis=1)
 
 
-def _leads_out(sources: Integers, targets: Integers, count: int) -> Flags:
-    """Say from which nodes play may get to where it leads elsewhere, which is written -1."""
-    backward = sparse.csr_array(
-        (np.ones(len(sources)), (np.where(targets < 0, count, targets), sources)),
-        shape=(count + 1, count + 1),
-    )
-    out = np.zeros(count + 1, np.bool_)
-    out[sparse.csgraph.breadth_first_order(backward, count, return_predecessors=False)] = True
-    return out[:-1]
+def _passing(sources: Integers, targets: Integers, count: int) -> Flags:
+    """Say which nodes play is sure to leave for good; elsewhere is written -1."""
+    targets = np.where(targets < 0, count, targets)
+    steps = sparse.csr_array((np.ones(len(sources)), (sources, targets)), shape=(count + 1,) * 2)
+    number, labels = sparse.csgraph.connected_components(steps, connection="strong")
+    left = np.zeros(number, np.bool_)
+    left[labels[sources][labels[sources] != labels[targets]]] = True
+    return np.asarray(left[labels[:count]])
 
 
 def _two_sum(one: Floats, other: Floats) -> tuple[Floats, Floats]:

@@ -491,8 +491,10 @@ class Solution:
         """Return the bounds with all that :func:`gamedp.verify` needs to check them.
 
         The bounds are those of the solution, or a little wider where they were rounded in a way
-        that hides the proof. The certificate has been verified. With more than two players it is
-        one of the policy: that it is an equilibrium, and what it is worth to each.
+        that hides the proof. Where rounding has stopped the solver, they may be narrower: those of
+        a certificate can be finer than doubles. The certificate has been verified. With more than
+        two players it is one of the policy: that it is an equilibrium, and what it is worth to
+        each.
 
         Raises
         ------

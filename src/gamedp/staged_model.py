@@ -171,6 +171,17 @@ class StagedModel:
         """The ends of the stage: the index of each, and its state."""
         return [(index, self.stage.state(index)) for index in self.stage.terminals.tolist()]
 
+    @property
+    def initial_states(self) -> NDArray[np.int64]:
+        """The codes of the contexts at the start, or of those that represent them."""
+        return np.array([self.index(context)[0] for _, context in self.rules.initial()])
+
+    @property
+    def initial_probabilities(self) -> NDArray[np.float64]:
+        """How likely each is, with a minus sign where the players have changed places."""
+        pairs = [(chance, self.index(context)[1]) for chance, context in self.rules.initial()]
+        return np.array([-chance if swapped else chance for chance, swapped in pairs])
+
     def digest(self) -> str:
         """Return the SHA-256 of the stage, and of what the rules say of every context.
 

@@ -88,6 +88,7 @@ def test_twins_agree(case):
     for module, name, arguments in (
         (whole, "survey", (*graph[:2], *equation[3:6], kept.first)),
         (whole, "meets_itself", (*graph, np.zeros(len(values), np.int32))),
+        *((whole, "is_narrow", (*graph, width)) for width in (2, len(values) // 2, len(values))),
         (whole, "find_doubtful", (np.uintp(0), num_states, 0.0, kept)),
         (discounted, "begin", (np.uintp(0), num_states, equation, kept, values, before)),
         (discounted, "prepare", (equation, values, before, numbers)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["Certificate", "check_complete", "may_drift", "sums_until"]
+__all__ = ["ARRAYS", "Certificate", "check_complete", "may_drift", "sums_until"]
+
+ARRAYS = (
+    *("lower", "upper", "lower_rest", "upper_rest", "lower_ranks", "upper_ranks"),
+    *("lower_gains", "upper_gains", "escapes", "bias_lower", "bias_upper"),
+)
 
 MOST_SHIFT = 2000
 MOST_RESTS = 8
@@ -107,43 +112,44 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
     objective = resolved(certificate.objective, model)
     _check_supported(model, objective)
     _check_draw(model, certificate, objective)
-    _check_shift(certificate.rest_shift)
     average = isinstance(objective, AverageReward)
     ranked = isinstance(objective, (TotalReward, Reachability))
-    needed = {"lower": True, "upper": True}
-    needed |= {"lower_ranks": ranked, "upper_ranks": ranked}
-    needed |= {"lower_gains": ranked, "upper_gains": ranked}
-    needed |= {"bias_lower": average, "bias_upper": average}
-    rested = ranked or isinstance(objective, Discounted)
-    needed |= {"lower_rest": rested, "upper_rest": rested}
-    needed["escapes"] = sums_until(objective)
-    optional = {"lower_gains", "upper_gains", "escapes"}
-    if rested:
+    ranks = {"lower_ranks", "upper_ranks"} if ranked else set()
+    biases = {"bias_lower", "bias_upper"} if average or may_drift(model, objective) else set()
+    needed = {"lower", "upper"} | ranks | (biases if average else set())
+    optional = biases | ({"lower_gains", "upper_gains"} if ranked else set())
+    if ranked or isinstance(objective, Discounted):
         optional |= {"lower_rest", "upper_rest"}
-    if may_drift(model, objective):
-        optional |= {"bias_lower", "bias_upper"}
-    for name, wanted in needed.items():
+    if sums_until(objective):
+        optional.add("escapes")
+    for name in ARRAYS:
         array = getattr(certificate, name)
-        if name in optional and (array is None or name.startswith("bias") or name.endswith("rest")):
-            if array is not None and name.endswith("rest"):
-                _check_rest(name, array, getattr(certificate, name.removesuffix("_rest")))
-            elif array is not None:
-                _check_array(name, array, model.num_states, finite=False)
-            continue
-        if (array is not None) != wanted:
-            verb = "needs" if wanted else "has no use for"
+        if name in needed if array is None else name not in needed | optional:
+            verb = "needs" if array is None else "has no use for"
             message = f"a certificate for {type(objective).__name__} {verb} {name}."
             raise CertificateError(message)
         if array is not None:
-            _check_array(name, array, model.num_states, finite=average)
+            _check_array(model, certificate, name, finite=average)
+    if type(certificate.rest_shift) is not int or not 0 <= certificate.rest_shift <= MOST_SHIFT:
+        message = f"rest_shift is {certificate.rest_shift!r}; it must be from 0 to {MOST_SHIFT}."
+        raise CertificateError(message)
     return objective
 
 
-def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: bool) -> None:
+def _check_array(model: Model, certificate: Certificate, name: str, *, finite: bool) -> None:
+    array = getattr(certificate, name)
     kind: type = np.int64 if name.endswith(("ranks", "gains", "escapes")) else np.float64
-    check_array(name, array, kind, (num_states,))
+    rows = ()
+    if name.endswith("rest"):
+        rows = (min(len(array) if array.ndim == 2 else 1, MOST_RESTS),)
+    check_array(name, array, kind, (*rows, model.num_states))
     if kind is np.int64:
         wrong, what = (array < -1) | (array >= 1 << 62), "it must be -1, or from 0 to 2**62 - 1"
+    elif name.endswith("rest"):
+        own, sign = (certificate.lower, 1) if name == "lower_rest" else (certificate.upper, -1)
+        most = np.where(np.isinf(own), 0.0, LARGEST_REST)
+        wrong = ~((sign * array >= 0) & (np.abs(array) <= most))
+        what = f"it must be finite and at {'least' if sign > 0 else 'most'} 0, or 0 beside infinity"
     elif finite:
         wrong, what = ~np.isfinite(array), "it must be a finite number"
     elif name.startswith("bias"):
@@ -152,33 +158,8 @@ def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: boo
     else:
         wrong, what = np.isnan(array), "it must be a number"
     if wrong.any():
-        state = int(wrong.argmax())
-        message = f"{name}[{state}] is {array[state]}; {what}."
-        raise CertificateError(message)
-
-
-def _check_shift(shift: int) -> None:
-    if type(shift) is not int or not 0 <= shift <= MOST_SHIFT:
-        message = f"rest_shift is {shift!r}; it must be a whole number from 0 to {MOST_SHIFT}."
-        raise CertificateError(message)
-
-
-def _check_rest(name: str, array: NDArray[Any], bound: Floats) -> None:
-    shaped = array.ndim == 2 and len(array) <= MOST_RESTS and array.shape[1:] == bound.shape
-    if array.dtype != np.float64 or not shaped:
-        message = (
-            f"{name} holds {array.dtype} of shape {array.shape}; it must hold float64 of shape "
-            f"(K, {len(bound)}), K at most {MOST_RESTS}."
-        )
-        raise CertificateError(message)
-    sign = 1.0 if name == "lower_rest" else -1.0
-    wrong = ~((sign * array >= 0) & (np.abs(array) <= np.where(np.isinf(bound), 0.0, LARGEST_REST)))
-    if wrong.any():
-        number, state = np.argwhere(wrong)[0].tolist()
-        message = (
-            f"{name}[{number}, {state}] is {array[number, state]}; it must be finite and "
-            f"{'at least' if sign > 0 else 'at most'} 0, and 0 beside an infinite bound."
-        )
+        place = np.argwhere(wrong)[0].tolist()
+        message = f"{name}[{', '.join(map(str, place))}] is {array[tuple(place)]}; {what}."
         raise CertificateError(message)
 
 

@@ -230,13 +230,14 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         inequalities = (Inequality(*pair, rewarded=False), head_starts)
     free = ends & (sign * worth > -np.inf)  # nothing more is to be shown
     earned = np.zeros(1) if reaching else sign * model.rewards
-    # Where nothing can be lost in the whole model, no total is negative, and no probability.
-    gives = not model.has_swaps and sign * certificate.draw >= 0
+    ending = _ending(objective, sign)
+    # Where nothing can be lost in the whole model, no total is negative, and no probability; unless
+    # to miss a target is worth less than anything.
+    gives = not model.has_swaps and sign * certificate.draw >= 0 and ending is not Ending.STRICT
     if gives and (earned >= 0).all() and (sign * worth[ends] >= 0).all():
         free |= claimed.top <= 0
     # Play without end is worth the same to both after a change of places, or nobody can say what.
     is_fair = not model.has_swaps or 2 * Fraction(certificate.draw) == Fraction(model.constant_sum)
-    ending = _ending(objective, sign)
     own_ranks = _falling(ranks[0], pair[0], free)
     if ending is Ending.STRICT:
         escapes = np.full(len(ends), -1) if certificate.escapes is None else certificate.escapes

@@ -8,6 +8,7 @@ where they are equal: so that inequalities are decided which hold with equality.
 For k successors, u = 2**-53, and B the sum of P(t) |x(t) - m| as computed, each term is rounded
 twice and passes at most k - 1 additions: the sum is off by (k + 1) u B at most, up to terms of the
 second order [1]_. It may be off by rho B more if each probability may be off by rho times itself.
+So no more is lost than if differences to the bound of the state itself were summed.
 
 References
 ----------

@@ -65,12 +65,8 @@ def verify(
         if output.json:
             report.print_json({**facts, "verified": False, "reason": str(error)})
         raise
-    start: list[tuple[str, str]] = []
-    if isinstance(claims, gamedp.Certificate):
-        lower = at_start(meant, claims.lower, claims.upper, outward=-math.inf)
-        upper = at_start(meant, claims.upper, claims.lower, outward=math.inf)
-        facts |= {"lower": lower, "upper": upper}
-        start = [("start", f"{report.exactly(lower)} to {report.exactly(upper)}")]
+    starts = [_start(meant, claims, player) for player in range(_columns(claims))]
+    facts |= dict(zip(("lower", "upper"), starts[0], strict=True))
     if output.json:
         report.print_json({**facts, "verified": True, **attrs.asdict(verified)})
     else:
@@ -80,12 +76,32 @@ def verify(
         pairs = [
             ("verified", verified.claim),
             ("objective", ", ".join([name, *(f"{key} {text}" for key, text in words.items())])),
-            *start,
+            *(
+                (f"player {player}" if len(starts) > 1 else "start", _range(*start))
+                for player, start in enumerate(starts)
+            ),
             ("width", f"{verified.width!r} at most"),
             ("size", size),
             ("work", f"{close}, all others in floating point"),
         ]
         print(report.lines(pairs))
+
+
+def _columns(claims: Any) -> int:
+    """Return of how many players a certificate speaks."""
+    return int(claims.lower.shape[1]) if isinstance(claims, gamedp.EquilibriumCertificate) else 1
+
+
+def _start(model: Any, claims: Any, player: int) -> tuple[float, float]:
+    """Return the bounds at the start."""
+    return (
+        at_start(model, claims.lower, claims.upper, player, outward=-math.inf),
+        at_start(model, claims.upper, claims.lower, player, outward=math.inf),
+    )
+
+
+def _range(lower: float, upper: float) -> str:
+    return f"{report.exactly(lower)} to {report.exactly(upper)}"
 
 
 def _model(name: str, settings: GameSettings, *, quiet: bool) -> Any:

@@ -42,6 +42,7 @@ from gamedp.kernels.whole import (
     ONE,
     SIZE,
     SLICE,
+    TWO,
     UP,
     follow_jit,
     improve_jit,
@@ -128,6 +129,12 @@ def begin(
         last[state] = room + (last_t - t)
         if in_place:
             continue
+        while t + TWO <= last_t:
+            for _ in range(2):
+                room_successors[room] = successors[t]
+                room_chances[room] = chances[t]
+                room += ONE
+                t += ONE
         while t < last_t:
             room_successors[room] = successors[t]
             room_chances[room] = chances[t]

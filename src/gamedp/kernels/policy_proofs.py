@@ -322,6 +322,103 @@ def evaluate(
 evaluate_jit = compiled(evaluate)
 
 
+def look_around(
+    start: int,
+    stop: int,
+    rows: Rows,
+    relative: float,
+    who: int,
+    block: Block,
+    numbers: Floats,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> tuple[int, float, float]:
+    """Give a component the numbers of its policy, and improve that where it is certain.
+
+    Returns
+    -------
+    better, multiple, ties
+        As of :func:`compare`; `better` is negative where nothing is known of the numbers.
+    """
+    size = stop - start
+    for number in range(size):
+        state = rows.order[start + number]
+        values[state] = numbers[VALUE, number]
+        errors[state] = numbers[ERROR, number]
+        chosen = block.policy[number] - block.first_choice[number]
+        policy[state] = rows.choice_offsets[state] + chosen
+    if not relative < MANY:
+        return -1, np.inf, np.inf
+    better, multiple, ties = compare_jit(
+        start, stop, rows, values, errors, numbers, relative, who != OPPONENTS, True, policy
+    )
+    if better == 0 and who == OPPONENTS:
+        better, multiple, ties = compare_jit(
+            start, stop, rows, values, errors, numbers, relative, True, False, policy
+        )
+    if better > 0:
+        for number in range(size):
+            state = rows.order[start + number]
+            chosen = policy[state] - rows.choice_offsets[state]
+            block.policy[number] = block.first_choice[number] + chosen
+    return better, multiple, ties
+
+
+look_around_jit = compiled(look_around)
+
+
+def grant(
+    start: int,
+    stop: int,
+    rows: Rows,
+    outside: float,
+    one_sign: bool,
+    better: int,
+    multiple: float,
+    ties: float,
+    numbers: Floats,
+    values: Floats,
+    errors: Floats,
+) -> float:
+    """Set the errors of a component from what :func:`look_around` has found.
+
+    Parameters
+    ----------
+    outside : float
+        The largest error of a successor outside.
+    one_sign : bool
+        Whether no reward or payoff of the model has the other's sign.
+
+    Returns
+    -------
+    width : float
+        The largest error that the component adds to `outside`; infinite if there is no proof.
+    """
+    width = 0.0
+    for number in range(stop - start):
+        state = rows.order[start + number]
+        error = np.inf
+        if better == 0:
+            error = errors[state]
+            more = 0.0
+            if multiple > 0.0:
+                more = multiple * numbers[WEIGHT, number] * (1.0 + 4.0 * MANY)
+            if one_sign and ties < MANY:
+                by_factors = 2.0 * ties * (1.0 + 4.0 * MANY) * (abs(values[state]) + error)
+                more = min(more, by_factors)
+            error = (error + more) * UPWARD
+            if not error < np.inf:
+                error = np.inf
+        if error - outside > width:
+            width = error - outside
+        errors[state] = error
+    return width
+
+
+grant_jit = compiled(grant)
+
+
 def prove_policy(
     start: int,
     stop: int,
@@ -344,12 +441,10 @@ def prove_policy(
 
     Parameters
     ----------
-    outside : float
-        The largest error of a successor outside.
+    outside, one_sign
+        As for :func:`grant`.
     most : int
         How many terms an elimination may combine.
-    one_sign : bool
-        Whether no reward or payoff of the model has the other's sign.
     who : int
         Who chooses, see :func:`gamedp.kernels.iteration.chooser`. Opponents take turns; players
         who change places do not, so that improving need not come to an end.
@@ -357,57 +452,27 @@ def prove_policy(
     Returns
     -------
     width : float
-        The largest error that the component adds to `outside`; infinite if there is no proof.
+        As of :func:`grant`.
     """
-    size = stop - start
     better = 1
-    multiple = ties = relative = np.inf
+    multiple = ties = np.inf
     for _ in range(ROUNDS):
-        terms, relative = evaluate_jit(size, rows.discount, who == SWAPS, most, block, numbers)
-        if terms < 0:
-            better = 1
-            break
-        for number in range(size):
-            state = rows.order[start + number]
-            values[state] = numbers[VALUE, number]
-            errors[state] = numbers[ERROR, number]
-            chosen = block.policy[number] - block.first_choice[number]
-            policy[state] = rows.choice_offsets[state] + chosen
-        if not relative < MANY:
-            better = 1
-            break
-        better, multiple, ties = compare_jit(
-            start, stop, rows, values, errors, numbers, relative, who != OPPONENTS, True, policy
+        terms, relative = evaluate_jit(
+            stop - start, rows.discount, who == SWAPS, most, block, numbers
         )
-        if better == 0 and who == OPPONENTS:
-            better, multiple, ties = compare_jit(
-                start, stop, rows, values, errors, numbers, relative, True, False, policy
-            )
-        if better == 0:
+        if terms < 0:
+            better = -1
             break
-        for number in range(size):
-            state = rows.order[start + number]
-            chosen = policy[state] - rows.choice_offsets[state]
-            block.policy[number] = block.first_choice[number] + chosen
-    width = 0.0
-    for number in range(size):
-        state = rows.order[start + number]
-        error = np.inf
-        if better == 0:
-            error = errors[state]
-            most_by_steps = multiple * numbers[WEIGHT, number] * (1.0 + 4.0 * MANY)
-            if multiple == 0.0:
-                most_by_steps = 0.0
-            if one_sign and ties < MANY:
-                by_factors = 2.0 * ties * (1.0 + 4.0 * MANY) * (abs(values[state]) + error)
-                most_by_steps = min(most_by_steps, by_factors)
-            error = (error + most_by_steps) * UPWARD
-            if not error < np.inf:
-                error = np.inf
-        if error - outside > width:
-            width = error - outside
-        errors[state] = error
-    return width
+        better, multiple, ties = look_around_jit(
+            start, stop, rows, relative, who, block, numbers, values, errors, policy
+        )
+        if better <= 0:
+            break
+    return float(
+        grant_jit(
+            start, stop, rows, outside, one_sign, better, multiple, ties, numbers, values, errors
+        )
+    )
 
 
 prove_policy_jit = compiled(prove_policy)

@@ -30,7 +30,7 @@ they are put together (`COST`): those of the stored probabilities, each of which
 units in the last place; of sums over successors outside; and one for each row put in. In the end
 values follow from those after them in the order, where the count along the longest way is added.
 The bound is proportional to the terms that there are, not to the steps of play: on a chain in which
-each state has one successor later in the order, less than 20 u a state.
+each state has one successor later in the order, about 20 u a state.
 
 Where gains have both signs, what is earned and what is lost are bounded apart. A rounded difference
 counts as rounding of both, in proportion. So values are off by so much of the sum of both, which

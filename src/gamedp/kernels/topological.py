@@ -113,6 +113,17 @@ def newton(
 newton_jit = compiled(newton)
 
 
+def follow(start: int, size: int, rows: Rows, block: Block, policy: Integers) -> None:
+    """Give the states of a component the choices of the gathered one."""
+    for number in range(size):
+        state = rows.order[start + number]
+        chosen = block.policy[number] - block.first_choice[number]
+        policy[state] = rows.choice_offsets[state] + chosen
+
+
+follow_jit = compiled(follow)
+
+
 def prove(
     start: int,
     stop: int,
@@ -154,55 +165,62 @@ def prove(
         As of :func:`gamedp.kernels.proofs.allot`.
     """
     size = stop - start
+    follow_jit(start, size, rows, block, policy)
     for number in range(size):
-        state = rows.order[start + number]
-        values[state] = numbers[VALUE, number]
-        chosen = block.policy[number] - block.first_choice[number]
-        policy[state] = rows.choice_offsets[state] + chosen
-        if rows.discount < 1.0:
-            numbers[WEIGHT, number] = 1.0 / (1.0 - rows.discount)
-    width = np.inf
-    kept_width = np.inf
-    kept = np.empty(0)
-    for attempt in range(2):
-        if attempt == 1 and (
-            who == SWAPS or not dwell_jit(size, rows.discount, block, most, numbers)
+        values[rows.order[start + number]] = numbers[VALUE, number]
+    width = best_width = np.inf
+    best = np.empty(0)
+    by_policy = False
+    for attempt in range(3):
+        if attempt == 2 and (
+            who == SWAPS
+            or rows.discount < 1.0
+            or not dwell_jit(size, rows.discount, block, most, numbers)
         ):
             break
+        if rows.discount < 1.0:
+            for number in range(size):
+                numbers[WEIGHT, number] = 1.0 / (1.0 - rows.discount)
         least, most_errors = check_jit(
             start, stop, start, rows, outside, block, numbers, 0.0, np.inf, policy
         )
         width = float(allot_jit(start, stop, rows, outside, least, most_errors, numbers, errors))
         if width <= tolerance or most == 0:
             return width
-        if attempt == 1:
-            break
-        kept_width = float(
-            prove_policy_jit(
-                start,
-                stop,
-                rows,
-                outside,
-                most,
-                one_sign,
-                who,
-                block,
-                numbers,
-                values,
-                errors,
-                policy,
+        if attempt > 0 and width < best_width:
+            best_width = width
+            by_policy = False
+            for number in range(size):
+                best[number] = errors[rows.order[start + number]]
+        if attempt == 0:
+            # These values come close to the policy's at least, so that no proof up to now is kept.
+            best_width = float(
+                prove_policy_jit(
+                    start,
+                    stop,
+                    rows,
+                    outside,
+                    most,
+                    one_sign,
+                    who,
+                    block,
+                    numbers,
+                    values,
+                    errors,
+                    policy,
+                )
             )
-        )
-        if kept_width <= tolerance or rows.discount < 1.0:
-            return kept_width
-        kept = np.empty(size)
-        for number in range(size):
-            kept[number] = errors[rows.order[start + number]]
-    if not width <= kept_width:
-        width = kept_width
-        for number in range(size):
-            errors[rows.order[start + number]] = kept[number]
-    return width
+            if best_width <= tolerance:
+                return best_width
+            by_policy = True
+            best = np.empty(size)
+            for number in range(size):
+                best[number] = errors[rows.order[start + number]]
+    for number in range(size):
+        errors[rows.order[start + number]] = best[number]
+    if by_policy:
+        follow_jit(start, size, rows, block, policy)
+    return best_width
 
 
 prove_jit = compiled(prove)

@@ -222,6 +222,30 @@ def meets_itself(
 meets_itself_jit = compiled(meets_itself)
 
 
+def is_narrow(
+    choice_offsets: Naturals,
+    transition_offsets: Naturals,
+    successors: Naturals,
+    width: int,
+) -> bool:
+    """Say whether no transition leads farther than `width` states, but to terminal states."""
+    num_states = np.uintp(len(choice_offsets) - 1)
+    for state in range(num_states):
+        first = transition_offsets[choice_offsets[state]]
+        last = transition_offsets[choice_offsets[state + ONE]]
+        for t in range(first, last):
+            target = np.uintp(successors[t])
+            # Written so that nothing is below zero.
+            if (target > state + np.uintp(width) or state > target + np.uintp(width)) and (
+                choice_offsets[target] < choice_offsets[target + ONE]
+            ):
+                return False
+    return True
+
+
+is_narrow_jit = compiled(is_narrow)
+
+
 def find_doubtful(start: int, stop: int, limit: float, kept: Kept) -> int:
     """List the states among ``start .. stop-1`` whose choice is not clear; return how many."""
     clear, doubtful = kept.clear, kept.doubtful

@@ -52,6 +52,11 @@ DISCOUNT_NARROWS = (
     "sweeps along the policy alone bring one about."
 )
 
+NARROW = (
+    "states lead to near ones alone, so what a policy is worth is found by elimination; sweeps "
+    "would carry values over all that the discount lets one look ahead."
+)
+
 
 def solve(  # noqa: PLR0913 - what is usually set in one call
     game_or_model: Any,
@@ -350,12 +355,18 @@ def _can_go_on_cheaply(problem: Problem) -> bool:
 
 
 def _may_be_acyclic(model: Model) -> bool:
+    if not len(model.terminals):
+        return False
     from gamedp.solvers.discounted import may_be_acyclic  # noqa: PLC0415
 
     return may_be_acyclic(model)
 
 
-def _for_discounted() -> tuple[Solver, str]:
+def _for_discounted(problem: Problem) -> tuple[Solver, str]:
+    from gamedp.solvers.discounted import is_narrow  # noqa: PLC0415
+
+    if is_narrow(problem):
+        return TopologicalValueIteration(), NARROW
     from gamedp.solvers.modified_policy_iteration import ModifiedPolicyIteration  # noqa: PLC0415
 
     return ModifiedPolicyIteration(), DISCOUNT_NARROWS
@@ -394,7 +405,7 @@ def _choose(  # noqa: C901, PLR0911 - a table of reasons
         return BackwardInduction(), single_sweep
     is_discounted = isinstance(problem.objective, Discounted) and not problem.model.has_swaps
     if is_discounted and problem.model.num_players <= 2 and not _may_be_acyclic(problem.model):
-        return _for_discounted()
+        return _for_discounted(problem)
     reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
     proper = reduction.problem if isinstance(reduction, Reduction) else problem
     backward = BackwardInduction()
@@ -426,7 +437,7 @@ def _choose(  # noqa: C901, PLR0911 - a table of reasons
 
         return PolicyIteration(), reason
     if is_discounted:
-        return _for_discounted()
+        return _for_discounted(problem)
     proof = (
         "until its error is proven to be small."
         if proper.is_proper

@@ -20,10 +20,19 @@ if TYPE_CHECKING:
     from gamedp.model import Model
     from gamedp.problem import Problem
 
-__all__ = ["equation_of", "is_one_equation", "may_be_acyclic", "solve_discounted"]
+__all__ = [
+    "equation_of",
+    "is_narrow",
+    "is_one_equation",
+    "may_be_acyclic",
+    "solve_discounted",
+]
 
 BUDGET = 10_000_000
 """Transitions that one call of a kernel looks at, about."""
+
+FAR, WIDEST = 10, 20
+"""Below which horizon sweeps are always the fastest; and beyond which width."""
 
 LARGE = 1 << 21
 """Transitions that do not fit into a processor's caches; of fewer, palettes save nothing."""
@@ -38,9 +47,25 @@ def is_one_equation(problem: Problem) -> bool:
 
 def may_be_acyclic(model: Model) -> bool:
     """Say whether it is possible that no state comes again; a short look finds most cycles."""
-    if not len(model.terminals):
+    if not len(model.terminals):  # nowhere to end
         return False
     return not whole.meets_itself_jit(*_graph(model), np.zeros(model.num_states, np.int32))
+
+
+def is_narrow(problem: Problem) -> bool:
+    """Say whether a discounted model is so narrow that elimination is faster than any sweeps.
+
+    Sweeps take the more the farther the discount lets one look; to eliminate states takes the more
+    the farther, in the order of the model, they lead.
+    """
+    if problem.discount >= 1:
+        return False
+    model = problem.model
+    horizon = 1 / (1 - problem.discount)
+    width = min(WIDEST, int((horizon / 2) ** 0.5))
+    if not len(model.terminals) and model.successors[0] > width:
+        return False  # state 0 tells: there is no need to look at the others
+    return horizon >= FAR and bool(whole.is_narrow_jit(*_graph(model), width))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end

@@ -152,7 +152,7 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
     """
     model = problem.model
     values, lower, upper = numbers
-    num_bytes = sum(array.nbytes for array in (*numbers, policy))
+    num_bytes = values.nbytes + lower.nbytes + upper.nbytes + policy.nbytes
     solution = Solution(
         model=model,
         objective=problem.objective,

@@ -6,11 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.kernels import blocks, iteration, proofs, sparse_elimination, topological
+from gamedp.kernels import (
+    blocks,
+    elimination,
+    iteration,
+    policy_proofs,
+    proofs,
+    sparse_elimination,
+    topological,
+)
 from gamedp.solution import Status
 from gamedp.solvers.components import share_of_tolerance
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from gamedp.solvers.run import Run
@@ -25,6 +35,17 @@ BUDGET = 10_000_000
 
 MOST = 1 << 28
 """Terms that an elimination may combine: half a second or two, for it cannot be interrupted."""
+
+DENSE = 8000
+"""States of a component that is eliminated in a dense matrix: half a gigabyte."""
+PANEL = 64
+"""States that are eliminated at a time."""
+ROUND = 64
+"""How far from the floor changes may stay, where rounding comes round in circles."""
+PATIENCE = 4096
+"""Sweeps over a small component before another way is tried."""
+CHEAP = 8
+"""Terms of a dense matrix in the time of a transition that a sweep looks at."""
 
 
 def solve_gathered(run: Run, number: int, max_sweeps: int) -> None:
@@ -48,12 +69,21 @@ def solve_gathered(run: Run, number: int, max_sweeps: int) -> None:
             component.turn()
         elif found != iteration.MORE:
             solved = found == iteration.EXACT or component.change <= floor
-            if component.prove(allowed) <= allowed or solved:
+            if component.prove(allowed, last=solved) <= allowed or solved:
                 return
             threshold = component.change / 16
+        elif component.is_crawling:
+            width = component.settle()
+            if width <= allowed:
+                return
+            if np.isfinite(width) and component.change <= ROUND * component.floor:
+                # Sweeps whose changes add up and cancel out may round for ever.
+                component.prove(allowed, last=True)
+                return
         if run.out_of_time or component.sweeps >= max_sweeps:
-            run.status = Status.TIME_LIMIT if run.out_of_time else Status.SWEEP_LIMIT
-            component.prove(allowed)
+            limit = Status.TIME_LIMIT if run.out_of_time else Status.SWEEP_LIMIT
+            if not component.prove(allowed) <= allowed:
+                run.status = limit
             return
 
 
@@ -86,6 +116,13 @@ class Component:
         self.memory = np.zeros(iteration.MEMORY)
         self.rearranged: tuple[Any, NDArray[np.float64], NDArray[Any]] | None = None
         self.is_dear = False
+        self.budget = min(BUDGET, PATIENCE * (self.size + self.lengths[1]))
+        self.ripe = float(self.budget)
+
+    @property
+    def is_crawling(self) -> bool:
+        """Whether there have been so many sweeps that another way should be tried, or again."""
+        return bool(self.memory[iteration.WORK] >= self.ripe)
 
     @property
     def sweeps(self) -> int:
@@ -119,7 +156,7 @@ class Component:
             run.problem.endless_is_worst,
             threshold,
             max_sweeps,
-            BUDGET,
+            self.budget,
             *self._at_work,
             self.memory,
         )
@@ -146,7 +183,7 @@ class Component:
         self.block.policy[:] = self.block.first_choice[:-1] + chosen.astype(np.uintp)
 
     def evaluate(self, enough: float) -> bool:
-        """Find the values of the policy: by elimination or, where that is dear, by sweeps.
+        """Find the values of the policy: by elimination or, where it is too dear, by sweeps.
 
         Parameters
         ----------
@@ -166,7 +203,11 @@ class Component:
             self.is_dear = True
         repeats = 1 + BUDGET // (self.size + self.lengths[1])
         change = np.inf
+        work = 0
         while not change <= enough and not self.run.out_of_time:
+            if self._may_be_dense(work):
+                return self._eliminate_densely() is not None or self.run.out_of_time
+            work += BUDGET
             change, increase, sweeps = iteration.follow_jit(*sizes, repeats, enough, self.numbers)
             self.run.visits[0] += sweeps * self.size
             self.run.reporter.report(
@@ -192,19 +233,39 @@ class Component:
         )
         return int(changed)
 
-    def prove(self, allowed: float) -> float:
-        """Prove errors for the values as they are, or better ones; return the width."""
+    def prove(self, allowed: float, *, last: bool = False) -> float:
+        """Prove errors for the values as they are, or better ones; return the width.
+
+        Parameters
+        ----------
+        allowed : float
+            The width that is good enough.
+        last : bool
+            Whether there is no other way left: then elimination in a dense matrix may take longer
+            than the sweeps did.
+        """
         run = self.run
-        if self.rearranged is not None:
-            block, numbers, sequence = self.rearranged
-            iteration.put_back_jit(self.size, block, numbers, sequence, self.block, self.numbers)
+        self._put_back()
+        width = self._prove(allowed, BUDGET if self.is_dear else MOST)
+        dense = (last or self.is_dear) and allowed > self.size * self.floor / 8
+        if not width <= allowed and dense and self._may_be_dense(np.inf):
+            width = self._better_of(width, self._settle_densely)
+            if width > allowed:
+                # Values are as exact now as they can be: rounding on all steps may be less.
+                width = self._better_of(width, lambda: self._prove(allowed, 0))
+        if width <= allowed or np.isfinite(width):
+            return float(width)
+        return run.prove(self.number, allowed, max_sweeps=1000)
+
+    def _prove(self, allowed: float, most: int) -> float:
+        run = self.run
         width = topological.prove_jit(
             self.start,
             self.stop,
             run.rows,
             self.outside,
             allowed,
-            BUDGET if self.is_dear else MOST,
+            most,
             self.who,
             run.problem.has_one_sign,
             self.block,
@@ -213,6 +274,114 @@ class Component:
             run.errors,
             run.policy,
         )
-        if width <= allowed or np.isfinite(width):
-            return float(width)
-        return run.prove(self.number, allowed, max_sweeps=1000)
+        return float(width)
+
+    def _better_of(self, width: float, prove: Callable[[], float]) -> float:
+        """Prove errors in another way; keep what is there if it is within a smaller width."""
+        arrays = self.run.values, self.run.errors, self.run.policy
+        kept = [array[self.states] for array in arrays]
+        other = prove()
+        if other < width:
+            return other
+        for array, parts in zip(arrays, kept, strict=True):
+            array[self.states] = parts
+        return width
+
+    def settle(self) -> float:
+        """Eliminate the policy that sweeps have found, where that takes no longer than they did.
+
+        It is improved and proven, see :mod:`gamedp.kernels.policy_proofs`; return the width. Where
+        that is infinite, sweeps go on from its values.
+        """
+        run, work = self.run, self.memory[iteration.WORK]
+        self.ripe = 2 * work
+        self._put_back()
+        most = int(min(work / 4, MOST))
+        question = self.start, self.stop, run.rows
+        answer = run.values, run.errors, run.policy
+        width = policy_proofs.prove_policy_jit(
+            *question,
+            self.outside,
+            most,
+            run.problem.has_one_sign,
+            self.who,
+            self.block,
+            self.numbers,
+            *answer,
+        )
+        if not np.isfinite(width) and self._may_be_dense(work):
+            width = self._settle_densely()
+        if np.isfinite(width):
+            self.rearranged = None
+        elif self.rearranged is not None:
+            _, numbers, sequence = self.rearranged
+            numbers[blocks.VALUE] = self.numbers[blocks.VALUE, sequence]
+        return float(width)
+
+    def _may_be_dense(self, work: float) -> bool:
+        """Say whether to eliminate in a dense matrix takes no longer than so many transitions."""
+        rows = self.size * (2 if self.who == iteration.SWAPS else 1)
+        return rows <= DENSE and rows**3 / 3 <= CHEAP * work
+
+    def _settle_densely(self) -> float:
+        run = self.run
+        question = self.start, self.stop, run.rows
+        found = (-1, np.inf, np.inf)
+        for _ in range(policy_proofs.ROUNDS):
+            relative = self._eliminate_densely()
+            if relative is None:
+                found = (-1, np.inf, np.inf)
+                break
+            found = policy_proofs.look_around_jit(
+                *question,
+                relative,
+                self.who,
+                self.block,
+                self.numbers,
+                run.values,
+                run.errors,
+                run.policy,
+            )
+            if found[0] <= 0:
+                break
+        width = policy_proofs.grant_jit(
+            *question,
+            self.outside,
+            run.problem.has_one_sign,
+            *found,
+            self.numbers,
+            run.values,
+            run.errors,
+        )
+        return float(width)
+
+    def _eliminate_densely(self) -> float | None:
+        """Set the numbers to those of the policy; return how far off the weights are.
+
+        None if time is up or play stays for ever, with the numbers as they were.
+        """
+        block, size = self.block, self.size
+        if self.who == iteration.SWAPS:
+            block, size = policy_proofs.mirrored_jit(size, block), 2 * size
+        matrix = np.zeros((size, size + elimination.EXTRA))
+        costs = np.empty(size)
+        clear = elimination.lay_out_jit(size, self.run.rows.discount, block, matrix, costs)
+        narrowest = np.inf
+        for first in range(0, size, PANEL):
+            last = min(first + PANEL, size)
+            narrowest = min(narrowest, elimination.divide_jit(first, last, size, matrix, costs))
+            if narrowest == 0 or self.run.out_of_time:
+                return None
+            elimination.put_in_jit(first, last, last, size, size, matrix, costs)
+            self.run.reporter.report(
+                last, size, f"component {self.number:,}: {last:,} of {size:,} states eliminated"
+            )
+        numbers = np.zeros((blocks.NUMBERS, size))
+        relative = elimination.conclude_jit(size, clear, narrowest, matrix, costs, numbers)
+        self.numbers[:] = numbers[:, : self.size]
+        return float(relative)
+
+    def _put_back(self) -> None:
+        if self.rearranged is not None:
+            block, numbers, sequence = self.rearranged
+            iteration.put_back_jit(self.size, block, numbers, sequence, self.block, self.numbers)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gamedp.certificate import Certificate, EquilibriumCertificate, StagedCertificate
+from gamedp.certificate.claim import ARRAYS
 from gamedp.errors import DamagedFileError
 from gamedp.storage.arrays import check_arrays, length
 from gamedp.storage.folder import MANIFEST, read_folder, write_folder
@@ -21,14 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["load_certificate", "save_certificate"]
 
 NOUN = "certificate"
-
-ARRAYS = (
-    *("lower", "upper"),
-    *("lower_rest", "upper_rest"),
-    *("lower_ranks", "upper_ranks"),
-    *("lower_gains", "upper_gains", "escapes"),
-    *("bias_lower", "bias_upper"),
-)
 
 
 KINDS: dict[str, tuple[type[_Kinds], tuple[str, ...]]] = {

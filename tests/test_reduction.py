@@ -240,11 +240,12 @@ def test_a_negative_cycle_on_the_way_to_the_target_is_minus_infinity():
     assert solution.width == 0
 
 
-def test_rewards_that_cancel_out_in_a_cycle_are_refused():
+def test_rewards_that_cancel_out_in_a_cycle():
     model = chain([{1: 1.0}, {2: 1.0}], [{0: 1.0}], [], rewards=[2.0, 0.0, -2.0])
     objective = gamedp.TotalReward(MIN, until=[2])
-    with pytest.raises(gamedp.UnsupportedProblemError, match="both positive and negative"):
-        gamedp.solve(model, objective, gamedp.TopologicalValueIteration())
+    solution = gamedp.solve(model, objective, gamedp.TopologicalValueIteration())
+    assert solution.values.tolist() == [0.0, -2.0, 0.0]
+    assert solution.policy.tolist() == [1, 2, -1]
 
 
 def test_infinite_both_ways_is_refused():

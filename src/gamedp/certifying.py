@@ -114,7 +114,8 @@ def _proven(solution: Solution, plain: Certificate) -> Certificate:
             continue
         if _is_close(plain, certificate):
             return certificate
-        if narrowest is None or _width(certificate) < _width(narrowest):
+        contradicts = (plain.lower > certificate.upper) | (plain.upper < certificate.lower)
+        if not contradicts.any() and (narrowest is None or _width(certificate) < _width(narrowest)):
             narrowest = certificate
     if narrowest is not None:
         return narrowest

@@ -186,10 +186,9 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
 def _check_array(model: Model, certificate: Certificate, name: str, *, finite: bool) -> None:
     array = getattr(certificate, name)
     kind: type = np.int64 if name.endswith(("ranks", "gains", "escapes")) else np.float64
-    rows = ()
+    shape: tuple[int, ...] = (model.num_states,)
     if name.endswith("rest"):
-        rows = (min(len(array) if array.ndim == 2 else 1, MOST_RESTS),)
-    shape = (*rows, model.num_states)
+        shape = (min(len(array) if array.ndim == 2 else 1, MOST_RESTS), *shape)
     if array.dtype != kind or array.shape != shape:
         message = (
             f"{name} holds {array.dtype} of shape {array.shape}; it must hold {kind.__name__} of "

@@ -63,7 +63,7 @@ def gathered(rows, start, values, errors):
     """Return the component from `start` on by itself, its numbers, and what `gather` returns."""
     stop = len(values)
     block, *found = blocks.isolate_jit(start, stop, start, stop, rows, values, errors)
-    return block, np.zeros((4, stop - start)), found
+    return block, np.zeros((blocks.NUMBERS, stop - start)), found
 
 
 def copied(argument):

@@ -154,7 +154,7 @@ def test_what_rests_must_look_like():
     size = model.num_states
     for rest, match in (
         (np.zeros(size), "lower_rest holds float64 of shape"),
-        (np.zeros((9, size)), "up to 8 such"),
+        (np.zeros((9, size)), rf"it must hold float64 of shape \(8, {size}\)"),
         (np.zeros((1, size), np.float32), "lower_rest holds float32"),
         (np.full((1, size), np.nan), "must be finite"),
         (np.full((1, size), np.inf), "must be finite"),

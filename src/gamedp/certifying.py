@@ -16,6 +16,7 @@ import numpy as np
 
 from gamedp.certificate import Certificate, verify
 from gamedp.certificate.verifying import recompute
+from gamedp.certifying_equilibria import certify_equilibrium
 from gamedp.descents import Ranking
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.objectives import AverageReward, FiniteHorizon, TotalReward
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.certificate import EquilibriumCertificate
     from gamedp.model import Model
 
     Floats = NDArray[np.float64]
@@ -53,9 +55,11 @@ SHIFT = 1000
 """Where all bounds are so small, what is added to them counts 2 to the power of minus this."""
 
 
-def certify(solution: Solution) -> Certificate:
+def certify(solution: Solution) -> Certificate | EquilibriumCertificate:
     """Return a certificate of a solution; see :meth:`gamedp.Solution.certificate`."""
     model, objective = solution.model, solution.objective
+    if solution.guarantee is Guarantee.EQUILIBRIUM:
+        return certify_equilibrium(solution)
     if solution.guarantee is not Guarantee.TWO_SIDED:
         message = (
             f"there is no certificate for a solution whose guarantee is {solution.guarantee.name}: "

@@ -94,6 +94,15 @@ class Problem:
             or (isinstance(self.objective, TotalReward) and self.model.structure.always_ends)
         )
 
+    @functools.cached_property
+    def has_one_sign(self) -> bool:
+        """Whether no two rewards or payoffs have different signs."""
+        lowest, highest = 0.0, 0.0
+        for earned in (self.model.rewards, self.model.payoffs):
+            lowest = min(lowest, float(earned.min(initial=0.0)))
+            highest = max(highest, float(earned.max(initial=0.0)))
+        return lowest == 0 or highest == 0
+
     def rows(self) -> bellman.Rows:
         """Return Bellman's equation of the problem as the kernels take it."""
         model = self.model

@@ -24,7 +24,7 @@ from scipy import sparse
 from gamedp.certificate.sides import turned
 from gamedp.certificate.worth import exact_worth, slices, worths
 from gamedp.kernels import sparse_elimination
-from gamedp.kernels.blocks import VALUE, Block
+from gamedp.kernels.blocks import ERROR, VALUE, Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -315,8 +315,8 @@ class _Chain:
             targets=self.targets,  # type: ignore[arg-type] # as in all blocks: looked up unsigned
             chances=self.chances,
         )
-        numbers = np.zeros((4, count))
-        terms = sparse_elimination.eliminate_jit(count, discount, block, MOST_TERMS, numbers)
+        numbers = np.zeros((ERROR + 1, count))
+        terms, _ = sparse_elimination.eliminate_jit(count, discount, block, MOST_TERMS, numbers)
         return numbers[VALUE] if terms >= 0 else None
 
     def solve_slowly(self, discount: float, known: Floats) -> list[Decimal] | None:

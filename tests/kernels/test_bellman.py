@@ -114,7 +114,7 @@ def test_components_solved_in_the_kernel_are_proven(case):
     num_states = len(values)
     values[-1], errors[-1] = 0.25, 1e-3  # known to within so much
     args = (np.array([0, 1, num_states]), np.array([False, True]), rows, 1 << 20, 1e-6, 100, True)
-    args += (False, bool((rows.probabilities < 0).any()))
+    args += (False, bool((rows.probabilities < 0).any()), False)
     for solve in (topological.solve_components_jit, topological.solve_components):
         found = [array.copy() for array in (values, errors, policy)]
         done = solve(0, 2, *args, *found, np.zeros(1, np.int64), np.empty((2, 100)))

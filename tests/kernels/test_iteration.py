@@ -49,7 +49,7 @@ def test_elimination_solves_the_policys_equation(case, seed):
     choose(block, size, seed)
     arguments = (size, rows.discount, block, 1 << 20, numbers)
     compiled, plain = twins(sparse_elimination, "eliminate", *arguments)
-    assert compiled[0] == plain[0] >= 0
+    assert compiled[0][0] == plain[0][0] >= 0
     for one, other in zip(compiled[1], plain[1], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
     matrix, known = system(block, size, rows.discount)
@@ -63,11 +63,11 @@ def test_an_elimination_that_fails_changes_nothing():
     _, block, numbers, (size, *_) = component((5, 12, 1.0, True, False))
     numbers[:] = 7.0
     eliminate = sparse_elimination.eliminate_jit
-    assert eliminate(size, 1.0, block, 0, numbers) == sparse_elimination.DEAR
+    assert eliminate(size, 1.0, block, 0, numbers)[0] == sparse_elimination.DEAR
     block.leaving[:] = 0.0
-    assert eliminate(size, 1.0, block, 1 << 20, numbers) == sparse_elimination.STAYS
+    assert eliminate(size, 1.0, block, 1 << 20, numbers)[0] == sparse_elimination.STAYS
     assert (numbers == 7.0).all()
-    assert eliminate(size, 0.5, block, 1 << 20, numbers) >= 0
+    assert eliminate(size, 0.5, block, 1 << 20, numbers)[0] >= 0
 
 
 @relaxed
@@ -119,7 +119,7 @@ def test_what_is_turned_leads_out_and_comes_back():
     assert (block.signs * numbers[blocks.VALUE] < 0).all()  # worse than anything for everyone
     found = np.zeros_like(numbers)
     eliminate = sparse_elimination.eliminate_jit
-    assert eliminate(sizes[0], rows.discount, turned, 1 << 20, found) >= 0
+    assert eliminate(sizes[0], rows.discount, turned, 1 << 20, found)[0] >= 0
     put_back = iteration.put_back_jit
     put_back(sizes[0], turned, found, sequence, block, numbers)
     matrix, known = system(block, sizes[0], rows.discount)
@@ -134,7 +134,7 @@ def test_dwelling_weights_count_the_longest_of_equally_good_ways(seed):
     values, errors, policy = blank(rows)
     block, numbers, _ = gathered(rows, 1, values, errors)
     iteration.begin_jit(9, block)
-    assert sparse_elimination.eliminate_jit(9, 1.0, block, 1 << 20, numbers) >= 0
+    assert sparse_elimination.eliminate_jit(9, 1.0, block, 1 << 20, numbers)[0] >= 0
     kept = block.policy.copy()
     assert iteration.dwell_jit(9, 1.0, block, 1 << 20, numbers)
     np.testing.assert_array_equal(block.policy, kept)
@@ -143,6 +143,8 @@ def test_dwelling_weights_count_the_longest_of_equally_good_ways(seed):
             inside = slice(*map(int, block.first_transition[choice : choice + 2]))
             length = block.chances[inside] @ numbers[blocks.WEIGHT, block.targets[inside]]
             assert numbers[blocks.WEIGHT, state] >= (1 + length) * (1 - 1e-6)
-    width = topological.prove_jit(1, 10, rows, 0.0, 1e-9, 1 << 20, block, numbers, errors, policy)
+    who = iteration.chooser_jit(9, block, False)
+    question = rows, 0.0, 1e-9, 1 << 20, who, False
+    width = topological.prove_jit(1, 10, *question, block, numbers, values, errors, policy)
     assert width < 1e-9
     assert (errors[:-1] <= width * (1 + 1e-9)).all()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
+from gamedp.certificate.base import AnyCertificate, check_array, check_digest
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.model import check_finite
 from gamedp.objectives import (
@@ -20,8 +21,6 @@ from gamedp.objectives import (
 )
 
 if TYPE_CHECKING:
-    import os
-
     from numpy.typing import NDArray
 
     from gamedp.model import Model
@@ -42,8 +41,8 @@ MOST_RESTS = 8
 LARGEST_REST = 2.0**1000
 
 
-@attrs.frozen(eq=False, kw_only=True, repr=False)
-class Certificate:
+@attrs.frozen(eq=False, kw_only=True, repr=False, getstate_setstate=False)
+class Certificate(AnyCertificate):
     """Bounds of all values of a model, with what :func:`gamedp.verify` needs to check them.
 
     Made by :meth:`gamedp.Solution.certificate`; or by hand, as all that counts is whether it is
@@ -83,9 +82,6 @@ class Certificate:
         :meth:`gamedp.Model.digest` of the model.
     """
 
-    objective: Objective
-    lower: Floats
-    upper: Floats
     lower_rest: Floats | None = None
     upper_rest: Floats | None = None
     rest_shift: int = 0
@@ -97,42 +93,6 @@ class Certificate:
     bias_lower: Floats | None = None
     bias_upper: Floats | None = None
     draw: float = 0.0
-    digest: str
-
-    def __attrs_post_init__(self) -> None:
-        """Keep read-only views of the arrays."""
-        for field in attrs.fields(type(self)):
-            array = getattr(self, field.name)
-            if isinstance(array, np.ndarray):
-                array = array.view()
-                array.flags.writeable = False
-                object.__setattr__(self, field.name, array)
-
-    def __repr__(self) -> str:
-        """Say what is claimed, of how many states."""
-        return f"<Certificate of {len(self.lower):,} states: {type(self.objective).__name__}>"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the fields."""
-        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Set the fields and lock the arrays again: pickle returns them writable."""
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
-        self.__attrs_post_init__()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the certificate as a folder that :func:`gamedp.load_certificate` reads.
-
-        Parameters
-        ----------
-        path
-            The folder, made if it does not exist. Another certificate in it is replaced.
-        """
-        from gamedp.storage import save_certificate  # noqa: PLC0415 - checking needs no storage
-
-        save_certificate(self, path)
 
 
 def may_drift(model: Model, objective: Objective) -> bool:
@@ -147,14 +107,7 @@ def sums_until(objective: Objective) -> bool:
 
 def check_complete(model: Model, certificate: Certificate) -> Objective:
     """Return the objective with masks, if the certificate is of this model and has all it needs."""
-    digest = model.digest()
-    if certificate.digest != digest:
-        message = (
-            f"the certificate is of another model: of the one with the digest "
-            f"{certificate.digest[:16]}…, while this one's is {digest[:16]}…. Check it with the "
-            "model that it was made for."
-        )
-        raise CertificateError(message)
+    check_digest(model, certificate)
     check_finite(model)
     objective = resolved(certificate.objective, model)
     _check_supported(model, objective)
@@ -186,15 +139,10 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
 def _check_array(model: Model, certificate: Certificate, name: str, *, finite: bool) -> None:
     array = getattr(certificate, name)
     kind: type = np.int64 if name.endswith(("ranks", "gains", "escapes")) else np.float64
-    shape: tuple[int, ...] = (model.num_states,)
+    rows: tuple[int, ...] = ()
     if name.endswith("rest"):
-        shape = (min(len(array) if array.ndim == 2 else 1, MOST_RESTS), *shape)
-    if array.dtype != kind or array.shape != shape:
-        message = (
-            f"{name} holds {array.dtype} of shape {array.shape}; it must hold {kind.__name__} of "
-            f"shape {shape}" + (f", or up to {MOST_RESTS} such." if name.endswith("rest") else ".")
-        )
-        raise CertificateError(message)
+        rows = (min(len(array) if array.ndim == 2 else 1, MOST_RESTS),)
+    check_array(name, array, kind, (*rows, model.num_states))
     if kind is np.int64:
         wrong, what = (array < -1) | (array >= 1 << 62), "it must be -1, or from 0 to 2**62 - 1"
     elif name.endswith("rest"):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 import numpy as np
 
+from gamedp.certificate.base import AnyCertificate, Verified, widest
 from gamedp.certificate.claim import Certificate, check_complete
+from gamedp.certificate.equilibrium import EquilibriumCertificate, verify_equilibrium
 from gamedp.certificate.sides import NEVER, Ending, Side, turned
+from gamedp.certificate.staged import StagedCertificate, verify_staged
 from gamedp.certificate.worth import Rows, exact_worth, exactly_keeps, slices, worths
-from gamedp.errors import CertificateError
-from gamedp.model import describe_choice
+from gamedp.errors import CertificateError, InvalidParameterError
+from gamedp.model import Model, describe_choice
 from gamedp.objectives import (
     AverageReward,
     Discounted,
@@ -21,43 +24,36 @@ from gamedp.objectives import (
     Reachability,
     TotalReward,
 )
+from gamedp.staged_model import StagedModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from gamedp.model import Model
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["Verified", "check_ends", "compare", "progresses", "recompute", "verify"]
+__all__ = ["check_ends", "compare", "progresses", "recompute", "verify"]
 
 
-@attrs.frozen
-class Verified:
-    """What :func:`verify` has found to be true.
-
-    Attributes
-    ----------
-    claim : str
-        In words.
-    width : float
-        The largest distance of an upper from a lower bound.
-    states, choices : int
-        Size of the model.
-    in_rationals : int
-        Inequalities that were too close for floating point, and were decided in rational numbers.
-    """
-
-    claim: str
-    width: float
-    states: int
-    choices: int
-    in_rationals: int
+def _check_kinds(model: Any, certificate: Any) -> None:
+    """Refuse what is no model, and what is no certificate."""
+    if not isinstance(model, (Model, StagedModel)):
+        way_out = "its `.model`" if hasattr(model, "model") else "what gamedp.compile returns"
+        message = f"{model!r} is no model; give {way_out}."
+        raise InvalidParameterError(message)
+    if not isinstance(certificate, AnyCertificate):
+        message = (
+            f"{certificate!r} is no certificate; solution.certificate() makes one, and "
+            "gamedp.load_certificate reads one from a folder."
+        )
+        raise InvalidParameterError(message)
 
 
-def verify(model: Model, certificate: Certificate) -> Verified:
+def verify(
+    model: Model | StagedModel,
+    certificate: Certificate | EquilibriumCertificate | StagedCertificate,
+) -> Verified:
     """Check a certificate, without trust in who made it.
 
     What is accepted holds for every model whose probabilities are positive where the stored ones
@@ -70,9 +66,8 @@ def verify(model: Model, certificate: Certificate) -> Verified:
 
     Parameters
     ----------
-    model : Model
-        Of one or two players.
-    certificate : Certificate
+    model : Model or StagedModel
+    certificate : Certificate, EquilibriumCertificate or StagedCertificate
 
     Returns
     -------
@@ -87,6 +82,8 @@ def verify(model: Model, certificate: Certificate) -> Verified:
         If there are no certificates for such a problem.
     InvalidModelError
         If a reward or payoff is not finite, or probabilities are far from summing to one.
+    InvalidParameterError
+        If this is no model, or no certificate.
 
     Examples
     --------
@@ -115,6 +112,14 @@ def verify(model: Model, certificate: Certificate) -> Verified:
         ...
     gamedp.errors.CertificateError: lower[0] = 1.0 of state 0 is not certified: no action...
     """
+    _check_kinds(model, certificate)
+    if isinstance(model, StagedModel) and isinstance(certificate, StagedCertificate):
+        return verify_staged(model, certificate)
+    if isinstance(model, StagedModel) or isinstance(certificate, StagedCertificate):
+        message = f"{certificate!r} cannot be of {model!r}: one of them is of a staged game."
+        raise CertificateError(message)
+    if isinstance(certificate, EquilibriumCertificate):
+        return verify_equilibrium(model, certificate)
     objective = check_complete(model, certificate)
     with np.errstate(all="ignore"):  # what overflows is decided in rational numbers
         if isinstance(objective, FiniteHorizon):
@@ -123,12 +128,9 @@ def verify(model: Model, certificate: Certificate) -> Verified:
         else:
             sides = (turned(model, certificate, objective, sign) for sign in (1.0, -1.0))
             in_rationals = sum(_check_side(model, side) for side in sides)
-    different = certificate.lower != certificate.upper
-    with np.errstate(over="ignore"):
-        widths = certificate.upper[different] - certificate.lower[different]
     return Verified(
         claim=_words(objective),
-        width=float(widths.max(initial=0.0)),
+        width=widest(certificate),
         states=model.num_states,
         choices=model.num_choices,
         in_rationals=in_rationals,

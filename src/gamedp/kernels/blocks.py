@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 ONE = np.uintp(1)
 
-VALUE, SLOPE, WEIGHT, SHARE = 0, 1, 2, 3
-"""The rows of the numbers that a sweep computes for each state of a component, (4, S)."""
+VALUE, SLOPE, WEIGHT, SHARE, ERROR = 0, 1, 2, 3, 4
+"""The rows of the numbers that are computed for each state of a component, (NUMBERS, S): four by a
+sweep, and how far off values are by an elimination."""
+NUMBERS = 5
 
 
 class Block(NamedTuple):

@@ -267,7 +267,7 @@ def iterate(
         The change that is small enough to prove something.
     max_sweeps : int
         Full sweeps at most, those of earlier calls included.
-    numbers : (4, S)
+    numbers : (NUMBERS, S)
         Values to begin with, and else zero.
     memory : (MEMORY,)
         What is remembered between calls, zero at first.
@@ -311,7 +311,7 @@ def iterate(
         if ripe and not dear:
             terms = STAYS
             while terms == STAYS:
-                terms = eliminate_jit(num_states, discount, block, int(may), numbers)
+                terms, _ = eliminate_jit(num_states, discount, block, int(may), numbers)
                 if not may_stay or memory[LED] > 0.0:
                     break
                 if terms == STAYS:
@@ -399,7 +399,7 @@ def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Fl
             if longest > numbers[WEIGHT, state] * (1.0 + 1e-9):
                 numbers[WEIGHT, state] = longest
         if changed > 0:
-            terms = eliminate_jit(num_states, discount, block, most, numbers)
+            terms, _ = eliminate_jit(num_states, discount, block, most, numbers)
     for state in range(np.uintp(num_states)):
         block.policy[state] = policy[state]
         numbers[VALUE, state] = values[state]

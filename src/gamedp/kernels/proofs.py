@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.kernels.bellman import backup_jit
-from gamedp.kernels.blocks import VALUE, WEIGHT, isolate_jit
+from gamedp.kernels.blocks import NUMBERS, VALUE, WEIGHT, isolate_jit
 from gamedp.kernels.jit import compiled, inlined
 
 if TYPE_CHECKING:
@@ -424,7 +424,7 @@ def certify(
         The largest error that the component adds to those outside; infinite if the weights do not
         suffice for a proof.
     """
-    numbers = np.empty((4, stop - start))
+    numbers = np.empty((NUMBERS, stop - start))
     for position in range(start, stop):
         numbers[VALUE, position - start] = values[rows.order[position]]
         numbers[WEIGHT, position - start] = weights[rows.order[position]]

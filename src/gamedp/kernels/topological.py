@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.kernels.blocks import (
+    NUMBERS,
     SHARE,
     SLOPE,
     VALUE,
@@ -24,6 +25,7 @@ from gamedp.kernels.iteration import (
     CHANGING_LITTLE,
     EXACT,
     MEMORY,
+    SWAPS,
     SWEEPS,
     begin_jit,
     chooser_jit,
@@ -31,6 +33,7 @@ from gamedp.kernels.iteration import (
     iterate_jit,
 )
 from gamedp.kernels.jit import compiled
+from gamedp.kernels.policy_proofs import prove_policy_jit
 from gamedp.kernels.proofs import UNIT, allot_jit, check_jit, conclude_jit
 
 if TYPE_CHECKING:
@@ -110,6 +113,17 @@ def newton(
 newton_jit = compiled(newton)
 
 
+def follow(start: int, size: int, rows: Rows, block: Block, policy: Integers) -> None:
+    """Give the states of a component the choices of the gathered one."""
+    for number in range(size):
+        state = rows.order[start + number]
+        chosen = block.policy[number] - block.first_choice[number]
+        policy[state] = rows.choice_offsets[state] + chosen
+
+
+follow_jit = compiled(follow)
+
+
 def prove(
     start: int,
     stop: int,
@@ -117,15 +131,20 @@ def prove(
     outside: float,
     tolerance: float,
     most: int,
+    who: int,
+    one_sign: bool,
     block: Block,
     numbers: Floats,
+    values: Floats,
     errors: Floats,
     policy: Integers,
 ) -> float:
     """Prove errors for the values of a gathered component by the weights that came along.
 
-    Where they do not suffice, for choices that are as good as those of the policy take longer,
-    weights that count the longest ways are tried.
+    Where rounding on all the steps of play is too much, the policy is eliminated, for an error that
+    does not grow with them (:mod:`gamedp.kernels.policy_proofs`). Where neither suffices, for
+    choices that are as good as those of the policy take longer, weights that count the longest ways
+    are tried.
 
     Parameters
     ----------
@@ -134,7 +153,11 @@ def prove(
     tolerance : float
         The width that is good enough.
     most : int
-        How many terms other weights may take, see :func:`gamedp.kernels.iteration.dwell`.
+        How many terms eliminations may take.
+    who : int
+        Who chooses, see :func:`gamedp.kernels.iteration.chooser`.
+    one_sign : bool
+        Whether no reward or payoff of the model has the other's sign.
 
     Returns
     -------
@@ -142,23 +165,62 @@ def prove(
         As of :func:`gamedp.kernels.proofs.allot`.
     """
     size = stop - start
+    follow_jit(start, size, rows, block, policy)
     for number in range(size):
-        state = rows.order[start + number]
-        chosen = block.policy[number] - block.first_choice[number]
-        policy[state] = rows.choice_offsets[state] + chosen
+        values[rows.order[start + number]] = numbers[VALUE, number]
+    width = best_width = np.inf
+    best = np.empty(0)
+    by_policy = False
+    for attempt in range(3):
+        if attempt == 2 and (
+            who == SWAPS
+            or rows.discount < 1.0
+            or not dwell_jit(size, rows.discount, block, most, numbers)
+        ):
+            break
         if rows.discount < 1.0:
-            numbers[WEIGHT, number] = 1.0 / (1.0 - rows.discount)
-    width = np.inf
-    for attempt in range(2):
-        if attempt == 1 and not dwell_jit(size, rows.discount, block, most, numbers):
-            return width
+            for number in range(size):
+                numbers[WEIGHT, number] = 1.0 / (1.0 - rows.discount)
         least, most_errors = check_jit(
             start, stop, start, rows, outside, block, numbers, 0.0, np.inf, policy
         )
         width = float(allot_jit(start, stop, rows, outside, least, most_errors, numbers, errors))
-        if width <= tolerance or most == 0 or rows.discount < 1.0:
+        if width <= tolerance or most == 0:
             return width
-    return width
+        if attempt > 0 and width < best_width:
+            best_width = width
+            by_policy = False
+            for number in range(size):
+                best[number] = errors[rows.order[start + number]]
+        if attempt == 0:
+            # These values come close to the policy's at least, so that no proof up to now is kept.
+            best_width = float(
+                prove_policy_jit(
+                    start,
+                    stop,
+                    rows,
+                    outside,
+                    most,
+                    one_sign,
+                    who,
+                    block,
+                    numbers,
+                    values,
+                    errors,
+                    policy,
+                )
+            )
+            if best_width <= tolerance:
+                return best_width
+            by_policy = True
+            best = np.empty(size)
+            for number in range(size):
+                best[number] = errors[rows.order[start + number]]
+    for number in range(size):
+        errors[rows.order[start + number]] = best[number]
+    if by_policy:
+        follow_jit(start, size, rows, block, policy)
+    return best_width
 
 
 prove_jit = compiled(prove)
@@ -176,6 +238,7 @@ def solve_components(
     proves: bool,
     may_stay: bool,
     swaps: bool,
+    one_sign: bool,
     values: Floats,
     errors: Floats,
     policy: Integers,
@@ -197,6 +260,8 @@ def solve_components(
         Whether policies may stay in a component for ever, which is worst for who could.
     swaps : bool
         Whether players change places somewhere.
+    one_sign : bool
+        Whether no reward or payoff has the other's sign.
     visits : (1,) int64
         Counts the states visited.
     scratch : (2, R) float64
@@ -209,15 +274,18 @@ def solve_components(
     """
     enough = visits[0] + budget
     guess = 0.0
-    block = reserve_jit(0, 0, 0, rows)
-    numbers = np.empty((4, 0))
+    # Numbers are of one type here and where these kernels are called from outside: so each is
+    # compiled once.
+    nothing = np.int64(0)
+    block = reserve_jit(nothing, nothing, nothing, rows)
+    numbers = np.empty((NUMBERS, 0))
     memory = np.empty(MEMORY)
     results, slacks = scratch
     for number in range(first, last):
         if visits[0] > enough:
             return number
-        start = component_offsets[number]
-        stop = component_offsets[number + 1]
+        start = np.int64(component_offsets[number])
+        stop = np.int64(component_offsets[number + 1])
         if not nontrivial[number]:
             state = rows.order[start]
             if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
@@ -229,7 +297,7 @@ def solve_components(
             return number
         num_choices, num_transitions = measure_jit(start, stop, rows)
         if size > numbers.shape[1]:
-            numbers = np.empty((4, 2 * size))
+            numbers = np.empty((NUMBERS, 2 * size))
         if (
             size > len(block.signs)
             or num_choices > len(block.known)
@@ -237,8 +305,10 @@ def solve_components(
         ):
             block = reserve_jit(2 * size, 2 * num_choices, 2 * num_transitions, rows)
         key_state, outside = gather_jit(start, stop, start, stop, rows, values, errors, block)
-        most = 0
         done = EXACT
+        num_inner = np.int64(block.first_transition[num_choices])
+        length = 64 * (size + num_inner)
+        who = chooser_jit(size, block, swaps)
         if key_state >= 0:
             # Neighbouring components tend to have similar values.
             sweeps = newton_jit(size, rows.discount, key_state, guess, block, numbers)
@@ -249,31 +319,40 @@ def solve_components(
                 numbers[SLOPE, member] = numbers[WEIGHT, member] = numbers[SHARE, member] = 0.0
             begin_jit(size, block)
             memory[:] = 0.0
-            num_inner = int(block.first_transition[num_choices])
-            length = 64 * (size + num_inner)
             done = iterate_jit(
                 size,
                 num_choices,
                 num_inner,
                 rows.discount,
-                chooser_jit(size, block, swaps),
+                who,
                 may_stay,
                 0.01 * tolerance,
-                LONG,
+                np.int64(LONG),
                 max(length, LEAST_WORK),
                 block,
                 numbers,
                 memory,
             )
             sweeps = int(memory[SWEEPS])
-            most = 0 if swaps else length
         visits[0] += abs(sweeps) * size
-        for member in range(size):
-            values[rows.order[start + member]] = numbers[VALUE, member]
         if sweeps < 0 or done < CHANGING_LITTLE:
+            for member in range(size):
+                values[rows.order[start + member]] = numbers[VALUE, member]
             return number
         width = prove_jit(
-            start, stop, rows, outside, tolerance, most, block, numbers, errors, policy
+            start,
+            stop,
+            rows,
+            outside,
+            tolerance,
+            length,
+            who,
+            one_sign,
+            block,
+            numbers,
+            values,
+            errors,
+            policy,
         )
         if not width <= tolerance:
             return number

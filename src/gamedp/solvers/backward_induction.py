@@ -137,6 +137,7 @@ class BackwardInduction:
                 True,
                 False,
                 False,
+                False,
                 run.values,
                 run.errors,
                 run.policy,

@@ -51,6 +51,7 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
             run.problem.is_proper,
             run.problem.endless_is_worst,
             run.problem.model.has_swaps,
+            run.problem.has_one_sign,
             run.values,
             run.errors,
             run.policy,

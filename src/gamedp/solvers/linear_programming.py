@@ -10,7 +10,8 @@ from gamedp.problem import Problem
 from gamedp.solution import Status
 from gamedp.solvers.base import FixedPointSolver, Support, reduction_of, support_of_proper
 from gamedp.solvers.components import share_of_tolerance, solve_by_components
-from gamedp.solvers.linear_systems import evaluate, inner_matrix, steps_of_policy
+from gamedp.solvers.gathered import Component
+from gamedp.solvers.linear_systems import inner_matrix
 from gamedp.solvers.options import positive
 from gamedp.solvers.run import Run
 
@@ -109,6 +110,8 @@ class LinearProgramming(FixedPointSolver):
         elif found.status == 1:
             run.status = Status.TIME_LIMIT
         bellman.sweep_jit(start, stop, run.rows, run.values.copy(), run.policy)
-        evaluate(run, number)
-        steps = steps_of_policy(run, number)
-        run.prove(number, share_of_tolerance(run), max_sweeps=1000, steps=steps)
+        component = Component(run, number)
+        component.take_policy()
+        allowed = share_of_tolerance(run)
+        component.evaluate(0.01 * allowed)
+        component.prove(allowed)

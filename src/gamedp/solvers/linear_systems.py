@@ -1,4 +1,4 @@
-"""What a policy is worth: linear systems, component by component."""
+"""The first policy of a component, and its equations as a matrix."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.kernels import elimination
 from gamedp.reduction.sets import positive
 
 if TYPE_CHECKING:
@@ -15,10 +14,7 @@ if TYPE_CHECKING:
     from gamedp.kernels.bellman import Rows
     from gamedp.solvers.run import Run
 
-__all__ = ["evaluate", "inner_matrix", "leading_out", "steps_of_policy"]
-
-DENSE = 2000
-"""Components of up to this many states are solved by elimination; larger ones by sparse LU."""
+__all__ = ["inner_matrix", "leading_out"]
 
 
 def leading_out(run: Run) -> NDArray[np.int64]:
@@ -37,48 +33,6 @@ def leading_out(run: Run) -> NDArray[np.int64]:
         _, via = positive(structure, everyone, ends, np.ones(model.num_choices, np.bool_))
         policy = np.where(inner & (via >= 0), via, policy)
     return policy.astype(np.int64)
-
-
-def evaluate(run: Run, number: int) -> bool:
-    """Set the values of a component to those of the run's policy; no players change places.
-
-    Returns
-    -------
-    bool
-        Whether there are such values: not where the policy stays for ever. Else nothing is changed.
-    """
-    return _solve(run, run.rows, number, run.values)
-
-
-def steps_of_policy(run: Run, number: int) -> NDArray[np.float64] | None:
-    """Return the expected steps of the run's policy within a component; None if it never leaves."""
-    rows = run.rows._replace(constants=np.ones_like(run.rows.constants))
-    steps = np.zeros_like(run.values)
-    if not _solve(run, rows, number, steps):
-        return None
-    start, stop = run.component(number)
-    return steps[rows.order[start:stop]]
-
-
-def _solve(run: Run, rows: Rows, number: int, values: NDArray[np.float64]) -> bool:
-    start, stop = run.component(number)
-    if stop - start <= DENSE:
-        return bool(elimination.evaluate_jit(start, stop, rows, run.policy, values))
-    import scipy.sparse  # noqa: PLC0415 - slow to import
-    import scipy.sparse.linalg  # noqa: PLC0415
-
-    states = rows.order[start:stop]
-    matrix, known = inner_matrix(start, stop, rows, run.policy[states], values)
-    system = scipy.sparse.csc_array(scipy.sparse.eye_array(stop - start) - matrix)
-    with np.errstate(all="ignore"):
-        try:
-            solved = scipy.sparse.linalg.splu(system).solve(known)
-        except RuntimeError:  # the matrix is singular
-            return False
-    if not np.isfinite(solved).all():
-        return False
-    values[states] = solved
-    return True
 
 
 def inner_matrix(

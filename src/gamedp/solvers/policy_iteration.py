@@ -1,18 +1,20 @@
-"""Policy iteration: the values of a policy by linear systems, then a better policy."""
+"""Policy iteration: the values of a policy by elimination, then a better policy."""
 
 from __future__ import annotations
 
 import hashlib
 
 import attrs
+import numpy as np
 
-from gamedp.kernels import elimination
+from gamedp.kernels import iteration
 from gamedp.problem import Problem
-from gamedp.reduction.unfolding import unfold
+from gamedp.reduction.unfolding import rounding_of, unfold
 from gamedp.solution import Status
 from gamedp.solvers.base import FixedPointSolver, Support, support_of_proper
 from gamedp.solvers.components import share_of_tolerance, solve_by_components
-from gamedp.solvers.linear_systems import evaluate, leading_out, steps_of_policy
+from gamedp.solvers.gathered import Component
+from gamedp.solvers.linear_systems import leading_out
 from gamedp.solvers.options import positive, whole_and_positive
 from gamedp.solvers.run import Run
 
@@ -30,17 +32,18 @@ class PolicyIteration(FixedPointSolver):
     found first (Hoffman and Karp [2]_). A model in which the players change places is unfolded
     into one state for each side.
 
-    Components are solved one by one, those of up to 2000 states by elimination without subtraction
-    [3]_, which loses no digits however long play stays, larger ones by sparse LU decomposition,
-    which is fast on sparse structures and can take much memory on others. Errors are proven for
-    the values that come out, as by :class:`TopologicalValueIteration`.
+    Components are solved one by one. Policies are evaluated by elimination without subtraction [3]_
+    along the structure of the component, which loses no digits however long play stays; only where
+    that would take too many terms, as many states that lead to random others do, by sweeps over the
+    policy's choices. Errors are proven for the values that come out, as by
+    :class:`TopologicalValueIteration`.
 
     Where play may go on for ever, which is worst then, the first policy is one that leads out.
 
     Parameters
     ----------
     max_policies : int
-        Linear systems to solve at most, for one component.
+        Policies to evaluate at most, for one component.
     max_seconds : float
         Time at most.
 
@@ -77,62 +80,65 @@ class PolicyIteration(FixedPointSolver):
         solve_by_components(run, lambda number: self._solve_one(run, number, solved))
 
     def _iterate_unfolded(self, run: Run) -> None:
-        """Solve the model of both sides of every state, and take one side's values."""
+        """Solve the model of both sides of every state, and take over what one side is worth."""
         model = unfold(run.problem.model)
         twice = Run(Problem(model, run.problem.objective), run.tolerance, None)
         twice.reporter, twice.max_seconds = run.reporter, run.max_seconds
         self.iterate(twice)
         run.status, run.visits = twice.status, twice.visits
-        run.values = twice.values[: run.problem.model.num_states].copy()
-        run.prove_all()
+        # In place: all of these are the first half of twice as many.
+        run.values[:] = twice.values[: len(run.values)]
+        run.errors[:] = twice.errors[: len(run.values)]
+        run.policy[:] = twice.policy[: len(run.values)]
+        lost = rounding_of(run.problem.model)
+        if lost > 0:
+            run.errors[:] = np.nextafter(run.errors + lost, np.inf)
 
     def _solve_one(self, run: Run, number: int, solved: _Count) -> None:
         """Improve the policy of a component, the minimisers' against each of the maximisers'."""
-        start, stop = run.component(number)
-        sides = run.rows.maximise[run.rows.order[start:stop]]
-        opponents = sides.any() and not sides.all()
+        component = Component(run, number)
+        component.take_policy()
+        allowed = share_of_tolerance(run)
+        enough = 0.01 * allowed
+        while True:
+            self._improve(run, component, enough, solved)
+            width = component.prove(allowed)
+            if width <= allowed or not component.is_dear or run.status is not Status.SOLVED:
+                return
+            if enough <= component.floor:
+                return
+            enough /= 16
+
+    def _improve(self, run: Run, component: Component, enough: float, solved: _Count) -> None:
+        """Evaluate policies and improve them, until there is none or a limit is reached."""
+        opponents = component.who == iteration.OPPONENTS
+        first = iteration.MINIMISERS if opponents else iteration.BOTH
         # Values improve strictly, so that no policy comes again, save by rounding: then the choices
         # that differ are equally good as far as these numbers can tell.
         seen: set[bytes] = set()
-        while self._evaluate(run, number, seen, solved):
-            if self._improve(run, number, maximisers=not opponents, minimisers=True):
+        while True:
+            policy = component.block.policy[: component.size]
+            digest = hashlib.blake2b(policy.tobytes(), digest_size=16).digest()
+            if digest in seen or not component.evaluate(enough):
+                return
+            seen.add(digest)
+            solved.number += 1
+            run.visits[0] += component.size
+            run.reporter.report(solved.number, None, f"{solved.number:,} policies evaluated")
+            if run.out_of_time:
+                run.status = Status.TIME_LIMIT
+                return
+            if len(seen) >= self.max_policies:
+                run.status = Status.SWEEP_LIMIT
+                return
+            if component.improve(first, MARGIN):
                 continue
-            if not (opponents and self._improve(run, number, maximisers=True, minimisers=False)):
-                break
-        steps = steps_of_policy(run, number)
-        run.prove(number, share_of_tolerance(run), max_sweeps=1000, steps=steps)
-
-    def _evaluate(self, run: Run, number: int, seen: set[bytes], solved: _Count) -> bool:
-        """Evaluate the policy of a component; say whether it is a new one and there is time."""
-        start, stop = run.component(number)
-        policy = run.policy[run.rows.order[start:stop]]
-        digest = hashlib.blake2b(policy.tobytes(), digest_size=16).digest()
-        if digest in seen or not evaluate(run, number):
-            return False
-        seen.add(digest)
-        solved.number += 1
-        run.visits[0] += stop - start
-        run.reporter.report(solved.number, None, f"{solved.number:,} policies evaluated")
-        if len(seen) >= self.max_policies:
-            run.status = Status.SWEEP_LIMIT
-            return False
-        if run.out_of_time:
-            run.status = Status.TIME_LIMIT
-            return False
-        return True
-
-    @staticmethod
-    def _improve(run: Run, number: int, *, maximisers: bool, minimisers: bool) -> bool:
-        start, stop = run.component(number)
-        run.visits[0] += stop - start
-        changed = elimination.improve_jit(
-            start, stop, run.rows, run.values, MARGIN, maximisers, minimisers, run.policy
-        )
-        return bool(changed)
+            if not (opponents and component.improve(iteration.MAXIMISERS, MARGIN)):
+                return
 
 
 @attrs.define
 class _Count:
-    """How many linear systems have been solved."""
+    """How many policies have been evaluated."""
 
     number: int = 0

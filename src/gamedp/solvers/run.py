@@ -101,13 +101,7 @@ class Run:
                 number += 1
         return float(self.errors.max(initial=0.0))
 
-    def prove(
-        self,
-        number: int,
-        tolerance: float,
-        max_sweeps: int,
-        steps: NDArray[np.float64] | None = None,
-    ) -> float:
+    def prove(self, number: int, tolerance: float, max_sweeps: int) -> float:
         """Prove errors for the values of a component with cycles; return the width it adds.
 
         The weights count the steps of the greedy policy first; if that does not do, of nearly
@@ -121,8 +115,6 @@ class Run:
             The width that is good enough.
         max_sweeps : int
             Sweeps over the weights at most.
-        steps : (states of the component,) float64, optional
-            The expected steps of the greedy policy, if they are known, in the order of the states.
         """
         start, stop = self.component(number)
         states = self.rows.order[start:stop]
@@ -137,10 +129,7 @@ class Run:
                 weights[states] = 1 / (1 - self.rows.discount)
             else:
                 weights[states] = 1.0
-                if mode == proofs.GREEDY and steps is not None:
-                    weights[states] = steps
-                else:
-                    self._weigh(start, stop, mode, 1e-3 * scale, max_sweeps)
+                self._weigh(start, stop, mode, 1e-3 * scale, max_sweeps)
             width = proofs.certify_jit(
                 start, stop, self.rows, PIECE, self.values, weights, self.errors, self.policy
             )
@@ -176,7 +165,8 @@ class Run:
         if reduction is None:
             check_range(problem.model, self.values)
         elif not np.isfinite(self.values).all():
-            check_range(reduction.original.model, reduction.lift(self.values), reduction.known)
+            known = reduction.fold(reduction.known)
+            check_range(reduction.original.model, reduction.lift(self.values), known)
         if not proven:
             self.prove_all()  # what does not depend on endless play is known all the same
         low, high = problem.range_of_values() if proven else (-np.inf, np.inf)
@@ -221,5 +211,5 @@ class Run:
         width = width_of(lower, upper)
         if reduction is None:
             return (self.values, lower, upper), self.policy, width
-        numbers = (reduction.lift(self.values), reduction.lift(lower), reduction.lift(upper))
-        return numbers, reduction.lift_policy(self.policy), width
+        numbers = (reduction.lift(self.values), reduction.lift(lower, -1), reduction.lift(upper, 1))
+        return numbers, reduction.lift_policy(self.policy), max(width, width_of(*numbers[1:]))

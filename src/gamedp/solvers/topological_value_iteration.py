@@ -35,14 +35,17 @@ class TopologicalValueIteration(FixedPointSolver):
     in depth-first order and, between them, by what the policy is worth: exactly, by elimination
     without subtraction, where that is not dearer than the sweeps were, else by a few sweeps over
     the choices of the policy alone. Two opponents are given sweeps; where these crawl, policies are
-    evaluated and improved in turns, as by :class:`PolicyIteration`. Where the players change
-    places, there are sweeps alone. Where two opponents can keep each other from an end, both bounds
-    of a component are swept over and deflated, as in :class:`IntervalIteration`.
+    evaluated and improved in turns, as by :class:`PolicyIteration`. Players who change places are
+    given sweeps; where these crawl, the policy is eliminated together with its mirror image. Where
+    two opponents can keep each other from an end, both bounds of a component are swept over and
+    deflated, as in :class:`IntervalIteration`.
 
     The stopping rule is a theorem: errors e with
     ``e >= |residual| + rounding + discount * sum(|P| * e)`` bound the distance to the one fixed
-    point of Bellman's operator [1]_; see :mod:`gamedp.kernels.proofs`. The idea to go by
-    components is from [2]_.
+    point of Bellman's operator [1]_; see :mod:`gamedp.kernels.proofs`. Where play stays so long
+    that rounding on every step would be too much, the theorem of elimination takes its place [3]_;
+    see :mod:`gamedp.kernels.sparse_elimination` and :mod:`gamedp.kernels.policy_proofs`. The idea
+    to go by components is from [2]_.
 
     Parameters
     ----------
@@ -57,6 +60,8 @@ class TopologicalValueIteration(FixedPointSolver):
        Mathematics of Operations Research 16 (1991).
     .. [2] P. Dai, Mausam, D. Weld, J. Goldsmith, "Topological value iteration algorithms", Journal
        of Artificial Intelligence Research 42 (2011).
+    .. [3] C. O'Cinneide, "Entrywise perturbation theory and error analysis for Markov chains",
+       Numerische Mathematik 65 (1993).
 
     Examples
     --------

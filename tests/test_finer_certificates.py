@@ -154,7 +154,7 @@ def test_what_rests_must_look_like():
     size = model.num_states
     for rest, match in (
         (np.zeros(size), "lower_rest holds float64 of shape"),
-        (np.zeros((9, size)), "up to 8 such"),
+        (np.zeros((9, size)), rf"it must hold float64 of shape \(8, {size}\)"),
         (np.zeros((1, size), np.float32), "lower_rest holds float32"),
         (np.full((1, size), np.nan), "must be finite"),
         (np.full((1, size), np.inf), "must be finite"),
@@ -429,3 +429,22 @@ def test_whatever_is_accepted_as_minus_infinity_is_true(seed):
         accepted += states.any()
         assert all(not claimed or right for claimed, right in zip(states, truth, strict=False))
     assert accepted >= 10
+
+
+def test_who_may_miss_the_target_has_plus_infinity_whatever_else_may_come():
+    """One choice leads to where the target is put off for ever, or, as likely, missed."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 4, 4, 4],
+        [0, 1, 3, 4, 5],
+        [2, 1, 3, 1, 2],
+        [1.0, 0.5, 0.5, 1.0, 1.0],
+        rewards=[3.0, 0.0, -1.0, 0.0],
+        terminals=[2, 3],
+    )
+    solution = gamedp.solve(model, gamedp.TotalReward("min", until=[2]))
+    certificate = solution.certificate()
+    assert certificate.lower.tolist() == [3.0, -np.inf, 0.0, np.inf]
+    assert certificate.upper.tolist() == [3.0, -np.inf, 0.0, np.inf]
+    false = attrs.evolve(certificate, lower=np.array([3.5, -np.inf, 0.0, np.inf]))
+    with pytest.raises(CertificateError, match=r"lower\[0\] = 3.5"):
+        gamedp.verify(model, false)

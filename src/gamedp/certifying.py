@@ -74,12 +74,7 @@ def certify(solution: Solution) -> Certificate | EquilibriumCertificate:
         digest=model.digest(),
     )
     if isinstance(objective, AverageReward):
-        if solution.biases is None:
-            message = f"{type(solution.solver).__name__} gives no biases, which a proof needs."
-            raise UnsupportedProblemError(message)
-        plain = attrs.evolve(plain, bias_lower=solution.biases[0], bias_upper=solution.biases[1])
-        verify(model, plain)
-        return plain
+        return _averages(solution, plain)
     if isinstance(objective, FiniteHorizon):
         with np.errstate(all="ignore"):  # what overflows is not proven
             lower, upper = recompute(model, plain, objective)
@@ -91,6 +86,28 @@ def certify(solution: Solution) -> Certificate | EquilibriumCertificate:
         verify(model, plain)
         return plain
     return _proven(solution, plain)
+
+
+def _averages(solution: Solution, plain: Certificate) -> Certificate:
+    """Return a certificate of averages: with the solver's biases, or where there are none, zeros.
+
+    The latter do for those bounds alone that hold for each step.
+    """
+    none = np.zeros(solution.model.num_states)
+    low, high = solution.biases or (none, none)
+    plain = attrs.evolve(plain, bias_lower=low, bias_upper=high)
+    try:
+        verify(solution.model, plain)
+    except CertificateError as error:
+        if solution.biases is not None:
+            raise
+        message = (
+            f"{type(solution.solver).__name__} gives no biases, which a proof needs: doubles are "
+            "too coarse for them, or it was stopped. Use Discounted with a discount near one, or "
+            "FiniteHorizon."
+        )
+        raise UnsupportedProblemError(message) from error
+    return plain
 
 
 def _worth_of_a_draw(solution: Solution) -> float:
@@ -118,7 +135,8 @@ def _proven(solution: Solution, plain: Certificate) -> Certificate:
             continue
         if _is_close(plain, certificate):
             return certificate
-        if narrowest is None or _width(certificate) < _width(narrowest):
+        contradicts = (plain.lower > certificate.upper) | (plain.upper < certificate.lower)
+        if not contradicts.any() and (narrowest is None or _width(certificate) < _width(narrowest)):
             narrowest = certificate
     if narrowest is not None:
         return narrowest

@@ -180,6 +180,11 @@ class Side:
         return "lower" if self.sign > 0 else "upper"
 
     @property
+    def missing_counts(self) -> bool:
+        """Whether to miss a target is worth plus infinity, whatever else may come."""
+        return self.until and self.ending is Ending.FREE
+
+    @property
     def bound(self) -> Floats:
         """What is claimed, turned; (S,)."""
         return self.inequalities[0].bound
@@ -219,7 +224,8 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
     reaching = isinstance(objective, Reachability)
     rests = (certificate.lower_rest, certificate.upper_rest)
     if sign < 0:
-        rests = (_negative(rests[1]), _negative(rests[0]))
+        low, high = (None if rest is None else -rest for rest in rests)
+        rests = (high, low)
     claimed = Inequality(*pair, not reaching, None, *rests, certificate.rest_shift)
     inequalities: tuple[Inequality, ...] = (claimed,)
     drift = None
@@ -269,10 +275,6 @@ def _ending(objective: Objective, sign: float) -> Ending:
     if not sums_until(objective):
         return Ending.RANKED
     return Ending.FREE if sign > 0 else Ending.STRICT
-
-
-def _negative(rests: Floats | None) -> Floats | None:
-    return None if rests is None else -rests
 
 
 def _or_zeros(numbers: Integers | None, count: int) -> Integers:

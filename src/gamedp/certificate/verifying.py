@@ -188,17 +188,19 @@ def _check_rows(model: Model, side: Side, rows: Rows) -> int:
     """Check the states of these choices; return how many inequalities took rationals."""
     holds, fails = compare(model, side, rows)
     progress = progresses(model, side, rows)
-    good = holds & progress
-    enough = np.where(
-        side.maximise[rows.movers],
-        np.logical_or.reduceat(good, rows.first_choices),
-        np.logical_and.reduceat(good, rows.first_choices),
-    )
     if side.ending is Ending.STRICT:
         _check_escapes(model, side, rows)
-    doubtful = np.flatnonzero(~enough & side.required[rows.movers])
+    doubtful = np.flatnonzero(~_do(side, rows, holds & progress) & side.required[rows.movers])
     return sum(
         _settle(model, side, rows, int(place), (holds, fails | ~progress)) for place in doubtful
+    )
+
+
+def _do(side: Side, rows: Rows, good: Flags) -> Flags:
+    """Say which states have a good choice, or if it is an opponent's, none that is not."""
+    some = np.logical_or.reduceat(good, rows.first_choices)
+    return np.where(
+        side.maximise[rows.movers], some, np.logical_and.reduceat(good, rows.first_choices)
     )
 
 
@@ -256,13 +258,9 @@ def _check_escapes(model: Model, side: Side, rows: Rows) -> None:
         return
     _, falls, _ = _ranks_after(side.ranks, rows)
     falls &= np.minimum.reduceat(side.bound[rows.successors], rows.starts) > -np.inf
-    enough = np.where(
-        side.maximise[rows.movers],
-        np.logical_or.reduceat(falls, rows.first_choices),
-        np.logical_and.reduceat(falls, rows.first_choices),
-    )
-    if (infinite & ~enough).any():
-        state = int(rows.movers[(infinite & ~enough).argmax()])
+    wrong = infinite & ~_do(side, rows, falls)
+    if wrong.any():
+        state = int(rows.movers[wrong.argmax()])
         message = (
             f"{_claim(model, side, state)} is not certified: its escape, "
             f"{_rank(side.ranks[0][state])}, does not fall until the target is reached."

@@ -209,6 +209,8 @@ def worths(model: Model, side: Side, inequality: Inequality, rows: Rows) -> Wort
     bounds, more = _bounds_after(side, inequality, rows)
     least = np.minimum.reduceat(bounds, rows.starts)
     most = np.maximum.reduceat(bounds, rows.starts)
+    if side.missing_counts:
+        least = np.where(most == np.inf, np.inf, least)
     pivot = np.clip(np.add.reduceat(rows.chances * bounds, rows.starts), least, most)
     apart = bounds - np.repeat(pivot, rows.counts)
     spread = most - least
@@ -295,15 +297,16 @@ def exact_worth(model: Model, side: Side, inequality: Inequality, choice: int) -
     signed = model.probabilities[row].tolist()
     targets = model.successors[row]
     outcomes: list[tuple[Fraction, float]] = []
-    infinite = False
+    infinite = lost = False
     for chance, target in zip(signed, targets.tolist(), strict=True):
         bound = -inequality.exact_other(target) if chance < 0 else inequality.exact(target)
-        if bound == -math.inf:
-            return -math.inf
         if isinstance(bound, float):
-            infinite = True
+            infinite |= bound > 0
+            lost |= bound < 0
         else:
             outcomes.append((bound + Fraction(side.constant if chance < 0 else 0), abs(chance)))
+    if lost and not (infinite and side.missing_counts):
+        return -math.inf
     if infinite:
         return math.inf
     outcomes.sort()

@@ -45,7 +45,8 @@ nitpick_ignore_regex = [("py:.*", r"(?!gamedp\b).*"), ("py:mod", ".*")]
 # Site
 html_theme = "furo"
 html_title = f"gamedp {release}"
-html_static_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["wrap.css"]
 html_copy_source = False
 html_show_sphinx = False
 

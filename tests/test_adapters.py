@@ -1,5 +1,6 @@
 """Models in files of other tools: what is read, what is written, and what is refused."""
 
+import bz2
 import gzip
 import io
 import json
@@ -176,6 +177,159 @@ def test_the_dialect_of_storm(folder):
     assert loaded.model.successors.tolist() == [1, 0, 1, 1]  # in the order of the file
     assert loaded.states("done").tolist() == [False, True]
     assert loaded.rewards["reward"].tolist() == [0, 0, 2.5]
+
+
+STA = "(s,safe)\n0:(0,true)\n1:(-3,false)\n2:(7,true)\n3:(7,false)\n"
+
+
+def test_the_variables_of_states(folder):
+    """PRISM writes them beside, and so does gamedp."""
+    loaded = gamedp.load_model(written(folder, model_tra=TRA, model_sta=STA) / "model.tra")
+    assert loaded.variables["s"].tolist() == [0, -3, 7, 7]
+    assert loaded.variables["safe"].tolist() == [True, False, True, False]
+    assert loaded.state_name(1) == "s=-3, safe=false"
+    assert "variables 's', 'safe'" in repr(loaded)
+    chance = gamedp.solve(loaded.model, gamedp.Reachability(loaded.variables["s"] == 7))
+    assert chance.value(1) == 1.0
+    gamedp.save_model(folder / "again.tra", pickle.loads(pickle.dumps(loaded)))
+    assert (folder / "again.sta").read_text() == STA
+    with pytest.raises(ValueError, match="read-only"):
+        loaded.variables["s"][0] = 1
+    without = gamedp.load_model(written(folder, other_tra=TRA) / "other.tra")
+    assert (without.variables, without.state_name(1)) == ({}, "1")
+    with pytest.raises(InvalidParameterError, match=r"again\.sta is there already"):
+        gamedp.save_model(folder / "again.tra", without)
+
+
+def with_variables(folder, **variables):
+    """Write a model of three states and variables, and return what is read of it."""
+    loaded = gamedp.load_model(saved(folder))
+    arrays = {name: np.array(column) for name, column in variables.items()}
+    path = folder / "again.umb"
+    gamedp.save_model(path, attrs.evolve(loaded, variables=arrays))
+    return path
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [0, 0, 0],
+        [0, 1, 2],
+        [-1, 0, 0],
+        [-4, 3, 0],
+        [-5, 3, 0],
+        [2**62, 5, 2**63 - 1],
+        [-(2**63), -1, 2**63 - 1],
+        [True, False, True],
+        [False, False, False],
+    ],
+)
+def test_variables_are_packed_into_bits(folder, column):
+    path = with_variables(folder, before=[1, 0, 1], it=column, behind=[-3, 0, 100])
+    variables = gamedp.load_model(path).variables
+    assert list(variables) == ["before", "it", "behind"]
+    assert variables["before"].tolist() == [1, 0, 1]
+    assert variables["it"].tolist() == column
+    assert variables["it"].dtype == np.array(column).dtype
+    assert variables["behind"].tolist() == [-3, 0, 100]
+
+
+@given(
+    columns=st.lists(
+        st.one_of(
+            st.lists(st.integers(-(2**63), 2**63 - 1), min_size=3, max_size=3),
+            st.lists(st.integers(-9, 9), min_size=3, max_size=3),
+            st.lists(st.booleans(), min_size=3, max_size=3),
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+@CAREFUL
+def test_any_variables_come_back(tmp_path_factory, columns):
+    folder = tmp_path_factory.mktemp("variables")
+    path = with_variables(folder, **{f"v{number}": each for number, each in enumerate(columns)})
+    found = gamedp.load_model(path).variables
+    assert [array.tolist() for array in found.values()] == columns
+
+
+def test_a_value_is_counted_from_its_offset(folder):
+    path = with_variables(folder, x=[0, 1, 2])
+    index, files = unpacked(path)
+    index["valuations"]["states"]["classes"][0]["variables"][0]["offset"] = -1
+    packed(path, index, files)
+    assert gamedp.load_model(path).variables["x"].tolist() == [-1, 0, 1]
+
+
+UNREAD = {
+    "several kinds": (lambda group: group["classes"].append({"variables": []}), "several kinds"),
+    "a text": (lambda group: retyped(group, {"type": "string", "size": 8}), "x is 'string'"),
+    "a double": (lambda group: retyped(group, {"type": "double", "size": 64}), "x is 'double'"),
+    "too wide": (
+        lambda group: retyped(group, {"type": "uint", "size": 72}),
+        "x is 'uint', 72 bits",
+    ),
+    "optional": (
+        lambda group: group["classes"][0]["variables"][0].update({"is-optional": True}),
+        "x is optional",
+    ),
+    "half a byte": (lambda group: group["classes"][0]["variables"].pop(), "whole bytes"),
+}
+
+
+def retyped(group, kind):
+    group["classes"][0]["variables"][0]["type"] = kind
+
+
+@pytest.mark.parametrize("case", UNREAD)
+def test_variables_that_are_not_read(folder, case):
+    """They are not needed: the model is, and a note says so."""
+    change, words = UNREAD[case]
+    path = with_variables(folder, x=[0, 1, 2])
+    index, files = unpacked(path)
+    change(index["valuations"]["states"])
+    packed(path, index, files)
+    loaded = gamedp.load_model(path)
+    assert loaded.variables == {}
+    (note,) = loaded.notes
+    assert note.startswith("the variables of the states are not read: ")
+    assert words in note
+
+
+BROKEN = {
+    "no classes": (lambda group: group.pop("classes"), "without a list of classes"),
+    "no variables": (lambda group: group["classes"][0].pop("variables"), "not a list of variables"),
+    "a number": (
+        lambda group: group["classes"][0]["variables"].append(3),
+        "not a list of variables",
+    ),
+    "no type": (lambda group: retyped(group, None), "not a list of variables"),
+    "a negative size": (
+        lambda group: retyped(group, {"type": "uint", "size": -8}),
+        "not a list of variables",
+    ),
+    "other sizes": (
+        lambda group: group["classes"][0]["variables"][1].update(padding=14),
+        "has 3 bytes in",
+    ),
+    "one name": (
+        lambda group: group["classes"][0].update(
+            variables=[{"name": "x", "type": {"type": "uint", "size": 4}}] * 2
+        ),
+        "two variables of one name",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_variables_that_are_damaged(folder, case):
+    change, words = BROKEN[case]
+    path = with_variables(folder, x=[0, 1, 2])
+    index, files = unpacked(path)
+    change(index["valuations"]["states"])
+    packed(path, index, files)
+    with pytest.raises(DamagedFileError, match=words):
+        gamedp.load_model(path)
 
 
 def test_rows_may_come_in_any_order(folder):
@@ -410,6 +564,15 @@ def test_labels_as_objectives_take_them(folder):
     }
 
 
+@pytest.mark.parametrize("kind", SUFFIXES)
+def test_labels_that_no_state_has(folder, kind):
+    """In DRN, there is no place for them but a comment."""
+    loaded = gamedp.load_model(saved(folder, kind, labels={"never": [], "once": [1], "no": []}))
+    assert sorted(loaded.labels) == ["never", "no", "once"]
+    assert not loaded.states("never").any()
+    assert loaded.states("once").tolist() == [False, True, False]
+
+
 def test_labels_that_are_alike_in_the_letters_of_files(folder):
     names = ["a b", "a_b", "A B", "", "Ä" * 300]
     labels = {name: [number % 3] for number, name in enumerate(names)}
@@ -532,6 +695,18 @@ DAMAGED_TEXTS = {
     "a negative state": (tra(("2 0 3 1 go", "-2 0 3 1 go")), "line 7: a state cannot be neg"),
     "a state that is no number": (tra(("2 0 3 1 go", "x 0 3 1 go")), "line 7: a state must be"),
     "rates": (tra(("3 0 3 1 wait", "3 0 3 0.5 wait")), "line 8: .*rates of continuous time"),
+    "a state with too many digits": (tra(("2 0 3 1 go", f"2 0 {10**20} 1 go")), "line 7: a state"),
+    "far too many states": (tra(("4 5 7", f"{10**15} 5 7")), "line 1: the last state that"),
+    "digits with underscores": (tra(("3 0.75", "3 0_0.75")), "line 6: a probability must"),
+    "variables without names": (tra(model_sta="0:(1)\n"), "line 1: the first line must name"),
+    "variables of one name": (tra(model_sta="(x,x)\n"), "line 1: the first line must name"),
+    "variables of another model": (tra(model_sta="(x)\n0:(1)\n"), "line 3: there are 1 states"),
+    "variables out of order": (tra(model_sta="(x)\n1:(1)\n"), "line 2: state 0 must come next"),
+    "too few values": (tra(model_sta="(x,y)\n0:(1)\n"), "line 2: there must be a value for each"),
+    "a value that is none": (
+        tra(model_sta="(x)\n0:(1)\n1:(2)\n2:(z)\n3:(4)\n"),
+        "line 4: the value of a variable must be a number",
+    ),
     "labels without names": (tra(model_lab="0: 0\n"), "line 1: the first line must name"),
     "a label that does not exist": (tra(model_lab='0="init"\n0: 1\n'), "line 2: there is no label"),
     "a label of no state": (tra(model_lab='0="init"\n9: 0\n'), "line 2: there is no state 9"),
@@ -794,7 +969,10 @@ def test_damaged_archives(folder, case):
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress], ids=lambda p: p.__module__)
+PACKERS = [bytes, gzip.compress, lzma.compress, bz2.compress]
+
+
+@pytest.mark.parametrize("pack", PACKERS, ids=lambda p: p.__module__)
 def test_every_cut_is_noticed(folder, pack):
     path = saved(folder)
     whole = pack(gzip.decompress(path.read_bytes()))
@@ -810,7 +988,7 @@ def test_every_cut_is_noticed(folder, pack):
             gamedp.load_model(path)
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress], ids=lambda p: p.__module__)
+@pytest.mark.parametrize("pack", PACKERS[1:], ids=lambda p: p.__module__)
 def test_a_changed_byte_is_noticed(folder, pack):
     path = saved(folder)
     whole = pack(gzip.decompress(path.read_bytes()))
@@ -842,3 +1020,20 @@ def test_fractions_that_are_none(folder):
         packed(path, index, files)
         with pytest.raises((DamagedFileError, InvalidModelError), match=words):
             gamedp.load_model(path)
+
+
+def test_a_loaded_file_is_not_a_model_but_has_one(folder):
+    """What someone tries first is told the way."""
+    loaded = by_hand(folder, "drn")
+    with pytest.raises(TypeError, match=r"give the `\.model` of this LoadedModel"):
+        gamedp.solve(loaded)
+    with pytest.raises(InvalidParameterError, match=r"loaded\.states\('goal'\)"):
+        gamedp.Reachability("goal")
+    objective = gamedp.Reachability(loaded.states("goal"))
+    solution = gamedp.solve(loaded.model, objective)
+    certificate = solution.certificate()
+    with pytest.raises(InvalidParameterError, match=r"is no model; give its `\.model`"):
+        gamedp.verify(loaded, certificate)
+    with pytest.raises(InvalidParameterError, match=r"solution\.certificate\(\) makes one"):
+        gamedp.verify(loaded.model, solution)
+    assert gamedp.verify(loaded.model, certificate).states == 4

@@ -1,5 +1,7 @@
 """Models in files, against Storm: it reads ours as we do, we read its, and both find the same."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import gamedp
 
 stormpy = pytest.importorskip("stormpy", reason="stormpy, with which we compare, is not installed")
 
+from storm_models import QUESTIONS, answers, exact_model, random_process  # noqa: E402
 from stormpy import examples  # noqa: E402 - after what may skip all of this
 from stormpy import io as storm_io  # noqa: E402
 
@@ -94,6 +97,28 @@ def test_storm_reads_what_is_written(tmp_path, name, suffix):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+def test_the_variables_of_states(tmp_path, name):
+    """Numbers, truth values, and least values other than 0: ours of theirs, and theirs of ours."""
+    options = stormpy.BuilderOptions()
+    options.set_build_state_valuations(True)
+    theirs, path = stormpy.build_model(program(name), options=options), tmp_path / "model.umb"
+    storm_io.export_to_umb(theirs, str(path))
+    loaded = gamedp.load_model(path)
+    again = tmp_path / "again.umb"
+    gamedp.save_model(again, loaded)
+    reading = storm_io.UmbImportOptions()
+    reading.build_state_valuations = True
+    for model in (theirs, stormpy.build_model_from_umb(str(again), options=reading)):
+        variables = model.state_valuations.get_all_variables()
+        assert sorted(variable.name for variable in variables) == sorted(loaded.variables)
+        for variable in variables:
+            ask = model.state_valuations
+            ask = ask.get_boolean_value if variable.has_boolean_type() else ask.get_int64_value
+            expected = [ask(state, variable) for state in range(model.nr_states)]
+            assert loaded.variables[variable.name].tolist() == expected
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_both_find_the_same(tmp_path, name):
     theirs, path = built(name), tmp_path / "model.umb"
     storm_io.export_to_umb(theirs, str(path))
@@ -143,3 +168,70 @@ def test_one_terminal_state_with_a_payoff(tmp_path):
     theirs = stormpy.model_checking(stormpy.build_model_from_umb(str(path)), prop)
     assert theirs.get_value(0) == pytest.approx(7.0)
     assert gamedp.solve(model).value(0) == pytest.approx(7.0)
+
+
+# Random models
+
+
+def asked(loaded, process, formula, optimum):
+    """Return the model and the objective that a formula is about."""
+    named = [name for name in loaded.rewards if f'"{name}"' in formula]
+    model = loaded.with_rewards(named[0]) if named else loaded.model
+    return model, QUESTIONS[formula](
+        {name: loaded.states(name) for name in process.labels}, optimum
+    )
+
+
+def assert_between(solution, truth):
+    """Assert that each state's exact value lies between its bounds."""
+    for lower, value, upper in zip(solution.lower, truth, solution.upper, strict=True):
+        if isinstance(value, float):
+            assert lower == value == upper
+        else:
+            assert Fraction(float(lower)) <= value <= Fraction(float(upper))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_models_are_solved_as_storm_does_in_rational_numbers(tmp_path, seed):
+    """Loops, traps, ties, several labels, rewards of states and of choices, in two structures."""
+    process = random_process(seed)
+    path = tmp_path / "model.drn"
+    path.write_text(process.drn())
+    theirs = stormpy.build_model_from_drn[stormpy.Rational](str(path))
+    loaded = gamedp.load_model(path)
+    compared = 0
+    for formula in QUESTIONS:
+        for optimum in ("min", "max"):
+            wanted = formula.format(optimum="" if process.is_chain else optimum)
+            model, objective = asked(loaded, process, formula, optimum)
+            if formula.startswith("R") and not model.rewards.any():
+                continue  # Storm refuses to add up nothing but zeros
+            solution = gamedp.solve(model, objective, tolerance=1e-7)
+            assert solution.width <= 1e-7
+            assert_between(solution, answers(theirs, wanted))
+            compared += 1
+    assert compared >= 4
+
+
+@pytest.mark.parametrize("seed", range(100, 106))
+def test_storm_finds_in_our_files_what_it_found_in_the_first(tmp_path, seed):
+    process = random_process(seed)
+    path = tmp_path / "model.drn"
+    path.write_text(process.drn())
+    first = stormpy.build_model_from_drn[stormpy.Rational](str(path))
+    loaded = gamedp.load_model(path)
+    gamedp.save_model(tmp_path / "again.umb", loaded)
+    gamedp.save_model(tmp_path / "again.drn", gamedp.load_model(tmp_path / "again.umb"))
+    seconds = [
+        exact_model(tmp_path / "again.umb"),
+        stormpy.build_model_from_drn[stormpy.Rational](str(tmp_path / "again.drn")),
+    ]
+    for formula in QUESTIONS:
+        model, _ = asked(loaded, process, formula, "max")
+        if formula.startswith("R") and not model.rewards.any():
+            continue
+        wanted = formula.format(optimum="" if process.is_chain else "max")
+        truth = answers(first, wanted)
+        for second in seconds:  # tenths become doubles on the way
+            found = answers(second, wanted)
+            assert [float(value) for value in found] == pytest.approx(truth, rel=1e-12)

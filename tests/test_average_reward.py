@@ -476,3 +476,10 @@ def test_biases_are_saved(tmp_path):
         assert np.array_equal(one, other)
         assert not other.flags.writeable
     assert again.objective == gamedp.AverageReward()
+
+
+def test_a_least_average_of_nothing_has_no_minus():
+    """Signs are turned round for a minimum: no zero is shown with one."""
+    model = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], rewards=[1.0], terminals=[1])
+    solution = gamedp.solve(model, gamedp.AverageReward("min"))
+    assert repr((*solution.bounds(0), solution.value(0))) == "(0.0, 0.0, 0.0)"

@@ -58,6 +58,8 @@ def assert_certified(solution, truth=None):
     ):
         finite = np.isfinite(given_)
         assert (own[~finite] == given_[~finite]).all()
+        if solution.status is gamedp.Status.ROUNDING and solution.exact is None:
+            continue  # finer bounds may be narrower
         assert (sign * own <= sign * given_).all()
         size = np.abs(given_[finite]).max(initial=1e-300)
         assert (np.abs(own[finite] - given_[finite]) <= CLOSE * size).all()
@@ -229,10 +231,6 @@ def test_totals_until_a_target_are_certified(model, data, optimum):
     except UnsupportedProblemError:
         return
     assume(solution.guarantee is gamedp.Guarantee.TWO_SIDED)
-    if (solution.upper == -np.inf).any():
-        with pytest.raises(UnsupportedProblemError, match="minus infinity"):
-            solution.certificate()
-        return
     assert_certified(solution)
 
 
@@ -671,9 +669,7 @@ def test_what_has_no_certificate():
     three = gamedp.Model.from_arrays(
         [0, 1, 1], [0, 1], [1], [1.0], payoffs=[[1.0, 2.0, 3.0]], num_players=3
     )
-    solution = gamedp.solve(three)
-    with pytest.raises(UnsupportedProblemError, match="EQUILIBRIUM"):
-        solution.certificate()
+    assert isinstance(gamedp.solve(three).certificate(), gamedp.EquilibriumCertificate)
     with pytest.raises(UnsupportedProblemError, match="one or two players"):
         gamedp.verify(three, claim(three, [0, 0], [1, 1], [-1, 0], [-1, 0]))
     swaps = gamedp.Model.from_arrays(

@@ -251,6 +251,49 @@ def test_few_sweeps_of_a_discounted_model_that_mixes_well(players):
     assert gamedp.verify(model, solution.certificate()).width <= 1.001e-6
 
 
+def narrow(width, players, states=100):
+    """Return a model whose states lead no farther than `width`, the last ones to an end, too."""
+    random = np.random.default_rng(1)
+    chances = random.random((2 * states, 3)) + 0.1
+    near = np.arange(2 * states)[:, None] // 2 + random.integers(-width, width + 1, (2 * states, 3))
+    near[-1], near[0] = states, [states, width, 0]
+    return gamedp.Model.from_arrays(
+        [*range(0, 2 * states + 1, 2), 2 * states],
+        3 * np.arange(2 * states + 1),
+        np.clip(near, 0, states).ravel(),
+        (chances / chances.sum(axis=1, keepdims=True)).ravel(),
+        rewards=random.random(2 * states),
+        players=np.arange(states + 1) % players,
+        payoffs=[1.0],
+        num_players=players,
+    )
+
+
+@pytest.mark.parametrize("players", [1, 2])
+@pytest.mark.parametrize(
+    ("width", "discount", "name"),
+    [
+        (3, 0.99, "TopologicalValueIteration"),
+        (7, 0.99, "TopologicalValueIteration"),
+        (8, 0.99, "ModifiedPolicyIteration"),
+        (8, 0.999, "TopologicalValueIteration"),
+        (25, 0.9999, "ModifiedPolicyIteration"),
+        (1, 0.8, "ModifiedPolicyIteration"),
+    ],
+)
+def test_the_narrower_and_the_farther_seen_the_rather_by_elimination(
+    players, width, discount, name
+):
+    model, objective = narrow(width, players), gamedp.Discounted(discount)
+    solution = gamedp.solve(model, objective)
+    assert type(solution.solver).__name__ == name
+    assert ("near ones alone" in gamedp.explain(model, objective)) == (name[0] == "T")
+    other = gamedp.solve(model, objective, gamedp.PolicyIteration())
+    assert (solution.lower <= other.upper).all()
+    assert (solution.upper >= other.lower).all()
+    assert solution.width <= 1e-6
+
+
 @pytest.mark.parametrize("players", [1, 2])
 @pytest.mark.parametrize(
     ("options", "tolerance", "status"),

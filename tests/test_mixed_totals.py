@@ -163,7 +163,7 @@ def test_the_sign_of_the_best_average(model, sign):
     )
     average = exact_values(component, gamedp.AverageReward())[0]
     assume(average == 0 or abs(average) > 1e-6)
-    gain, policy = sign_of_gain(model, members, structure.stays, sign)
+    gain, policy, _ = sign_of_gain(model, members, structure.stays, sign)
     assert gain == (average > 0) - (average < 0)
     assert ((policy >= 0) == (members if gain > 0 else np.zeros_like(members))).all()
 
@@ -278,10 +278,9 @@ def test_nothing_beyond_the_truth_is_accepted(model, optimum, data):
                 gamedp.verify(model, attrs.evolve(certificate, **changes))
 
 
-@pytest.mark.parametrize("rewards", [(1.0, -1.0), (0.1, -0.1 * (1 + 2e-16))])
 @pytest.mark.parametrize("objective", [gamedp.TotalReward(), gamedp.TotalReward("min", until=[2])])
-def test_what_is_too_close_to_tell(rewards, objective):
-    model = round_trip(*rewards)
+def test_what_is_too_close_to_tell(objective):
+    model = round_trip(0.1, -0.1 * (1 + 2e-16))
     with pytest.raises(
         gamedp.UnsupportedProblemError,
         match=r"around state 0, unless these surely add up .* 0, or too close to 0 to tell",

@@ -1,6 +1,7 @@
 """The command line solves a model in a file as it solves a game."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -29,8 +30,12 @@ def folder(tmp_path, monkeypatch):
     gamedp.save_model("none.umb", model, labels=labels)
     game = gamedp.Model.from_arrays(**ARRAYS, players=[1, 0, 0, 0], num_players=2)
     gamedp.save_model("game.umb", game, labels=labels)
+    thirds = gamedp.Model.from_arrays([0, 1, 2], [0, 2, 3], [0, 1, 0], [1 / 3, 2 / 3, 1.0])
+    gamedp.save_model("thirds.umb", thirds, rewards={"coins": np.array([0.1, 0.7])})
     text = "@type: DTMC\n@nr_states\n2\n@model\nstate 0 init\naction 0\n0 : 0.3333333333\n"
     (tmp_path / "chain.drn").write_text(f"{text}1 : 0.6666666666\nstate 1 end\naction 0\n1 : 1\n")
+    (tmp_path / "walk.tra").write_text("3 4\n0 1 0.25\n0 2 0.75\n1 1 1\n2 2 1\n")
+    (tmp_path / "walk.sta").write_text("(x,won)\n0:(0,false)\n1:(1,true)\n2:(-1,false)\n")
     (tmp_path / "cut.umb").write_bytes((tmp_path / "model.umb").read_bytes()[:200])
     return tmp_path
 
@@ -103,6 +108,14 @@ def test_what_is_asked(run, options, value, objective):
     assert facts["notes"] == []
 
 
+@pytest.mark.parametrize(
+    ("states", "value"), [("x=-1", 0.75), ("won=true", 0.25), ("x=1,won=true", 0.25)]
+)
+def test_states_by_their_variables(run, states, value):
+    code, out, _ = run("walk.tra", "--reach", states, "--json")
+    assert (code, json.loads(out)["value"]) == (0, value)
+
+
 def test_lines_for_people(run):
     code, out, _ = run("model.umb", "--reach", "goal", "--allowed", "0", "--tolerance", "1e-9")
     assert code == 0
@@ -170,6 +183,10 @@ def test_a_solver_that_stops_too_early(run):
     [
         (["model.umb", "--reach", "gaol"], "no label 'gaol'; did you mean 'goal'"),
         (["model.umb", "--reach", "4"], "there is no state 4; they are numbered 0 to 3"),
+        (["walk.tra", "--reach", "y=1"], "no variable 'y'; known: won, x."),
+        (["walk.tra", "--reach", "won=1"], "won is false or true, not '1'"),
+        (["walk.tra", "--reach", "x=true"], "x is a whole number, not 'true'"),
+        (["walk.tra", "--reach", "x=1,won=false"], "there is no state with x=1, won=false"),
         (["model.umb"], "--reward must say which reward counts: steps, coins."),
         (["model.umb", "--reward", "step"], "no reward structure 'step'; did you mean 'steps'"),
         (["none.umb"], "has no rewards; --reach asks for a probability. Its labels: goal, bad"),
@@ -240,3 +257,74 @@ def test_a_model_is_explained(folder, capsys):
 def test_what_cannot_be_explained(folder, capsys, arguments, words):
     assert main(["explain", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+# Certificates, and the two numbers that a person wants to see again
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--reach", "goal", "--allowed", "0"], "reach, target goal, allowed 1 of 4 states"),
+        (["--reward", "coins"], "total, reward coins, optimum max"),
+        (
+            ["--reward", "steps", "--target", "goal", "--min"],
+            "total, reward steps, optimum min, until goal",
+        ),
+    ],
+)
+def test_a_certificate_is_checked_against_the_file(run, capsys, options, words):
+    code, out, _ = run("model.umb", "--certificate", "proof", *options)
+    solved = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert code == 0
+    capsys.readouterr()
+    assert main(["verify", "model.umb", "proof"]) == 0
+    checked = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert words in checked["objective"]
+    low, _, high = checked["start"].split()
+    assert float(low) <= float(solved["value"]) <= float(high)
+    assert float(high) - float(low) <= 1e-5
+    assert main(["verify", "model.umb", "proof", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["verified"], facts["lower"], facts["upper"]) == (True, float(low), float(high))
+
+
+def test_a_certificate_of_another_file_is_refused(run, capsys):
+    run("model.umb", "--certificate", "proof", "--reach", "goal")
+    assert main(["verify", "chain.drn", "proof"]) == 1
+    assert "of another model" in capsys.readouterr().err
+
+
+def test_a_solution_is_no_certificate(run, capsys):
+    run("model.umb", "--save", "kept", "--reach", "goal")
+    assert main(["verify", "model.umb", "kept"]) == 1
+    assert "It is a solution: gamedp.load reads it." in capsys.readouterr().err
+
+
+def test_exact_values_are_shown_as_fractions(run):
+    options = ["--reach", "bad luck", "--solver", "exact-policy-iteration"]
+    code, out, _ = run("model.umb", *options)
+    assert code == 0
+    assert "exactly     1/4" in out
+    _, out, _ = run("model.umb", *options, "--json")
+    assert json.loads(out)["exact"] == "1/4"
+    _, out, _ = run("model.umb", "--reach", "bad luck", "--json")
+    assert "exact" not in json.loads(out)
+
+
+def test_exact_values_that_nobody_would_read(run):
+    options = ["--reward", "coins", "--horizon", "900", "--solver", "exact-policy-iteration"]
+    code, out, _ = run("thirds.umb", *options)
+    assert code == 0
+    assert "letters, which --json shows" in out
+    _, out, _ = run("thirds.umb", *options, "--json")
+    exact, lower = Fraction(json.loads(out)["exact"]), json.loads(out)["lower"]
+    assert Fraction(lower) <= exact
+
+
+def test_what_to_do_first_is_said_by_name(run, folder):
+    loaded = gamedp.load_model(folder / "model.umb")
+    _, out, _ = run("model.umb", "--reach", "bad luck", "--json")
+    assert json.loads(out)["action"] == loaded.action_name(2)  # the one that gambles
+    _, out, _ = run("chain.drn", "--reach", "end", "--json")
+    assert "action" not in json.loads(out)

@@ -15,7 +15,7 @@ from numba import config
 from rule_games import Long, Marks, Three, Walk, Wide
 
 import gamedp
-from gamedp.compiler import compiled
+from gamedp.compiler import explorer
 from gamedp.compiler.digest import dissect
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import State, Wubbel
@@ -102,7 +102,7 @@ def test_arrays_and_ranges_grow_as_they_must():
 
 @pytest.mark.parametrize("game", [Wubbel(goal=20), Marks()], ids=["one word", "several words"])
 def test_more_states_than_32_bits_can_number(game, monkeypatch):
-    monkeypatch.setattr(compiled, "INDEX_LIMIT", 2048)
+    monkeypatch.setattr(explorer, "INDEX_LIMIT", 2048)
     model = gamedp.compile(game, compile="always")
     assert model.successors.dtype == np.int64
     monkeypatch.undo()
@@ -512,7 +512,7 @@ def test_progress_is_reported(monkeypatch):
     monkeypatch.setattr("gamedp.progress.INTERVAL", 0.0)
     seen = []
     gamedp.solve(Wubbel(goal=30), progress=seen.append)
-    assert {report.phase for report in seen} == {"explore", "solve"}
+    assert {report.phase for report in seen} - {"compile"} == {"explore", "solve"}
     assert all(report.seconds >= 0 for report in seen)
 
 

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gamedp.adapters import LoadedModel, load_model, save_model
-    from gamedp.certificate import Certificate, Verified, verify
+    from gamedp.certificate import (
+        Certificate,
+        EquilibriumCertificate,
+        StagedCertificate,
+        Verified,
+        verify,
+    )
     from gamedp.compiler import compile_game as compile
     from gamedp.errors import (
         CertificateError,
@@ -37,13 +43,12 @@ if TYPE_CHECKING:
         Reachability,
         TotalReward,
     )
+    from gamedp.played_games import load_games, save_games
     from gamedp.playing import (
         GameRecord,
         LevelPlayer,
         RandomPlayer,
-        load_games,
         play_game,
-        save_games,
     )
     from gamedp.problem import Problem, StagedProblem
     from gamedp.progress import Progress
@@ -107,6 +112,7 @@ _HOMES = {
     "Discounted": "objectives",
     "Distribution": "totals",
     "EndgameTables": "searchers.endings",
+    "EquilibriumCertificate": "certificate",
     "ExactPolicyIteration": "solvers.exact_policy_iteration",
     "Expectiminimax": "searchers.expectiminimax",
     "FiniteHorizon": "objectives",
@@ -153,6 +159,7 @@ _HOMES = {
     "Solution": "solution",
     "SoundValueIteration": "solvers.sound_value_iteration",
     "StageInduction": "solvers.stage_induction",
+    "StagedCertificate": "certificate",
     "StagedGame": "staged_game",
     "StagedModel": "staged_model",
     "StagedProblem": "problem",
@@ -184,14 +191,14 @@ _HOMES = {
     "helper": "game",
     "load": "storage",
     "load_certificate": "storage",
-    "load_games": "playing",
+    "load_games": "played_games",
     "load_model": "adapters",
     "mex": "sums.grundy",
     "nim_sum": "sums.grundy",
     "perft": "searchers.perft",
     "play_game": "playing",
     "rank_distribution": "ranking",
-    "save_games": "playing",
+    "save_games": "played_games",
     "save_model": "adapters",
     "solve": "solvers",
     "tournament": "tournaments",
@@ -216,6 +223,7 @@ __all__ = [
     "Discounted",
     "Distribution",
     "EndgameTables",
+    "EquilibriumCertificate",
     "ExactPolicyIteration",
     "Expectiminimax",
     "FiniteHorizon",
@@ -262,6 +270,7 @@ __all__ = [
     "Solution",
     "SoundValueIteration",
     "StageInduction",
+    "StagedCertificate",
     "StagedGame",
     "StagedModel",
     "StagedProblem",

@@ -20,7 +20,7 @@ __all__ = ["find_drifts"]
 STEP = 0.5
 """How far each sweep goes: not all the way, for play may go round in a circle."""
 
-SLACK = 2.0**-40
+SLACK = 2.0**-46
 """How much of the size of the numbers must be earned by each step, for the checker to see it."""
 
 MOST_SWEEPS = 2000

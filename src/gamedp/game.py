@@ -218,6 +218,10 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
             f"{type(game).__name__} is not a {kind}: it has no method {', '.join(missing)}. "
             f"A {kind} needs {', '.join(required)}."
         )
+        if hasattr(game, "model"):  # a loaded file, a solution
+            message += (
+                f" Where a model will do as well, give the `.model` of this {type(game).__name__}."
+            )
         raise TypeError(message)
 
 

@@ -15,11 +15,15 @@ from gamedp.errors import UnknownNameError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.model import Model
+    from gamedp.staged_model import StagedModel
+
 __all__ = [
     "ActionValue",
     "Guarantee",
     "Statistics",
     "Status",
+    "at_start",
     "check_player",
     "mean_of",
     "opposite_bounds",
@@ -60,7 +64,8 @@ class Statistics:
     sweeps : int
         Times that every state was looked at, rounded up.
     seconds : dict
-        How long it took to ``"compile"`` the rules, ``"explore"`` the states and ``"solve"``.
+        How long it took to ``"compile"`` the rules and, the first time, the loops that solve; to
+        ``"explore"`` the states; and to ``"solve"``.
     bytes : int
         Memory that the model and the solution take.
     """
@@ -138,6 +143,25 @@ def _less(minuend: float, subtrahend: float, outward: float) -> float:
     if Fraction(minuend) - Fraction(subtrahend) == Fraction(difference):
         return difference
     return math.nextafter(difference, outward)
+
+
+def at_start(
+    model: Model | StagedModel,
+    array: NDArray[np.float64],
+    opposite: NDArray[np.float64],
+    player: int = 0,
+    outward: float | None = None,
+) -> float:
+    """Return the mean over the initial states; swapped ones read from the opposite bound.
+
+    Of two players' it is player 0's. Rounded to the next number, or `outward`.
+    """
+    chances = model.initial_probabilities.tolist()
+    numbers = []
+    for state, chance in zip(model.initial_states.tolist(), chances, strict=True):
+        column = (opposite if chance < 0 else array)[state]
+        numbers.append(float(column if np.ndim(column) == 0 else column[player]))
+    return mean_of(numbers, chances, model.constant_sum, outward)
 
 
 def mean_of(

@@ -150,8 +150,10 @@ class Model:
     def num_bytes(self) -> int:
         """Bytes that the arrays take."""
         codes = getattr(self.states, "codes", None)
-        arrays = [*(getattr(self, name) for name in ARRAYS), codes]
-        return sum(array.nbytes for array in arrays if array is not None)
+        total = 0 if codes is None else codes.nbytes
+        for name in ARRAYS:
+            total += getattr(self, name).nbytes
+        return int(total)
 
     @functools.cached_property
     def has_swaps(self) -> bool:
@@ -173,6 +175,25 @@ class Model:
         """Whether every choice leads to one state for sure."""
         sure = self.num_transitions == self.num_choices
         return sure and bool((np.abs(self.probabilities) == 1).all())
+
+    @functools.cached_property
+    def palette(self) -> tuple[NDArray[np.uint16], NDArray[np.float64]] | None:
+        """The probabilities as numbers (T,) of a few values (P,), if there are 4,096 at most.
+
+        ``values[numbers]`` are the very same probabilities, in two bytes a transition instead of
+        eight: solvers of large models read them faster. None if there are more values.
+        """
+        from gamedp.kernels import palette  # noqa: PLC0415 - brings numba along
+
+        codes = np.empty(self.num_transitions, np.uint16)
+        slots, values = np.zeros(palette.SLOTS, np.uint16), np.empty(palette.MOST, np.uint64)
+        count = palette.collect_jit(self.probabilities.view(np.uint64), slots, values, codes)
+        if count > palette.MOST:
+            return None
+        found = codes, values[:count].view(np.float64).copy()
+        for array in found:
+            array.flags.writeable = False
+        return found
 
     @functools.cached_property
     def structure(self) -> Structure:
@@ -285,7 +306,8 @@ class Model:
 
         Transitions with probability zero are dropped, and those of a choice that lead to the same
         state are added up. Probabilities that miss one in total by more than rounding explains are
-        scaled.
+        scaled. Numbers are kept as doubles: a :class:`fractions.Fraction` becomes the nearest one.
+        For exact answers from fractions, let a class of rules give them.
 
         Parameters
         ----------
@@ -406,6 +428,8 @@ def describe_choice(model: Model, choice: int) -> str:
 def check_finite(model: Model) -> None:
     """Raise InvalidModelError if a reward or payoff is NaN or infinite."""
     for name, array in (("reward", model.rewards), ("payoff", model.payoffs)):
+        if not len(array):
+            continue
         finite = np.isfinite(array)
         if finite.all():
             continue

@@ -83,6 +83,8 @@ def _states(given: Any) -> Any:
             f"{given!r} is no set of states; give a mask of bool, the states in a list, or a "
             "function that says of a state whether it belongs to them."
         )
+        if isinstance(given, str):
+            message += f" If it is a label of a file that was loaded: loaded.states({given!r})."
         raise InvalidParameterError(message)
     states = tuple(given.tolist() if isinstance(given, np.ndarray) else given)
     if isinstance(given, (list, tuple)) and set(map(type, states)) in ({bool}, {np.bool_}):

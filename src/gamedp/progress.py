@@ -18,9 +18,10 @@ class Progress:
     Attributes
     ----------
     phase : str
-        ``"explore"``, ``"solve"``, ``"search"`` or ``"play"``.
+        ``"explore"``, ``"solve"``, ``"search"`` or ``"play"``; or ``"compile"``, while the others
+        wait for numba, which happens the first time only.
     done : int
-        States explored or solved so far, or sweeps, positions or games done.
+        States explored or solved so far, or sweeps, positions or games done, or functions compiled.
     total : int or None
         Out of how many, where that is known.
     seconds : float

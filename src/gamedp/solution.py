@@ -16,8 +16,8 @@ from gamedp.guarantees import (
     Guarantee,
     Statistics,
     Status,
+    at_start,
     check_player,
-    mean_of,
     opposite_bounds,
     width_of,
 )
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.certificate import Certificate
+    from gamedp.certificate import Certificate, EquilibriumCertificate
     from gamedp.model import Model
     from gamedp.objectives import Objective
     from gamedp.symmetry import Counterparts
@@ -154,7 +154,7 @@ class Solution:
         """
         check_player(self.model.num_players, player)
         if state is None:
-            mean = self._initial(self.values, self.values, player)
+            mean = at_start(self.model, self.values, self.values, player)
             return self._seen(mean, player == 1 and self.values.ndim == 1)
         return self._seen(*self._at(self.values, state, player))
 
@@ -162,8 +162,8 @@ class Solution:
         """Return (lower, upper) of what `player` can expect in `state`, or from the start."""
         check_player(self.model.num_players, player)
         if state is None:
-            low = self._initial(self.lower, self.upper, player, -math.inf)
-            high = self._initial(self.upper, self.lower, player, math.inf)
+            low = at_start(self.model, self.lower, self.upper, player, -math.inf)
+            high = at_start(self.model, self.upper, self.lower, player, math.inf)
             if player == 1 and self.lower.ndim == 1:
                 low, high = opposite_bounds(self.model.constant_sum, low, high)
         else:
@@ -172,24 +172,6 @@ class Solution:
             if other_side:
                 low, high = opposite_bounds(self.model.constant_sum, low, high)
         return min(low, high), max(low, high)
-
-    def _initial(
-        self,
-        array: NDArray[np.float64],
-        opposite: NDArray[np.float64],
-        player: int,
-        outward: float | None = None,
-    ) -> float:
-        """Return the mean over the initial states; swapped ones read from the opposite bound.
-
-        Of two players' it is player 0's. Rounded to the next number, or `outward`.
-        """
-        chances = self.model.initial_probabilities.tolist()
-        numbers = []
-        for state, chance in zip(self.model.initial_states.tolist(), chances, strict=True):
-            column = (opposite if chance < 0 else array)[state]
-            numbers.append(float(column if np.ndim(column) == 0 else column[player]))
-        return mean_of(numbers, chances, self.model.constant_sum, outward)
 
     def exact_value(self, state: Hashable | None = None, player: int = 0) -> Fraction | float:
         """Return what `player` can expect in `state`, or from the start, as a rational number.
@@ -505,17 +487,19 @@ class Solution:
         """
         return columns_of(self)
 
-    def certificate(self) -> Certificate:
+    def certificate(self) -> Certificate | EquilibriumCertificate:
         """Return the bounds with all that :func:`gamedp.verify` needs to check them.
 
         The bounds are those of the solution, or a little wider where they were rounded in a way
-        that hides the proof. The certificate has been verified.
+        that hides the proof. Where rounding has stopped the solver, they may be narrower: those of
+        a certificate can be finer than doubles. The certificate has been verified. With more than
+        two players it is one of the policy: that it is an equilibrium, and what it is worth to
+        each.
 
         Raises
         ------
         UnsupportedProblemError
-            If nothing is proven, with more than two players, or for objectives without
-            certificates.
+            If nothing is proven, or for objectives without certificates.
         CertificateError
             If rounding leaves no room for a proof.
 

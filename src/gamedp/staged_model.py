@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from gamedp.states import Codec, Layout
 
 __all__ = ["Contexts", "Onward", "StagedModel", "Sweep", "Sweeper"]
+
+MANY = 1 << 21
+"""Ends times contexts that the rules are asked about at once."""
 
 
 class Sweeper(Protocol):
@@ -166,6 +170,43 @@ class StagedModel:
     def ends(self) -> list[tuple[int, Any]]:
         """The ends of the stage: the index of each, and its state."""
         return [(index, self.stage.state(index)) for index in self.stage.terminals.tolist()]
+
+    @property
+    def initial_states(self) -> NDArray[np.int64]:
+        """The codes of the contexts at the start, or of those that represent them."""
+        return np.array([self.index(context)[0] for _, context in self.rules.initial()])
+
+    @property
+    def initial_probabilities(self) -> NDArray[np.float64]:
+        """How likely each is, with a minus sign where the players have changed places."""
+        pairs = [(chance, self.index(context)[1]) for chance, context in self.rules.initial()]
+        return np.array([-chance if swapped else chance for chance, swapped in pairs])
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the stage, and of what the rules say of every context.
+
+        Equal for equal models, however their rules are written down.
+        """
+        return self._digest
+
+    @functools.cached_property
+    def _digest(self) -> str:
+        contexts = self.sweeper.survey()
+        box = (self.codec.low.tolist(), self.codec.high.tolist(), contexts.offsets.tolist())
+        words = f"{self.stage.digest()} {self.num_players} {self.constant_sum!r} {box}"
+        over = ~np.isnan(contexts.values)
+        parts = [hashlib.sha256(words.encode()) for _ in range(4)]
+        parts[0].update(contexts.codes.data)
+        parts[0].update(np.flatnonzero(over).data)
+        parts[0].update(contexts.values[over].data)
+        many = max(1, MANY // len(self.stage.terminals))
+        for first in range(0, len(contexts.codes), many):
+            onward = self.sweeper.follow(contexts.codes[first : first + many])
+            for part, array in zip(
+                parts[1:], (onward.following, onward.swaps, onward.rewards), strict=True
+            ):
+                part.update(array.data)
+        return hashlib.sha256(b"".join(part.digest() for part in parts)).hexdigest()
 
     def state(self, index: int) -> Any:
         """Return the context with that code."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, UnknownStateError, UnsupportedProblemError
+from gamedp.errors import InvalidModelError, UnknownStateError
 from gamedp.model import Model
 from gamedp.solution import (
     ActionValue,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.certificate import StagedCertificate
     from gamedp.objectives import Objective
     from gamedp.staged_model import StagedModel
 
@@ -210,19 +211,31 @@ class StagedSolution:
             for entry in entries
         ]
 
-    def certificate(self) -> NoReturn:
-        """Raise, as there are no certificates for staged games.
+    def certificate(self) -> StagedCertificate:
+        """Return the bounds with all that :func:`gamedp.verify` needs to check them.
+
+        The bounds are those of the solution, or a little wider where they were rounded in a way
+        that hides the proof; or closer, where contexts lead to each other. The certificate has been
+        verified, in about the time that :func:`gamedp.verify` takes.
 
         Raises
         ------
         UnsupportedProblemError
-            Always; solve ``gamedp.Flattened(game)``, if it is small enough, for one of its bounds.
+            If nothing is proven.
+        CertificateError
+            If rounding leaves no room for a proof.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.kniffel import Kniffel
+        >>> solution = gamedp.solve(Kniffel(dice=2, faces=2))
+        >>> gamedp.verify(solution.model, solution.certificate()).width < 1e-12
+        True
         """
-        message = (
-            "there are no certificates for staged games. Solve gamedp.Flattened(game), the same as "
-            "one ordinary game, if it is small enough."
-        )
-        raise UnsupportedProblemError(message)
+        from gamedp.certifying_stages import certify_stages  # noqa: PLC0415 - rarely needed
+
+        return certify_stages(self)
 
     def save(self, path: str | Path) -> None:
         """Save the solution and its model as a folder that :func:`gamedp.load` reads.

@@ -8,13 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gamedp
-from gamedp.kernels import discounted, whole
+from gamedp.kernels import discounted, palette, whole
+from gamedp.solvers import discounted as solving
 from gamedp.solvers.discounted import may_be_acyclic
 
 cases = st.tuples(
     st.integers(0, 2**32 - 1),
     st.integers(2, 40),
     st.sampled_from([0.99, 0.5, 0.0]),
+    st.booleans(),
     st.booleans(),
 )
 
@@ -35,22 +37,32 @@ def random_graph(seed, num_states, *, ends):
     return choice_offsets, transition_offsets, successors, chances, random.normal(size=len(widths))
 
 
+def coded(chances):
+    """Return the numbers of the probabilities in a palette, and the palette."""
+    colours, codes = np.unique(chances, return_inverse=True)
+    return codes.astype(np.uint16), colours
+
+
 def laid_out(case):
     """Return the equation of a random model, room for the chosen rows, and first values."""
-    seed, num_states, discount, ends = case
+    seed, num_states, discount, ends, has_palette = case
     *graph, chances, rewards = random_graph(seed, num_states, ends=ends)
+    chances, colours = coded(chances) if has_palette else (chances, None)
     maximise = np.random.default_rng(seed).random(num_states) < 0.5
     first = np.empty(num_states, np.uint64)
-    room, shortest, longest, _, largest = whole.survey_jit(*graph[:2], rewards, first)
-    width = longest if shortest == longest and not ends else 0
-    equation = whole.Equation(
-        *graph, chances, rewards, maximise, discount, ends, longest, np.uint64(width), largest
+    room, shortest, longest, _, *extremes = whole.survey_jit(
+        *graph[:2], chances, colours, rewards, first
     )
-    own = np.empty(room, np.uint32), np.empty(room)
+    width = np.uint64(longest if shortest == longest and not ends else 0)
+    equation = whole.Equation(
+        *graph, chances, colours, rewards, maximise, discount, ends, longest, width, *extremes
+    )
+    own = np.empty(room, np.uint32), np.empty(room, chances.dtype)
     kept = whole.Kept(
         first,
         np.empty(num_states, np.uint64),
         *own,
+        colours,
         *own,
         np.empty(num_states),
         np.empty(num_states, np.int64),
@@ -72,10 +84,11 @@ def test_twins_agree(case):
     num_states = np.uintp(len(values))
     graph = equation[:3]
     kept.room_successors[:] = 0
-    kept.room_probabilities[:] = 0.0
+    kept.room_chances[:] = 0
     for module, name, arguments in (
-        (whole, "survey", (*graph[:2], equation.constants, kept.first)),
+        (whole, "survey", (*graph[:2], *equation[3:6], kept.first)),
         (whole, "meets_itself", (*graph, np.zeros(len(values), np.int32))),
+        *((whole, "is_narrow", (*graph, width)) for width in (2, len(values) // 2, len(values))),
         (whole, "find_doubtful", (np.uintp(0), num_states, 0.0, kept)),
         (discounted, "begin", (np.uintp(0), num_states, equation, kept, values, before)),
         (discounted, "prepare", (equation, values, before, numbers)),
@@ -99,7 +112,7 @@ def test_whole_runs_agree(case, budget):
     for kernel, step in ((discounted.advance_jit, budget), (discounted.advance, 10**6)):
         equation, kept, values, before, marks, numbers = map(copied, arguments)
         # The arrays that are read are those that are written.
-        kept = kept._replace(successors=kept.room_successors, probabilities=kept.room_probabilities)
+        kept = kept._replace(successors=kept.room_successors, chances=kept.room_chances)
         phase = discounted.BEGIN
         while phase < discounted.DONE:
             phase = kernel(step, 1e-6, equation, kept, values, before, marks, numbers)
@@ -115,7 +128,8 @@ def worth_of(choice, equation, values):
     """Return what a choice is worth, added up in the order of the kernels."""
     total = 0.0
     for t in range(*equation.transition_offsets[choice : choice + 2].tolist()):
-        total += float(equation.probabilities[t]) * float(values[equation.successors[t]])
+        chance = float(palette.chance(equation.chances, equation.palette, t))
+        total += chance * float(values[equation.successors[t]])
     return float(equation.constants[choice]) + equation.discount * total
 
 
@@ -180,3 +194,84 @@ def test_probabilities_that_do_not_sum_to_one(discount):
     for reward, low, high in zip((3.0, 5.0), solution.lower, solution.upper, strict=True):
         assert low <= reward + 2 * chance * discount * mean <= high
         assert high - low <= 1e-8
+
+
+@settings(max_examples=20, deadline=None)
+@given(cases)
+def test_palettes_change_no_digit(case):
+    """The same values, bounds and policy with probabilities and with their numbers."""
+    found = []
+    for has_palette in (False, True):
+        equation, kept, values, before, marks, numbers = laid_out((*case[:4], has_palette))
+        phase = discounted.BEGIN
+        kept = kept._replace(successors=kept.room_successors, chances=kept.room_chances)
+        while phase < discounted.DONE:
+            phase = discounted.advance_jit(
+                10**6, 1e-6, equation, kept, values, before, marks, numbers
+            )
+        found.append((values, before, kept.clear, kept.policy, marks, numbers))
+    for array, its in zip(*found, strict=True):
+        np.testing.assert_array_equal(array, its)
+
+
+def collected(kernel, chances):
+    slots, values = np.zeros(palette.SLOTS, np.uint16), np.zeros(palette.MOST, np.uint64)
+    codes = np.empty(len(chances), np.uint16)
+    return kernel(chances.view(np.uint64), slots, values, codes), values, codes
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(allow_nan=False), max_size=50))
+def test_palettes_have_the_very_numbers(chances):
+    chances = np.array(chances * 2)
+    (count, values, codes), other = (
+        collected(kernel, chances) for kernel in (palette.collect_jit, palette.collect)
+    )
+    assert count == other[0] == len(set(chances.view(np.uint64).tolist()))
+    assert (values[:count][codes] == chances.view(np.uint64)).all()
+    np.testing.assert_array_equal(values, other[1])
+    np.testing.assert_array_equal(codes, other[2])
+
+
+def test_palettes_have_their_limit():
+    chances = np.arange(1.0, palette.MOST + 2)
+    count, values, codes = collected(palette.collect_jit, np.tile(chances[:-1], 3))
+    assert count == palette.MOST
+    assert (values.view(np.float64)[codes] == np.tile(chances[:-1], 3)).all()
+    assert collected(palette.collect_jit, chances)[0] == palette.MOST + 1
+    assert collected(palette.collect, chances)[0] == palette.MOST + 1
+
+
+def dice(num_states, *, distinct):
+    """Return a model whose choices have the chances of a die, or each its own."""
+    random = np.random.default_rng(0)
+    chances = np.full((2 * num_states, 6), 1 / 6)
+    if distinct:
+        chances = random.random(chances.shape) + 0.1
+        chances /= chances.sum(axis=1, keepdims=True)
+    return gamedp.Model.from_arrays(
+        np.arange(num_states + 1) * 2,
+        np.arange(2 * num_states + 1) * 6,
+        np.sort(
+            random.permuted(np.tile(np.arange(num_states), (2 * num_states, 1)), axis=1)[:, :6]
+        ).ravel(),
+        chances.ravel(),
+        rewards=random.random(2 * num_states),
+    )
+
+
+def test_large_models_are_solved_by_palettes(monkeypatch):
+    model = dice(100, distinct=False)
+    codes, colours = model.palette
+    assert colours.tolist() == [1 / 6]
+    assert (colours[codes] == model.probabilities).all()
+    assert not codes.flags.writeable
+    assert not colours.flags.writeable
+    assert dice(1000, distinct=True).palette is None
+    plain = gamedp.solve(model, gamedp.Discounted(0.99))
+    monkeypatch.setattr(solving, "LARGE", model.num_transitions)
+    equation, _ = solving.equation_of(gamedp.Problem(model, gamedp.Discounted(0.99)))
+    assert equation.chances is codes
+    small = gamedp.solve(model, gamedp.Discounted(0.99))
+    for name in ("values", "lower", "upper", "policy"):
+        np.testing.assert_array_equal(getattr(plain, name), getattr(small, name))

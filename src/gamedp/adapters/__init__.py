@@ -92,7 +92,8 @@ def load_model(
         * ``.umb``: the unified Markov binary format [1]_, of Storm, PRISM and others;
         * ``.drn``: Storm's format of text;
         * ``.tra``: PRISM's explicit files [2]_; those beside it with the same name and the endings
-          ``.lab``, ``.srew`` and ``.trew`` are read, too. Storm's older dialect is understood.
+          ``.lab``, ``.sta``, ``.srew`` and ``.trew`` are read, too. Storm's older dialect is
+          understood.
     format : {"umb", "drn", "prism"}, optional
         What the file is, if its name does not tell.
     coalition : iterable of str or int, optional

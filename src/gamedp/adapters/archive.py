@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import itertools
@@ -42,6 +43,7 @@ CHUNK = 1 << 20
 MAGIC: dict[bytes, Callable[..., BinaryIO]] = {
     b"\x1f\x8b\x08": gzip.open,  # type: ignore[dict-item]
     b"\xfd7zXZ\x00": lzma.open,  # type: ignore[dict-item]
+    b"BZh": bz2.open,  # type: ignore[dict-item]
 }
 """What a compressed file begins with, and what opens it."""
 
@@ -87,6 +89,10 @@ class Archive:
                     pass  # to the end, where the checksum of what was compressed stands
         except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
             raise damaged(self, f"is no complete tar archive ({error})") from None
+        except OSError as error:
+            if error.errno is not None or isinstance(error, DamagedFileError):
+                raise  # it cannot be read at all, or has been judged already
+            raise damaged(self, f"is not compressed as it should be ({error})") from None
         if INDEX not in self._files:
             raise damaged(self, f"has no {INDEX}, which says what the other files hold")
         try:
@@ -105,7 +111,7 @@ class Archive:
         """Say whether there is such a file."""
         return name in self._files
 
-    def _content(self, name: str, count: int, bytes_each: int) -> bytes:
+    def content(self, name: str, count: int, bytes_each: int) -> bytes:
         """Return the bytes of a file, of which there must be so many."""
         if name not in self._files:
             raise damaged(self, f"has no {name}")
@@ -122,7 +128,7 @@ class Archive:
         """Return unsigned integers; all zero if there is no such file."""
         if name not in self:
             return np.zeros(count, np.int64)
-        numbers = np.frombuffer(self._content(name, count, bytes_each), f"<u{bytes_each}")
+        numbers = np.frombuffer(self.content(name, count, bytes_each), f"<u{bytes_each}")
         if len(numbers) and numbers.max() > np.iinfo(np.int64).max:
             raise damaged(self, f"has the number {numbers.max()} in {name}, more than there can be")
         return numbers.astype(np.int64)
@@ -145,7 +151,7 @@ class Archive:
         """Return one bit for each of `count` states; all false if there is no such file."""
         if name not in self:
             return np.zeros(count, np.bool_)
-        content = np.frombuffer(self._content(name, -(-count // 64), 8), np.uint8)
+        content = np.frombuffer(self.content(name, -(-count // 64), 8), np.uint8)
         bits = np.unpackbits(content, bitorder="little").astype(np.bool_)
         if bits[count:].any():
             raise damaged(self, f"has bits set in {name} for states beyond the last one")
@@ -173,7 +179,7 @@ class Archive:
         is_right = bits == 64 if word != "rational" else isinstance(bits, int) and bits > 0
         if not is_right or bits % (128 if word == "rational" else 64):
             raise damaged(self, f"has numbers of the type {word} with {bits!r} bits in {name}")
-        content = self._content(name, count, bits // 8)
+        content = self.content(name, count, bits // 8)
         if word == "rational":
             return self._quotients(name, content, bits // 16)
         kinds = {"double": "<f8", "int": "<i8", "uint": "<u8"}

@@ -34,6 +34,9 @@ NAMELESS = "__NOLABEL__"
 DEFAULT = "default"
 """What Storm calls a reward structure without a name in other formats."""
 
+UNUSED = "// No state has these labels: "
+"""How gamedp begins the comment with what the format has no place for."""
+
 LABELS = re.compile(r'"([^"]*)"|(\S+)')
 """The labels of a state; one with a space in it stands in quotation marks."""
 
@@ -46,6 +49,7 @@ class _Head:
     rewards: list[str] = attrs.field(factory=list)
     states: int | None = None
     choices: int | None = None
+    unused: list[str] = attrs.field(factory=list)
     placeholders: dict[str, str] = attrs.field(factory=dict)
 
 
@@ -95,6 +99,7 @@ def read_drn(path: Path) -> Parts:
             rewards[name][kind] = column
     successors, probabilities = _read_transitions(file, head, found)
     actions, names = _actions(found.names)
+    unused = [name for name in head.unused if name not in found.labels]
     return Parts(
         path=path,
         choice_offsets=_offsets(found.states, found.actions),
@@ -104,7 +109,10 @@ def read_drn(path: Path) -> Parts:
         actions=actions,
         action_names=names,
         initial=np.array(found.labels.pop(INITIAL, []), np.int64),
-        labels={name: _mask(listed, states) for name, listed in found.labels.items()},
+        labels={
+            name: _mask(listed, states)
+            for name, listed in (found.labels | {name: [] for name in unused}).items()
+        },
         rewards=rewards,
         lines=found.actions + 1,
     )
@@ -115,7 +123,9 @@ def _read_head(file: TextFile) -> tuple[_Head, int]:
     head, section = _Head(), ""
     for place, full in enumerate(file.lines):
         line = full.strip()
-        if line.startswith("@"):
+        if full.startswith(UNUSED):
+            head.unused += full.removeprefix(UNUSED).split()
+        elif line.startswith("@"):
             section = line.split(":", 1)[0].split(maxsplit=1)[0]
             if section == "@model":
                 _check_head(file, head, place)
@@ -300,15 +310,21 @@ def _actions(words: list[str]) -> tuple[Any, tuple[str, ...]]:
 
 
 def write_drn(file: BinaryIO, parts: Parts) -> None:
-    """Write a model, each number with as many digits as it takes to read the same one again."""
+    """Write a model, each number with as many digits as it takes to read the same one again.
+
+    A label stands beside the states that have it. One that no state has is named in a comment,
+    which other tools pass over.
+    """
     if parts.num_players > 1:
         message = "a file of this format does not say who moves; write a game as .umb."
         raise InvalidModelError(message)
     states = len(parts.choice_offsets) - 1
     kind = "DTMC" if parts.num_players == 0 else "MDP"
     structures = "".join(f"{_word(name)} " for name in parts.rewards)
+    unused = [_word(name) for name, mask in parts.labels.items() if not mask.any()]
+    comment = f"{UNUSED}{' '.join(unused)}\n" if unused else ""
     head = (
-        f"// Exported by gamedp\n@type: {kind}\n@value_type: double\n@parameters\n\n"
+        f"// Exported by gamedp\n{comment}@type: {kind}\n@value_type: double\n@parameters\n\n"
         f"@reward_models\n{structures}\n@nr_states\n{states}\n"
         f"@nr_choices\n{len(parts.transition_offsets) - 1}\n@model\n"
     )

@@ -47,6 +47,9 @@ class LoadedModel:
         numbers alone. A nameless action has the name ``""``.
     player_names : tuple of str
         As the file has them; empty if it has none.
+    variables : mapping of str to (S,) int64 or bool
+        What each variable of the program that the model was built from is in each state; empty if
+        the file does not say. So ``loaded.variables["x"] > 3`` is a set of states.
     path : Path
         Where it was read.
     notes : tuple of str
@@ -58,6 +61,7 @@ class LoadedModel:
     rewards: Mapping[str, NDArray[np.float64]] = attrs.field(factory=dict)
     action_names: tuple[str, ...] = ()
     player_names: tuple[str, ...] = ()
+    variables: Mapping[str, NDArray[np.int64] | NDArray[np.bool_]] = attrs.field(factory=dict)
     path: Path
     notes: tuple[str, ...] = ()
 
@@ -66,7 +70,8 @@ class LoadedModel:
         self._lock()
 
     def _lock(self) -> None:
-        for arrays in (self.labels, self.rewards):
+        named: tuple[Mapping[str, NDArray[Any]], ...] = (self.labels, self.rewards, self.variables)
+        for arrays in named:
             for array in arrays.values():
                 array.flags.writeable = False
 
@@ -84,7 +89,11 @@ class LoadedModel:
         """Say what was loaded, and which names there are."""
         names = [
             f"{word} {', '.join(map(repr, names))}"
-            for word, names in (("labels", self.labels), ("rewards", self.rewards))
+            for word, names in (
+                ("labels", self.labels),
+                ("rewards", self.rewards),
+                ("variables", self.variables),
+            )
             if names
         ]
         return f"<{'; '.join([f'LoadedModel {self.path.name}: {self.model!r}', *names])}>"
@@ -117,3 +126,11 @@ class LoadedModel:
         """Return the name of a choice's action; its number where the file has numbers alone."""
         number = int(self.model.action_labels[choice])
         return self.action_names[number] if self.action_names else str(number)
+
+    def state_name(self, state: int) -> str:
+        """Return what the variables are in a state, in words; its number if that is not known."""
+        if not self.variables:
+            return str(state)
+        return ", ".join(
+            f"{name}={str(column[state]).lower()}" for name, column in self.variables.items()
+        )

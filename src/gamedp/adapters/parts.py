@@ -56,6 +56,8 @@ class Parts:
     labels : mapping of str to (S,) bool
     rewards : mapping of str to a mapping of `STATES`, `CHOICES` or `TRANSITIONS` to an array
         Added up.
+    variables : mapping of str to (S,) int64 or bool
+        What each variable of the program is in each state.
     lines : (C,) int64 or None
         Where in the file each choice begins, for messages.
     notes : tuple of str
@@ -74,6 +76,7 @@ class Parts:
     initial: Integers
     labels: Mapping[str, Mask] = attrs.field(factory=dict)
     rewards: Mapping[str, Mapping[str, Floats]] = attrs.field(factory=dict)
+    variables: Mapping[str, Integers | Mask] = attrs.field(factory=dict)
     lines: Integers | None = None
     notes: tuple[str, ...] = ()
 
@@ -144,6 +147,7 @@ def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel
         rewards=rewards,
         action_names=parts.action_names,
         player_names=parts.player_names,
+        variables=dict(parts.variables),
         path=parts.path,
         notes=tuple(notes),
     )

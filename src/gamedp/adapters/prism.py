@@ -1,4 +1,4 @@
-"""PRISM's explicit files: transitions (.tra), and beside them labels (.lab) and rewards.
+"""PRISM's explicit files: transitions (.tra), and beside them labels, rewards and variables.
 
 Described in the manual of PRISM, https://www.prismmodelchecker.org/manual/Appendices/ExplicitModelFiles.
 Storm has a dialect without numbers in the headers, which is understood, too.
@@ -33,6 +33,14 @@ DIALECT = {"dtmc": False, "mdp": True}
 NUMBERED = re.compile(r'(\d+)="([^"]*)"')
 """A label in the first line of a file of PRISM's, with its number."""
 
+MANY = 1000
+"""So many times more states than the transitions have: then their number is wrong."""
+
+VALUES = re.compile(r"\(([^()]*)\)")
+"""The names of all variables, or their values in a state."""
+
+TRUTH = {"false": False, "true": True}
+
 STRUCTURE = re.compile(r'Reward structure:?\s*"([^"]*)"')
 """How newer releases of PRISM name a reward structure, in a comment."""
 
@@ -51,17 +59,18 @@ class _Table:
     def __init__(self, path: Path, *, with_header: bool = True) -> None:
         self.file = TextFile(path)
         lines = self.file.lines
-        self.comments = "\n".join(line for line in lines if _is_comment(line))
-        self.places = [
-            place for place, line in enumerate(lines) if line.strip() and not _is_comment(line)
-        ]
+        firsts = [line.lstrip()[:1] for line in lines]
+        self.comments = "\n".join(
+            line for line, first in zip(lines, firsts, strict=True) if first == "#"
+        )
+        self.places = [place for place, first in enumerate(firsts) if first not in {"", "#"}]
         self.header: list[str] = []
         if with_header:
             if not self.places:
                 raise self.file.damaged(len(lines), "there is nothing in the file")
             self.header = lines[self.places.pop(0)].split()
         rows = [lines[place] for place in self.places]
-        self._widths = np.fromiter(map(len, map(str.split, rows)), np.int64, len(rows))
+        self._widths = np.array([len(row.split()) for row in rows], np.int64)
         self._starts = offsets_of(self._widths)
         self._words = "\n".join(rows).split()
 
@@ -108,10 +117,6 @@ class _Table:
             raise self.file.damaged(len(self.file.lines), message)
 
 
-def _is_comment(line: str) -> bool:
-    return line.lstrip().startswith("#")
-
-
 def read_prism(path: Path) -> Parts:
     """Read a file of transitions, and those beside it that go with it.
 
@@ -127,7 +132,10 @@ def read_prism(path: Path) -> Parts:
     elif len(table.header) in (2, 3):
         has_choices = len(table.header) == 3
     else:
-        message = "the first line must have two numbers (a Markov chain) or three"
+        message = (
+            "the first line must have two numbers (a Markov chain) or three (a decision process); "
+            "a model with hidden states has four, and is not read"
+        )
         raise table.file.damaged(0, message)
     skipped = int(has_choices)
     table.check_widths(3 + skipped, 4 + skipped)
@@ -163,7 +171,11 @@ def read_prism(path: Path) -> Parts:
         initial=np.zeros(0, np.int64),
         lines=np.array(table.places, np.int64)[order[begins]] + 1,
     )
-    parts = attrs.evolve(parts, **_labels(path.with_suffix(".lab"), states))
+    parts = attrs.evolve(
+        parts,
+        **_labels(path.with_suffix(".lab"), states),
+        variables=_variables(path.with_suffix(".sta"), states),
+    )
     return attrs.evolve(parts, rewards=_rewards(parts, with_header=not is_dialect))
 
 
@@ -173,6 +185,9 @@ def _states(table: _Table, least: int) -> int:
     if states < least:
         message = f"there is a state {least - 1}, and the first line says there are {states}"
         raise table.file.damaged(len(table.file.lines), message)
+    if states > max(MANY, MANY * least):
+        message = f"the last state that leads anywhere or is reached is {least - 1} of {states:,}"
+        raise table.file.damaged(table.places[0] - 1 if table.places else 0, message)
     return states
 
 
@@ -230,6 +245,48 @@ def _labels(path: Path, states: int) -> dict[str, Any]:
             masks[names[word]][state] = True
     starts = np.flatnonzero(masks.pop(INITIAL, np.zeros(states, np.bool_)))
     return {"labels": masks, "initial": starts}
+
+
+def _variables(path: Path, states: int) -> dict[str, Any]:
+    """Return what the variables are in each state, as a file says; none if there is no file."""
+    if not path.exists():
+        return {}
+    file = TextFile(path)
+    first = file.lines[0].strip() if file.lines else ""
+    names = [] if (match := VALUES.fullmatch(first)) is None else _parts(match[1])
+    if not names or not all(names) or len(set(names)) < len(names):
+        raise file.damaged(0, "the first line must name the variables, as in (x,y)")
+    places = [place for place, line in enumerate(file.lines) if place and line.strip()]
+    rows = []
+    for state, place in enumerate(places):
+        number, _, values = file.lines[place].strip().partition(":")
+        match = VALUES.fullmatch(values)
+        if number != str(state):
+            raise file.damaged(place, f"state {state} must come next")
+        if match is None or match[1].count(",") != len(names) - 1:
+            message = f"there must be a value for each of ({','.join(names)}), as in 0:(1,true)"
+            raise file.damaged(place, message)
+        rows.append(_parts(match[1]))
+    if len(rows) != states:
+        message = (
+            f"there are {len(rows):,} states, and {path.with_suffix('.tra').name} has {states:,}"
+        )
+        raise file.damaged(len(file.lines), message)
+    return {
+        name: _column(file, [row[number] for row in rows], places)
+        for number, name in enumerate(names)
+    }
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
+
+
+def _column(file: TextFile, words: list[str], places: list[int]) -> Any:
+    """Return the values of a variable: all truth values, or all numbers."""
+    if words and TRUTH.keys() >= set(words):
+        return np.array([TRUTH[word] for word in words], np.bool_)
+    return file.integers(words, places, "the value of a variable")
 
 
 def _beside(path: Path) -> dict[str, list[Path]]:
@@ -318,7 +375,7 @@ def prism_files(parts: Parts) -> dict[Path, Callable[[BinaryIO], object]]:
     InvalidModelError
         If the format cannot say what the model is.
     InvalidParameterError
-        If there are other files beside that would be taken for rewards of this model.
+        If there are other files beside that would be taken for rewards or variables of this model.
     """
     if parts.num_players > 1:
         message = "files of this format do not say who moves; write a game as .umb."
@@ -330,10 +387,14 @@ def prism_files(parts: Parts) -> dict[Path, Callable[[BinaryIO], object]]:
         which = "" if len(parts.rewards) == 1 else str(number)
         beside = path.with_name(f"{path.stem}{which}.trew")
         lines[beside] = _reward_lines(parts, name, kinds[CHOICES].tolist())
-    others = [file for files in _beside(path).values() for file in files if file not in lines]
+    if parts.variables:
+        lines[path.with_suffix(".sta")] = _variable_lines(parts)
+    others = [file for files in _beside(path).values() for file in files]
+    others = [file for file in [path.with_suffix(".sta"), *others] if file not in lines]
+    others = [file for file in others if file.exists()]
     if others:
         message = (
-            f"{others[0]} is there already, and would be taken for a reward of this model; move it "
+            f"{others[0]} is there already, and would be taken for a part of this model; move it "
             "away, or choose another name."
         )
         raise InvalidParameterError(message)
@@ -372,6 +433,13 @@ def _label_lines(parts: Parts) -> Iterable[str]:
     table = np.array(list(masks.values()))
     for state in np.flatnonzero(table.any(axis=0)).tolist():
         yield f"{state}: {' '.join(map(str, np.flatnonzero(table[:, state]).tolist()))}"
+
+
+def _variable_lines(parts: Parts) -> Iterable[str]:
+    yield f"({','.join(parts.variables)})"
+    columns = [array.tolist() for array in parts.variables.values()]
+    for state, values in enumerate(zip(*columns, strict=True)):
+        yield f"{state}:({','.join(str(value).lower() for value in values)})"
 
 
 def _reward_lines(parts: Parts, name: str, rewards: list[float]) -> Iterable[str]:

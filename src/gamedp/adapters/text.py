@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
@@ -56,14 +57,17 @@ class TextFile:
 
     def integers(self, words: Sequence[str], places: Sequence[int], what: str) -> Any:
         """Return texts as an array of integers; `places` says on which line each stands."""
-        return self._converted(int, words, places, what).astype(np.int64)
+        if "_" not in "".join(words):
+            with contextlib.suppress(ValueError, OverflowError):  # which word it is, is found below
+                return np.array(list(map(int, words)), np.int64)
+        return self._converted(_integer, words, places, what).astype(np.int64)
 
     def numbers(self, words: Sequence[str], places: Sequence[int], what: str) -> Any:
         """Return texts as an array of doubles, fractions such as ``1/3`` among them."""
-        try:
-            return np.array(list(map(float, words)), np.float64)
-        except ValueError:
-            return self._converted(_number, words, places, what)
+        if "_" not in "".join(words):
+            with contextlib.suppress(ValueError):
+                return np.array(list(map(float, words)), np.float64)
+        return self._converted(_number, words, places, what)
 
     def _converted(
         self, convert: Callable[[str], Any], words: Sequence[str], places: Sequence[int], what: str
@@ -82,7 +86,23 @@ class TextFile:
         return int(word)
 
 
+def _integer(word: str) -> int:
+    """Return a number that an array can hold."""
+    number = int(_plain(word))
+    if not -(2**63) <= number < 2**63:
+        raise OverflowError
+    return number
+
+
+def _plain(word: str) -> str:
+    """Return a word; refuse one with an underscore, which is a number to Python alone."""
+    if "_" in word:
+        raise ValueError
+    return word
+
+
 def _number(word: str) -> float:
+    word = _plain(word)
     return float(Fraction(word)) if "/" in word else float(word)
 
 

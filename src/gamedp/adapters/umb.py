@@ -14,6 +14,7 @@ import numpy as np
 
 from gamedp.adapters.archive import INDEX, Archive, bits_of, damaged, unsupported, write_archive
 from gamedp.adapters.parts import CHOICES, STATES, TRANSITIONS, Parts
+from gamedp.adapters.valuations import VALUES, read_variables, write_variables
 
 __all__ = ["read_umb", "write_umb"]
 
@@ -29,11 +30,12 @@ LONGEST_NAME = 60
 
 
 def _is_wanted(name: str) -> bool:
-    """Say whether a file of an archive is read: valuations, for one, are not."""
+    """Say whether a file of an archive is read."""
     top, _, rest = name.partition("/")
     return (
         not rest
         or (top == "actions" and rest.startswith("choices/"))
+        or name == VALUES
         or (top == "annotations" and rest.startswith(("aps/", "rewards/")))
     )
 
@@ -68,6 +70,7 @@ def read_umb(path: Path) -> Parts:
     if counts["#players"] > 1:
         players = archive.integers("state-to-player.bin", states, 4)
     kind = system.get("branch-probability-type")
+    variables, unread = read_variables(archive, states)
     return Parts(
         path=path,
         choice_offsets=to_choices,
@@ -80,7 +83,8 @@ def read_umb(path: Path) -> Parts:
         initial=starts,
         labels=_labels(archive, states),
         rewards=_rewards(archive, counts),
-        notes=_notes(kind),
+        variables=variables,
+        notes=(*_notes(kind), *unread),
         **_actions(archive, counts["#choice-actions"], choices),
     )
 
@@ -225,6 +229,9 @@ def write_umb(file: BinaryIO, parts: Parts) -> None:
         "transition-system": system,
         "annotations": _write_annotations(parts, files),
     }
+    valuations = write_variables(parts.variables, states, files)
+    if valuations:
+        index["valuations"] = valuations
     write_archive(file, index, files)
 
 

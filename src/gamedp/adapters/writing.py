@@ -81,6 +81,7 @@ def parts_of(
         initial=np.sort(model.initial_states),
         labels=masks,
         rewards={name: {CHOICES: column} for name, column in columns.items()},
+        variables=given.variables if isinstance(given, LoadedModel) else {},
     )
     if own and model.payoffs.any():
         parts = _with_sink(parts, model)

@@ -14,7 +14,10 @@ References
    Certificates for Reachability and Expected Rewards in MDPs", TACAS 2025.
 """
 
+from gamedp.certificate.base import Verified
 from gamedp.certificate.claim import Certificate
-from gamedp.certificate.verifying import Verified, verify
+from gamedp.certificate.equilibrium import EquilibriumCertificate
+from gamedp.certificate.staged import StagedCertificate
+from gamedp.certificate.verifying import verify
 
-__all__ = ["Certificate", "Verified", "verify"]
+__all__ = ["Certificate", "EquilibriumCertificate", "StagedCertificate", "Verified", "verify"]

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
+from gamedp.certificate.base import AnyCertificate, check_array, check_digest
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.model import check_finite
-from gamedp.objectives import AverageReward, Objective, Reachability, TotalReward, resolved
+from gamedp.objectives import (
+    AverageReward,
+    Discounted,
+    Objective,
+    Reachability,
+    TotalReward,
+    resolved,
+)
 
 if TYPE_CHECKING:
-    import os
-
     from numpy.typing import NDArray
 
     from gamedp.model import Model
@@ -22,11 +28,21 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["Certificate", "check_complete", "may_drift", "sums_until"]
+__all__ = ["ARRAYS", "Certificate", "check_complete", "may_drift", "sums_until"]
+
+ARRAYS = (
+    *("lower", "upper", "lower_rest", "upper_rest", "lower_ranks", "upper_ranks"),
+    *("lower_gains", "upper_gains", "escapes", "bias_lower", "bias_upper"),
+)
+
+MOST_SHIFT = 2000
+MOST_RESTS = 8
+"""How many numbers may be added to a bound: so few that their sum is rounded seven times."""
+LARGEST_REST = 2.0**1000
 
 
-@attrs.frozen(eq=False, kw_only=True, repr=False)
-class Certificate:
+@attrs.frozen(eq=False, kw_only=True, repr=False, getstate_setstate=False)
+class Certificate(AnyCertificate):
     """Bounds of all values of a model, with what :func:`gamedp.verify` needs to check them.
 
     Made by :meth:`gamedp.Solution.certificate`; or by hand, as all that counts is whether it is
@@ -39,6 +55,12 @@ class Certificate:
     lower, upper : (S,) float64
         What is claimed: the value of every state lies between them. An infinite number claims
         nothing if it is on the outer side, and else that the value is infinite.
+    lower_rest, upper_rest : (K, S) float64 or None
+        What is proven, where a double is too coarse for it: not `lower`, but its exact sum with the
+        K numbers here, which are at least 0 and so imply the bound that is claimed; at most 0 for
+        `upper`. For discounted and other totals, and for probabilities; None if doubles do.
+    rest_shift : int
+        The rests count 2 to the power of minus this: for numbers where doubles end.
     lower_ranks, upper_ranks : (S,) int64 or None
         For :class:`TotalReward` and :class:`Reachability`: a number that can fall with a step; or
         -1 for a state that needs none. In terminal states and targets it counts as 0.
@@ -46,6 +68,9 @@ class Certificate:
         Numbers that can fall while the rank stays, until something is earned (for the lower bound)
         or paid (for the upper one), or play without end is worth the bound. None if there is no
         need for any.
+    escapes : (S,) int64 or None
+        For a total until a target that is minus infinity: a number that can fall until the target
+        is reached, or -1 for a state that needs none. None if there is no need for any.
     bias_lower, bias_upper : (S,) float64 or None
         For :class:`AverageReward`: the head start of each state, for either bound. For a total of
         endless play that earns and loses: numbers that are less than what the next step earns and
@@ -57,57 +82,22 @@ class Certificate:
         :meth:`gamedp.Model.digest` of the model.
     """
 
-    objective: Objective
-    lower: Floats
-    upper: Floats
+    lower_rest: Floats | None = None
+    upper_rest: Floats | None = None
+    rest_shift: int = 0
     lower_ranks: Integers | None = None
     upper_ranks: Integers | None = None
     lower_gains: Integers | None = None
     upper_gains: Integers | None = None
+    escapes: Integers | None = None
     bias_lower: Floats | None = None
     bias_upper: Floats | None = None
     draw: float = 0.0
-    digest: str
-
-    def __attrs_post_init__(self) -> None:
-        """Keep read-only views of the arrays."""
-        for field in attrs.fields(type(self)):
-            array = getattr(self, field.name)
-            if isinstance(array, np.ndarray):
-                array = array.view()
-                array.flags.writeable = False
-                object.__setattr__(self, field.name, array)
-
-    def __repr__(self) -> str:
-        """Say what is claimed, of how many states."""
-        return f"<Certificate of {len(self.lower):,} states: {type(self.objective).__name__}>"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the fields."""
-        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Set the fields and lock the arrays again: pickle returns them writable."""
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
-        self.__attrs_post_init__()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the certificate as a folder that :func:`gamedp.load_certificate` reads.
-
-        Parameters
-        ----------
-        path
-            The folder, made if it does not exist. Another certificate in it is replaced.
-        """
-        from gamedp.storage import save_certificate  # noqa: PLC0415 - checking needs no storage
-
-        save_certificate(self, path)
 
 
 def may_drift(model: Model, objective: Objective) -> bool:
     """Say whether endless play may earn and lose, and by and by have earned ever more."""
-    return isinstance(objective, TotalReward) and not sums_until(objective) and not model.has_swaps
+    return isinstance(objective, TotalReward) and not model.has_swaps
 
 
 def sums_until(objective: Objective) -> bool:
@@ -117,52 +107,49 @@ def sums_until(objective: Objective) -> bool:
 
 def check_complete(model: Model, certificate: Certificate) -> Objective:
     """Return the objective with masks, if the certificate is of this model and has all it needs."""
-    digest = model.digest()
-    if certificate.digest != digest:
-        message = (
-            f"the certificate is of another model: of the one with the digest "
-            f"{certificate.digest[:16]}…, while this one's is {digest[:16]}…. Check it with the "
-            "model that it was made for."
-        )
-        raise CertificateError(message)
+    check_digest(model, certificate)
     check_finite(model)
     objective = resolved(certificate.objective, model)
     _check_supported(model, objective)
     _check_draw(model, certificate, objective)
     average = isinstance(objective, AverageReward)
     ranked = isinstance(objective, (TotalReward, Reachability))
-    needed = {"lower": True, "upper": True}
-    needed |= {"lower_ranks": ranked, "upper_ranks": ranked}
-    needed |= {"lower_gains": ranked, "upper_gains": ranked}
-    needed |= {"bias_lower": average, "bias_upper": average}
-    optional = {"lower_gains", "upper_gains"}
-    if may_drift(model, objective):
-        optional |= {"bias_lower", "bias_upper"}
-    for name, wanted in needed.items():
+    ranks = {"lower_ranks", "upper_ranks"} if ranked else set()
+    biases = {"bias_lower", "bias_upper"} if average or may_drift(model, objective) else set()
+    needed = {"lower", "upper"} | ranks | (biases if average else set())
+    optional = biases | ({"lower_gains", "upper_gains"} if ranked else set())
+    if ranked or isinstance(objective, Discounted):
+        optional |= {"lower_rest", "upper_rest"}
+    if sums_until(objective):
+        optional.add("escapes")
+    for name in ARRAYS:
         array = getattr(certificate, name)
-        if name in optional and (array is None or name.startswith("bias")):
-            if array is not None:
-                _check_array(name, array, model.num_states, finite=False)
-            continue
-        if (array is not None) != wanted:
-            verb = "needs" if wanted else "has no use for"
+        if name in needed if array is None else name not in needed | optional:
+            verb = "needs" if array is None else "has no use for"
             message = f"a certificate for {type(objective).__name__} {verb} {name}."
             raise CertificateError(message)
         if array is not None:
-            _check_array(name, array, model.num_states, finite=average)
+            _check_array(model, certificate, name, finite=average)
+    if type(certificate.rest_shift) is not int or not 0 <= certificate.rest_shift <= MOST_SHIFT:
+        message = f"rest_shift is {certificate.rest_shift!r}; it must be from 0 to {MOST_SHIFT}."
+        raise CertificateError(message)
     return objective
 
 
-def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: bool) -> None:
-    kind: type = np.int64 if name.endswith(("ranks", "gains")) else np.float64
-    if array.dtype != kind or array.shape != (num_states,):
-        message = (
-            f"{name} holds {array.dtype} of shape {array.shape}; it must hold {kind.__name__} of "
-            f"shape ({num_states},)."
-        )
-        raise CertificateError(message)
+def _check_array(model: Model, certificate: Certificate, name: str, *, finite: bool) -> None:
+    array = getattr(certificate, name)
+    kind: type = np.int64 if name.endswith(("ranks", "gains", "escapes")) else np.float64
+    rows = ()
+    if name.endswith("rest"):
+        rows = (min(len(array) if array.ndim == 2 else 1, MOST_RESTS),)
+    check_array(name, array, kind, (*rows, model.num_states))
     if kind is np.int64:
         wrong, what = (array < -1) | (array >= 1 << 62), "it must be -1, or from 0 to 2**62 - 1"
+    elif name.endswith("rest"):
+        own, sign = (certificate.lower, 1) if name == "lower_rest" else (certificate.upper, -1)
+        most = np.where(np.isinf(own), 0.0, LARGEST_REST)
+        wrong = ~((sign * array >= 0) & (np.abs(array) <= most))
+        what = f"it must be finite and at {'least' if sign > 0 else 'most'} 0, or 0 beside infinity"
     elif finite:
         wrong, what = ~np.isfinite(array), "it must be a finite number"
     elif name.startswith("bias"):
@@ -171,8 +158,8 @@ def _check_array(name: str, array: NDArray[Any], num_states: int, *, finite: boo
     else:
         wrong, what = np.isnan(array), "it must be a number"
     if wrong.any():
-        state = int(wrong.argmax())
-        message = f"{name}[{state}] is {array[state]}; {what}."
+        place = np.argwhere(wrong)[0].tolist()
+        message = f"{name}[{', '.join(map(str, place))}] is {array[tuple(place)]}; {what}."
         raise CertificateError(message)
 
 

@@ -7,6 +7,7 @@ the players want the opposite. So there is one set of rules, which is applied tw
 from __future__ import annotations
 
 import enum
+import functools
 import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
 
 __all__ = ["NEVER", "Ending", "Inequality", "Side", "known_worths", "turned"]
 
+GROWTH = 2.0**-40
+"""More than the rounding of a sum of rests can lose of it."""
+
+LEAST = 2.0**-1074
+"""The least double."""
+
 NEVER = 1 << 62
 """The rank of states from which play need not end; written -1 in a certificate."""
 
@@ -40,7 +47,7 @@ class Ending(enum.Enum):
     RANKED = enum.auto()
     """Ranks that fall until play ends, or a bound and rewards for which it need not."""
     STRICT = enum.auto()
-    """Ranks that fall until play ends."""
+    """Ranks that fall until play ends, also where the bound is plus infinity."""
 
 
 @attrs.frozen(eq=False)
@@ -55,12 +62,63 @@ class Inequality:
         Whether the reward counts.
     gain : (S,) or None
         What is taken off the reward.
+    rests, other_rests : (K, S) or None
+        What is to be added to `bound`, and to `other`, times 2 to the power of minus `shift`.
     """
 
     bound: Floats
     other: Floats
     rewarded: bool = True
     gain: Floats | None = None
+    rests: Floats | None = None
+    other_rests: Floats | None = None
+    shift: int = 0
+
+    @functools.cached_property
+    def rest(self) -> Floats | None:
+        """The sum of the rests of the bound, up to K u of itself, or the least double; (S,)."""
+        return _summed(self.rests, self.shift)
+
+    @functools.cached_property
+    def other_rest(self) -> Floats | None:
+        """The same of the opposite bound."""
+        return _summed(self.other_rests, self.shift)
+
+    @functools.cached_property
+    def top(self) -> Floats:
+        """Doubles that are no less than the bound with its rests; (S,)."""
+        if self.rest is None:
+            return self.bound
+        above = np.nextafter(self.bound + self.rest * (1 + GROWTH), np.inf)
+        return np.where(self.rest > 0, above, self.bound)
+
+    def of(self, states: Integers) -> tuple[Floats, Floats | None]:
+        """Return the bounds of some states, and their rests."""
+        return self.bound[states], None if self.rest is None else self.rest[states]
+
+    def exact(self, state: int) -> Fraction | float:
+        """Return the bound of a state with its rests."""
+        return _exactly(self.bound, self.rests, state, self.shift)
+
+    def exact_other(self, state: int) -> Fraction | float:
+        """Return the opposite bound of a state with its rests."""
+        return _exactly(self.other, self.other_rests, state, self.shift)
+
+
+def _summed(rests: Floats | None, shift: int) -> Floats | None:
+    if rests is None:
+        return None
+    total: Floats = rests.sum(axis=0)
+    sizes = np.maximum(np.ldexp(np.abs(total), -shift), LEAST)
+    return np.where(total == 0, 0.0, np.copysign(sizes, total))
+
+
+def _exactly(bound: Floats, rests: Floats | None, state: int, shift: int) -> Fraction | float:
+    number = float(bound[state])
+    if rests is None or math.isinf(number):
+        return number if math.isinf(number) else Fraction(number)
+    more = sum(map(Fraction, rests[:, state].tolist()), Fraction(0))
+    return Fraction(number) + more / (1 << shift)
 
 
 @attrs.frozen(eq=False, kw_only=True)
@@ -75,7 +133,8 @@ class Side:
         The first one is about what is claimed.
     ranks, traps : (S,), (S,)
         Ranks of finite bounds, and of those of plus infinity, NEVER elsewhere; and each with that
-        of the opposite side, which counts after a change of places.
+        of the opposite side, which counts after a change of places. If ranks must fall until play
+        ends, the first ones have the escapes where the bound is plus infinity, else 0 there.
     gains : (S,), (S,)
         The numbers that fall until something is earned, and those of the opposite side.
     ends : (S,) bool
@@ -125,6 +184,11 @@ class Side:
         """What is claimed, turned; (S,)."""
         return self.inequalities[0].bound
 
+    @property
+    def top(self) -> Floats:
+        """Doubles that are no less than what is proven; (S,)."""
+        return self.inequalities[0].top
+
 
 def known_worths(model: Model, objective: Objective) -> tuple[Flags, Floats]:
     """Return where the value is known from the outset, and what it is there."""
@@ -153,7 +217,11 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         pair, ranks, gains, biases = (-pair[1], -pair[0]), ranks[::-1], gains[::-1], biases[::-1]
     ends, worth = known_worths(model, objective)
     reaching = isinstance(objective, Reachability)
-    inequalities: tuple[Inequality, ...] = (Inequality(*pair, rewarded=not reaching),)
+    rests = (certificate.lower_rest, certificate.upper_rest)
+    if sign < 0:
+        rests = (_negative(rests[1]), _negative(rests[0]))
+    claimed = Inequality(*pair, not reaching, None, *rests, certificate.rest_shift)
+    inequalities: tuple[Inequality, ...] = (claimed,)
     drift = None
     if may_drift(model, objective) and biases[0] is not None:
         drift = Inequality(sign * biases[0], sign * biases[0])
@@ -162,18 +230,25 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         inequalities = (Inequality(*pair, rewarded=False), head_starts)
     free = ends & (sign * worth > -np.inf)  # nothing more is to be shown
     earned = np.zeros(1) if reaching else sign * model.rewards
-    # Where nothing can be lost in the whole model, no total is negative, and no probability.
-    gives = not model.has_swaps and sign * certificate.draw >= 0
+    ending = _ending(objective, sign)
+    # Where nothing can be lost in the whole model, no total is negative, and no probability; unless
+    # to miss a target is worth less than anything.
+    gives = not model.has_swaps and sign * certificate.draw >= 0 and ending is not Ending.STRICT
     if gives and (earned >= 0).all() and (sign * worth[ends] >= 0).all():
-        free |= pair[0] <= 0
+        free |= claimed.top <= 0
     # Play without end is worth the same to both after a change of places, or nobody can say what.
     is_fair = not model.has_swaps or 2 * Fraction(certificate.draw) == Fraction(model.constant_sum)
+    own_ranks = _falling(ranks[0], pair[0], free)
+    if ending is Ending.STRICT:
+        escapes = np.full(len(ends), -1) if certificate.escapes is None else certificate.escapes
+        infinite = (pair[0] == np.inf) & ~free
+        own_ranks = np.where(infinite, np.where(escapes < 0, NEVER, escapes), own_ranks)
     return Side(
         sign=sign,
         inequalities=inequalities,
-        ending=_ending(objective, sign),
+        ending=ending,
         until=sums_until(objective),
-        ranks=(_falling(ranks[0], pair[0], free), _falling(ranks[1], -pair[1], ends)),
+        ranks=(own_ranks, _falling(ranks[1], -pair[1], ends)),
         traps=(_trapping(ranks[0], pair[0], ends), _trapping(ranks[1], -pair[1], ends)),
         gains=(_or_zeros(gains[0], model.num_states), _or_zeros(gains[1], model.num_states)),
         maximise=(model.players == 0) == ((objective.optimum == "max") == (sign > 0)),
@@ -194,6 +269,10 @@ def _ending(objective: Objective, sign: float) -> Ending:
     if not sums_until(objective):
         return Ending.RANKED
     return Ending.FREE if sign > 0 else Ending.STRICT
+
+
+def _negative(rests: Floats | None) -> Floats | None:
+    return None if rests is None else -rests
 
 
 def _or_zeros(numbers: Integers | None, count: int) -> Integers:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 import numpy as np
 
+from gamedp.certificate.base import AnyCertificate, Verified, widest
 from gamedp.certificate.claim import Certificate, check_complete
+from gamedp.certificate.equilibrium import EquilibriumCertificate, verify_equilibrium
 from gamedp.certificate.sides import NEVER, Ending, Side, turned
+from gamedp.certificate.staged import StagedCertificate, verify_staged
 from gamedp.certificate.worth import Rows, exact_worth, exactly_keeps, slices, worths
-from gamedp.errors import CertificateError
-from gamedp.model import describe_choice
+from gamedp.errors import CertificateError, InvalidParameterError
+from gamedp.model import Model, describe_choice
 from gamedp.objectives import (
     AverageReward,
     Discounted,
@@ -21,43 +24,36 @@ from gamedp.objectives import (
     Reachability,
     TotalReward,
 )
+from gamedp.staged_model import StagedModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from gamedp.model import Model
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["Verified", "check_ends", "compare", "progresses", "recompute", "verify"]
+__all__ = ["check_ends", "compare", "progresses", "recompute", "verify"]
 
 
-@attrs.frozen
-class Verified:
-    """What :func:`verify` has found to be true.
-
-    Attributes
-    ----------
-    claim : str
-        In words.
-    width : float
-        The largest distance of an upper from a lower bound.
-    states, choices : int
-        Size of the model.
-    in_rationals : int
-        Inequalities that were too close for floating point, and were decided in rational numbers.
-    """
-
-    claim: str
-    width: float
-    states: int
-    choices: int
-    in_rationals: int
+def _check_kinds(model: Any, certificate: Any) -> None:
+    """Refuse what is no model, and what is no certificate."""
+    if not isinstance(model, (Model, StagedModel)):
+        way_out = "its `.model`" if hasattr(model, "model") else "what gamedp.compile returns"
+        message = f"{model!r} is no model; give {way_out}."
+        raise InvalidParameterError(message)
+    if not isinstance(certificate, AnyCertificate):
+        message = (
+            f"{certificate!r} is no certificate; solution.certificate() makes one, and "
+            "gamedp.load_certificate reads one from a folder."
+        )
+        raise InvalidParameterError(message)
 
 
-def verify(model: Model, certificate: Certificate) -> Verified:
+def verify(
+    model: Model | StagedModel,
+    certificate: Certificate | EquilibriumCertificate | StagedCertificate,
+) -> Verified:
     """Check a certificate, without trust in who made it.
 
     What is accepted holds for every model whose probabilities are positive where the stored ones
@@ -70,9 +66,8 @@ def verify(model: Model, certificate: Certificate) -> Verified:
 
     Parameters
     ----------
-    model : Model
-        Of one or two players.
-    certificate : Certificate
+    model : Model or StagedModel
+    certificate : Certificate, EquilibriumCertificate or StagedCertificate
 
     Returns
     -------
@@ -87,6 +82,8 @@ def verify(model: Model, certificate: Certificate) -> Verified:
         If there are no certificates for such a problem.
     InvalidModelError
         If a reward or payoff is not finite, or probabilities are far from summing to one.
+    InvalidParameterError
+        If this is no model, or no certificate.
 
     Examples
     --------
@@ -115,6 +112,14 @@ def verify(model: Model, certificate: Certificate) -> Verified:
         ...
     gamedp.errors.CertificateError: lower[0] = 1.0 of state 0 is not certified: no action...
     """
+    _check_kinds(model, certificate)
+    if isinstance(model, StagedModel) and isinstance(certificate, StagedCertificate):
+        return verify_staged(model, certificate)
+    if isinstance(model, StagedModel) or isinstance(certificate, StagedCertificate):
+        message = f"{certificate!r} cannot be of {model!r}: one of them is of a staged game."
+        raise CertificateError(message)
+    if isinstance(certificate, EquilibriumCertificate):
+        return verify_equilibrium(model, certificate)
     objective = check_complete(model, certificate)
     with np.errstate(all="ignore"):  # what overflows is decided in rational numbers
         if isinstance(objective, FiniteHorizon):
@@ -123,12 +128,9 @@ def verify(model: Model, certificate: Certificate) -> Verified:
         else:
             sides = (turned(model, certificate, objective, sign) for sign in (1.0, -1.0))
             in_rationals = sum(_check_side(model, side) for side in sides)
-    different = certificate.lower != certificate.upper
-    with np.errstate(over="ignore"):
-        widths = certificate.upper[different] - certificate.lower[different]
     return Verified(
         claim=_words(objective),
-        width=float(widths.max(initial=0.0)),
+        width=widest(certificate),
         states=model.num_states,
         choices=model.num_choices,
         in_rationals=in_rationals,
@@ -158,7 +160,7 @@ def _check_side(model: Model, side: Side) -> int:
 
 def check_ends(model: Model, side: Side) -> None:
     """Check the bound where the value is known."""
-    wrong = side.ends & ~(side.bound <= side.worth)
+    wrong = side.ends & ~(side.top <= side.worth)
     if wrong.any():
         state = int(wrong.argmax())
         message = (
@@ -170,9 +172,9 @@ def check_ends(model: Model, side: Side) -> None:
 
 def _check_infinite(model: Model, side: Side) -> None:
     """Refuse a value that is claimed to be infinite where it cannot be, or has no rules."""
-    may_be = side.until if side.ending is not Ending.RANKED else not side.never_earns
+    may_be = side.until if side.ending is Ending.FREE else not side.never_earns
     infinite = side.required & (side.bound == np.inf)
-    if infinite.any() and (side.ending is Ending.STRICT or not may_be):
+    if infinite.any() and not may_be:
         state = int(infinite.argmax())
         message = (
             f"{_claim(model, side, state)} is not certified: no rule proves that it is infinite "
@@ -191,6 +193,8 @@ def _check_rows(model: Model, side: Side, rows: Rows) -> int:
         np.logical_or.reduceat(good, rows.first_choices),
         np.logical_and.reduceat(good, rows.first_choices),
     )
+    if side.ending is Ending.STRICT:
+        _check_escapes(model, side, rows)
     doubtful = np.flatnonzero(~enough & side.required[rows.movers])
     return sum(
         _settle(model, side, rows, int(place), (holds, fails | ~progress)) for place in doubtful
@@ -202,7 +206,7 @@ def compare(model: Model, side: Side, rows: Rows) -> tuple[Flags, Flags]:
     holds, fails = np.ones(len(rows.choices), np.bool_), np.zeros(len(rows.choices), np.bool_)
     for inequality in side.inequalities:
         worth = worths(model, side, inequality, rows)
-        its_holds, its_fails = worth.compare(inequality.bound[rows.state_of])
+        its_holds, its_fails = worth.compare(*inequality.of(rows.state_of))
         holds &= its_holds
         fails |= its_fails
     infinite = side.bound[rows.state_of] == np.inf  # their ranks say all
@@ -227,21 +231,42 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
         progress = falls
         if side.ending is Ending.RANKED:
             # Who stays at a rank earns again and again, or is content with play without end.
-            content = bound <= side.draw
+            content = side.top[rows.state_of] <= side.draw
             goes_on = _drifts(model, side, rows, earns | ((reward >= 0) & content))
             progress |= keeps & (rank > 0) & goes_on
             progress |= (rank == NEVER) & content & ((reward >= 0) | side.never_earns)
     if infinite.any():
         _, falls, keeps = _ranks_after(side.traps, rows)
-        if side.until:
-            escapes = falls | keeps
+        if side.ending is Ending.FREE:
+            endless = falls | keeps
         else:
             # The constant that a change of places adds is finite.
             after = rows.follow(side.bound, -side.inequalities[0].other)
             falls &= np.minimum.reduceat(after, rows.starts) > -np.inf
-            escapes = falls | (keeps & _drifts(model, side, rows, earns))
-        progress = np.where(infinite, escapes, progress)
+            endless = falls | (keeps & _drifts(model, side, rows, earns))
+        progress = np.where(infinite, endless, progress)
     return progress
+
+
+def _check_escapes(model: Model, side: Side, rows: Rows) -> None:
+    """Refuse an infinite value if who earns ever more cannot get to the target after all."""
+    infinite = side.required[rows.movers] & (side.bound[rows.movers] == np.inf)
+    if not infinite.any():
+        return
+    _, falls, _ = _ranks_after(side.ranks, rows)
+    falls &= np.minimum.reduceat(side.bound[rows.successors], rows.starts) > -np.inf
+    enough = np.where(
+        side.maximise[rows.movers],
+        np.logical_or.reduceat(falls, rows.first_choices),
+        np.logical_and.reduceat(falls, rows.first_choices),
+    )
+    if (infinite & ~enough).any():
+        state = int(rows.movers[(infinite & ~enough).argmax()])
+        message = (
+            f"{_claim(model, side, state)} is not certified: its escape, "
+            f"{_rank(side.ranks[0][state])}, does not fall until the target is reached."
+        )
+        raise CertificateError(message)
 
 
 def _drifts(model: Model, side: Side, rows: Rows, otherwise: Flags) -> Flags:
@@ -364,9 +389,7 @@ def _reason(model: Model, side: Side, state: int, choice: int) -> str:
             f"{_rank(side.traps[0][state])}, and the least after it is {_rank(least)}"
         )
     for inequality in side.inequalities:
-        short = Fraction(float(inequality.bound[state])) - exact_worth(
-            model, side, inequality, choice
-        )
+        short = inequality.exact(state) - exact_worth(model, side, inequality, choice)
         if short > 0:
             limit = "no more" if side.sign > 0 else "no less"
             what = "reward and head start" if inequality.gain is not None else "bound"
@@ -378,7 +401,7 @@ def _reason(model: Model, side: Side, state: int, choice: int) -> str:
     if rank == NEVER:
         return (
             f"may go on for ever, for its rank is -1, which is worth {side.sign * side.draw!r} at "
-            "best" + (", and earns less than nothing" if side.bound[state] <= side.draw else "")
+            "best" + (", and earns less than nothing" if side.top[state] <= side.draw else "")
         )
     least = int(np.minimum.reduceat(rows.follow(*side.ranks), rows.starts)[row])
     return (

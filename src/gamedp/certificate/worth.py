@@ -8,6 +8,7 @@ where they are equal: so that inequalities are decided which hold with equality.
 For k successors, u = 2**-53, and B the sum of P(t) |x(t) - m| as computed, each term is rounded
 twice and passes at most k - 1 additions: the sum is off by (k + 1) u B at most, up to terms of the
 second order [1]_. It may be off by rho B more if each probability may be off by rho times itself.
+So no more is lost than if differences to the bound of the state itself were summed.
 
 References
 ----------
@@ -46,6 +47,8 @@ SLICE = 1 << 19
 UNIT = 2.0**-53
 ULPS = 2.0**-51
 """Two units in the last place of a number are at most this times the number."""
+RESTS = 20
+"""How often a term is rounded, beside its product and the sum of all, at most, if it has rests."""
 TINY = 2.0**-1070
 """More than what a product or a probability can lose where numbers end."""
 GRID = 2.0**26
@@ -162,7 +165,7 @@ class Worths:
     ----------
     base, rest, slack : (c,)
     reach : (c,)
-        The sizes of what `rest` was summed of.
+        The sizes of what `rest` was summed of; infinite, if it was lost.
     least, most : (c,)
         The least and the greatest bound that may follow.
     """
@@ -174,23 +177,28 @@ class Worths:
     least: Floats
     most: Floats
 
+    def short_of(self, bound: Floats, rest: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return how much a bound is above `base`, and by how much that, or `rest`, may be off."""
+        gap = bound - self.base
+        size = np.abs(gap)
+        if rest is not None:
+            gap, size = gap + rest, size + rest + np.where(rest > 0, 2.0**50 * TINY, 0.0)
+        return gap, 2.0**-50 * (size + self.reach + self.slack)
+
     def lower(self) -> Floats:
         """Return what choices are worth at least."""
-        exact = (self.reach == 0) & (self.slack == 0)
+        exact = (self.reach == 0) & (self.slack == 0)  # then nothing is lost anywhere
         blur = 2.0**-50 * (self.reach + self.slack)
         down = np.nextafter(self.base + (self.rest - self.slack - blur), -np.inf)
         worth = np.where(exact, self.base, down)
         worth = np.where(self.most == np.inf, np.inf, worth)
         return np.where(self.least == -np.inf, -np.inf, worth)
 
-    def compare(self, bound: Floats) -> tuple[Flags, Flags]:
+    def compare(self, bound: Floats, rest: Floats | None = None) -> tuple[Flags, Flags]:
         """Say where choices are surely worth `bound`, and where they are surely worth less."""
-        gap = bound - self.base
-        blur = 2.0**-50 * (np.abs(gap) + self.reach + self.slack)
+        gap, blur = self.short_of(bound, rest)
         holds = gap + blur <= self.rest - self.slack
-        # A bound that was taken from a constant may be off by a unit in the last place or two.
-        off = 2.0**-50 * np.maximum(np.abs(self.least), np.abs(self.most))
-        fails = gap - blur - off > self.rest + self.slack
+        fails = gap - blur > self.rest + self.slack
         lost = self.least == -np.inf
         won = (self.most == np.inf) & ~lost
         return holds & ~lost | won, (fails | lost) & ~won
@@ -198,25 +206,29 @@ class Worths:
 
 def worths(model: Model, side: Side, inequality: Inequality, rows: Rows) -> Worths:
     """Return what choices are worth by the bounds of their successors."""
-    bounds = inequality.bound[rows.successors]
-    if rows.swapped is not None:
-        opposite = _less(side.constant, inequality.other[rows.successors])
-        bounds = np.where(rows.swapped, opposite, bounds)
+    bounds, more = _bounds_after(side, inequality, rows)
     least = np.minimum.reduceat(bounds, rows.starts)
     most = np.maximum.reduceat(bounds, rows.starts)
     pivot = np.clip(np.add.reduceat(rows.chances * bounds, rows.starts), least, most)
     apart = bounds - np.repeat(pivot, rows.counts)
+    spread = most - least
+    blur: Floats | float = 0.0
+    if more is not None:
+        summed = np.add.reduceat(rows.chances * (np.abs(apart) + np.abs(more)), rows.starts)
+        blur = RESTS * UNIT * summed
+        apart = apart + more
+        spread = spread + np.maximum.reduceat(np.abs(more), rows.starts)
     rest = np.add.reduceat(rows.chances * apart, rows.starts)
     size = np.add.reduceat(rows.chances * np.abs(apart), rows.starts)
-    spread = most - least
-    slack = ((rows.counts + 2) * UNIT + rows.radius) * (size * (1 + 2.0**-20))
+    slack = ((rows.counts + 2) * UNIT + rows.radius) * (size * (1 + 2.0**-20)) + blur
     slack += np.where(spread > 0, rows.counts * TINY * (1 + spread), 0.0)
     reach = np.abs(rest)
-    if side.discount != 1:
-        pivot, rest = side.discount * pivot, side.discount * rest
-        slack += np.where(pivot != 0, 2.0**-52 * np.abs(pivot) + TINY, 0.0)
-        slack += np.where(reach > 0, 2.0**-52 * reach + TINY, 0.0)
     base = pivot
+    if side.discount != 1:
+        base, lost, off = _times(side.discount, pivot)
+        rest = side.discount * rest + lost
+        slack += off + np.where(reach > 0, 2.0**-52 * reach + TINY, 0.0)
+        reach = reach + np.abs(lost)
     if inequality.rewarded:
         rewards = side.sign * model.rewards[rows.choices.start : rows.choices.stop]
         base, lost = _two_sum(rewards, base)
@@ -234,10 +246,42 @@ def _two_sum(one: Floats, other: Floats) -> tuple[Floats, Floats]:
     return total, (one - (total - part)) + (other - part)
 
 
-def _less(constant: float, others: Floats) -> Floats:
-    """Return the constant less each of the others, rounded down."""
-    bounds, lost = _two_sum(np.full_like(others, constant), -others)
-    return np.where(lost < 0, np.nextafter(bounds, -np.inf), bounds)
+def _times(factor: float, others: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the rounded products, what was lost by rounding (Dekker), and how far that is off."""
+    products = factor * others
+    (high, low), (other_high, other_low) = _halves(np.full(1, factor)), _halves(others)
+    lost = ((high * other_high - products) + high * other_low + low * other_high) + low * other_low
+    sizes = np.abs(products)
+    known = (sizes > 2.0**-900) & (sizes < 2.0**900) & (np.abs(others) < 2.0**900)
+    off = np.where(known | (others == 0) | (factor == 0), 0.0, 2.0**-52 * sizes + TINY)
+    return products, np.where(known, lost, 0.0), off
+
+
+def _halves(numbers: Floats) -> tuple[Floats, Floats]:
+    """Return the first half of the digits of each number, and the rest (Veltkamp)."""
+    scaled = (2.0**27 + 1) * numbers
+    high = scaled - (scaled - numbers)
+    return high, numbers - high
+
+
+def _bounds_after(side: Side, inequality: Inequality, rows: Rows) -> tuple[Floats, Floats | None]:
+    """Return the bounds of successors, and what is to be added to each; None for nothing."""
+    bounds, rest = inequality.of(rows.successors)
+    if rows.swapped is None:
+        return bounds, rest
+    opposite, lost = -inequality.other[rows.successors], None
+    if side.constant != 0:
+        opposite, lost = _two_sum(np.full_like(opposite, side.constant), opposite)
+        lost = np.where(np.isfinite(opposite), lost, 0.0)
+    bounds = np.where(rows.swapped, opposite, bounds)
+    if inequality.other_rest is not None:
+        other = -inequality.other_rest[rows.successors]
+        lost = other if lost is None else lost + other
+    if rest is None and lost is None:
+        return bounds, None
+    return bounds, np.where(
+        rows.swapped, 0.0 if lost is None else lost, 0.0 if rest is None else rest
+    )
 
 
 def exact_worth(model: Model, side: Side, inequality: Inequality, choice: int) -> Fraction | float:
@@ -250,18 +294,19 @@ def exact_worth(model: Model, side: Side, inequality: Inequality, choice: int) -
     row = slice(*model.transition_offsets[choice : choice + 2].tolist())
     signed = model.probabilities[row].tolist()
     targets = model.successors[row]
-    pairs = []
-    for chance, same, opposite in zip(
-        signed, inequality.bound[targets].tolist(), inequality.other[targets].tolist(), strict=True
-    ):
-        swaps = chance < 0
-        bound = -opposite if swaps else same
+    outcomes: list[tuple[Fraction, float]] = []
+    infinite = False
+    for chance, target in zip(signed, targets.tolist(), strict=True):
+        bound = -inequality.exact_other(target) if chance < 0 else inequality.exact(target)
         if bound == -math.inf:
             return -math.inf
-        pairs.append((abs(chance), bound, Fraction(side.constant) if swaps else Fraction(0)))
-    if any(bound == math.inf for _, bound, _ in pairs):
+        if isinstance(bound, float):
+            infinite = True
+        else:
+            outcomes.append((bound + Fraction(side.constant if chance < 0 else 0), abs(chance)))
+    if infinite:
         return math.inf
-    outcomes = sorted((shift + Fraction(bound), chance) for chance, bound, shift in pairs)
+    outcomes.sort()
     total = sum((Fraction(chance) for _, chance in outcomes), Fraction(0))
     stretch = abs(1 / total - 1)
     spans = []
@@ -288,7 +333,6 @@ def exactly_keeps(model: Model, side: Side, choice: int) -> bool:
     """Say whether a choice keeps the bounds of its state, decided in rational numbers."""
     state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1
     return all(
-        float(inequality.bound[state]) == -math.inf
-        or Fraction(float(inequality.bound[state])) <= exact_worth(model, side, inequality, choice)
+        inequality.exact(state) <= exact_worth(model, side, inequality, choice)
         for inequality in side.inequalities
     )

@@ -119,10 +119,17 @@ def _run(tokens: list[str]) -> int:
         return BROKEN_PIPE
     except (GamedpError, OSError) as error:
         _flush_or_drop()
-        return _complain(str(error), FAILED)
+        return _complain(_in_words(error), FAILED)
     except MemoryError:
         return _complain("memory is full; --max-bytes stops in time and tells how far.", FAILED)
     return 0
+
+
+def _in_words(error: Exception) -> str:
+    """Return what went wrong; of a file, by its name and without the system's number for it."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
 
 
 def _flush_or_drop() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 
 import gamedp
 from gamedp.adapters import LoadedModel
@@ -21,13 +23,15 @@ from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gamedp.model import Model
     from gamedp.objectives import Objective
 
 __all__ = ["Question", "model_with_digest", "question_about", "solve_file"]
+
+
+WHOLE = re.compile(r"-?\d{1,18}")
 
 
 @attrs.frozen(eq=False)
@@ -68,29 +72,36 @@ def solve_file(
             )
     except gamedp.NotSolvedError as error:
         solution, failure = error.solution, error
-    if save is not None:
-        solution.save(save)
-    if certificate is not None:
-        solution.certificate().save(certificate)
+    kept = report.kept(solution, save, certificate)
     if output.json:
         facts = report.facts(name, solution) | {"objective": question.words, "notes": loaded.notes}
+        facts |= _first_action(loaded, solution)
         del facts["parameters"]
         report.print_json({"model": facts.pop("game")} | facts)
     else:
         words = ", ".join(f"{name} {word}" for name, word in question.words.items())
         pairs = [("model", repr(loaded)), *report.value_lines(solution)]
+        pairs += _first_action(loaded, solution).items()
         pairs += [
             (label, words.removeprefix("name ") if label == "objective" else text)
             for label, text in report.measures(solution)
         ]
         pairs += [("note", note) for note in loaded.notes]
-        if save is not None:
-            pairs.append(("saved in", str(save)))
-        if certificate is not None:
-            pairs.append(("proof in", str(certificate)))
-        print(report.lines(pairs))
+        print(report.lines([*pairs, *kept]))
     if failure is not None:
         raise failure
+
+
+def _first_action(loaded: LoadedModel, solution: gamedp.Solution) -> dict[str, str]:
+    """Return what to do at the start by its name in the file, if there is one start and a choice.
+
+    No word of a policy that is not known.
+    """
+    start = loaded.model.initial_states[0]
+    begin, end = loaded.model.choice_offsets[start : start + 2].tolist()
+    if len(loaded.model.initial_states) > 1 or end - begin < 2:
+        return {}
+    return {"action": loaded.action_name(int(solution.policy[start]))}
 
 
 def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOptions) -> Question:
@@ -129,14 +140,37 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
     return Question(loaded.with_rewards(reward), objective, _given(asked))
 
 
-def model_with_digest(name: str, digest: str, coalition: list[str] | None) -> Model:
-    """Return the model in a file, with those of its rewards with which it has the digest.
+def model_with_digest(
+    name: str, objective: gamedp.Objective, digest: str, coalition: list[str] | None
+) -> tuple[Model, dict[str, str]]:
+    """Return the model in a file that a certificate is of, and words for its objective.
 
-    The model as it is if it never has.
+    The model has those of the file's rewards with which it has the digest; it is as it is if it
+    never has. The words say which rewards these are, and by which labels sets of states are known.
     """
     loaded = gamedp.load_model(name, coalition=coalition)
-    models = [loaded.model, *(loaded.with_rewards(reward) for reward in loaded.rewards)]
-    return next((model for model in models if model.digest() == digest), loaded.model)
+    words = {}
+    for option in attrs.fields(type(objective)):
+        value = getattr(objective, option.name)
+        if isinstance(value, np.ndarray):
+            words[option.name] = _label_of(loaded, value)
+        elif value is not None:
+            words[option.name] = str(value)
+    if loaded.model.digest() == digest:
+        return loaded.model, words
+    for reward in loaded.rewards:
+        model = loaded.with_rewards(reward)
+        if model.digest() == digest:
+            return model, {"reward": reward} | words
+    return loaded.model, words
+
+
+def _label_of(loaded: LoadedModel, states: NDArray[np.bool_]) -> str:
+    """Return the label that just these states have; how many they are if there is none."""
+    for label, mask in loaded.labels.items():
+        if np.array_equal(mask, states):
+            return label
+    return f"{np.count_nonzero(states):,} of {len(states):,} states"
 
 
 def _given(words: dict[str, Any]) -> dict[str, Any]:
@@ -159,7 +193,7 @@ def _reward(loaded: LoadedModel, name: str | None) -> str:
 
 
 def _states(loaded: LoadedModel, text: str, option: str) -> NDArray[np.bool_] | list[int]:
-    """Return the states that a label has, or that are listed.
+    """Return the states that a label has, that are listed, or in which variables are so.
 
     Raises
     ------
@@ -167,6 +201,8 @@ def _states(loaded: LoadedModel, text: str, option: str) -> NDArray[np.bool_] | 
         If there is no such label or state.
     """
     numbers = text.split(",")
+    if text not in loaded.labels and "=" in text:
+        return _where(loaded, numbers, option)
     if text in loaded.labels or not all(number.isdecimal() for number in numbers):
         return loaded.states(text)
     states, end = [int(number) for number in numbers], loaded.model.num_states
@@ -174,3 +210,24 @@ def _states(loaded: LoadedModel, text: str, option: str) -> NDArray[np.bool_] | 
         message = f"{option}: there is no state {max(states)}; they are numbered 0 to {end - 1}."
         raise UnknownNameError(message)
     return states
+
+
+def _where(loaded: LoadedModel, conditions: list[str], option: str) -> NDArray[np.bool_]:
+    """Return the states in which variables have values, as in ``x=2``, ``b=true``."""
+    found = np.ones(loaded.model.num_states, np.bool_)
+    for condition in conditions:
+        name, _, value = condition.partition("=")
+        if name not in loaded.variables:
+            kind = "variable"
+            raise UnknownNameError.nearest(kind, name, loaded.variables)
+        column = loaded.variables[name]
+        words = ("false", "true") if column.dtype == np.bool_ else ()
+        if value not in words and (words or not WHOLE.fullmatch(value)):
+            wanted = " or ".join(words) or "a whole number"
+            message = f"{option}: {name} is {wanted}, not {value!r}."
+            raise InvalidParameterError(message)
+        found &= column == (words.index(value) if words else int(value))
+    if not found.any():
+        message = f"{option}: there is no state with {', '.join(conditions)}."
+        raise UnknownNameError(message)
+    return found

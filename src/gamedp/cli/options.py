@@ -268,7 +268,7 @@ class OutputOptions:
 @Parameter(name="*", group=Group("Models in files", sort_key=2))
 @attrs.frozen(kw_only=True)
 class FileOptions:
-    """What is to be computed of a model in a file. A set of states is a label, or 3,5,7.
+    """What is to be computed of a model in a file. A set of states is a label, 3,5,7, or x=2,y=0.
 
     Parameters
     ----------

@@ -7,6 +7,7 @@ import json
 import math
 import numbers
 import re
+import sys
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ from gamedp.objectives import (
 from gamedp.registry import SOLVERS, registered
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gamedp.solution import Solution, Statistics
     from gamedp.staged_solution import StagedSolution
 
@@ -34,6 +37,7 @@ __all__ = [
     "exactly",
     "facts",
     "game_words",
+    "kept",
     "lines",
     "measures",
     "player_name",
@@ -53,7 +57,22 @@ OBJECTIVES = {
 }
 PLAYERS = ("the first player", "the second player")
 PHASES, LOAD = ("compile", "explore", "solve"), "load"
+LONGEST_FRACTION = 200
+"""Letters of an exact value that are shown to people."""
+
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+def _call(objective: Objective) -> str:
+    """Return an objective as the call that makes it, sets of states by their size."""
+    options = {
+        name: f"{np.count_nonzero(value):,} of {len(value):,} states"
+        if isinstance(value, np.ndarray)
+        else repr(value)
+        for name, value in attrs.asdict(objective).items()
+    }
+    words = ", ".join(f"{name}={text}" for name, text in options.items())
+    return f"{type(objective).__name__}({words})"
 
 
 def _words(objective: Objective) -> dict[str, Any]:
@@ -91,6 +110,7 @@ def facts(
         "status": solution.status.name,
         "guarantee": solution.guarantee.name,
         "value": solution.value(state),
+        **({} if (fraction := _fraction(solution, state)) is None else {"exact": fraction}),
         "lower": lower,
         "upper": upper,
         "states": statistics.states,
@@ -100,6 +120,21 @@ def facts(
         "seconds": _seconds(statistics),
         "bytes": statistics.bytes,
     }
+
+
+def _fraction(
+    solution: Solution | StagedSolution, state: Hashable | None, player: int = 0
+) -> str | None:
+    """Return a value as a fraction, with all its digits, if the solver has found it as one."""
+    if getattr(solution, "exact", None) is None:
+        return None
+    value = solution.exact_value(state, player)  # type: ignore[union-attr] # no staged one has it
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)  # what was asked for is shown, however long
+    try:
+        return str(value)
+    finally:
+        sys.set_int_max_str_digits(limit)
 
 
 def _seconds(statistics: Statistics) -> dict[str, float]:
@@ -174,6 +209,11 @@ def value_lines(
     for player in range(count if count > 2 else 1):
         numbers = (solution.value(state, player), *solution.bounds(state, player))
         pairs += bounded(*numbers, player=None if count == 1 else player)
+        fraction = _fraction(solution, state, player)
+        if fraction is not None:
+            long = len(fraction) > LONGEST_FRACTION
+            short = f"a fraction of {len(fraction):,} letters, which --json shows"
+            pairs.append(("exactly", short if long else fraction))
     return pairs
 
 
@@ -224,7 +264,7 @@ def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
     return [
         ("guarantee", solution.guarantee.value),
         ("status", solution.status.value),
-        ("objective", repr(solution.objective)),
+        ("objective", _call(solution.objective)),
         ("solver", with_options(solution.solver)),
         ("size", counts),
         ("work", f"{statistics.sweeps:,} sweep{'' if statistics.sweeps == 1 else 's'}"),
@@ -232,6 +272,20 @@ def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
         ("memory", _amount(statistics.bytes)),
         *([] if folder is None else [("read from", str(folder))]),
     ]
+
+
+def kept(
+    solution: Solution | StagedSolution, save: Path | None, certificate: Path | None
+) -> list[tuple[str, str]]:
+    """Save a solution and its certificate in folders, if any are given; return where, in words."""
+    pairs = []
+    if save is not None:
+        solution.save(save)
+        pairs.append(("saved in", str(save)))
+    if certificate is not None:
+        solution.certificate().save(certificate)
+        pairs.append(("proof in", str(certificate)))
+    return pairs
 
 
 def with_options(tool: Any, *, without: str = "") -> str:

@@ -61,20 +61,12 @@ def solve(
     file.refuse()
     made = make_game(game, settings or ())
     solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
-    if save is not None:
-        solution.save(save)
-    if certificate is not None:
-        solution.certificate().save(certificate)
+    kept = report.kept(solution, save, certificate)
     if output.json:
         report.print_json(report.facts(game, solution))
     else:
         pairs = [("game", report.game_words(made)), *report.value_lines(solution)]
-        pairs += report.measures(solution)
-        if save is not None:
-            pairs.append(("saved in", str(save)))
-        if certificate is not None:
-            pairs.append(("proof in", str(certificate)))
-        print(report.lines(pairs))
+        print(report.lines([*pairs, *report.measures(solution), *kept]))
     if failure is not None:
         raise failure
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import attrs
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import is_model_file, is_saved, look_in, make_ordinary_game
+from gamedp.cli.games import is_model_file, is_saved, look_in, make_game
 from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions
 from gamedp.cli.watch import watch
-from gamedp.errors import CertificateError, InvalidParameterError, UnsupportedProblemError
-
-if TYPE_CHECKING:
-    from gamedp.model import Model
+from gamedp.errors import CertificateError, InvalidParameterError
+from gamedp.guarantees import at_start
 
 __all__ = ["verify"]
 
@@ -45,14 +44,16 @@ def verify(
     """
     claims = gamedp.load_certificate(certificate)
     name = report.OBJECTIVES[type(claims.objective)]
-    facts = {"model": model, "certificate": str(certificate), "objective": name}
+    facts: dict[str, Any] = {"model": model, "certificate": str(certificate), "objective": name}
+    words: dict[str, str] = {}
     if is_model_file(model):
         if settings:
             message = f"--set is for games; {model} is a file."
             raise InvalidParameterError(message)
         from gamedp.cli.models import model_with_digest  # noqa: PLC0415 - games do not need it
 
-        meant = model_with_digest(model, claims.digest, coalition)
+        meant, words = model_with_digest(model, claims.objective, claims.digest, coalition)
+        facts |= words
     else:
         if coalition:
             message = f"--coalition is for a model in a file; {model} is none."
@@ -64,14 +65,21 @@ def verify(
         if output.json:
             report.print_json({**facts, "verified": False, "reason": str(error)})
         raise
+    starts = [_start(meant, claims, player) for player in range(_columns(claims))]
+    facts |= dict(zip(("lower", "upper"), starts[0], strict=True))
     if output.json:
         report.print_json({**facts, "verified": True, **attrs.asdict(verified)})
     else:
-        size = f"{verified.states:,} states, {verified.choices:,} choices"
+        what = "contexts" if isinstance(claims, gamedp.StagedCertificate) else "states"
+        size = f"{verified.states:,} {what}, {verified.choices:,} choices"
         close = f"{verified.in_rationals:,} inequalities in rational numbers"
         pairs = [
             ("verified", verified.claim),
-            ("objective", name),
+            ("objective", ", ".join([name, *(f"{key} {text}" for key, text in words.items())])),
+            *(
+                (f"player {player}" if len(starts) > 1 else "start", _range(*start))
+                for player, start in enumerate(starts)
+            ),
             ("width", f"{verified.width!r} at most"),
             ("size", size),
             ("work", f"{close}, all others in floating point"),
@@ -79,7 +87,24 @@ def verify(
         print(report.lines(pairs))
 
 
-def _model(name: str, settings: GameSettings, *, quiet: bool) -> Model:
+def _columns(claims: Any) -> int:
+    """Return of how many players a certificate speaks."""
+    return int(claims.lower.shape[1]) if isinstance(claims, gamedp.EquilibriumCertificate) else 1
+
+
+def _start(model: Any, claims: Any, player: int) -> tuple[float, float]:
+    """Return the bounds at the start."""
+    return (
+        at_start(model, claims.lower, claims.upper, player, outward=-math.inf),
+        at_start(model, claims.upper, claims.lower, player, outward=math.inf),
+    )
+
+
+def _range(lower: float, upper: float) -> str:
+    return f"{report.exactly(lower)} to {report.exactly(upper)}"
+
+
+def _model(name: str, settings: GameSettings, *, quiet: bool) -> Any:
     """Return the model of a saved solution, or of a game."""
     if is_saved(name):
         if settings:
@@ -87,11 +112,7 @@ def _model(name: str, settings: GameSettings, *, quiet: bool) -> Model:
             raise InvalidParameterError(message)
         look_in(Path.cwd())  # where the game may be that it is the solution of
         solution = gamedp.load(name)
-        if not isinstance(solution, gamedp.Solution):
-            message = f"{name} is the solution of a staged game, for which there are none."
-            raise UnsupportedProblemError(message)
         return solution.model
-    game = make_ordinary_game(name, settings or (), command="verify")
+    game = make_game(name, settings or ())
     with watch(quiet=quiet) as progress:
-        model: Model = gamedp.compile(game, progress=progress)
-    return model
+        return gamedp.compile(game, progress=progress)

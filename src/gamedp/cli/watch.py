@@ -19,6 +19,7 @@ PATIENCE = 1.0
 """Seconds before anything is shown."""
 
 PHASES = {
+    "compile": "compiling",
     "explore": "looking for states",
     "solve": "solving",
     "search": "searching",
@@ -55,7 +56,7 @@ def be_lenient() -> None:
 class Display:
     """A line with a bar that appears after a moment, and goes away when the work is done.
 
-    A timer starts it, not a report: while numba compiles, nothing is reported.
+    A timer starts it, not a report: while numba compiles one thing, nothing is reported.
     """
 
     def __init__(self) -> None:

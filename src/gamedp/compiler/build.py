@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.compiler.compiled import Explorer
+    from gamedp.compiler.explorer import Explorer
     from gamedp.progress import ProgressCallback
 
 __all__ = ["compile_game", "fall_back", "first_reason"]
@@ -139,7 +139,8 @@ def _compiled(
         reason = f"its states ({begin[0][1]!r}) are not NamedTuples of ints and tuples of ints"
         fall_back(rules.game, reason, must=must)
         return None
-    from gamedp.compiler.compiled import Explorer, compile_rules  # noqa: PLC0415
+    from gamedp.compiler.compiled import compile_rules  # noqa: PLC0415
+    from gamedp.compiler.explorer import Explorer  # noqa: PLC0415
 
     ranges = None if box is None else _ranges(layout, box)
     before = watch.seconds

@@ -231,7 +231,7 @@ def explore(game, work, budget):
     game
         The game, bound for compiled loops.
     work
-        The record of the exploration's arrays and numbers; see `gamedp.compiler.compiled`.
+        The record of the exploration's arrays and numbers; see `gamedp.compiler.explorer`.
     budget : int
         Transitions after which to pause.
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 
+ONE = np.uintp(1)
+
+
 class Rows(NamedTuple):
     """Bellman's equation as arrays: S states, C choices, T transitions.
 
@@ -60,18 +63,28 @@ def backup(
     values: Floats,
 ) -> tuple[float, int]:
     """Return the best value of a state's choices and the first choice that has it."""
-    sign = 1.0 if rows.maximise[state] else -1.0
+    # Arrays have names of their own, for each look into a tuple counts references; and numbers are
+    # unsigned, for whether a signed one counts from the end of an array is looked up each time.
+    choice_offsets, transition_offsets = rows.choice_offsets, rows.transition_offsets
+    successors, probabilities = rows.successors, rows.probabilities
+    constants, discount = rows.constants, rows.discount
+    number = np.uintp(state)
+    sign = 1.0 if rows.maximise[number] else -1.0
     best = -np.inf
-    best_choice = rows.choice_offsets[state]
-    for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+    first_choice: Any = np.uintp(choice_offsets[number])
+    best_choice = first_choice
+    next_t = np.uintp(transition_offsets[first_choice])
+    for choice in range(first_choice, np.uintp(choice_offsets[number + ONE])):
+        first_t = next_t
+        next_t = np.uintp(transition_offsets[choice + ONE])
         total = 0.0
-        for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
-            total += rows.probabilities[t] * values[rows.successors[t]]
-        value = sign * (rows.constants[choice] + rows.discount * total)
+        for t in range(first_t, next_t):
+            total += probabilities[t] * values[np.uintp(successors[t])]
+        value = sign * (constants[choice] + discount * total)
         if value > best:
             best = value
             best_choice = choice
-    return sign * best, best_choice
+    return sign * best, np.int64(best_choice)  # type: ignore[return-value] # signed again
 
 
 backup_jit = inlined(backup)

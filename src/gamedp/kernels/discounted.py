@@ -30,7 +30,6 @@ import numpy as np
 
 from gamedp.kernels.jit import compiled, inlined
 from gamedp.kernels.whole import (
-    COUNTED,
     DOWN,
     DRIFT,
     HIGH,
@@ -43,8 +42,7 @@ from gamedp.kernels.whole import (
     ONE,
     SIZE,
     SLICE,
-    SUM_HIGH,
-    SUM_LOW,
+    TWO,
     UP,
     follow_jit,
     improve_jit,
@@ -100,11 +98,11 @@ def begin(
     Terminal states have their values. Where no state has a choice, the rows are in place.
     """
     choice_offsets, transition_offsets = equation.choice_offsets, equation.transition_offsets
-    successors, probabilities = equation.successors, equation.probabilities
+    successors, chances = equation.successors, equation.chances
     constants, maximise = equation.constants, equation.maximise
     first, last, policy, clear = kept.first, kept.last, kept.policy, kept.clear
     kept_constants = kept.constants
-    room_successors, room_probabilities = kept.room_successors, kept.room_probabilities
+    room_successors, room_chances = kept.room_successors, kept.room_chances
     in_place = len(room_successors) == 0
     for state in range(start, stop):
         first_choice = choice_offsets[state]
@@ -131,9 +129,15 @@ def begin(
         last[state] = room + (last_t - t)
         if in_place:
             continue
+        while t + TWO <= last_t:
+            for _ in range(2):
+                room_successors[room] = successors[t]
+                room_chances[room] = chances[t]
+                room += ONE
+                t += ONE
         while t < last_t:
             room_successors[room] = successors[t]
-            room_probabilities[room] = probabilities[t]
+            room_chances[room] = chances[t]
             room += ONE
             t += ONE
 
@@ -156,9 +160,9 @@ def prepare(equation: Equation, values: Floats, before: Floats, numbers: Floats)
         size = abs(values[state])
         most = size if size > most else most
     numbers[DRIFT] += (highest - lowest) * UPWARD
-    size = (equation.largest + equation.discount * max(1.0, numbers[SUM_HIGH]) * most) * UPWARD
+    size = (equation.largest + equation.discount * max(1.0, equation.sum_high) * most) * UPWARD
     numbers[SIZE] = max(numbers[SIZE], size)
-    apart = max(0.0, numbers[SUM_HIGH] - numbers[SUM_LOW])
+    apart = max(0.0, equation.sum_high - equation.sum_low)
     numbers[MARGIN] = 4.0 * slack_jit(equation, numbers) + 2.0 * apart * numbers[SIZE]
     numbers[LOW] = 0.0 if equation.has_terminals else np.inf
     numbers[HIGH] = 0.0 if equation.has_terminals else -np.inf
@@ -183,14 +187,14 @@ def bound(equation: Equation, numbers: Floats) -> float:
     off = slack_jit(equation, numbers)
     # The sums of probabilities are rounded as well.
     counted = (1.0 + (equation.longest + 10) * UNIT) * UPWARD
-    shrink = 1.0 - discount * numbers[SUM_HIGH] * counted
+    shrink = 1.0 - discount * equation.sum_high * counted
     if not shrink > 0.0:
         numbers[DOWN], numbers[UP] = -np.inf, np.inf
         return np.inf
     room = off / shrink * UPWARD
     for side, extreme in ((DOWN, -(numbers[LOW] - off)), (UP, numbers[HIGH] + off)):
         # Outward, all sums of probabilities are taken to be the largest; inward, the smallest.
-        chances = numbers[SUM_HIGH] * counted if extreme > 0.0 else numbers[SUM_LOW] / counted
+        chances = equation.sum_high * counted if extreme > 0.0 else equation.sum_low / counted
         ahead = discount * chances * extreme / (1.0 - discount * chances)
         ahead = ahead * UPWARD if extreme > 0.0 else ahead / UPWARD
         numbers[side] = ahead + room
@@ -204,7 +208,6 @@ bound_jit = compiled(bound)
 
 def judge(tolerance: float, equation: Equation, marks: Integers, numbers: Floats) -> int:
     """Say what comes after an improvement, and how close sweeps along the choices are to come."""
-    numbers[COUNTED] = 1.0
     span = numbers[HIGH] - numbers[LOW]
     width = bound_jit(equation, numbers)
     if width <= tolerance:
@@ -339,9 +342,7 @@ def advance(
             continue
         place = np.uintp(0)
         if phase == BEGIN:
-            numbers[LEAST] = numbers[SUM_LOW] = np.inf
-            numbers[SUM_HIGH] = -np.inf
-            numbers[NEAREST] = numbers[LAST] = np.inf
+            numbers[LEAST] = numbers[NEAREST] = numbers[LAST] = np.inf
             phase = settle_jit(equation, kept, values, marks, numbers)
             numbers[LIMIT] = COARSEST * numbers[NEAREST]
             marks[INNER] = 0

@@ -11,13 +11,30 @@ from pathlib import Path
 from typing import Any
 
 from numba import config, njit
-from numba.core import environment
+from numba.core import environment, event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.runtime import nrtdynmod, rtsys
+
+from gamedp import compiling
 
 __all__ = ["QuickCache", "compiled", "inlined", "sources"]
 
 logger = logging.getLogger("gamedp")
+
+
+class _Clock(event.Listener):  # type: ignore[misc] # numba has no types
+    """Takes down when something is compiled; what is read from disk is not."""
+
+    def on_start(self, event: Any) -> None:
+        del event
+        compiling.begin()
+
+    def on_end(self, event: Any) -> None:
+        del event
+        compiling.end()
+
+
+event.register("numba:compile", _Clock())
 
 
 @functools.cache

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gamedp.kernels.bellman import backup_jit
+import numpy as np
+
+from gamedp.kernels.bellman import ONE, backup_jit
 from gamedp.kernels.jit import compiled, inlined
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from gamedp.kernels.bellman import Rows
@@ -22,10 +23,16 @@ if TYPE_CHECKING:
 
 def worth(choice: int, rows: Rows, values: Floats) -> float:
     """Return what a choice is worth."""
+    # As in `backup`: arrays with names of their own, and unsigned numbers.
+    transition_offsets, successors = rows.transition_offsets, rows.successors
+    probabilities = rows.probabilities
+    number = np.uintp(choice)
     total = 0.0
-    for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
-        total += rows.probabilities[t] * values[rows.successors[t]]
-    return float(rows.constants[choice] + rows.discount * total)
+    for t in range(
+        np.uintp(transition_offsets[number]), np.uintp(transition_offsets[number + ONE])
+    ):
+        total += probabilities[t] * values[np.uintp(successors[t])]
+    return float(rows.constants[number] + rows.discount * total)
 
 
 worth_jit = inlined(worth)

@@ -274,15 +274,18 @@ def solve_components(
     """
     enough = visits[0] + budget
     guess = 0.0
-    block = reserve_jit(0, 0, 0, rows)
+    # Numbers are of one type here and where these kernels are called from outside: so each is
+    # compiled once.
+    nothing = np.int64(0)
+    block = reserve_jit(nothing, nothing, nothing, rows)
     numbers = np.empty((NUMBERS, 0))
     memory = np.empty(MEMORY)
     results, slacks = scratch
     for number in range(first, last):
         if visits[0] > enough:
             return number
-        start = component_offsets[number]
-        stop = component_offsets[number + 1]
+        start = np.int64(component_offsets[number])
+        stop = np.int64(component_offsets[number + 1])
         if not nontrivial[number]:
             state = rows.order[start]
             if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
@@ -303,7 +306,7 @@ def solve_components(
             block = reserve_jit(2 * size, 2 * num_choices, 2 * num_transitions, rows)
         key_state, outside = gather_jit(start, stop, start, stop, rows, values, errors, block)
         done = EXACT
-        num_inner = int(block.first_transition[num_choices])
+        num_inner = np.int64(block.first_transition[num_choices])
         length = 64 * (size + num_inner)
         who = chooser_jit(size, block, swaps)
         if key_state >= 0:
@@ -324,7 +327,7 @@ def solve_components(
                 who,
                 may_stay,
                 0.01 * tolerance,
-                LONG,
+                np.int64(LONG),
                 max(length, LEAST_WORK),
                 block,
                 numbers,

@@ -18,9 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gamedp.kernels.jit import compiled
+from gamedp.kernels.palette import chance_jit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from gamedp.kernels.palette import Chances
 
     Naturals = npt.NDArray[np.unsignedinteger[Any]]
     Integers = npt.NDArray[np.int64]
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 ONE = np.uintp(1)
-FOUR = np.uintp(4)
+TWO = np.uintp(2)
 
 SLICE = 1 << 15
 """States of one call of :func:`improve` at most."""
@@ -40,12 +43,9 @@ rows have to be fetched from afar."""
 MOST_WALKS = 64
 """Walks that look for a cycle."""
 
-(
-    LOW, HIGH, LEAST, LIMIT, NEAREST, LAST, DRIFT, MARGIN, SIZE, SUM_LOW, SUM_HIGH, COUNTED, DOWN,
-    UP,
-) = range(14)  # fmt: skip
+LOW, HIGH, LEAST, LIMIT, NEAREST, LAST, DRIFT, MARGIN, SIZE, DOWN, UP = range(11)
 """What the places of the array `numbers` are for."""
-NUM_NUMBERS = 14
+NUM_NUMBERS = 11
 
 
 class Equation(NamedTuple):
@@ -53,8 +53,12 @@ class Equation(NamedTuple):
 
     Attributes
     ----------
-    choice_offsets, transition_offsets, successors, probabilities
+    choice_offsets, transition_offsets, successors
         As in :class:`gamedp.Model`, unsigned.
+    chances : (T,)
+        The probabilities, or their numbers in the palette.
+    palette : (P,) or None
+        See :mod:`gamedp.kernels.palette`.
     constants : (C,)
         What a choice earns.
     maximise : (S,) bool
@@ -67,12 +71,15 @@ class Equation(NamedTuple):
         The number that all choices have, unsigned, if there are no terminal states; else 0.
     largest : float
         The largest absolute value of `constants`.
+    sum_low, sum_high : float
+        The extremes of the sums of probabilities of a choice.
     """
 
     choice_offsets: Naturals
     transition_offsets: Naturals
     successors: Naturals
-    probabilities: Floats
+    chances: Chances
+    palette: Floats | None
     constants: Floats
     maximise: Flags
     discount: float
@@ -80,6 +87,8 @@ class Equation(NamedTuple):
     longest: int
     width: np.unsignedinteger[Any]
     largest: float
+    sum_low: float
+    sum_high: float
 
 
 class Kept(NamedTuple):
@@ -90,9 +99,11 @@ class Kept(NamedTuple):
     first, last : (S,)
         The transitions of state s are ``first[s] .. last[s] - 1``; there is room for those of its
         longest choice.
-    successors, probabilities : (R,)
+    successors, chances : (R,)
         To be read.
-    room_successors, room_probabilities : (R,) or empty
+    palette : (P,) or None
+        As in the equation.
+    room_successors, room_chances : (R,) or empty
         The same arrays, to be written; empty if no state has several choices, and the arrays read
         are those of the model.
     constants : (S,)
@@ -108,9 +119,10 @@ class Kept(NamedTuple):
     first: Naturals
     last: Naturals
     successors: Naturals
-    probabilities: Floats
+    chances: Chances
+    palette: Floats | None
     room_successors: Naturals
-    room_probabilities: Floats
+    room_chances: Chances
     constants: Floats
     policy: Integers
     clear: Floats
@@ -118,8 +130,13 @@ class Kept(NamedTuple):
 
 
 def survey(
-    choice_offsets: Naturals, transition_offsets: Naturals, constants: Floats, first: Naturals
-) -> tuple[int, int, int, int, float]:
+    choice_offsets: Naturals,
+    transition_offsets: Naturals,
+    chances: Chances,
+    palette: Floats | None,
+    constants: Floats,
+    first: Naturals,
+) -> tuple[int, int, int, int, float, float, float]:
     """Find where the rows of each state's choice begin, if each has room for the longest.
 
     Returns
@@ -132,29 +149,39 @@ def survey(
         The largest number of choices of a state.
     largest : float
         The largest absolute value of a constant.
+    sum_low, sum_high : float
+        The extremes of the sums of probabilities of a choice.
     """
     room = np.uintp(0)
     shortest = np.uintp(transition_offsets[-1])
     longest = np.uintp(0)
     most_choices = np.uintp(0)
     largest = 0.0
-    for state in range(len(first)):
+    sum_low, sum_high = np.inf, -np.inf
+    for state in range(np.uintp(len(first))):
         first_choice = choice_offsets[state]
-        last_choice = choice_offsets[state + 1]
+        last_choice = choice_offsets[state + ONE]
         first[state] = room
         if last_choice - first_choice > most_choices:
             most_choices = last_choice - first_choice
         width = np.uintp(0)
         for choice in range(first_choice, last_choice):
-            its = transition_offsets[ONE + choice] - transition_offsets[choice]
+            first_t = transition_offsets[choice]
+            next_t = transition_offsets[ONE + choice]
+            its = next_t - first_t
             width = its if its > width else width
             shortest = its if its < shortest else shortest
             size = abs(constants[choice])
             # Written so that a NaN counts.
             largest = largest if size <= largest else size
+            total = 0.0
+            for t in range(first_t, next_t):
+                total += chance_jit(chances, palette, t)
+            sum_low = total if total < sum_low else sum_low
+            sum_high = total if total > sum_high else sum_high
         room += width
         longest = width if width > longest else longest
-    return int(room), int(shortest), int(longest), int(most_choices), largest
+    return int(room), int(shortest), int(longest), int(most_choices), largest, sum_low, sum_high
 
 
 survey_jit = compiled(survey)
@@ -195,6 +222,30 @@ def meets_itself(
 meets_itself_jit = compiled(meets_itself)
 
 
+def is_narrow(
+    choice_offsets: Naturals,
+    transition_offsets: Naturals,
+    successors: Naturals,
+    width: int,
+) -> bool:
+    """Say whether no transition leads farther than `width` states, but to terminal states."""
+    num_states = np.uintp(len(choice_offsets) - 1)
+    for state in range(num_states):
+        first = transition_offsets[choice_offsets[state]]
+        last = transition_offsets[choice_offsets[state + ONE]]
+        for t in range(first, last):
+            target = np.uintp(successors[t])
+            # Written so that nothing is below zero.
+            if (target > state + np.uintp(width) or state > target + np.uintp(width)) and (
+                choice_offsets[target] < choice_offsets[target + ONE]
+            ):
+                return False
+    return True
+
+
+is_narrow_jit = compiled(is_narrow)
+
+
 def find_doubtful(start: int, stop: int, limit: float, kept: Kept) -> int:
     """List the states among ``start .. stop-1`` whose choice is not clear; return how many."""
     clear, doubtful = kept.clear, kept.doubtful
@@ -213,29 +264,24 @@ def examine(
     start: int,
     number: int,
     listed: bool,
+    drift: float,
     equation: Equation,
     kept: Kept,
     values: Floats,
     new_values: Floats,
-    numbers: Floats,
 ) -> int:
     """Apply Bellman's operator to states from `start` on; return how many choices changed.
 
-    These are the next `number` ones, or as many that are listed. The extremes of the sums of
-    probabilities go to `numbers`, unless these have been counted.
-
-    Arrays have names of their own here: in a loop, each look into a tuple counts references.
+    These are the next `number` ones, or as many that are listed. How far values may drift, `drift`
+    included, until a choice need not be the best, goes to `kept.clear`.
     """
     choice_offsets, transition_offsets = equation.choice_offsets, equation.transition_offsets
-    successors, probabilities = equation.successors, equation.probabilities
+    successors, chances, palette = equation.successors, equation.chances, equation.palette
     constants, maximise, discount = equation.constants, equation.maximise, equation.discount
     width = equation.width
     clear, policy, doubtful = kept.clear, kept.policy, kept.doubtful
     first, last, kept_constants = kept.first, kept.last, kept.constants
-    room_successors, room_probabilities = kept.room_successors, kept.room_probabilities
-    drift = discount * numbers[DRIFT]
-    sum_low, sum_high = numbers[SUM_LOW], numbers[SUM_HIGH]
-    counting = numbers[COUNTED] == 0.0
+    room_successors, room_chances = kept.room_successors, kept.room_chances
     changed = 0
     for place in range(number):
         state = start + (np.uintp(doubtful[place]) if listed else np.uintp(place))
@@ -249,19 +295,15 @@ def examine(
         best_choice = first_choice
         t = transition_offsets[first_choice]
         for choice in range(first_choice, last_choice):
-            total = chances = 0.0
+            total = 0.0
             next_t = t + width if width > 0 else transition_offsets[choice + ONE]
-            if counting:
-                for its in range(t, next_t):
-                    chances += probabilities[its]
-                sum_low = chances if chances < sum_low else sum_low
-                sum_high = chances if chances > sum_high else sum_high
-            while t + FOUR <= next_t:  # four at a time are counted as one
-                for _ in range(4):
-                    total += probabilities[t] * values[successors[t]]
+            # Two at a time are counted as one; of more, fewer values are fetched ahead from afar.
+            while t + TWO <= next_t:
+                for _ in range(2):
+                    total += chance_jit(chances, palette, t) * values[successors[t]]
                     t += ONE
             while t < next_t:
-                total += probabilities[t] * values[successors[t]]
+                total += chance_jit(chances, palette, t) * values[successors[t]]
                 t += ONE
             result = sign * (constants[choice] + discount * total)
             less = best if result > best else result
@@ -278,12 +320,11 @@ def examine(
             room = first[state]
             while t < last_t:
                 room_successors[room] = successors[t]
-                room_probabilities[room] = probabilities[t]
+                room_chances[room] = chances[t]
                 room += ONE
                 t += ONE
             last[state] = room
             changed += 1
-    numbers[SUM_LOW], numbers[SUM_HIGH] = sum_low, sum_high
     return changed
 
 
@@ -295,18 +336,18 @@ def follow_any(
 ) -> None:
     """Write what the chosen rows of the states ``start .. stop-1`` are worth into `new`."""
     first, last, constants = kept.first, kept.last, kept.constants
-    successors, probabilities = kept.successors, kept.probabilities
+    successors, chances, palette = kept.successors, kept.chances, kept.palette
     for place in range(start, stop):
         state = start + (stop - ONE) - place if backwards else place
         total = 0.0
         t = first[state]
         last_t = last[state]
-        while t + FOUR <= last_t:  # four at a time are counted as one
-            for _ in range(4):
-                total += probabilities[t] * values[successors[t]]
+        while t + TWO <= last_t:
+            for _ in range(2):
+                total += chance_jit(chances, palette, t) * values[successors[t]]
                 t += ONE
         while t < last_t:
-            total += probabilities[t] * values[successors[t]]
+            total += chance_jit(chances, palette, t) * values[successors[t]]
             t += ONE
         new[state] = constants[state] + discount * total
 
@@ -324,12 +365,13 @@ def follow_even(
     new: Floats,
 ) -> None:
     """Do the same where all rows are as long as `row`, a tuple: so they are compiled one by one."""
-    constants, successors, probabilities = kept.constants, kept.successors, kept.probabilities
+    constants, successors = kept.constants, kept.successors
+    chances, palette = kept.chances, kept.palette
     t = start * np.uintp(len(row))
     for state in range(start, stop):
         total = 0.0
         for _ in range(len(row)):
-            total += probabilities[t] * values[successors[t]]
+            total += chance_jit(chances, palette, t) * values[successors[t]]
             t += ONE
         new[state] = constants[state] + discount * total
 
@@ -383,7 +425,7 @@ def improve(
     """
     discount = equation.discount
     count = find_doubtful_jit(start, stop, discount * numbers[DRIFT] + numbers[MARGIN], kept)
-    arguments = (equation, kept, values, new_values, numbers)
+    arguments = (discount * numbers[DRIFT], equation, kept, values, new_values)
     spared = FEW if len(values) > AT_HAND else 2
     if spared * count < stop - start:
         follow_jit(start, stop, False, equation, kept, values, new_values)
@@ -412,7 +454,7 @@ def probe(step: int, discount: float, kept: Kept, values: Floats) -> tuple[float
         Of these changes; all 0 if there are none.
     """
     first, last, constants = kept.first, kept.last, kept.constants
-    successors, probabilities = kept.successors, kept.probabilities
+    successors, chances, palette = kept.successors, kept.chances, kept.palette
     lowest = np.inf
     highest = -np.inf
     sum_of_all = 0.0
@@ -424,7 +466,7 @@ def probe(step: int, discount: float, kept: Kept, values: Floats) -> tuple[float
             continue
         total = 0.0
         while t < last_t:
-            total += probabilities[t] * values[successors[t]]
+            total += chance_jit(chances, palette, t) * values[successors[t]]
             t += ONE
         change = constants[state] + discount * total - values[state]
         lowest = lowest if change >= lowest else change

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["UNDECIDED", "sign_for_all", "sign_of_gain", "signs_of_endless_play"]
+__all__ = [
+    "UNDECIDED",
+    "Gain",
+    "have_both_signs",
+    "sign_for_all",
+    "sign_of_gain",
+    "signs_of_endless_play",
+]
 
 UNDECIDED = 2
 """Where rewards have both signs, and it is not known which of them prevails."""
@@ -70,21 +77,50 @@ def signs_of_endless_play(
     return signs, mixed
 
 
+def have_both_signs(model: Model, labels: Integers, stays: Flags) -> Flags:
+    """Say which states are in an end component in which rewards have both signs; (S,)."""
+    where = labels[model.structure.owners]
+    rewards = np.asarray(model.rewards)
+    return (
+        np.isin(labels, where[stays & (rewards > 0)])
+        & np.isin(labels, where[stays & (rewards < 0)])
+        & (labels >= 0)
+    )
+
+
 def sign_for_all(model: Model, stays: Flags) -> Callable[[Flags], int]:
     """Return what decides for opponents: whether all endless play earns, or all of it loses."""
 
     def decide(members: Flags) -> int:
         for sign in (1, -1):
-            if sign_of_gain(model, members, stays, sign)[0] < 0:
+            if sign_of_gain(model, members, stays, sign).sign < 0:
                 return -sign
         return 0
 
     return decide
 
 
-def sign_of_gain(
-    model: Model, members: Flags, stays: Flags, sign: float
-) -> tuple[int, NDArray[np.int64]]:
+class Gain(NamedTuple):
+    """What is known of the best average of an end component.
+
+    Attributes
+    ----------
+    sign : int
+        1 if from every state there is a policy that gains without end almost surely, and they are
+        one; -1 if all policies lose without end; 0 if it is neither, or too close to tell.
+    policy : (S,)
+        The policy that gains; -1 elsewhere.
+    gaps : (C,)
+        Where the sign is 0: how much less than the best average choices bring, as far as is known;
+        infinite for those of other states.
+    """
+
+    sign: int
+    policy: NDArray[np.int64]
+    gaps: Floats
+
+
+def sign_of_gain(model: Model, members: Flags, stays: Flags, sign: float) -> Gain:
     """Find out whether all endless play in an end component loses, or some policy's always gains.
 
     For any numbers h, what the best policy earns per step in the long run lies between the least
@@ -102,14 +138,6 @@ def sign_of_gain(
         Its choices.
     sign : float
         1 if rewards count as they are, -1 if as losses.
-
-    Returns
-    -------
-    gain : int
-        1 if from every state there is a policy that gains without end almost surely, and they are
-        one; -1 if all policies lose without end; 0 if it is neither, or too close to tell.
-    policy : (S,)
-        That policy; -1 elsewhere.
 
     References
     ----------
@@ -132,6 +160,7 @@ def sign_of_gain(
     size = float(np.abs(rewards).max())
     count = float(lengths.max()) + 8
     policy = np.full(model.num_states, -1, np.int64)
+    gaps = np.full(model.num_choices, np.inf)
     bias = np.zeros(len(states))
     for _ in range(max(1000, MOST_VISITS // len(places))):
         worth = rewards + np.add.reduceat(chances * bias[successors], starts[:-1])
@@ -140,13 +169,14 @@ def sign_of_gain(
         least, most = float(change.min()), float(change.max())
         slack = 2 * count * UNIT * (size + 2 * float(np.abs(bias).max())) + TINY
         if most < -slack:
-            return -1, policy
+            return Gain(-1, policy, gaps)
         if least > slack:
             greedy = np.flatnonzero(worth == best[owners])[::-1]
             policy[states[owners[greedy]]] = choices[greedy]
-            return 1, policy
+            return Gain(1, policy, gaps)
         if most - least <= slack or not np.isfinite(slack):
             break
         bias = bias + STEP * change
         bias = bias - 0.5 * (bias.max() + bias.min())
-    return 0, policy
+    gaps[choices] = best[owners] - worth
+    return Gain(0, policy, gaps)

@@ -7,6 +7,9 @@ left is proper: each state can surely end, and staying for ever is worth minus i
 if it is possible at all. Then there is one solution [1]_, and every solver of fixed points finds
 and proves it.
 
+Some models are made into others first: one in which the players keep their places, and one in which
+there are hubs instead of end components that earn and lose in turn.
+
 References
 ----------
 .. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems", Mathematics
@@ -26,13 +29,23 @@ from gamedp.errors import UnsupportedProblemError
 from gamedp.objectives import Reachability, TotalReward
 from gamedp.problem import Problem
 from gamedp.reduction.endless import forced_again_and_again
+from gamedp.reduction.flattening import (
+    FlatParts,
+    Flattening,
+    find_flat_parts,
+    flat_parts,
+    flattened,
+    without_end,
+)
 from gamedp.reduction.gains import (
     UNDECIDED,
+    have_both_signs,
     sign_for_all,
     sign_of_gain,
     signs_of_endless_play,
 )
-from gamedp.reduction.quotient import STOP, Quotient, quotient
+from gamedp.reduction.quotient import quotient
+from gamedp.reduction.reduction import NONE, Reduction
 from gamedp.reduction.sets import (
     almost_sure,
     end_components,
@@ -40,6 +53,7 @@ from gamedp.reduction.sets import (
     leads_into,
     positive,
 )
+from gamedp.reduction.unfolding import Unfolding, unfold
 from gamedp.structure import Structure
 
 if TYPE_CHECKING:
@@ -47,91 +61,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.model import Model
+
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["Reduction", "needs_reduction", "reduce"]
-
-NONE = -1
-
-
-@attrs.frozen(eq=False)
-class Reduction:
-    """A smaller problem with the same answer, and the way back.
-
-    Attributes
-    ----------
-    problem : Problem
-        The smaller one: the total reward of a model in which play surely ends, or in which two
-        opponents can keep each other from that, and nothing else keeps it from ending.
-    original : Problem
-    known : (S,)
-        The values that the graph tells; NaN for the others.
-    policy : (S,)
-        What to choose where the value is known; -1 where any choice will do, and elsewhere.
-    labels : (S,) or None
-        The end component that was collapsed, -1 for a state in none; None if there was none.
-    stays : (C,) bool or None
-        The choices that stay in a collapsed end component.
-    quotient : Quotient
-        What became of states and choices.
-    contested : int
-        A state around which two opponents can keep each other from ending play; -1 if none can.
-    """
-
-    problem: Problem
-    original: Problem
-    known: Floats
-    policy: Integers
-    labels: Integers | None
-    stays: Flags | None
-    quotient: Quotient
-    contested: int = -1
-
-    def lift(self, numbers: Floats) -> Floats:
-        """Return a number for each state of the original problem, from those of the smaller one."""
-        class_of = self.quotient.class_of
-        return np.where(class_of >= 0, numbers[class_of], self.known)
-
-    def lift_policy(self, policy: Integers) -> NDArray[np.int64]:
-        """Return the choice in each state of the original problem that attains the same."""
-        model = self.original.model
-        class_of = self.quotient.class_of
-        left = class_of >= 0
-        any_choice = np.where(model.is_terminal, NONE, model.choice_offsets[:-1])
-        lifted = np.where(self.policy >= 0, self.policy, any_choice)
-        lifted[left] = self.quotient.choice_of[policy[class_of[left]]]
-        self.leave(lifted)
-        return lifted
-
-    def leave(self, policy: NDArray[np.int64]) -> None:
-        """Let a policy go, within each end component, to the state where it leaves that.
-
-        To choose there what looks best might mean to stay for ever.
-
-        Parameters
-        ----------
-        policy : (S,)
-            In each state of an end component the choice by which it leaves that, or `STOP`; changed
-            in place.
-        """
-        if self.labels is None or self.stays is None:
-            return
-        structure = self.original.model.structure
-        class_of = self.quotient.class_of
-        collapsed = np.flatnonzero((class_of >= 0) & (self.labels >= 0))
-        leaving = collapsed[policy[collapsed] != STOP]
-        exits = np.zeros(len(class_of), np.bool_)
-        exits[structure.owners[policy[leaving]]] = True
-        everyone = np.ones(len(class_of), np.bool_)
-        _, towards = positive(structure, everyone, exits, self.stays)
-        stay = first_choices(structure, self.stays)
-        policy[collapsed] = np.where(
-            exits[collapsed],
-            policy[collapsed],
-            np.where(towards[collapsed] >= 0, towards[collapsed], stay[collapsed]),
-        )
+__all__ = ["needs_reduction", "reduce"]
 
 
 def needs_reduction(problem: Problem) -> bool:
@@ -162,18 +98,43 @@ def reduce(problem: Problem) -> Reduction:
     if problem.model.num_players > 2:
         message = "values of more than two players are solved by BackwardInduction alone."
         raise UnsupportedProblemError(message)
+    recasts: list[Unfolding | Flattening] = []
+    original = problem
     if problem.model.has_swaps:
-        message = "proves no totals where the players change places and play may go on for ever."
-        raise UnsupportedProblemError(message)
-    return _Case(problem).reduction()
+        recasts.append(Unfolding(unfold(problem.model), problem.model))
+        problem = attrs.evolve(problem, model=recasts[-1].model)
+    while True:
+        case = _Case(problem, original, tuple(recasts))
+        reduction = case.reduction()
+        if reduction is not None:
+            return reduction
+        recasts.append(case.flattening())
+        problem = _moved(problem, recasts[-1].model)
+
+
+def _moved(problem: Problem, model: Model) -> Problem:
+    """Return the same problem of a model with more states, none of them a target."""
+    objective = problem.objective
+    if isinstance(objective, TotalReward) and objective.until is not None:
+        more = np.zeros(model.num_states - problem.model.num_states, np.bool_)
+        objective = attrs.evolve(objective, until=np.append(objective.until, more))
+    return attrs.evolve(problem, model=model, objective=objective)
+
+
+class _FlatPartsError(Exception):
+    """Says that there are end components to be made flat first."""
 
 
 class _Case:
     """The sets that make a problem proper, as they are found."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(
+        self, problem: Problem, original: Problem, recasts: tuple[Unfolding | Flattening, ...]
+    ) -> None:
         model = problem.model
         self.problem = problem
+        self.original = original
+        self.recasts = recasts
         self.model = model
         # Of its own: what is found on the way is not kept as long as the model.
         self.structure = Structure.of(
@@ -201,16 +162,20 @@ class _Case:
         self.may_stop = False
         self.contested = -1
         self.endless = 0.0
+        self.parts: FlatParts | None = None
 
-    def reduction(self) -> Reduction:
-        """Find the sets, and put the smaller problem together."""
+    def reduction(self) -> Reduction | None:
+        """Find the sets, and put the smaller problem together; None if some are to be made flat."""
         model, objective = self.model, self.problem.objective
         rewards = np.asarray(model.rewards)
         if isinstance(objective, Reachability):
             rewards = np.zeros(1)
             self._reachability(objective)
         elif isinstance(objective, TotalReward):
-            self._total_reward(objective)
+            try:
+                self._total_reward(objective)
+            except _FlatPartsError:
+                return None
         if self.stays is not None:
             self.keep &= ~self.stays
         players = (self.maximise != (objective.optimum == "max")).view(np.int8)
@@ -224,14 +189,36 @@ class _Case:
             problem = Problem(small.model, total, endless=self.endless)
         return Reduction(
             problem,
-            self.problem,
+            self.original,
+            self.recasts,
+            model,
             self.known,
             self.policy,
             self.labels,
             self.stays,
             small,
-            self.contested,
+            self._of_original(self.contested) if self.contested >= 0 else -1,
         )
+
+    def flattening(self) -> Flattening:
+        """Return the model in which the end components that were found are flat."""
+        parts = self.parts
+        assert parts is not None  # noqa: S101 - there is no reduction
+        most = bool(self.maximise.all())
+        mover = int(most != (self.problem.objective.optimum == "max"))
+        if self.may_stop and (state := without_end(self.model, parts)) >= 0:
+            self._refuse_rounds(state)
+        sign = 1.0 if most else -1.0
+        return flattened(self.model, parts, sign, mover, may_stop=self.may_stop)
+
+    def _of_original(self, state: int) -> int:
+        """Return the state of the original model that one stands for."""
+        for recast in reversed(self.recasts):
+            state = recast.origin(state)
+        return state
+
+    def _name(self, state: int) -> str:
+        return repr(self.original.model.state(self._of_original(state)))
 
     def _choose(self, states: Flags, choices: Integers) -> None:
         """Set the policy of those of the states that have such a choice."""
@@ -388,13 +375,22 @@ class _Case:
         """Find the end components in which staying earns; fill in their states."""
         structure = self.structure
         policy = np.full(len(labels), -1, np.int64)
+        gaps = np.full(self.model.num_choices, np.inf)
 
         def decide(members: Flags) -> int:
-            gain, choices = sign_of_gain(self.model, members, stays, sign)
-            policy[members] = choices[members]
-            return int(sign) * gain
+            gain = sign_of_gain(self.model, members, stays, sign)
+            policy[members] = gain.policy[members]
+            np.minimum(gaps, gain.gaps, out=gaps)
+            return int(sign) * gain.sign
 
-        signs, mixed = self._signs(labels, stays, decide)
+        # Where all play goes up and down, no sweep need tell.
+        both = have_both_signs(self.model, labels, stays)
+        self._make_flat(flat_parts(self.model, np.where(both, labels, NONE), stays))
+        signs, mixed = signs_of_endless_play(self.model, labels, stays, decide)
+        unsure = np.isin(labels, np.flatnonzero(signs == UNDECIDED))
+        if unsure.any():
+            self._make_flat(find_flat_parts(self.model, unsure, stays, gaps))
+            self._refuse_mixed(int(unsure.argmax()))
         earning[labels >= 0] = sign * signs[labels[labels >= 0]] > 0
         if earning.any():
             everyone = np.ones(len(labels), np.bool_)
@@ -408,6 +404,12 @@ class _Case:
             self._choose(earning, towards)
             self._choose(earning, sources)
             self._choose(earning & mixed, policy)
+
+    def _make_flat(self, parts: FlatParts | None) -> None:
+        """Have end components made flat, if there are any: all is to be looked at again then."""
+        if parts is not None:
+            self.parts = parts
+            raise _FlatPartsError
 
     def _signs(
         self, labels: Integers, stays: Flags, decide: Callable[[Flags], int]
@@ -458,25 +460,34 @@ class _Case:
     def _refuse_mixed(self, state: int) -> None:
         message = (
             "proves no totals where play may go on for ever and earns both positive and negative "
-            f"rewards on the way, as around state {self.model.state(state)!r}, unless these surely "
-            "add up to ever more, or ever less: there the average is 0, or too close to 0 to tell. "
-            "Discounted and AverageReward have an answer there."
+            f"rewards on the way, as around state {self._name(state)}, unless these surely "
+            "add up to ever more, or ever less, or cancel out on every way round that one player "
+            "chooses: there the average is 0, or too close to 0 to tell. Discounted and "
+            "AverageReward have an answer there."
+        )
+        raise UnsupportedProblemError(message)
+
+    def _refuse_rounds(self, state: int) -> None:
+        message = (
+            f"finds no total around state {self._name(state)}: play goes on for ever there, earns "
+            "and loses in turn, and the sums go up and down without a limit. Use AverageReward, "
+            "Discounted, or TotalReward with until."
         )
         raise UnsupportedProblemError(message)
 
     def _refuse_both_ways(self, state: int) -> None:
         message = (
-            f"finds a total that is infinite both ways from state {self.model.state(state)!r}: it "
+            f"finds a total that is infinite both ways from state {self._name(state)}: it "
             "is undefined. Use AverageReward or Discounted."
         )
         raise UnsupportedProblemError(message)
 
     def _refuse_detours(self, choice: int) -> None:
-        state = self.model.state(int(self.structure.owners[choice]))
+        state = self._name(int(self.structure.owners[choice]))
         label = int(self.model.action_labels[choice])
         message = (
             "needs rewards of at least 0 where one of two opponents may keep play from its target "
-            f"for ever; action {label} in {state!r} earns {float(self.model.rewards[choice]):g}, "
+            f"for ever; action {label} in {state} earns {float(self.model.rewards[choice]):g}, "
             "whoever must reach the target would go round there before that, as long as the other "
             "one goes along, and no policy that keeps to one choice is the best. Use Discounted, "
             "or FiniteHorizon."
@@ -486,7 +497,7 @@ class _Case:
     def _refuse_constant(self, state: int) -> None:
         message = (
             f"needs play to end: the payoffs add up to {self.model.constant_sum:g}, and what play "
-            f"without end is worth, as around {self.model.state(state)!r}, is for the rules to "
+            f"without end is worth, as around {self._name(state)}, is for the rules to "
             "say. Let the game end after so many turns, or use constant_sum=0."
         )
         raise UnsupportedProblemError(message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from gamedp.model import Model
@@ -11,7 +12,35 @@ from gamedp.model import Model
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["rounding_of", "unfold", "widened"]
+__all__ = ["Unfolding", "rounding_of", "unfold", "widened"]
+
+
+@attrs.frozen(eq=False)
+class Unfolding:
+    """A model in which the players keep their places, and the way back.
+
+    Attributes
+    ----------
+    model : Model
+        Of 2 S states, as :func:`unfold` makes it.
+    given : Model
+    """
+
+    model: Model
+    given: Model
+
+    def origin(self, state: int) -> int:
+        """Return the state of the given model that one stands for."""
+        return state % self.given.num_states
+
+    def fold(self, numbers: NDArray[np.float64], rounding: int) -> NDArray[np.float64]:
+        """Return the numbers of the given model's states; none of them is rounded."""
+        del rounding
+        return numbers[: self.given.num_states]
+
+    def fold_policy(self, policy: NDArray[np.signedinteger[Any]]) -> NDArray[np.int64]:
+        """Return the same policy in the given model."""
+        return policy[: self.given.num_states].astype(np.int64, copy=False)
 
 
 def unfold(model: Model) -> Model:

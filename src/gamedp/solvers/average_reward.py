@@ -259,7 +259,7 @@ class _Search:
         lower, upper = low.lower[ways.node], high.upper[ways.node]
         lower, upper, biases = self._with_biases(ways, lower, upper, policy, stays)
         if self.sign < 0:
-            lower, upper = -upper, -lower
+            lower, upper = 0.0 - upper, 0.0 - lower  # and no zero with a minus
             biases = None if biases is None else (-biases[1], -biases[0])
         return self._put_together(lower, upper, policy, biases)
 

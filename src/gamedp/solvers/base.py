@@ -112,10 +112,36 @@ def deflatable(problem: Problem) -> Reduction | str | None:
         return None
     if problem not in _REDUCTIONS:
         try:
-            _REDUCTIONS[problem] = reduce(problem)
+            _REDUCTIONS[problem] = _without_doubts(reduce(problem))
         except UnsupportedProblemError as error:
             _REDUCTIONS[problem] = str(error)
     return _REDUCTIONS[problem]
+
+
+def _without_doubts(reduction: Reduction) -> Reduction | str:
+    """Return the reduction, unless it might be better to earn and lose in turn for ever."""
+    states, worth = reduction.doubts()
+    if not len(states):
+        return reduction
+    from gamedp.solvers.policy_iteration import PolicyIteration  # noqa: PLC0415 - it imports this
+
+    small = reduction.problem
+    size = max(float(np.abs(numbers).max(initial=0.0)) for numbers in (small.model.rewards, worth))
+    try:
+        solution = PolicyIteration().solve(small, tolerance=1e-9 * size)
+    except NotSolvedError as error:
+        solution = error.solution
+    lower, upper = reduction.lift(solution.lower), reduction.lift(solution.upper)
+    maximises = reduction.original.objective.optimum == "max"
+    worse = upper[states] < worth if maximises else lower[states] > worth
+    if not worse.any():
+        return reduction
+    name = reduction.original.model.state(int(states[worse.argmax()]))
+    return (
+        f"finds no total around state {name!r}: to go on for ever there earns and loses in turn, "
+        "and may be better than to stop, but such sums go up and down without a limit. Use "
+        "AverageReward, Discounted, or TotalReward with until."
+    )
 
 
 _REDUCTIONS: WeakKeyDictionary[Problem, Reduction | str] = WeakKeyDictionary()

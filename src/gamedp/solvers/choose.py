@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numbers
+import time
 from typing import TYPE_CHECKING, Any, Literal
 
+import attrs
 import numpy as np
 
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp import compiling
+from gamedp.errors import InvalidParameterError, NotSolvedError, UnsupportedProblemError
 from gamedp.model import Model
 from gamedp.objectives import (
     AverageReward,
@@ -19,6 +22,7 @@ from gamedp.objectives import (
     has_target,
 )
 from gamedp.problem import Problem, StagedProblem
+from gamedp.progress import Progress
 from gamedp.reduction import Reduction
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.backward_induction import BackwardInduction
@@ -40,9 +44,17 @@ __all__ = ["explain", "solve"]
 CHEAP = 1e-3
 """A cost below this part of the largest reward or payoff takes more sweeps than linear systems."""
 
+NOT_GIVEN = ("auto", None, float("inf"), float("inf"), None)
+"""What `solve` is asked for if the exploration of a game is not limited."""
+
 DISCOUNT_NARROWS = (
     "a discount narrows the interval of the true values with every improvement of the policy, and "
     "sweeps along the policy alone bring one about."
+)
+
+NARROW = (
+    "states lead to near ones alone, so what a policy is worth is found by elimination; sweeps "
+    "would carry values over all that the discount lets one look ahead."
 )
 
 
@@ -68,7 +80,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     game_or_model
         An instance of a class that fulfils :class:`gamedp.Game` or :class:`gamedp.StagedGame`; or
         what :func:`gamedp.compile` made of one.
-    objective : TotalReward, Discounted, FiniteHorizon or AverageReward, optional
+    objective : TotalReward, Reachability, Discounted, FiniteHorizon or AverageReward, optional
         What to compute; the total reward, payoff at the end included, if not given.
     solver : solver or str, optional
         A solver, or the name of a registered one; chosen by the model's structure if not given
@@ -149,33 +161,73 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
                 max_bytes=max_bytes,
             ),
         )
-    if isinstance(game_or_model, (Model, StagedModel)):
-        model = game_or_model
-        _refuse_limits(compile, box, max_states, max_seconds, max_bytes)
-    else:
-        from gamedp.compiler import compile_game  # noqa: PLC0415 - not needed for models
+    with compiling.telling(None if progress is None else _reporting(progress)):
+        if isinstance(game_or_model, (Model, StagedModel)):
+            model = game_or_model
+            _refuse_limits(compile, box, max_states, max_seconds, max_bytes)
+        else:
+            from gamedp.compiler import compile_game  # noqa: PLC0415 - not needed for models
 
-        model = compile_game(
-            game_or_model,
-            compile=compile,
-            box=box,
-            max_states=max_states,
-            max_seconds=max_seconds,
-            max_bytes=max_bytes,
-            progress=progress,
-        )
+            model = compile_game(
+                game_or_model,
+                compile=compile,
+                box=box,
+                max_states=max_states,
+                max_seconds=max_seconds,
+                max_bytes=max_bytes,
+                progress=progress,
+            )
+        began = time.perf_counter()
+        try:
+            solution = _solved(model, objective, chosen, tolerance, progress, relative=relative)
+        except NotSolvedError as error:
+            error.solution = _with_compiling(error.solution, began)
+            raise
+    return _with_compiling(solution, began)
+
+
+def _solved(
+    model: Model | StagedModel,
+    objective: Objective,
+    solver: Any,
+    tolerance: float,
+    progress: ProgressCallback | None,
+    *,
+    relative: bool,
+) -> Any:
+    """Return the solution of a model, by the solver that is given or chosen."""
     if isinstance(model, StagedModel):
         staged = StagedProblem(model, objective)
-        return solve_as_asked(_of_stages(chosen), staged, tolerance, progress, relative=relative)
+        return solve_as_asked(_of_stages(solver), staged, tolerance, progress, relative=relative)
     problem = Problem(model, objective)
-    chosen = _choose(problem, progress)[0] if chosen is None else chosen
+    chosen = _choose(problem, progress)[0] if solver is None else solver
     return solve_as_asked(chosen, problem, tolerance, progress, relative=relative)
+
+
+def _reporting(progress: ProgressCallback) -> compiling.Listener:
+    """Return what tells `progress` that something is compiled."""
+    why = "only the first time: the result is kept"
+    return lambda count, seconds: progress(Progress("compile", count, None, seconds, why))
+
+
+def _with_compiling(solution: Any, began: float) -> Any:
+    """Return a solution whose statistics tell apart what was compiled since it was begun."""
+    compiled = compiling.seconds_within(time.perf_counter() - began)
+    if not compiled:
+        return solution
+    seconds = dict(solution.statistics.seconds)
+    # A solver's clock starts when the structure is known; what that compiled is not in it.
+    seconds["solve"] -= compiling.seconds_within(seconds["solve"])
+    seconds["compile"] += compiled
+    return attrs.evolve(solution, statistics=attrs.evolve(solution.statistics, seconds=seconds))
 
 
 def _refuse_limits(
     compile: str, box: Any, max_states: float, max_seconds: float, max_bytes: float | None
 ) -> None:
     """Refuse what is for the exploration of a game where a model is given."""
+    if (compile, box, max_states, max_seconds, max_bytes) == NOT_GIVEN:
+        return
     given = [
         name
         for name, is_given in (
@@ -187,12 +239,11 @@ def _refuse_limits(
         )
         if is_given
     ]
-    if given:
-        message = (
-            f"{given[0]} is for exploring a game, and this is a model already. Limits of solving "
-            "are the solver's: solver=gamedp.ValueIteration(max_seconds=60)."
-        )
-        raise InvalidParameterError(message)
+    message = (
+        f"{given[0]} is for exploring a game, and this is a model already. Limits of solving are "
+        "the solver's: solver=gamedp.ValueIteration(max_seconds=60)."
+    )
+    raise InvalidParameterError(message)
 
 
 def _of_stages(solver: Any) -> StageInduction:
@@ -244,6 +295,8 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
     solver, reason = _choose(problem)
     reduction = reduction_of(problem) if model.num_players <= 2 else None
     known = f"{_known(reduction)}\n" if isinstance(reduction, Reduction) else ""
+    if isinstance(reduction, Reduction) and reduction.problem.model.num_choices == 0:
+        reason = "nothing is left for it to do."
     return f"{_shape(model)}.\n{known}{type(solver).__name__}: {reason}"
 
 
@@ -262,8 +315,8 @@ def _shape(model: Model) -> str:
         )
         shape = f"{_count(cyclic, 'component')} in which states come again; {ends}"
     return (
-        f"{model.num_states:,} states, {model.num_choices:,} choices, "
-        f"{model.num_transitions:,} transitions; {shape}"
+        f"{_count(model.num_states, 'state')}, {_count(model.num_choices, 'choice')}, "
+        f"{_count(model.num_transitions, 'transition')}; {shape}"
     )
 
 
@@ -302,12 +355,18 @@ def _can_go_on_cheaply(problem: Problem) -> bool:
 
 
 def _may_be_acyclic(model: Model) -> bool:
+    if not len(model.terminals):
+        return False
     from gamedp.solvers.discounted import may_be_acyclic  # noqa: PLC0415
 
     return may_be_acyclic(model)
 
 
-def _for_discounted() -> tuple[Solver, str]:
+def _for_discounted(problem: Problem) -> tuple[Solver, str]:
+    from gamedp.solvers.discounted import is_narrow  # noqa: PLC0415
+
+    if is_narrow(problem):
+        return TopologicalValueIteration(), NARROW
     from gamedp.solvers.modified_policy_iteration import ModifiedPolicyIteration  # noqa: PLC0415
 
     return ModifiedPolicyIteration(), DISCOUNT_NARROWS
@@ -346,7 +405,7 @@ def _choose(  # noqa: C901, PLR0911 - a table of reasons
         return BackwardInduction(), single_sweep
     is_discounted = isinstance(problem.objective, Discounted) and not problem.model.has_swaps
     if is_discounted and problem.model.num_players <= 2 and not _may_be_acyclic(problem.model):
-        return _for_discounted()
+        return _for_discounted(problem)
     reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
     proper = reduction.problem if isinstance(reduction, Reduction) else problem
     backward = BackwardInduction()
@@ -378,7 +437,7 @@ def _choose(  # noqa: C901, PLR0911 - a table of reasons
 
         return PolicyIteration(), reason
     if is_discounted:
-        return _for_discounted()
+        return _for_discounted(problem)
     proof = (
         "until its error is proven to be small."
         if proper.is_proper

@@ -36,17 +36,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import UnsupportedProblemError
+from gamedp.errors import NotSolvedError, UnsupportedProblemError
 from gamedp.kernels import bellman, deflation
 from gamedp.objectives import TotalReward
 from gamedp.problem import Problem
 from gamedp.reduction.fixing import fix
 from gamedp.reduction.sets import almost_sure, end_components
 from gamedp.solvers.average_parts import ragged
+from gamedp.solvers.base import solve_as_asked
 from gamedp.solvers.brackets import Bracket
 from gamedp.solvers.contest import solved_anyhow
 from gamedp.solvers.policy_iteration import PolicyIteration
 from gamedp.solvers.run import Run
+from gamedp.solvers.strategy_iteration import StrategyIteration
 from gamedp.structure import Structure
 
 if TYPE_CHECKING:
@@ -77,6 +79,8 @@ def bound_contested(run: Run, max_sweeps: int) -> None:
     def narrow(number: int) -> None:
         if not bracket.is_finite(number):
             bracket.keep_to_policies()
+        if not bracket.is_finite(number):
+            bracket.improve_policies()
         if bracket.is_finite(number):
             bracket.narrow(number)
 
@@ -96,6 +100,7 @@ class _Deflating(Bracket):
         self.replies = np.full(model.num_states, -1, np.int64)
         self._number = -1
         self._start: tuple[Floats, Floats] | None = None
+        self._improved = False
         if self.endless == np.inf:
             # Before anything is known, whoever must not stay for ever keeps to a way out.
             ends = np.diff(model.choice_offsets) == 0
@@ -147,10 +152,42 @@ class _Deflating(Bracket):
                 due *= 2
                 for side in (rows.maximise, ~rows.maximise):
                     self._keep_to(policy, side, lower, upper)
-            if self.limit_reached(sweeps):
+            if self.limit_reached(sweeps) or sweeps == 16 * PATIENCE:
                 break
         self._start = lower, upper
         self._take_start()
+
+    def improve_policies(self) -> None:
+        """Bound all states by policies that are improved against each other, if that can be done.
+
+        What sweeps do not bring about, or 64-bit numbers cannot prove by residuals, may be found
+        by :class:`StrategyIteration`; it is tried once.
+        """
+        run = self.run
+        if self._improved or run.out_of_time:
+            return
+        self._improved = True
+        model = run.problem.model
+        ends = np.diff(model.choice_offsets) == 0
+        until = ends if self.endless == np.inf else None
+        problem = Problem(model, TotalReward(run.problem.objective.optimum, until=until))
+        solver = StrategyIteration(max_seconds=max(run.max_seconds - run.reporter.seconds, 1e-3))
+        if not solver.supports(problem):
+            return
+        least_share = 0.9 * run.tolerance / max(1, len(self._cyclic_levels))
+        try:
+            solution = solve_as_asked(solver, problem, least_share, None, relative=run.relative)
+        except NotSolvedError as error:
+            solution = error.solution
+        states = np.asarray(self.states(self._number))
+        known = np.isfinite(solution.lower) & np.isfinite(solution.upper)
+        before = self.upper[states] - self.lower[states]
+        if not known.all() or not (solution.upper - solution.lower)[states].max() < before.max():
+            return
+        # All of it, for its policies keep its bounds, in these states and in those they lead to.
+        self._start = np.asarray(solution.lower), np.asarray(solution.upper)
+        self.lower[:], self.upper[:] = self._start
+        run.policy[:] = solution.policy
 
     def _keep_to(self, policy: Integers, who: Flags, lower: Floats, upper: Floats) -> None:
         """Bound what is infinite by what is left if some keep to a policy."""
@@ -219,11 +256,15 @@ class _Deflating(Bracket):
                 moved += part.deflate()
                 due = sweeps + 1 + sweeps // 8
             if sweeps == patience and moved and self.width(number) > allowed:
+                if patience > PATIENCE:
+                    self.improve_policies()
                 self.evaluate_policies(number)
                 patience *= 4
             run.reporter.report(sweeps, None, f"component {number:,}: {moved:,} bounds moved")
             if self.limit_reached(sweeps):
                 return
+        if self.width(number) > allowed:
+            self.improve_policies()
 
 
 class _Part:

@@ -20,10 +20,22 @@ if TYPE_CHECKING:
     from gamedp.model import Model
     from gamedp.problem import Problem
 
-__all__ = ["equation_of", "is_one_equation", "may_be_acyclic", "solve_discounted"]
+__all__ = [
+    "equation_of",
+    "is_narrow",
+    "is_one_equation",
+    "may_be_acyclic",
+    "solve_discounted",
+]
 
 BUDGET = 10_000_000
 """Transitions that one call of a kernel looks at, about."""
+
+FAR, WIDEST = 10, 20
+"""Below which horizon sweeps are always the fastest; and beyond which width."""
+
+LARGE = 1 << 21
+"""Transitions that do not fit into a processor's caches; of fewer, palettes save nothing."""
 
 
 def is_one_equation(problem: Problem) -> bool:
@@ -35,9 +47,25 @@ def is_one_equation(problem: Problem) -> bool:
 
 def may_be_acyclic(model: Model) -> bool:
     """Say whether it is possible that no state comes again; a short look finds most cycles."""
-    if not len(model.terminals):
+    if not len(model.terminals):  # nowhere to end
         return False
     return not whole.meets_itself_jit(*_graph(model), np.zeros(model.num_states, np.int32))
+
+
+def is_narrow(problem: Problem) -> bool:
+    """Say whether a discounted model is so narrow that elimination is faster than any sweeps.
+
+    Sweeps take the more the farther the discount lets one look; to eliminate states takes the more
+    the farther, in the order of the model, they lead.
+    """
+    if problem.discount >= 1:
+        return False
+    model = problem.model
+    horizon = 1 / (1 - problem.discount)
+    width = min(WIDEST, int((horizon / 2) ** 0.5))
+    if not len(model.terminals) and model.successors[0] > width:
+        return False  # state 0 tells: there is no need to look at the others
+    return horizon >= FAR and bool(whole.is_narrow_jit(*_graph(model), width))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
@@ -122,34 +150,38 @@ def equation_of(problem: Problem) -> tuple[whole.Equation, whole.Kept]:
     model = problem.model
     num_states = model.num_states
     graph = _graph(model)
+    chances, palette = _chances(model)
     first = np.empty(num_states, np.uint64)
-    room, shortest, longest, most_choices, largest = whole.survey_jit(
-        *graph[:2], model.rewards, first
+    room, shortest, longest, most_choices, largest, *sums = whole.survey_jit(
+        *graph[:2], chances, palette, model.rewards, first
     )
     has_terminals = len(model.terminals) > 0
     equation = whole.Equation(
         *graph,
-        model.probabilities,
+        chances,
+        palette,
         model.rewards,
-        (model.players == 0) == (problem.objective.optimum == "max"),
+        model.players == 0 if problem.objective.optimum == "max" else model.players != 0,
         problem.discount,
         has_terminals,
         longest,
         np.uint64(longest if shortest == longest and not has_terminals else 0),
         largest,
+        *sums,
     )
     if most_choices > 1:
-        own = np.empty(room, graph[2].dtype), np.empty(room)
+        own = np.empty(room, graph[2].dtype), np.empty(room, chances.dtype)
         rows = own[0].view(), own[1].view()
         for row in rows:
             row.flags.writeable = False
     else:
-        own = np.empty(0, graph[2].dtype), np.empty(0)
-        rows = graph[2], model.probabilities
+        own = np.empty(0, graph[2].dtype), np.empty(0, chances.dtype)
+        rows = graph[2], chances
     kept = whole.Kept(
         first,
         np.empty(num_states, np.uint64),
         *rows,
+        palette,
         *own,
         np.empty(num_states),
         np.empty(num_states, np.int64),
@@ -167,6 +199,13 @@ def _graph(model: Model) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         model.transition_offsets.view(np.uint64),
         successors.view(np.uint32 if successors.dtype == np.int32 else np.uint64),
     )
+
+
+def _chances(model: Model) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """Return the probabilities, by their numbers in a palette where memory is what takes long."""
+    if model.num_transitions >= LARGE and model.palette is not None:
+        return model.palette
+    return model.probabilities, None
 
 
 def _proven_one_by_one(

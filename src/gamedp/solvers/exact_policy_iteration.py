@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.model import Model
     from gamedp.problem import Problem
     from gamedp.progress import ProgressCallback
     from gamedp.solution import Solution
@@ -185,6 +186,11 @@ def _enclosed(problem: Problem, exact: tuple[Fraction | float, ...]) -> Any:
 class Work:
     """A problem as it is solved in rational numbers.
 
+    Parameters
+    ----------
+    guess : (S,), optional
+        The policy to start with, if there is one already.
+
     Attributes
     ----------
     policies : int
@@ -192,7 +198,12 @@ class Work:
     """
 
     def __init__(
-        self, solver: ExactPolicyIteration, problem: Problem, tolerance: float, reporter: Reporter
+        self,
+        solver: ExactPolicyIteration,
+        problem: Problem,
+        tolerance: float,
+        reporter: Reporter,
+        guess: Integers | None = None,
     ) -> None:
         self.solver = solver
         self.problem = problem
@@ -201,6 +212,7 @@ class Work:
         self.numbers = RationalModel.of(problem.model)
         self.policies = 0
         self._rough: Solution | None = None
+        self._given = guess
 
     @property
     def rough(self) -> Solution:
@@ -208,7 +220,11 @@ class Work:
         if self._rough is None:
             finite = isinstance(self.problem.objective, FiniteHorizon)
             seconds = self.seconds_left()
-            solver: Any = BackwardInduction() if finite else StrategyIteration(max_seconds=seconds)
+            solver: Any = (
+                BackwardInduction()
+                if finite
+                else StrategyIteration(max_seconds=seconds, rationals=False)
+            )
             self._rough = solved_anyhow(solver, self.problem, self.tolerance)
         return self._rough
 
@@ -250,7 +266,7 @@ class Work:
         if not contest.improver.any():
             return contest.start
         try:
-            policy = np.asarray(self.rough.policy)
+            policy = np.asarray(self.rough.policy if self._given is None else self._given)
         except InvalidModelError:  # beyond the range of doubles
             return contest.start
         if len(policy) < contest.model.num_states:
@@ -376,6 +392,7 @@ class _Game:
             raise UnsupportedProblemError(reduction)
         if reduction is None:
             small, choice_of = problem, np.arange(problem.model.num_choices)
+            given, model = choice_of, problem.model
             class_of = np.arange(problem.model.num_states)
             known = np.full(problem.model.num_states, np.nan)
             class_of[problem.model.terminals] = -1
@@ -383,20 +400,37 @@ class _Game:
         else:
             small, choice_of = reduction.problem, reduction.quotient.choice_of
             class_of, known = reduction.quotient.class_of, reduction.known
+            given, model = reduction.original_choices(), reduction.model
+            if reduction.recasts:
+                self._require_stored(rows)
         fixed = [self._known(state, known[state]) for state in range(len(known))]
         terms = [
             Terms(rational(0), {})
             if choice < 0
-            else self._terms(int(rows[choice]), class_of, fixed)
+            else self._terms(int(rows[given[choice]]), class_of, fixed)
+            if given[choice] >= 0
+            else _leg(model, choice, class_of, fixed)
             for choice in choice_of.tolist()
         ]
         solved, chosen = Process(self.work, small, terms).solve()
         values = [
             fixed[state] if number < 0 else solved[number]
-            for state, number in enumerate(class_of.tolist())
+            for state, number in enumerate(class_of[: problem.model.num_states].tolist())
         ]
         lifted = chosen if reduction is None else reduction.lift_policy(chosen)
         return values, np.append(rows, -1)[lifted]
+
+    def _require_stored(self, choices: Integers) -> None:
+        """Raise if rewards are others than those stored, of which sums were formed."""
+        stored = self.contest.model.rewards
+        for choice in choices.tolist():
+            if self.reward(choice) != rational(float(stored[choice])):
+                message = (
+                    "ExactPolicyIteration does not do end components that earn and lose in turn, "
+                    "where rewards are Fractions that are no 64-bit numbers. Count them in smaller "
+                    "units, as whole numbers."
+                )
+                raise UnsupportedProblemError(message)
 
     def _known(self, state: int, value: float) -> Value:
         """Return a known value, exactly; 0 where there is none."""
@@ -404,7 +438,8 @@ class _Game:
             return float(value)
         if np.isnan(value):
             return rational(0)
-        payoff = self.numbers.payoff(state) if self.contest.earns else None
+        is_given = self.contest.earns and state < self.contest.model.num_states
+        payoff = self.numbers.payoff(state) if is_given else None
         return rational(float(value)) if payoff is None else payoff
 
     def _terms(self, choice: int, class_of: Integers, known: list[Value]) -> Terms:
@@ -418,6 +453,15 @@ class _Game:
             else:
                 chances[number] = chances.get(number, 0) + chance
         return Terms(constant, chances)
+
+
+def _leg(model: Model, choice: int, class_of: Integers, known: list[Value]) -> Terms:
+    """Return what a choice brings that is none of the game's: one sure step."""
+    earned = rational(float(model.rewards[choice]))
+    state = int(model.successors[model.transition_offsets[choice]])
+    if class_of[state] < 0:
+        return Terms(earned + known[state], {})
+    return Terms(earned, {int(class_of[state]): rational(1)})
 
 
 def _floats(values: list[Value]) -> NDArray[np.float64]:

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["check_range", "finished", "make_solution", "outward", "room_for_policies"]
 
+_LIMITS = {
+    Status.SWEEP_LIMIT: ("its limit of sweeps", "Raise max_sweeps, loosen tolerance"),
+    Status.TIME_LIMIT: ("its limit of time", "Raise max_seconds, loosen tolerance"),
+    Status.ROUNDING: ("the limit of 64-bit rounding", "Loosen tolerance"),
+}
+"""What a solver may stop at, and the way out."""
+
 
 def finished(
     model: Model,
@@ -48,7 +55,7 @@ def finished(
         none = np.empty(0, np.int64)
         lifting = (none, np.empty(0), none, none)
     else:
-        small = reduction.quotient
+        small, model = reduction.quotient, reduction.model
         lifting = (small.class_of, reduction.known, reduction.policy, small.choice_of)
     numbers = (np.empty(model.num_states), np.empty(model.num_states), np.empty(model.num_states))
     choices = np.empty(model.num_states, np.int64)
@@ -57,6 +64,10 @@ def finished(
     )
     if reduction is not None:
         reduction.leave(choices)
+        value, lower, upper = numbers
+        numbers = (reduction.fold(value), reduction.fold(lower, -1), reduction.fold(upper, 1))
+        choices = reduction.fold_policy(choices)
+        width = max(width, width_of(*numbers[1:]) if reduction.recasts else 0.0)
     return numbers, choices, width
 
 
@@ -141,7 +152,7 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
     """
     model = problem.model
     values, lower, upper = numbers
-    num_bytes = sum(array.nbytes for array in (*numbers, policy))
+    num_bytes = values.nbytes + lower.nbytes + upper.nbytes + policy.nbytes
     solution = Solution(
         model=model,
         objective=problem.objective,
@@ -161,20 +172,10 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
             bytes=model.num_bytes + num_bytes,
         ),
     )
-    if status in {Status.SWEEP_LIMIT, Status.TIME_LIMIT, Status.ROUNDING}:
-        what = {
-            Status.SWEEP_LIMIT: "its limit of sweeps",
-            Status.TIME_LIMIT: "its limit of time",
-            Status.ROUNDING: "the limit of 64-bit rounding",
-        }[status]
-        way_out = {
-            Status.SWEEP_LIMIT: (
-                f"Raise {'max_policies' if hasattr(solver, 'max_policies') else 'max_sweeps'}, "
-                "loosen tolerance"
-            ),
-            Status.TIME_LIMIT: "Raise max_seconds, loosen tolerance",
-            Status.ROUNDING: "Loosen tolerance",
-        }[status]
+    if status in _LIMITS:
+        what, way_out = _LIMITS[status]
+        if hasattr(solver, "max_policies"):
+            way_out = way_out.replace("max_sweeps", "max_policies")
         width = width_of(lower, upper, relative=relative)
         known = (
             f"every value is known to within {width:.3g}{' of itself' if relative else ''}"

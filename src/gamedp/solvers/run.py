@@ -165,7 +165,8 @@ class Run:
         if reduction is None:
             check_range(problem.model, self.values)
         elif not np.isfinite(self.values).all():
-            check_range(reduction.original.model, reduction.lift(self.values), reduction.known)
+            known = reduction.fold(reduction.known)
+            check_range(reduction.original.model, reduction.lift(self.values), known)
         if not proven:
             self.prove_all()  # what does not depend on endless play is known all the same
         low, high = problem.range_of_values() if proven else (-np.inf, np.inf)
@@ -210,5 +211,5 @@ class Run:
         width = width_of(lower, upper)
         if reduction is None:
             return (self.values, lower, upper), self.policy, width
-        numbers = (reduction.lift(self.values), reduction.lift(lower), reduction.lift(upper))
-        return numbers, reduction.lift_policy(self.policy), width
+        numbers = (reduction.lift(self.values), reduction.lift(lower, -1), reduction.lift(upper, 1))
+        return numbers, reduction.lift_policy(self.policy), max(width, width_of(*numbers[1:]))

@@ -55,7 +55,10 @@ class StrategyIteration:
     choice is better, they are made narrower, until rounding ends that.
 
     Where each policy has its own best answer, values need not be found in doubles to the last digit
-    at any point: what is returned lies between two proven bounds. The policy of the solution is
+    at any point: what is returned lies between two proven bounds. Where play lasts so long that
+    rounding keeps these apart, and rewards have one sign, small models are solved in rational
+    numbers, from the policies that were found, and the values widened by as much as probabilities
+    that round to the stored ones can move them [3]_. The policy of the solution is
     the maximiser's that proves the lower bound, and the minimiser's that proves the upper one.
 
     Without a target, and where play may go on for ever, the rewards on the way must have one sign,
@@ -69,12 +72,16 @@ class StrategyIteration:
         Policies to improve at most.
     max_seconds : float
         Time at most.
+    rationals : bool
+        Whether to go on in rational numbers where rounding ends what doubles can prove.
 
     References
     ----------
     .. [1] A. Hoffman, R. Karp, "On nonterminating stochastic games", Management Science 12 (1966).
     .. [2] A. Condon, "On algorithms for simple stochastic games", DIMACS Series in Discrete
        Mathematics 13 (1993).
+    .. [3] E. Solan, "Continuity of the value of competitive Markov decision processes", Journal of
+       Theoretical Probability 16 (2003).
 
     Examples
     --------
@@ -92,6 +99,7 @@ class StrategyIteration:
 
     max_policies: int = attrs.field(default=10_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
+    rationals: bool = attrs.field(default=True, validator=attrs.validators.instance_of(bool))
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
@@ -108,16 +116,24 @@ class StrategyIteration:
         search = _Search(self, contest, tolerance, Reporter(progress, "solve"))
         search.improve_policies()
         states = slice(problem.model.num_states)
-        lower, upper = search.lower[states], search.upper[states]
+        lower, upper, policy = search.lower[states], search.upper[states], search.policy[states]
         if problem.model.has_swaps:
             lower, upper = widened(lower, upper, rounding_of(problem.model))
         if search.status is Status.SOLVED and not width_of(lower, upper) <= tolerance:
             search.status = Status.ROUNDING
+        if search.status is Status.ROUNDING and self.rationals:
+            from gamedp.solvers.rational_bounds import bounds_by_rationals  # noqa: PLC0415 - rare
+
+            found = bounds_by_rationals(problem, policy, self.max_seconds, search.reporter)
+            if found is not None and not width_of(lower, upper) <= width_of(found[0], found[1]):
+                lower, upper, policy = found[0][states], found[1][states], found[2][states]
+                if width_of(lower, upper) <= tolerance:
+                    search.status = Status.SOLVED
         return make_solution(
             problem,
             self,
             (_between(lower, upper), lower, upper),
-            search.policy[states],
+            policy,
             guarantee=Guarantee.TWO_SIDED,
             status=search.status,
             sweeps=search.sweeps,

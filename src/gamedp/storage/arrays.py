@@ -30,6 +30,9 @@ DTYPES = {
     "values": (np.float64,),
     "lower": (np.float64,),
     "upper": (np.float64,),
+    "lower_rest": (np.float64,),
+    "upper_rest": (np.float64,),
+    "weights": (np.float64,),
     "bias_lower": (np.float64,),
     "bias_upper": (np.float64,),
     "until": (np.bool_,),
@@ -46,9 +49,10 @@ OPTIONAL = {
     "step_policies",
     "distances",
     "exact",
+    "weights",
     *("until", "target", "allowed"),
-    *("bias_lower", "bias_upper"),
-    *("lower_ranks", "upper_ranks", "lower_gains", "upper_gains"),
+    *("lower_rest", "upper_rest", "bias_lower", "bias_upper"),
+    *("lower_ranks", "upper_ranks", "lower_gains", "upper_gains", "escapes"),
 }
 """Arrays that only some solutions and certificates have."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gamedp.certificate import Certificate
+from gamedp.certificate import Certificate, EquilibriumCertificate, StagedCertificate
+from gamedp.certificate.claim import ARRAYS
 from gamedp.errors import DamagedFileError
 from gamedp.storage.arrays import check_arrays, length
 from gamedp.storage.folder import MANIFEST, read_folder, write_folder
@@ -14,19 +15,24 @@ from gamedp.storage.results import SETS, encode_objective, restore_objective, se
 if TYPE_CHECKING:
     import os
 
+    from gamedp.certificate.base import AnyCertificate
+
+    _Kinds = Certificate | EquilibriumCertificate | StagedCertificate
+
 __all__ = ["load_certificate", "save_certificate"]
 
 NOUN = "certificate"
 
-ARRAYS = (
-    *("lower", "upper"),
-    *("lower_ranks", "upper_ranks"),
-    *("lower_gains", "upper_gains"),
-    *("bias_lower", "bias_upper"),
-)
+
+KINDS: dict[str, tuple[type[_Kinds], tuple[str, ...]]] = {
+    "ordinary": (Certificate, ARRAYS),
+    "staged": (StagedCertificate, ("lower", "upper", "weights")),
+    "equilibrium": (EquilibriumCertificate, ("lower", "upper", "policy", "ranks")),
+}
+"""What the manifest calls the kinds of certificates, and the arrays that they have."""
 
 
-def save_certificate(certificate: Certificate, path: str | os.PathLike[str]) -> None:
+def save_certificate(certificate: AnyCertificate, path: str | os.PathLike[str]) -> None:
     """Save a certificate as a folder; see :meth:`gamedp.Certificate.save`.
 
     Raises
@@ -38,18 +44,25 @@ def save_certificate(certificate: Certificate, path: str | os.PathLike[str]) -> 
     OSError
         If the files cannot be written; the folder then holds what it held before.
     """
-    own = {name: getattr(certificate, name) for name in ARRAYS}
+    kind = next(
+        kind for kind, (its_class, _) in KINDS.items() if isinstance(certificate, its_class)
+    )
+    own = {name: getattr(certificate, name) for name in KINDS[kind][1]}
     arrays = {name: array for name, array in own.items() if array is not None}
     content: dict[str, Any] = {
+        "kind": kind,
         "objective": encode_objective(certificate.objective),
-        "draw": float(certificate.draw),
         "digest": certificate.digest,
     }
+    if isinstance(certificate, Certificate):
+        content |= {"draw": float(certificate.draw), "rest_shift": certificate.rest_shift}
     write_folder(Path(path), content, arrays | sets_of(certificate.objective), NOUN)
 
 
-def load_certificate(path: str | os.PathLike[str]) -> Certificate:
-    """Load a certificate that :meth:`gamedp.Certificate.save` has saved.
+def load_certificate(
+    path: str | os.PathLike[str],
+) -> Certificate | EquilibriumCertificate | StagedCertificate:
+    """Load a certificate that :meth:`gamedp.Certificate.save` or its kin has saved.
 
     Every byte is verified, but nothing of what is claimed: :func:`gamedp.verify` does that.
 
@@ -60,7 +73,7 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
 
     Returns
     -------
-    Certificate
+    Certificate, EquilibriumCertificate or StagedCertificate
 
     Raises
     ------
@@ -80,15 +93,31 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     """
     folder = Path(path)
     content, arrays = read_folder(folder, NOUN)
+    kind = content.get("kind", "ordinary")
+    if kind not in KINDS:
+        message = (
+            f"{folder} holds a certificate of the kind {kind!r}, written by gamedp "
+            f"{content['gamedp']}, which this version cannot read. Use that one."
+        )
+        raise DamagedFileError(message)
+    its_class, names = KINDS[kind]
     shape = (length(arrays, "lower"),)
-    shapes = dict.fromkeys((*ARRAYS, *SETS), shape)
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys((*names, *SETS), shape)
+    for name in ("lower_rest", "upper_rest"):
+        if name in arrays:
+            shapes[name] = (length(arrays, name), *shape)
+    if kind == "equilibrium":
+        columns = arrays["lower"].shape[1:] if "lower" in arrays else ()
+        shapes["lower"] = shapes["upper"] = (*shape, *columns)
     check_arrays(folder, arrays, content["arrays"], shapes)
+    own: dict[str, Any] = {name: array for name, array in arrays.items() if name in names}
     try:
-        return Certificate(
+        if its_class is Certificate:
+            own |= {"draw": content["draw"], "rest_shift": content["rest_shift"]}
+        return its_class(
             objective=restore_objective(content["objective"], arrays),
-            draw=content["draw"],
             digest=content["digest"],
-            **{name: array for name, array in arrays.items() if name in ARRAYS},
+            **own,
         )
     except (LookupError, TypeError, ValueError) as error:
         message = (

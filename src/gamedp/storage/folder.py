@@ -28,6 +28,12 @@ SOLUTION = "solution"
 VERSION = 1
 MANIFEST = "manifest.json"
 
+READERS = {
+    SOLUTION: "It is a solution: gamedp.load reads it.",
+    "certificate": "It is a certificate: gamedp.load_certificate reads it.",
+}
+"""What reads each kind of folder, for those who take one for the other."""
+
 MAP_FROM = 1 << 20
 """Bytes from which on a file is mapped into memory instead of read."""
 
@@ -205,7 +211,9 @@ def _read_manifest(folder: Path, noun: str) -> dict[str, Any]:
         message = f"{path} is damaged, or not of a {noun}: it is not JSON ({error}). {WAY_OUT}."
         raise DamagedFileError(message) from None
     if not isinstance(manifest, dict) or manifest.get("format") != f"gamedp {noun}":
-        message = f"{path} is not of a {noun} that gamedp has saved. Check the path."
+        other = str(manifest.get("format", "")) if isinstance(manifest, dict) else ""
+        way_out = next((way for kind, way in READERS.items() if other == f"gamedp {kind}"), "")
+        message = f"{path} is not of a {noun} that gamedp has saved. {way_out or 'Check the path.'}"
         raise DamagedFileError(message)
     if manifest.get("version") != VERSION:
         message = (

@@ -5,6 +5,10 @@ surely earns or loses [1]_, for one player and two opponents; so the best of the
 They do not where a target may be put off while something is gained. Nothing here knows of end
 components, attractors or any other shortcut that a solver takes.
 
+Endless play that earns and loses in turn, and never more than some amount, has no total: its sums
+go up and down. It is read once as the least and once as the most that they come back to. Where
+values are the same by both readings, nobody plays like that, and they are right by any.
+
 References
 ----------
 .. [1] J. Filar, K. Vrieze, "Competitive Markov Decision Processes", Springer 1997.
@@ -14,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
@@ -66,6 +70,32 @@ def best_of_all(
     if pairs > MOST:
         message = f"exact values compare all policies; these are {pairs:,}, more than {MOST:,}."
         raise gamedp.UnsupportedProblemError(message)
+    readings: list[list[Number]] = []
+    for reading in (max, min):
+        met: list[int] = []
+        readings.append(_best(chains, maximise, known, missed, evaluate, reading, met))
+        if not met:
+            return readings[0]
+    for state, (least, most) in enumerate(zip(*readings, strict=True)):
+        if least != most:
+            message = (
+                f"sums that go up and down for ever may be the best from state {state}: they have "
+                "no total."
+            )
+            raise gamedp.UnsupportedProblemError(message)
+    return readings[0]
+
+
+def _best(
+    chains: list[list[Any]],
+    maximise: list[bool],
+    known: list[Number | None],
+    missed: Missed,
+    evaluate: Callable[[Chain, list[Number | None]], list[Number]],
+    reading: Callable[[Iterable[Fraction]], Fraction],
+    met: list[int],
+) -> list[Number]:
+    """Return the same by one reading of sums that go up and down; note where these are met."""
     best: list[Number] | None = None
     for first in _policies(chains, maximise, True):
         worst: list[Number] | None = None
@@ -75,7 +105,7 @@ def best_of_all(
                 choices[place] if choices else None
                 for choices, place in zip(chains, places, strict=True)
             ]
-            values = _values(chain, known, missed, evaluate)
+            values = _values(chain, known, missed, evaluate, reading, met)
             if missed == "infinite":
                 _refuse_delay(chain, chains, maximise, evaluate)
             worst = values if worst is None else list(map(min, worst, values))
@@ -99,6 +129,8 @@ def _values(
     known: list[Number | None],
     missed: Missed,
     evaluate: Callable[[Chain, list[Number | None]], list[Number]],
+    reading: Callable[[Iterable[Fraction]], Fraction],
+    met: list[int],
 ) -> list[Number]:
     """Return what a policy is worth: first where play never ends, then by linear equations."""
     reach = [_reachable(chain, state) for state in range(len(chain))]
@@ -111,20 +143,27 @@ def _values(
         elif missed == "infinite":
             values[state] = math.inf
         elif all(state in reach[other] for other in reach[state]):
-            values[state] = _endless(chain, reach[state], evaluate)
+            heights = _heights(chain, reach[state])
+            if heights is not None and any(heights.values()):
+                met.append(state)
+                values[state] = heights[state] - reading(heights.values())
+            else:
+                values[state] = _endless(chain, reach[state], evaluate)
     for state, value in enumerate(values):
         if value is None:
-            infinite = {
-                values[other] for other in reach[state] if values[other] in (math.inf, -math.inf)
-            }
-            if len(infinite) > 1:
-                message = f"the total of a policy is infinite both ways from state {state}."
-                raise gamedp.UnsupportedProblemError(message)
-            if infinite:
-                values[state] = infinite.pop()
+            values[state] = _infinite(values, reach[state], state)
     return evaluate(
         [None if v is not None else row for v, row in zip(values, chain, strict=True)], values
     )
+
+
+def _infinite(values: list[Number | None], reach: set[int], state: int) -> Number | None:
+    """Return the infinite value that a state has by those it may lead to; None if it has none."""
+    infinite = {values[other] for other in reach if values[other] in (math.inf, -math.inf)}
+    if len(infinite) > 1:
+        message = f"the total of a policy is infinite both ways from state {state}."
+        raise gamedp.UnsupportedProblemError(message)
+    return infinite.pop() if infinite else None
 
 
 def _refuse_delay(
@@ -140,6 +179,8 @@ def _refuse_delay(
         reach = _reachable(chain, state)
         if any(chain[other] is None or state not in _reachable(chain, other) for other in reach):
             continue
+        if _heights(chain, reach) is not None:
+            continue  # to go round once more lowers nothing
         may_leave = any(not maximise[other] and len(chains[other]) > 1 for other in reach)
         if may_leave and _endless(chain, reach, evaluate) < 0:
             message = (
@@ -168,6 +209,22 @@ def _endless(
         return math.inf if earned > 0 else -math.inf
     message = "exact totals are for endless play that does not earn and lose in turn for ever."
     raise gamedp.UnsupportedProblemError(message)
+
+
+def _heights(chain: Chain, members: set[int]) -> dict[int, Fraction] | None:
+    """Return numbers that fall, with each step among some states, by what is earned; or None."""
+    heights = {min(members): Fraction(0)}
+    left = list(heights)
+    while left:
+        state = left.pop()
+        reward, outcomes = chain[state]  # type: ignore[misc] # none of them ends
+        for target, _ in outcomes:
+            if target not in heights:
+                heights[target] = heights[state] - reward
+                left.append(target)
+            elif heights[target] != heights[state] - reward:
+                return None
+    return heights
 
 
 def _reachable(chain: Chain, start: int) -> set[int]:

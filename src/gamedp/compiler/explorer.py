@@ -1,0 +1,335 @@
+"""Exploring by compiled rules: drives the loop over them, and mends what it reports."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from gamedp.compiler import loop
+from gamedp.compiler.bridge import record
+from gamedp.compiler.compiled import disagree
+from gamedp.compiler.expand import canonical_state, expand, is_state
+from gamedp.compiler.memory import fitted, roomier
+from gamedp.errors import InvalidModelError, LimitExceededError
+from gamedp.states import WORD_LIMIT, Codec, PackedTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from gamedp.compiler.bridge import Record
+    from gamedp.compiler.compiled import CompiledRules
+    from gamedp.compiler.limits import Watch
+    from gamedp.game import Rules
+    from gamedp.states import Layout
+
+__all__ = ["Explorer"]
+
+BUDGET = 1 << 21
+"""Transitions between two looks at the limits: a few hundredths of a second."""
+
+DIRECT_SIZE = 1 << 22
+"""A table of up to this many codes (4 bytes each) is indexed directly, however few are used."""
+
+DIRECT_FACTOR = 8
+"""Beyond that, a direct table may be this many times larger than the number of states."""
+
+INDEX_LIMIT = 2**31 - 1
+"""More states than this need 64-bit indices."""
+
+
+class Explorer:
+    """An exploration under way: the arrays that grow, and the ranges of the states' fields."""
+
+    def __init__(self, rules: Rules, layout: Layout, compiled: CompiledRules, watch: Watch) -> None:
+        self.rules = rules
+        self.layout = layout
+        self.compiled = compiled
+        self.watch = watch
+        self.counters = np.zeros(6, np.int64)
+        stored = rules.num_players if rules.num_players > 2 else 1
+        self.has_rewards = hasattr(rules.game, "reward")
+        self.choice_offsets = np.zeros(1025, np.int64)
+        self.players = np.empty(1024, np.int8)
+        self.transition_offsets = np.zeros(2049, np.int64)
+        self.rewards = np.empty((2048 if self.has_rewards else 0, stored))
+        self.labels = np.empty(2048, np.int32)
+        self.successors: NDArray[Any] = np.empty(8192, np.int32)
+        self.probabilities = np.empty(8192)
+        self.terminals = np.empty(256, np.int64)
+        self.payoffs = np.empty((256, stored))
+        self.codes = np.empty((1024, 1), np.int64)
+        self.table: NDArray[Any] = np.empty(0, np.int32)
+        self.mask = -1
+        self.low: list[int] = []
+        self.high: list[int] = []
+        self.codec = Codec.of_ranges([], [])
+
+    def warm_up(self, *, with_box: bool) -> None:
+        """Compile the loops, or load them from disk, by calls that have nothing to do."""
+        self.low = self.high = [0] * sum(1 for _ in self.layout.names())
+        self._lay_out()
+        self._explore()
+        if with_box:
+            self._seed_box([(0, 0) for _ in self.low], 0)
+
+    def run(self, seeds: Sequence[Any], box: Sequence[tuple[int, int]] | None) -> PackedTable:
+        """Explore everything that can be reached; leave the arrays at their exact size."""
+        fields = [self.layout.flatten(state) for state in seeds]
+        self.low = [min(column) for column in zip(*fields, strict=True)]
+        self.high = [max(column) + 1 for column in zip(*fields, strict=True)]
+        if box is not None:
+            self.low = [min(low, first) for low, (first, _) in zip(self.low, box, strict=True)]
+            self.high = [
+                max(high, last + 1) for high, (_, last) in zip(self.high, box, strict=True)
+            ]
+        self._lay_out()
+        distinct = np.array(list(dict.fromkeys(map(tuple, fields))), np.int64)
+        while len(self.codes) <= len(distinct):
+            self._grow_states()
+        self.codes[: len(distinct)] = self.codec.pack(distinct)
+        self.counters[loop.STATES] = len(distinct)
+        self._index_states()
+        if box is not None:
+            self._seed(box)
+        while (status := self._guarded(self._explore, self._explain)) != loop.DONE:
+            self._mend(status)
+        self._check_limits()
+        self._shrink()
+        return PackedTable(self.layout, self.codec, self.codes)
+
+    def _work(self) -> Record:
+        """Return the record of all that the loops work on."""
+        codec = self.codec
+        names = ("fields", "key", "codes", "table", "mask", "counters", "choice_offsets",
+                 "transition_offsets", "successors", "probabilities", "rewards", "labels",
+                 "players", "terminals", "payoffs", "has_rewards")  # fmt: skip
+        values = {name: getattr(self, name) for name in names}
+        values.update(
+            low=codec.low,
+            high=codec.high,
+            stride=codec.stride,
+            word=codec.word,
+            direct=codec.size > 0,
+            num_players=self.rules.num_players,
+            constant_sum=self.rules.constant_sum,
+        )
+        return record("work", values)  # type: ignore[no-any-return] # numba has no types
+
+    def _explore(self) -> int:
+        return int(self.compiled.explore(self.compiled.game, self._work(), BUDGET))
+
+    def _seed(self, box: Sequence[tuple[int, int]]) -> None:
+        """Enter all states of the box, before anything is expanded."""
+        total = math.prod(last + 1 - first for first, last in box)
+        if total > WORD_LIMIT:
+            message = f"a box of {total:.3g} states is too large to enumerate."
+            raise LimitExceededError(message, states=0, choices=0, transitions=0)
+
+        def seed() -> int:
+            return self._seed_box(box, total)
+
+        def explain(error: Exception | None) -> NoReturn:
+            self._explain_seed(box, error)
+
+        while (status := self._guarded(seed, explain)) != loop.DONE:
+            self._mend(status)
+
+    def _seed_box(self, box: Sequence[tuple[int, int]], total: int) -> int:
+        box_low = np.array([first for first, _ in box], np.int64)
+        box_extent = np.array([last + 1 - first for first, last in box], np.int64)
+        return int(
+            self.compiled.seed_box(self.compiled.game, self._work(), box_low, box_extent, total)
+        )
+
+    def _mend(self, status: int) -> None:
+        """Do what a call asked for before it can go on."""
+        if status == loop.WIDEN:
+            self._widen(self.fields.tolist())
+        elif status == loop.GROW_STATES:
+            self._grow_states()
+        elif status == loop.GROW_TABLE:
+            self._index_states()
+        elif status == loop.GROW_CHOICES:
+            self._grow_choices()
+        elif status == loop.GROW_TRANSITIONS:
+            self._grow(("successors", "probabilities"), loop.TRANSITIONS)
+        self._check_limits()
+
+    def _check_limits(self) -> None:
+        counters = self.counters
+        self.watch.check(
+            int(counters[loop.NEXT]),
+            int(counters[loop.STATES]),
+            int(counters[loop.CHOICES]),
+            int(counters[loop.TRANSITIONS]),
+            self._num_bytes(),
+        )
+
+    def _num_bytes(self) -> int:
+        """Return how much memory the arrays take: what is written of them counts."""
+        used = (
+            (loop.STATES, (self.choice_offsets, self.players, self.codes)),
+            (loop.CHOICES, (self.transition_offsets, self.rewards, self.labels)),
+            (loop.TRANSITIONS, (self.successors, self.probabilities)),
+            (loop.TERMINALS, (self.terminals, self.payoffs)),
+        )
+        return self.table.nbytes + sum(
+            int(self.counters[counter]) * array[:1].nbytes
+            for counter, arrays in used
+            for array in arrays
+        )
+
+    def _grow(self, names: tuple[str, ...], counter: int) -> None:
+        """Give arrays that grow together twice the room of the shortest of them.
+
+        The loop looks at the length of the first one alone, so that is kept to what all can hold.
+        """
+        # All that the counter has not passed yet belongs to a state that is begun anew.
+        used = int(self.counters[counter]) + 1
+        wanted = 2 * min(len(getattr(self, name)) for name in names) + 1024
+        for name in names:
+            array = getattr(self, name)
+            room = wanted + name.endswith("offsets")
+            if len(array) < room:
+                setattr(self, name, roomier(array, used, room, self.watch.limits.max_bytes))
+        first, *others = names
+        held = min(len(getattr(self, name)) - name.endswith("offsets") for name in others)
+        setattr(self, first, getattr(self, first)[:held])
+
+    def _grow_states(self) -> None:
+        if len(self.codes) == INDEX_LIMIT:
+            # Only what is written: the room reserved behind it would become memory.
+            written = int(self.counters[loop.TRANSITIONS]) + 1
+            self.successors = self.successors[:written].astype(np.int64)
+            self.table = self.table.astype(np.int64)
+        self._grow(("codes", "choice_offsets", "players"), loop.STATES)
+        self.codes = self._indexable(self.codes)
+
+    def _indexable(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return no more room for codes than indices can number and the other arrays hold."""
+        held = min(len(self.players), len(self.choice_offsets) - 1)
+        return codes[: min(held, INDEX_LIMIT) if self.successors.dtype == np.int32 else held]
+
+    def _grow_choices(self) -> None:
+        if self.counters[loop.TERMINALS] >= len(self.terminals):
+            self._grow(("terminals", "payoffs"), loop.TERMINALS)
+            return
+        rewards = ("rewards",) if self.has_rewards else ()
+        self._grow(("labels", "transition_offsets", *rewards), loop.CHOICES)
+
+    def _shrink(self) -> None:
+        states, choices, transitions, terminals = (
+            int(self.counters[place])
+            for place in (loop.STATES, loop.CHOICES, loop.TRANSITIONS, loop.TERMINALS)
+        )
+        self.codes = fitted(self.codes, states)
+        self.choice_offsets = fitted(self.choice_offsets, states + 1)
+        self.players = fitted(self.players, states)
+        self.labels = fitted(self.labels, choices)
+        self.transition_offsets = fitted(self.transition_offsets, choices + 1)
+        self.rewards = fitted(self.rewards, choices)
+        self.successors = fitted(self.successors, transitions)
+        self.probabilities = fitted(self.probabilities, transitions)
+        self.terminals = fitted(self.terminals, terminals)
+        self.payoffs = fitted(self.payoffs, terminals)
+        self.table = self.table[:0]
+
+    def _lay_out(self) -> None:
+        """Plan the packing for the present ranges, and pack the known states anew."""
+        num_states = int(self.counters[loop.STATES])
+        codec = Codec.of_ranges(self.low, self.high)
+        codes = self.codes
+        if codec.num_words != self.codec.num_words:
+            codes = np.empty((num_states + 1, codec.num_words), np.int64)
+            codes = roomier(codes, 0, 2 * num_states + 1024, self.watch.limits.max_bytes)
+        for first in range(0, num_states, 1 << 16):
+            block = slice(first, min(first + (1 << 16), num_states))
+            codes[block] = codec.pack(self.codec.unpack(self.codes[block]))
+        self.codec, self.codes = codec, self._indexable(codes)
+        self.fields = np.empty(len(self.low), np.int64)
+        self.key = np.empty(codec.num_words + 1, np.int64)
+        self._index_states()
+
+    def _index_states(self) -> None:
+        """Make a table with room for more states: direct if that is small enough, else hashed."""
+        num_states = int(self.counters[loop.STATES])
+        dtype = self.successors.dtype
+        size = self.codec.size
+        if 0 < size <= max(DIRECT_SIZE, DIRECT_FACTOR * num_states):
+            self.mask = -1
+        else:
+            size = 1 << max(16, (4 * num_states).bit_length())
+            self.mask = size - 1
+        self.table = np.full(size, -1, dtype)
+        loop.rehash_jit(self._work())
+
+    def _widen(self, fields: list[int]) -> None:
+        """Make room for a state whose fields are out of range, and to spare."""
+        self._check_overflow()
+        for k, value in enumerate(fields):
+            low, high = self.low[k], self.high[k]
+            room = max(4, high - low)
+            if value >= high:
+                self.high[k] = max(value + 1, low + 2 * room)
+            elif value < low:
+                self.low[k] = min(value, high - 2 * room)
+        self._lay_out()
+
+    def _check_overflow(self) -> None:
+        """Expand the state in plain Python, where integers do not wrap, to find those that do."""
+        if self.counters[loop.NEXT] >= self.counters[loop.STATES]:
+            return
+        state = self._present_state()
+        for choice in expand(self.rules, state).choices:
+            for successor, _ in choice.outcomes:
+                for name, value in zip(
+                    self.layout.names(), self.layout.flatten(successor), strict=True
+                ):
+                    if not -(2**63) <= value < 2**63:
+                        message = (
+                            f"action {choice.action} in {state!r} leads to {name} = {value}, which "
+                            "is beyond 64 bits. Bound the field, or compile='never'."
+                        )
+                        raise InvalidModelError(message)
+
+    def _present_state(self) -> Any:
+        index = int(self.counters[loop.NEXT])
+        row = self.codec.unpack(self.codes[index : index + 1])[0]
+        return self.layout.build(iter(row.tolist()))
+
+    @staticmethod
+    def _guarded(call: Callable[[], int], explain: Callable[[Exception | None], NoReturn]) -> int:
+        """Make a call of a loop; have the rules' mistake explained if it stops at one."""
+        try:
+            status = call()
+        except Exception as error:  # noqa: BLE001 - whatever the rules may raise
+            explain(error)
+        if status == loop.BAD:
+            explain(None)
+        return status
+
+    def _explain(self, error: Exception | None) -> NoReturn:
+        """Raise the error of the state that the loop stopped at."""
+        state = self._present_state()
+        for choice in expand(self.rules, state).choices:
+            for successor, _ in choice.outcomes:
+                self.layout.flatten(successor)
+        disagree(f"in {state!r}", error)
+
+    def _explain_seed(self, box: Sequence[tuple[int, int]], error: Exception | None) -> NoReturn:
+        """Raise the error of the state of the box that the loop stopped at."""
+        state = self.layout.build(iter(_fields_in_box(box, int(self.counters[loop.SEED]))))
+        if is_state(self.rules, state):
+            canonical_state(self.rules, state, "the box")
+        disagree(f"in {state!r} of the box", error)
+
+
+def _fields_in_box(box: Sequence[tuple[int, int]], number: int) -> Iterator[int]:
+    """Yield the fields of a state of the box, as `loop.seed_box` counts them."""
+    for first, last in box:
+        number, offset = divmod(number, last + 1 - first)
+        yield first + offset

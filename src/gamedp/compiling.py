@@ -1,0 +1,92 @@
+"""How long numba has been compiling, and who is told while it does.
+
+A kernel is compiled when it is first called, wherever that is; what was compiled is kept on disk.
+So the first solution on a machine waits for some seconds that are none of the solver's: they are
+told apart, and a person who waits is told why.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TypeAlias
+
+__all__ = ["begin", "end", "seconds_within", "telling"]
+
+Listener: TypeAlias = Callable[[int, float], None]
+"""Is told how many functions have been compiled, and for how many seconds this has gone on."""
+
+
+class _Record(threading.local):
+    """What one thread has compiled."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.began = 0.0
+        self.spans: list[tuple[float, float]] = []
+        self.telling: list[telling] = []
+
+
+_record = _Record()
+
+
+class telling:  # noqa: N801 - reads as what follows `with`
+    """Tell someone whenever a function begins to be compiled, as long as a block lasts."""
+
+    def __init__(self, listener: Listener | None) -> None:
+        self._listener = listener
+        self._count = 0
+        self._seconds = 0.0
+
+    def __enter__(self) -> None:
+        if self._listener is not None:
+            _record.telling.append(self)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._listener is not None:
+            _record.telling.remove(self)
+
+    def tell(self, seconds: float) -> None:
+        """Say that another function is compiled, `seconds` after the first that waits for it."""
+        if self._listener is not None:
+            self._listener(self._count, self._seconds + seconds)
+        self._count += 1
+
+    def add(self, seconds: float) -> None:
+        """Add what has been compiled."""
+        self._seconds += seconds
+
+
+def begin() -> None:
+    """Take down that a function begins to be compiled, maybe because another one needs it."""
+    now = time.perf_counter()
+    if _record.depth == 0:
+        _record.began = now
+    if _record.telling:
+        _record.telling[-1].tell(now - _record.began)
+    _record.depth += 1
+
+
+def end() -> None:
+    """Take down that it is compiled."""
+    _record.depth -= 1
+    if _record.depth == 0:
+        now = time.perf_counter()
+        _record.spans.append((_record.began, now))
+        for each in _record.telling:
+            each.add(now - _record.began)
+
+
+def seconds_within(seconds: float) -> float:
+    """Return how long this thread has been compiling within the last `seconds`."""
+    start = time.perf_counter() - seconds
+    if not _record.spans or _record.spans[-1][1] <= start:
+        return 0.0
+    return sum(stop - max(begun, start) for begun, stop in _record.spans if stop > start)

@@ -1,0 +1,158 @@
+"""A smaller problem with the same answer, and the way back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.problem import Problem
+from gamedp.reduction.flattening import LEG, Flattening
+from gamedp.reduction.quotient import STOP, Quotient
+from gamedp.reduction.sets import first_choices, positive
+from gamedp.reduction.unfolding import Unfolding
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model import Model
+
+    Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.signedinteger[Any]]
+
+__all__ = ["NONE", "Reduction"]
+
+NONE = -1
+
+
+@attrs.frozen(eq=False)
+class Reduction:
+    """A smaller problem with the same answer, and the way back.
+
+    Attributes
+    ----------
+    problem : Problem
+        The smaller one: the total reward of a model in which play surely ends, or in which two
+        opponents can keep each other from that, and nothing else keeps it from ending.
+    original : Problem
+    recasts : tuple
+        What was done to the model before: one thing after the other. The S states of the last
+        model begin with those of the original one.
+    model : Model
+        The last of these models, or the original one.
+    known : (S,)
+        The values that the graph tells; NaN for the others.
+    policy : (S,)
+        What to choose where the value is known; -1 where any choice will do, and elsewhere.
+    labels : (S,) or None
+        The end component that was collapsed, -1 for a state in none; None if there was none.
+    stays : (C,) bool or None
+        The choices that stay in a collapsed end component.
+    quotient : Quotient
+        What became of states and choices.
+    contested : int
+        A state around which two opponents can keep each other from ending play; -1 if none can.
+    """
+
+    problem: Problem
+    original: Problem
+    recasts: tuple[Unfolding | Flattening, ...]
+    model: Model
+    known: Floats
+    policy: Integers
+    labels: Integers | None
+    stays: Flags | None
+    quotient: Quotient
+    contested: int = -1
+
+    def lift(self, numbers: Floats, rounding: int = 0) -> Floats:
+        """Return a number for each state of the original problem, from those of the smaller one.
+
+        Parameters
+        ----------
+        numbers : (S',)
+        rounding : int
+            -1 to round sums down, if there are any; 1 up; 0 to the nearest.
+        """
+        class_of = self.quotient.class_of
+        return self.fold(np.where(class_of >= 0, numbers[class_of], self.known), rounding)
+
+    def lift_policy(self, policy: Integers) -> NDArray[np.int64]:
+        """Return the choice in each state of the original problem that attains the same."""
+        class_of = self.quotient.class_of
+        left = class_of >= 0
+        any_choice = np.where(self.model.is_terminal, NONE, self.model.choice_offsets[:-1])
+        lifted = np.where(self.policy >= 0, self.policy, any_choice)
+        lifted[left] = self.quotient.choice_of[policy[class_of[left]]]
+        self.leave(lifted)
+        return self.fold_policy(lifted)
+
+    def fold(self, numbers: Floats, rounding: int = 0) -> Floats:
+        """Return the numbers of the original states, from those of the model that was reduced."""
+        for recast in reversed(self.recasts):
+            numbers = recast.fold(numbers, rounding)
+        return numbers
+
+    def fold_policy(self, policy: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the same policy of the original model, from one of the model that was reduced."""
+        for recast in reversed(self.recasts):
+            policy = recast.fold_policy(policy)
+        return policy
+
+    def original_choices(self) -> NDArray[np.int64]:
+        """Return the choice of the original model that each of the reduced one is; `LEG` for none.
+
+        It has the same outcomes. Not for players who change places.
+        """
+        chosen = np.arange(self.model.num_choices)
+        for recast in reversed(self.recasts):
+            assert isinstance(recast, Flattening)  # noqa: S101 - nobody changes places
+            chosen = np.where(chosen >= 0, recast.choice_of[chosen], LEG)
+        return chosen
+
+    def doubts(self) -> tuple[Integers, Floats]:
+        """Return where it might be better to earn and lose in turn for ever, and by how much.
+
+        Returns
+        -------
+        states : (number,)
+            Of the original problem.
+        worth : (number,)
+            The most that any sum there tends to again and again: this must not be more than the
+            value, as the sums have no limit.
+        """
+        size = self.original.model.num_states
+        found = [each.doubts() for each in self.recasts if isinstance(each, Flattening)]
+        states = np.concatenate([np.empty(0, np.int64), *(states for states, _ in found)])
+        worth = np.concatenate([np.empty(0), *(worth for _, worth in found)])
+        return states[states < size], worth[states < size]
+
+    def leave(self, policy: NDArray[np.int64]) -> None:
+        """Let a policy go, within each end component, to the state where it leaves that.
+
+        To choose there what looks best might mean to stay for ever.
+
+        Parameters
+        ----------
+        policy : (S,)
+            In each state of an end component the choice by which it leaves that, or `STOP`; changed
+            in place.
+        """
+        if self.labels is None or self.stays is None:
+            return
+        structure = self.model.structure
+        class_of = self.quotient.class_of
+        collapsed = np.flatnonzero((class_of >= 0) & (self.labels >= 0))
+        leaving = collapsed[policy[collapsed] != STOP]
+        exits = np.zeros(len(class_of), np.bool_)
+        exits[structure.owners[policy[leaving]]] = True
+        everyone = np.ones(len(class_of), np.bool_)
+        _, towards = positive(structure, everyone, exits, self.stays)
+        stay = first_choices(structure, self.stays)
+        policy[collapsed] = np.where(
+            exits[collapsed],
+            policy[collapsed],
+            np.where(towards[collapsed] >= 0, towards[collapsed], stay[collapsed]),
+        )

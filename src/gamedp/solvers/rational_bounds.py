@@ -1,0 +1,130 @@
+"""Bounds from rational values, where sums in 64-bit numbers prove too little.
+
+A proof by residuals loses a rounding error in each step that play takes; where it takes millions of
+steps, that is more than one may want. The values of the stored probabilities, scaled to sum to one,
+are rational, and can be found without any error (:mod:`gamedp.solvers.exact_policy_iteration`). All
+that is left is how far they move if the probabilities are others that round to the stored ones.
+
+Let n states have choices that chance is part of, and all keep to one each. The expected number of
+visits to a state, and the probability to end in some place, are quotients of two sums over forests
+in the graph: of products of n - 1 or n probabilities, none of which leads from a state to itself,
+and with no minus sign [1]_. So if the probabilities of each state are off by a factor between 1 - e
+and 1 + e, these are off by a factor of at most the product of all ``(1 + e) / (1 - e)``. Where no
+reward is negative, and no payoff less than -c, the same is true of a total plus c, for any two
+policies, and so of the value plus c. Elimination without subtraction rests on the same fact.
+
+References
+----------
+.. [1] M. Freidlin, A. Wentzell, "Random Perturbations of Dynamical Systems", Springer 1984,
+   chapter 6.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gamedp.errors import InvalidModelError, UnsupportedProblemError
+from gamedp.objectives import Discounted
+from gamedp.solvers.contest import Contest, contest_of
+from gamedp.solvers.exact_policy_iteration import ExactPolicyIteration, Work
+from gamedp.solvers.rational_process import StoppedError
+from gamedp.solvers.rationals import as_fraction, enclosed, flint
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.problem import Problem
+    from gamedp.progress import Reporter
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["bounds_by_rationals"]
+
+MOST_STATES, MOST_WITHOUT_FLINT = 1000, 200
+"""Up to here, linear systems in rational numbers take seconds at most."""
+
+SMALLEST = 2.0**-1000
+"""Smaller probabilities are not known to within a factor near to 1."""
+
+
+def bounds_by_rationals(
+    problem: Problem, guess: NDArray[np.int64], seconds: float, reporter: Reporter
+) -> tuple[Floats, Floats, NDArray[np.int64]] | None:
+    """Return lower and upper bounds and a policy; None if they cannot be found that way.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that :func:`gamedp.solvers.contest.support_of_contests` supports.
+    guess : (S,)
+        A policy that is nearly the best, if not that.
+    seconds : float
+        Time at most, counted by `reporter`.
+    """
+    contest = contest_of(problem)
+    assert isinstance(contest, Contest)  # noqa: S101 - supported
+    most = MOST_STATES if flint is not None else MOST_WITHOUT_FLINT
+    if contest.model.num_states > most or isinstance(problem.objective, Discounted):
+        return None
+    spread, offset = _spread(contest), _offset(contest)
+    if spread is None or offset is None:
+        return None
+    solver = ExactPolicyIteration(max_seconds=seconds)
+    try:
+        work = Work(solver, problem, np.inf, reporter, guess)
+        values, policy = work.best_policies()
+        numbers = [_around(as_fraction(value), spread, offset) for value in values]
+    except (StoppedError, InvalidModelError, UnsupportedProblemError, OverflowError):
+        return None  # there is no time, or values are beyond the range: what is known stands
+    lower, upper = (np.array(bounds) for bounds in zip(*numbers, strict=True))
+    return lower, upper, policy
+
+
+def _around(value: Fraction | float, spread: Fraction, offset: Fraction) -> tuple[float, float]:
+    """Return 64-bit bounds of what a value is for all probabilities that may be."""
+    if isinstance(value, float):
+        return value, value
+    error = spread * (abs(value) + offset)
+    return enclosed(value - error)[1], enclosed(value + error)[2]
+
+
+def _spread(contest: Contest) -> Fraction | None:
+    """Return by which part of itself a sum without minus signs may move; None if by too much."""
+    model = contest.model
+    chances = np.abs(model.probabilities)
+    if not len(chances) or chances.min() < SMALLEST:
+        return None
+    owners = model.structure.owners.tolist()
+    successors = model.successors.tolist()
+    off = [0.0] * model.num_states
+    for choice, (first, last) in enumerate(itertools.pairwise(model.transition_offsets.tolist())):
+        if len(set(successors[first:last])) > 1:  # else it is sure
+            # What is stored need not sum to one, and rules may have given rationals next to it.
+            scaled = abs(math.fsum([*chances[first:last].tolist(), -1.0]))
+            error = 2.0**-53 + scaled + max(2.0**-51, scaled)
+            off[owners[choice]] = max(off[owners[choice]], error)
+    total = math.fsum(off)
+    # The product of all (1 + e) / (1 - e) is at most exp(2.001 x), x their sum, so 1 + 2.01 x.
+    return Fraction(2.01 * total) if total < 2.0**-10 else None
+
+
+def _offset(contest: Contest) -> Fraction | None:
+    """Return what makes all that is earned positive, or negative; None if there is no such thing.
+
+    Endless play that earns nothing ends with 0.
+    """
+    if not contest.earns:
+        return Fraction(0)
+    model = contest.model
+    rewards = np.asarray(model.rewards)
+    least, most = float(model.payoffs.min(initial=0.0)), float(model.payoffs.max(initial=0.0))
+    sides = [
+        Fraction(-least if sign > 0 else most) for sign in (1, -1) if (sign * rewards >= 0).all()
+    ]
+    # A payoff that a constant sum leaves to the other side may be rounded.
+    return min(sides) * Fraction(1 + 2.0**-40) if sides else None

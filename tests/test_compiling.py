@@ -1,0 +1,120 @@
+"""What is compiled is told apart from what is solved, and told to those who wait."""
+
+import threading
+import time
+
+import attrs
+import numba
+import pytest
+
+import gamedp
+import gamedp.kernels.jit  # who tells that numba compiles
+from gamedp import compiling
+
+PAUSE = 0.02
+
+
+def compile_for(seconds, inner=0):
+    """Do as numba does: begin, wait, compile what is called, and end."""
+    compiling.begin()
+    for _ in range(inner):
+        compile_for(seconds)
+    time.sleep(seconds)
+    compiling.end()
+
+
+@attrs.frozen
+class Slow(gamedp.ValueIteration):
+    """Compiles for a while before it solves, and while it does."""
+
+    def iterate(self, run):
+        compile_for(PAUSE, inner=1)
+        super().iterate(run)
+
+
+@attrs.frozen
+class Late(gamedp.ValueIteration):
+    """Compiles before its clock starts, as what finds the structure does."""
+
+    def solve(self, problem, **keywords):
+        compile_for(2 * PAUSE)
+        return super().solve(problem, **keywords)
+
+
+def model():
+    return gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[1.0])
+
+
+def test_spans_are_counted_once_and_from_a_moment_on():
+    began = time.perf_counter()
+    compile_for(PAUSE, inner=2)
+    compile_for(PAUSE)
+    took = time.perf_counter() - began
+    assert 4 * PAUSE <= compiling.seconds_within(took) <= took
+    assert PAUSE / 2 <= compiling.seconds_within(PAUSE / 2 + 0.01) <= PAUSE / 2 + 0.01
+    assert compiling.seconds_within(0.0) == 0.0
+
+
+def test_other_threads_do_not_count():
+    began = time.perf_counter()
+    thread = threading.Thread(target=compile_for, args=(PAUSE,))
+    thread.start()
+    thread.join()
+    assert compiling.seconds_within(time.perf_counter() - began) == 0.0
+
+
+def test_who_waits_is_told():
+    told = []
+    with compiling.telling(lambda *facts: told.append(facts)):
+        compile_for(PAUSE, inner=1)
+        compile_for(0.0)
+    compile_for(0.0)
+    assert [count for count, _ in told] == [0, 1, 2]
+    assert told[0][1] == 0.0
+    assert told[2][1] >= 2 * PAUSE
+
+
+def test_who_interrupts_leaves_no_trace():
+    def interrupt(count, seconds):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), compiling.telling(interrupt):
+        compiling.begin()
+    before = compiling.seconds_within(1000.0)
+    compile_for(PAUSE)
+    assert compiling.seconds_within(1000.0) >= before + PAUSE
+
+
+@pytest.mark.parametrize("solver", [Slow(), Late()])
+def test_statistics_tell_it_apart(solver):
+    gamedp.solve(model(), gamedp.Discounted(0.5), gamedp.ValueIteration())
+    reports = []
+    began = time.perf_counter()
+    solution = gamedp.solve(model(), gamedp.Discounted(0.5), solver, progress=reports.append)
+    took = time.perf_counter() - began
+    seconds = solution.statistics.seconds
+    assert 2 * PAUSE <= seconds["compile"] <= took
+    assert 0 <= seconds["solve"] <= took - seconds["compile"]
+    assert reports[0].phase == "compile"
+    assert "first time" in reports[0].detail
+
+
+def test_what_is_known_at_a_limit_tells_it_as_well():
+    solver = Slow(max_sweeps=1)
+    with pytest.raises(gamedp.NotSolvedError) as caught:
+        gamedp.solve(model(), gamedp.Discounted(0.999), solver)
+    assert caught.value.solution.statistics.seconds["compile"] >= 2 * PAUSE
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_numba_is_watched():
+    function = numba.njit(lambda number: number + 1)
+    told = []
+    began = time.perf_counter()
+    with compiling.telling(lambda *facts: told.append(facts)):
+        function(1)
+        count = len(told)
+        took = time.perf_counter() - began
+        assert 0 < compiling.seconds_within(took) <= took
+        function(2)
+    assert len(told) == count > 0

@@ -1,0 +1,125 @@
+"""Solvers that are interrupted, or run out of time: nothing is broken, and what is known holds."""
+
+import attrs
+import numpy as np
+import pytest
+from test_deflation import big_circle
+
+import gamedp
+from gamedp.testing import problem_kinds
+from gamedp.testing.models import random_model
+
+CLASSES = [getattr(gamedp, name) for name in gamedp.__all__]
+SOLVERS = [
+    each()
+    for each in CLASSES
+    if hasattr(each, "supports") and each not in {gamedp.StageInduction, gamedp.Support}
+]
+PAIRS_THAT_REPORT = 60
+"""At least so many of the pairs below say how far they are, while they are at it."""
+
+
+def problems():
+    """Return problems with several components, new ones each time: so nothing is kept of others."""
+    alone = random_model(5, num_states=12)
+    opponents = random_model(5, num_states=12, num_players=2)
+    ending = random_model(7, num_states=12, num_players=2, end_components=False)
+    rewards = np.abs(alone.rewards)
+    return {
+        **problem_kinds(),
+        "circle": gamedp.Problem(big_circle(30), gamedp.Reachability([30])),
+        "reach": gamedp.Problem(alone, gamedp.Reachability([12])),
+        "reach, opponents": gamedp.Problem(opponents, gamedp.Reachability([12])),
+        "costs": gamedp.Problem(
+            attrs.evolve(alone, rewards=rewards), gamedp.TotalReward("min", until=[12, 13])
+        ),
+        "earns": gamedp.Problem(attrs.evolve(alone, rewards=rewards)),
+        "ends": gamedp.Problem(ending),
+        "discounted game": gamedp.Problem(opponents, gamedp.Discounted(0.9)),
+        "long run": gamedp.Problem(alone, gamedp.AverageReward()),
+        "some steps": gamedp.Problem(opponents, gamedp.FiniteHorizon(9)),
+    }
+
+
+PAIRS = [
+    pytest.param(solver, name, id=f"{type(solver).__name__}-{name}")
+    for solver in SOLVERS
+    for name, problem in problems().items()
+    if solver.supports(problem)
+]
+
+
+class Interrupted:
+    """Raises KeyboardInterrupt at the report of some number; counts them."""
+
+    def __init__(self, at=None):
+        self.at = at
+        self.count = 0
+
+    def __call__(self, report):
+        assert report.done >= 0
+        self.count += 1
+        if self.count == self.at:
+            raise KeyboardInterrupt
+
+
+def solved(solver, problem, progress=None):
+    try:
+        return solver.solve(problem, tolerance=1e-6, progress=progress)
+    except gamedp.NotSolvedError as error:
+        return error.solution
+
+
+def assert_same(first, second):
+    for name in ("values", "lower", "upper", "policy"):
+        assert np.array_equal(getattr(first, name), getattr(second, name), equal_nan=True)
+    assert first.status is second.status
+
+
+@pytest.fixture
+def all_reports(monkeypatch):
+    monkeypatch.setattr("gamedp.progress.INTERVAL", 0.0)
+
+
+@pytest.mark.usefixtures("all_reports")
+@pytest.mark.parametrize(("solver", "name"), PAIRS)
+def test_an_interruption_breaks_nothing(solver, name):
+    """Interrupted at the first report, in the middle or at the last, it can be solved again."""
+    counter = Interrupted()
+    expected = solved(solver, problems()[name], counter)
+    settings = np.geterr()
+    for at in sorted({1, counter.count // 2, counter.count} - {0} if counter.count else set()):
+        problem = problems()[name]
+        before = problem.model.digest()
+        with pytest.raises(KeyboardInterrupt):
+            solver.solve(problem, tolerance=1e-6, progress=Interrupted(at))
+        assert problem.model.digest() == before
+        assert np.geterr() == settings
+        assert_same(solved(solver, problem), expected)
+
+
+@pytest.mark.usefixtures("all_reports")
+def test_most_of_them_report():
+    reporting = 0
+    for pair in PAIRS:
+        solver, name = pair.values
+        counter = Interrupted()
+        solved(solver, problems()[name], counter)
+        reporting += counter.count > 0
+    assert reporting >= PAIRS_THAT_REPORT
+
+
+@pytest.mark.parametrize(
+    ("solver", "name"), [pair for pair in PAIRS if hasattr(pair.values[0], "max_seconds")]
+)
+def test_bounds_hold_when_time_is_up(solver, name):
+    limited = attrs.evolve(solver, max_seconds=1e-9)
+    problem = problems()[name]
+    solution = solved(limited, problem)
+    truth = gamedp.solve(problem.model, problem.objective, tolerance=1e-6)
+    assert truth.guarantee is gamedp.Guarantee.TWO_SIDED
+    if solution.guarantee is gamedp.Guarantee.TWO_SIDED:
+        assert (solution.lower <= truth.upper).all()
+        assert (truth.lower <= solution.upper).all()
+    if solution.status is gamedp.Status.SOLVED:
+        assert solution.width <= 1e-6

@@ -139,7 +139,7 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
 def _check_array(model: Model, certificate: Certificate, name: str, *, finite: bool) -> None:
     array = getattr(certificate, name)
     kind: type = np.int64 if name.endswith(("ranks", "gains", "escapes")) else np.float64
-    rows = ()
+    rows: tuple[int, ...] = ()
     if name.endswith("rest"):
         rows = (min(len(array) if array.ndim == 2 else 1, MOST_RESTS),)
     check_array(name, array, kind, (*rows, model.num_states))

@@ -33,8 +33,8 @@ LARGEST = 1 << 25
 BUDGET = 10_000_000
 """Transitions between two looks at the limits: some hundredths of a second."""
 
-MOST = 1 << 28
-"""Terms that an elimination may combine: half a second or two, for it cannot be interrupted."""
+MOST = 1 << 30
+"""Terms that an elimination may combine: about a second, for it cannot be interrupted."""
 
 DENSE = 8000
 """States of a component that is eliminated in a dense matrix: half a gigabyte."""

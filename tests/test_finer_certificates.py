@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import gamedp
 from gamedp.certificate.sides import turned
 from gamedp.certificate.worth import exact_worth, slices, worths
+from gamedp.certifying.refining import cut
 from gamedp.errors import CertificateError
-from gamedp.refining import cut
 from gamedp.testing import exact_values
 from gamedp.testing.models import GamblersRuin, SlowChain, random_model
 from gamedp.testing.strategies import models

@@ -169,7 +169,7 @@ def test_slices_do_not_matter(name, monkeypatch):
 def test_large_ranks_are_asked_about_again_and_again(name, monkeypatch):
     """What the rules say is kept for small ranks alone; that makes no difference."""
     solution, certificate = certified(name)
-    monkeypatch.setattr("gamedp.certifying_stages.MOST_KEPT", 0)
+    monkeypatch.setattr("gamedp.certifying.stages.MOST_KEPT", 0)
     own = solution.certificate()
     for array in ("lower", "upper", "weights"):
         assert np.array_equal(getattr(own, array), getattr(certificate, array), equal_nan=True)

@@ -511,7 +511,7 @@ class Solution:
         >>> gamedp.verify(solution.model, solution.certificate()).width
         0.0
         """
-        from gamedp.certifying import certify  # noqa: PLC0415 - brings numba along
+        from gamedp.certifying.bounds import certify  # noqa: PLC0415 - brings numba along
 
         return certify(self)
 

@@ -234,7 +234,7 @@ class StagedSolution:
         >>> gamedp.verify(solution.model, solution.certificate()).width < 1e-9
         True
         """
-        from gamedp.certifying_stages import certify_stages  # noqa: PLC0415 - rarely needed
+        from gamedp.certifying.stages import certify_stages  # noqa: PLC0415 - rarely needed
 
         return certify_stages(self)
 

@@ -16,11 +16,11 @@ import numpy as np
 
 from gamedp.certificate import Certificate, verify
 from gamedp.certificate.verifying import recompute
-from gamedp.certifying_equilibria import certify_equilibrium
-from gamedp.descents import Ranking
+from gamedp.certifying.descents import Ranking
+from gamedp.certifying.equilibria import certify_equilibrium
+from gamedp.certifying.refining import Refining, cut
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.objectives import AverageReward, FiniteHorizon, TotalReward
-from gamedp.refining import Refining, cut
 from gamedp.solution import Guarantee, Solution, Status
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from gamedp.certificate.claim import may_drift
 from gamedp.certificate.sides import Ending, Side, turned
 from gamedp.certificate.verifying import compare
 from gamedp.certificate.worth import exactly_keeps, slices, worths
-from gamedp.drifts import find_drifts
+from gamedp.certifying.drifts import find_drifts
 from gamedp.kernels import ranks as kernels
 from gamedp.objectives import Reachability, TotalReward
 

@@ -768,7 +768,7 @@ def test_bounds_that_do_not_hold_are_not_certified():
     lower = solution.lower.copy()
     lower[state] = 0.5
     wrong = attrs.evolve(solution, lower=lower, upper=np.maximum(lower, solution.upper))
-    with pytest.raises(CertificateError, match=r"cannot be certified: lower\["):
+    with pytest.raises(CertificateError, match="are wrong: the value of"):
         wrong.certificate()
 
 

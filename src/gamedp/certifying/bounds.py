@@ -38,8 +38,11 @@ __all__ = ["certify"]
 MARGINS = (2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30)
 """By which part of the bounds a choice may miss its inequality, to be kept to when they move."""
 
-MOST_MOVED = 2.0**-24
+MOST_MOVED = 2.0**-40
 """How far bounds are moved for rounding, if possible, as a part of the largest one."""
+
+FEW_SWEEPS, MOST_SWEEPS = 50, 3000
+"""Sweeps to widen bounds, before finer ones are tried and after; the latter need no sweeps."""
 
 LEAST_MOVED = 2.0**-1040
 """How far they may be moved in any case: of the smallest numbers, no part can be spared."""
@@ -133,6 +136,7 @@ def _proven(solution: Solution, plain: Certificate) -> Certificate:
         except CertificateError as error:
             refused = refused or error
             continue
+        _require_agreement(solution, certificate)
         if _is_close(plain, certificate):
             return certificate
         contradicts = (plain.lower > certificate.upper) | (plain.upper < certificate.lower)
@@ -147,6 +151,20 @@ def _proven(solution: Solution, plain: Certificate) -> Certificate:
     raise CertificateError(message) from refused
 
 
+def _require_agreement(solution: Solution, certificate: Certificate) -> None:
+    """Raise CertificateError if what is certified is not what the solution says."""
+    apart = (certificate.lower > solution.upper) | (certificate.upper < solution.lower)
+    if apart.any():
+        state = int(apart.argmax())
+        message = (
+            f"the bounds of {type(solution.solver).__name__} are wrong: the value of "
+            f"{solution.model.state(state)!r} lies between {float(certificate.lower[state])!r} and "
+            f"{float(certificate.upper[state])!r}, as a certificate proves, and not between "
+            f"{float(solution.lower[state])!r} and {float(solution.upper[state])!r}."
+        )
+        raise CertificateError(message)
+
+
 def _candidates(solution: Solution, plain: Certificate) -> Iterator[Certificate]:
     """Go through bounds that may be accepted, the best ones first.
 
@@ -158,14 +176,13 @@ def _candidates(solution: Solution, plain: Certificate) -> Iterator[Certificate]
     if not stopped_by_rounding:
         yield plain
         if solution.exact is None:
-            yield from _wider(solution, plain)
+            yield from _wider(solution, plain, FEW_SWEEPS)
     for finer in _finer(solution, plain):
         if not stopped_by_rounding or _width(finer) <= _width(plain):
             yield finer
     if stopped_by_rounding:
         yield plain
-    if stopped_by_rounding or solution.exact is not None:
-        yield from _wider(solution, plain)
+    yield from _wider(solution, plain, MOST_SWEEPS)
 
 
 def _width(certificate: Certificate) -> float:
@@ -182,11 +199,11 @@ def _ranked(model: Model, plain: Certificate) -> Certificate:
     return certificate
 
 
-def _wider(solution: Solution, plain: Certificate) -> Iterator[Certificate]:
+def _wider(solution: Solution, plain: Certificate, most_sweeps: int) -> Iterator[Certificate]:
     """Go through bounds that were widened along a policy, if that does not take too much."""
     for margin in MARGINS:
-        wider = Ranking(solution.model, plain, margin).relaxed()
-        if _is_close(plain, wider):
+        wider = Ranking(solution.model, plain, margin).relaxed(most_sweeps)
+        if wider is not None and _is_close(plain, wider):
             yield wider
 
 

@@ -36,10 +36,7 @@ NONE = kernels.NONE
 MOST_VISITS = 30_000_000
 """Transitions looked at to widen the bounds, for one margin; at least ten times each."""
 
-MOST_SWEEPS = 3000
-"""Sweeps to widen the bounds; what takes more of them is solved by elimination."""
-
-MOST_EXACT = 100_000
+MOST_EXACT = 20_000
 """Choices to judge in rational numbers; those of larger models that need it do not count."""
 
 
@@ -291,19 +288,22 @@ class Ranking:
             bias_upper=biases[1],
         )
 
-    def relaxed(self) -> Certificate:
-        """Return wider bounds, which one policy keeps: that by which the ranks were found."""
+    def relaxed(self, most_sweeps: int) -> Certificate | None:
+        """Return wider bounds, which one policy keeps: that by which the ranks were found.
+
+        None if they still move after so many sweeps.
+        """
         via = np.where(self.via == NONE, self.best, self.via)
         constants = np.array([side.constant for side in self.sides])
         bounds = self.bounds.copy()
         sweeps = max(10, MOST_VISITS // max(1, self.model.num_transitions))
-        for _ in range(min(MOST_SWEEPS, sweeps)):
+        for _ in range(min(most_sweeps, sweeps)):
             lowered = kernels.relax_jit(
                 self.graph, via, self.active, constants, self.sides[0].discount, bounds
             )
             if not lowered:
-                break
-        return attrs.evolve(self.plain, lower=bounds[0], upper=-bounds[1])
+                return attrs.evolve(self.plain, lower=bounds[0], upper=-bounds[1])
+        return None
 
 
 def _first_best(worth: Floats, rows: Any) -> Integers:

@@ -71,6 +71,8 @@ def test_what_is_too_large_to_be_gathered_is_swept_where_it_lies(size, monkeypat
 def test_limits_leave_bounds_that_hold(limit, monkeypatch):
     monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
     monkeypatch.setattr(gathered, "BUDGET", 1)
+    monkeypatch.setattr(gathered, "MOST", 0)  # or elimination would prove all that is asked for
+    monkeypatch.setattr(gathered, "DENSE", 0)
     model = tug_of_war(100, 1e-2)
     truth = gamedp.solve(model, solver=gamedp.PolicyIteration())
     solver = gamedp.TopologicalValueIteration(**limit)

@@ -70,7 +70,11 @@ def assert_solved(model, objective):
     problem = gamedp.Problem(model, objective)
     reduction = deflatable(problem)
     assume(reduction is not None and not isinstance(reduction, str) and reduction.recasts)
-    truth = exact_values(model, objective)
+    try:
+        truth = exact_values(model, objective)
+    except gamedp.UnsupportedProblemError as error:
+        assume("may put the end off" not in str(error))  # for that is minus infinity
+        raise
     for solver in SOLVERS:
         solution = gamedp.solve(model, objective, solver, tolerance=1e-7)
         assert solution.guarantee is gamedp.Guarantee.TWO_SIDED

@@ -223,12 +223,12 @@ class Refining:
     def _level(self) -> bool:
         """Lower bounds where play goes on for ever by these choices; say whether any was lowered.
 
-        If nothing is earned there, such bounds are one and the same, and no more than what play
-        without end is worth.
+        If nothing is earned there, such bounds are one and the same. They are no more than what
+        play without end is worth, unless that is worth more than any bound.
         """
         size, claimed = self.model.num_states, self.certificate()
         sides = [turned(self.model, claimed, claimed.objective, sign) for sign in (1.0, -1.0)]
-        draws = [side.draw if side.ending is Ending.RANKED else math.nan for side in sides]
+        draws, most = np.array([_endless(side) for side in sides]).T
         if np.isnan(draws).all():
             return False
         nodes, sources, targets, _ = _steps(self.model, self.active, self.choices)
@@ -236,16 +236,16 @@ class Refining:
         stays = (labels >= 0) & ~np.isnan(draws)[nodes // size]
         number, state = np.divmod(nodes[stays], size)
         _, one, labels = np.unique(labels[stays], return_index=True, return_inverse=True)
-        draw, bounds = np.array(draws)[number], self.parts[number, :, state]
+        draw, bounds = draws[number], self.parts[number, :, state]
         rewarded = np.array([side.inequalities[0].rewarded for side in sides])[number]
         earns = rewarded & (self.model.rewards[self.choices[number, state]] != 0)
         tops = np.stack([side.top for side in sides])[number, state]
-        wrong = (tops > draw) | (bounds != bounds[one[labels]]).any(axis=1)
+        wrong = (tops - draw > most[number]) | (bounds != bounds[one[labels]]).any(axis=1)
         if bounds.shape[1] == 2:  # sums of doubles cannot tell that such are equal
             wrong |= bounds[:, 1] > 0
         moves = (np.bincount(labels, wrong) > 0) & (np.bincount(labels, earns) == 0)
-        level = np.zeros(len(one))
-        np.minimum.at(level, labels, bounds[:, 0] - draw)
+        level = np.full(len(one), np.inf)
+        np.minimum.at(level, labels, np.minimum(bounds[:, 0] - draw, most[number]))
         bounds = np.zeros_like(bounds)
         bounds[:, 0] = level[labels] + draw
         here = moves[labels]
@@ -386,6 +386,16 @@ def _two_less(parts: Floats, down: Floats) -> Floats:
     below = np.where(rest < 0, np.nextafter(high, -np.inf), high)
     rest = np.where(rest < 0, np.maximum(np.nextafter((high - below) + rest, 0.0), 0.0), rest)
     return np.stack([below, rest], axis=1)
+
+
+def _endless(side: Side) -> tuple[float, float]:
+    """Return what play without end is worth, and by how much bounds may exceed that.
+
+    Not a number where play has to end, or later steps count less.
+    """
+    if side.ending is Ending.RANKED:
+        return side.draw, 0.0
+    return (0.0, math.inf) if side.missing_counts else (math.nan, 0.0)
 
 
 def _steps(

@@ -548,6 +548,6 @@ def test_who_gains_at_a_rank_has_a_choice_to_keep_to():
         digest=model.digest(),
     )
     ranking = Ranking(model, plain, 0.0)
-    assert ranking.ranks[0].tolist() == [1, 1, 0]
+    assert ranking.ranks[0, 0] == ranking.ranks[0, 1] > 0
     assert ranking.via[0, 0] == 1
     gamedp.verify(model, ranking.certificate())

@@ -806,11 +806,12 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
         keep, find, relax = (getattr(kernels, name) for name in names)
         members, gains = inside.copy(), np.full(inside.shape, kernels.NONE)
         keep(graph, good, ranked, members, gains)
-        find(graph, good, ranked, ranked ^ inside, inside, gains)
+        by = np.full(inside.shape, kernels.NONE)
+        find(graph, good, ranked, ranked ^ inside, inside, gains, by)
         bounds = np.where(inside, 1.0, 0.5)
         via = np.tile(model.choice_offsets[:-1], (2, 1))
         relax(graph, via, inside, np.array([1.0, -1.0]), 0.9, bounds)
-        results.append((members, gains, bounds))
+        results.append((members, gains, by, bounds))
     for plain, compiled in zip(*results, strict=True):
         assert np.array_equal(plain, compiled)
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import gamedp
 from gamedp.certificate.sides import turned
 from gamedp.certificate.worth import exact_worth, slices, worths
+from gamedp.certifying.descents import Ranking
 from gamedp.certifying.refining import cut
 from gamedp.errors import CertificateError
 from gamedp.testing import exact_values
@@ -448,3 +449,105 @@ def test_who_may_miss_the_target_has_plus_infinity_whatever_else_may_come():
     false = attrs.evolve(certificate, lower=np.array([3.5, -np.inf, 0.0, np.inf]))
     with pytest.raises(CertificateError, match=r"lower\[0\] = 3.5"):
         gamedp.verify(model, false)
+
+
+# Where two opponents can keep each other from an end ----------------------------------------------
+
+
+def contest(rows, payoffs):
+    """Return a game of states (player, [(reward, {successor: weight}), ...]), and then its ends."""
+    choices, offsets, successors, weights, rewards = [0], [0], [], [], []
+    for _, actions in rows:
+        for reward, after in actions:
+            successors += after
+            weights += [weight / sum(after.values()) for weight in after.values()]
+            offsets.append(len(successors))
+            rewards.append(float(reward))
+        choices.append(len(rewards))
+    return gamedp.Model.from_arrays(
+        choices + [len(rewards)] * len(payoffs),
+        offsets,
+        successors,
+        weights,
+        rewards=rewards,
+        players=[player for player, _ in rows] + [0] * len(payoffs),
+        terminals=range(len(rows), len(rows) + len(payoffs)),
+        payoffs=payoffs,
+        num_players=2,
+    )
+
+
+RESTING = contest(
+    [
+        (0, [(0, {0: 1}), (1, {1: 1})]),
+        (0, [(2, {3: 1, 13: 2, 6: 3}), (1, {0: 90, 3: 70, 15: 1})]),
+        (1, [(0, {8: 1}), (0, {3: 1})]),
+        (0, [(0, {10: 1})]),
+        (1, [(0, {6: 3, 8: 2, 7: 3})]),
+        (1, [(0, {5: 1}), (0, {4: 1})]),
+        (1, [(0, {12: 350, 7: 1}), (1, {8: 1}), (0, {0: 1})]),
+        (1, [(0, {0: 1}), (0, {6: 1})]),
+        (1, [(1, {7: 2500, 2: 5000, 13: 1}), (1, {9: 1}), (2, {10: 100, 15: 1})]),
+        (0, [(0, {7: 1}), (0, {11: 1})]),
+        (0, [(1, {7: 4, 13: 2, 15: 1}), (0, {9: 1}), (0, {11: 1})]),
+        (0, [(0, {4: 6000, 9: 6000, 14: 1}), (0, {10: 1}), (0, {10: 1})]),
+        (1, [(0, {2: 4, 8: 8, 14: 3}), (0, {5: 1}), (0, {12: 1})]),
+        (0, [(0, {3: 7, 6: 7, 7: 7, 15: 6}), (0, {6: 4, 9: 1, 11: 4}), (0, {12: 1})]),
+    ],
+    [1.0, -2.0, 0.5],
+)
+"""In which player 0 can rest in states 0, 3, 9, 10 and 11, and rounds elsewhere take long."""
+
+MISSING = contest(
+    [
+        (1, [(0, {0: 1}), (0, {2: 1}), (1, {2: 1})]),
+        (0, [(0, {0: 1, 2: 4}), (0, {2: 30, 0: 7})]),
+        (1, [(2, {3: 6667, 1: 4444.5, 7: 1}), (0, {2: 5, 5: 1})]),
+        (0, [(0, {2: 1})]),
+        (1, [(0, {5: 9, 4: 4})]),
+        (0, [(0, {1: 1})]),
+    ],
+    [1.0, -2.0, 0.5],
+)
+"""In which the players go round for nothing, unless player 1 takes the long way to the target."""
+
+
+@pytest.mark.parametrize(
+    "solver", [gamedp.IntervalIteration(), gamedp.StrategyIteration()], ids=["interval", "strategy"]
+)
+@pytest.mark.parametrize(
+    ("model", "objective"),
+    [
+        (RESTING, gamedp.TotalReward("min")),
+        (MISSING, gamedp.TotalReward("max", until=[6, 7, 8])),
+    ],
+    ids=["resting", "missing"],
+)
+def test_bounds_are_level_where_play_goes_on_for_ever(model, objective, solver):
+    solution = gamedp.solve(model, objective, solver)
+    certificate = solution.certificate()
+    assert gamedp.verify(model, certificate).width < 1e-5
+    other = gamedp.solve(model, objective, gamedp.StrategyIteration(), tolerance=1e-3)
+    assert (certificate.lower <= other.upper).all()
+    assert (certificate.upper >= other.lower).all()
+    # A bound of those that were made level is not accepted beyond the value, by however little.
+    for name, sign in (("lower", 1), ("upper", -1)):
+        bound = getattr(certificate, name).copy()
+        bound[0] = getattr(solution, "upper" if sign > 0 else "lower")[0] + sign * 1e-6
+        with pytest.raises(CertificateError, match=rf"{name}\["):
+            gamedp.verify(model, attrs.evolve(certificate, **{name: bound}))
+
+
+def test_who_gains_at_a_rank_has_a_choice_to_keep_to():
+    """State 0 may wait, or earn 1 and ask the opponent, who comes back or ends play."""
+    model = contest([(0, [(0, {0: 1}), (1, {1: 1})]), (1, [(0, {0: 1}), (0, {2: 1})])], [0.5])
+    plain = gamedp.Certificate(
+        objective=gamedp.TotalReward(),
+        lower=np.array([1.5, 0.5, 0.5]),
+        upper=np.array([1.5, 0.5, 0.5]),
+        digest=model.digest(),
+    )
+    ranking = Ranking(model, plain, 0.0)
+    assert ranking.ranks[0, 0] == ranking.ranks[0, 1] > 0
+    assert ranking.via[0, 0] == 1
+    gamedp.verify(model, ranking.certificate())

@@ -88,8 +88,11 @@ def assert_solved(model, objective):
         got = exact_values(model, objective, policy=solution.policy.tolist())
         for attained, value in zip(got, truth, strict=True):
             assert attained == value or abs(attained - value) <= 1e-6
-        if objective.until is not None:
+        try:
             certificate = solution.certificate()
+        except gamedp.UnsupportedProblemError:
+            assert objective.until is None
+        else:
             assert (certificate.lower <= [float(value) for value in truth]).all()
             assert (certificate.upper >= [float(value) for value in truth]).all()
 
@@ -145,6 +148,42 @@ def test_a_swing(solver):
     # To leave brings 3, and no sum on the swing is above 2.
     solution = gamedp.solve(swing(3.0), gamedp.TotalReward(), solver or SOLVERS[1])
     assert solution.values.tolist() == [3.0, 1.0, 0.0]
+
+
+def test_no_certificate_of_a_swing():
+    """Whoever swings loses what they earn: no rule says so. There is one if they have to leave."""
+    objective = gamedp.TotalReward()
+    for solver in SOLVERS:
+        solution = gamedp.solve(swing(3.0), objective, solver)
+        with pytest.raises(gamedp.UnsupportedProblemError, match="in turn, as around state 0:"):
+            solution.certificate()
+    solution = gamedp.solve(swing(3.0), gamedp.TotalReward("min", until=[2]))
+    assert gamedp.verify(swing(3.0), solution.certificate()).width <= 1e-9
+    # Nothing is claimed of a bound that is infinite, and nothing is asked of who goes round.
+    solution = gamedp.solve(swing(3.0), objective, SOLVERS[0])
+    unknown = attrs.evolve(solution, upper=np.array([np.inf, np.inf, 0.0]))
+    assert gamedp.verify(swing(3.0), unknown.certificate()).width == math.inf
+    # Nor does it matter if each round earns a little, or costs it.
+    for back, value in ((-1.75, math.inf), (-2.25, 3.0)):
+        solution = gamedp.solve(swing(3.0, back), objective, SOLVERS[0])
+        assert solution.value(0) == value
+        gamedp.verify(swing(3.0, back), solution.certificate())
+
+
+def test_no_certificate_of_a_place_to_rest_on_a_costly_way_round():
+    """A way round costs 2 in the mean, but the one who may go it can rest, and earns on it."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 4],
+        [0, 1, 3, 4, 5],
+        [0, 0, 1, 1, 0],
+        [1.0, 0.75, 0.25, 1.0, 1.0],
+        rewards=[0.0, -1.0, 0.0, 2.0],
+    )
+    for solver in SOLVERS:
+        solution = gamedp.solve(model, solver=solver)
+        assert solution.lower[1] <= 2 <= solution.upper[1]
+        with pytest.raises(gamedp.UnsupportedProblemError, match="earn and lose in turn"):
+            solution.certificate()
 
 
 @pytest.mark.parametrize("out", [0.0, 1.0])

@@ -19,6 +19,7 @@ from gamedp.certificate.verifying import recompute
 from gamedp.certifying.descents import Ranking
 from gamedp.certifying.equilibria import certify_equilibrium
 from gamedp.certifying.refining import Refining, cut
+from gamedp.certifying.swings import refuse_swings
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.objectives import AverageReward, FiniteHorizon, TotalReward
 from gamedp.solution import Guarantee, Solution, Status
@@ -69,6 +70,7 @@ def certify(solution: Solution) -> Certificate | EquilibriumCertificate:
             f"{solution.guarantee.value}."
         )
         raise UnsupportedProblemError(message)
+    refuse_swings(solution)
     plain = Certificate(
         objective=objective,
         lower=solution.lower,

@@ -212,10 +212,11 @@ class Ranking:
         There it earns again and again, or gets to who is content.
         """
         while True:
-            gains = np.full(members.shape, NONE)
-            while kernels.find_gains_jit(self.graph, good, ranked, content, members, gains):
+            gains, via = np.full(members.shape, NONE), np.full(members.shape, NONE)
+            while kernels.find_gains_jit(self.graph, good, ranked, content, members, gains, via):
                 pass
             if (members == (gains != NONE)).all():
+                self.via[members] = via[members]
                 return members, gains
             members = gains != NONE
 

@@ -21,7 +21,7 @@ import attrs
 import numpy as np
 from scipy import sparse
 
-from gamedp.certificate.sides import turned
+from gamedp.certificate.sides import Ending, turned
 from gamedp.certificate.worth import exact_worth, slices, worths
 from gamedp.kernels import sparse_elimination
 from gamedp.kernels.blocks import ERROR, VALUE, Block
@@ -146,6 +146,8 @@ class Refining:
             for step in range(MOST_STEPS):
                 self._judge()
                 self._choose()
+                if self._level():
+                    self._judge()
                 short = np.take_along_axis(self.short, self.choices, axis=1)
                 missed = self.active & (short > 0)
                 if step >= signed and not missed.any():
@@ -218,6 +220,38 @@ class Refining:
             changes = ~self.helps[number, movers] & (most > 0) & (most > harm)
             self.choices[number, movers] = np.where(changes, worst, present)
 
+    def _level(self) -> bool:
+        """Lower bounds where play goes on for ever by these choices; say whether any was lowered.
+
+        If nothing is earned there, such bounds are one and the same. They are no more than what
+        play without end is worth, unless that is worth more than any bound.
+        """
+        size, claimed = self.model.num_states, self.certificate()
+        sides = [turned(self.model, claimed, claimed.objective, sign) for sign in (1.0, -1.0)]
+        draws, most = np.array([_endless(side) for side in sides]).T
+        if np.isnan(draws).all():
+            return False
+        nodes, sources, targets, _ = _steps(self.model, self.active, self.choices)
+        labels = _staying(sources, targets, len(nodes))
+        stays = (labels >= 0) & ~np.isnan(draws)[nodes // size]
+        number, state = np.divmod(nodes[stays], size)
+        _, one, labels = np.unique(labels[stays], return_index=True, return_inverse=True)
+        draw, bounds = draws[number], self.parts[number, :, state]
+        rewarded = np.array([side.inequalities[0].rewarded for side in sides])[number]
+        earns = rewarded & (self.model.rewards[self.choices[number, state]] != 0)
+        tops = np.stack([side.top for side in sides])[number, state]
+        wrong = (tops - draw > most[number]) | (bounds != bounds[one[labels]]).any(axis=1)
+        if bounds.shape[1] == 2:  # sums of doubles cannot tell that such are equal
+            wrong |= bounds[:, 1] > 0
+        moves = (np.bincount(labels, wrong) > 0) & (np.bincount(labels, earns) == 0)
+        level = np.full(len(one), np.inf)
+        np.minimum.at(level, labels, np.minimum(bounds[:, 0] - draw, most[number]))
+        bounds = np.zeros_like(bounds)
+        bounds[:, 0] = level[labels] + draw
+        here = moves[labels]
+        self.parts[number[here], :, state[here]] = bounds[here]
+        return bool(moves.any())
+
     def _lower(self, missed: Floats) -> bool:
         """Lower all bounds by the sum of what is expected to be missed; say whether that is known.
 
@@ -269,23 +303,9 @@ class _Chain:
     @classmethod
     def of(cls, model: Model, active: Flags, choices: Integers, *, ends: bool) -> _Chain:
         """Gather the transitions of the active nodes; or of those that play surely leaves."""
-        size = model.num_states
-        order = (np.asarray(model.structure.order)[:, None] + np.array([0, size])).reshape(-1)
-        nodes = order[active.reshape(-1)[order]]
-        rows = choices.reshape(-1)[nodes]
-        starts, counts = model.transition_offsets[rows], np.diff(model.transition_offsets)[rows]
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        edges = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], counts)
-        signed = model.probabilities[edges]
-        sides = np.repeat(nodes // size, counts)
-        sides = np.where(signed < 0, 1 - sides, sides)
-        targets = sides * size + model.successors[edges]
-        sources = np.repeat(np.arange(len(nodes)), counts)
-        place = np.full(2 * size, -1)
-        place[nodes] = np.arange(len(nodes))
-        targets, chances = place[targets], np.abs(signed)
+        nodes, sources, targets, chances = _steps(model, active, choices)
         if not ends:
-            out = _passing(sources, targets, len(nodes))
+            out = _staying(sources, targets, len(nodes)) < 0
             place = np.append(np.where(out, np.cumsum(out) - 1, -1), -1)
             kept = out[sources]
             sources, targets, chances = place[sources[kept]], place[targets[kept]], chances[kept]
@@ -368,14 +388,57 @@ def _two_less(parts: Floats, down: Floats) -> Floats:
     return np.stack([below, rest], axis=1)
 
 
-def _passing(sources: Integers, targets: Integers, count: int) -> Flags:
-    """Say which nodes play is sure to leave for good; elsewhere is written -1."""
+def _endless(side: Side) -> tuple[float, float]:
+    """Return what play without end is worth, and by how much bounds may exceed that.
+
+    Not a number where play has to end, or later steps count less.
+    """
+    if side.ending is Ending.RANKED:
+        return side.draw, 0.0
+    return (0.0, math.inf) if side.missing_counts else (math.nan, 0.0)
+
+
+def _steps(
+    model: Model, active: Flags, choices: Integers
+) -> tuple[Integers, Integers, Integers, Floats]:
+    """Gather the transitions of the active nodes, by one choice of each.
+
+    Returns
+    -------
+    nodes : (n,)
+        In an order of elimination.
+    sources, targets : (t,)
+        The places of nodes among them, -1 for those that are not active.
+    chances : (t,)
+    """
+    size = model.num_states
+    order = (np.asarray(model.structure.order)[:, None] + np.array([0, size])).reshape(-1)
+    nodes = order[active.reshape(-1)[order]]
+    rows = choices.reshape(-1)[nodes]
+    starts, counts = model.transition_offsets[rows], np.diff(model.transition_offsets)[rows]
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    edges = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], counts)
+    signed = model.probabilities[edges]
+    sides = np.repeat(nodes // size, counts)
+    sides = np.where(signed < 0, 1 - sides, sides)
+    targets = sides * size + model.successors[edges]
+    sources = np.repeat(np.arange(len(nodes)), counts)
+    place = np.full(2 * size, -1)
+    place[nodes] = np.arange(len(nodes))
+    return nodes, sources, place[targets], np.abs(signed)
+
+
+def _staying(sources: Integers, targets: Integers, count: int) -> Integers:
+    """Return which set that play never leaves each node is in, -1 for none; (n,).
+
+    Targets elsewhere are written -1.
+    """
     targets = np.where(targets < 0, count, targets)
     steps = sparse.csr_array((np.ones(len(sources)), (sources, targets)), shape=(count + 1,) * 2)
     number, labels = sparse.csgraph.connected_components(steps, connection="strong")
     left = np.zeros(number, np.bool_)
     left[labels[sources][labels[sources] != labels[targets]]] = True
-    return np.asarray(left[labels[:count]])
+    return np.where(left[labels[:count]], -1, labels[:count]).astype(np.int64)
 
 
 def _two_sum(one: Floats, other: Floats) -> tuple[Floats, Floats]:

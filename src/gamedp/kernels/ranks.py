@@ -209,13 +209,19 @@ keep_inside_jit = compiled(keep_inside)
 
 
 def find_gains(
-    graph: Graph, good: Flags, ranked: Flags, content: Flags, inside: Flags, gains: Integers
+    graph: Graph,
+    good: Flags,
+    ranked: Flags,
+    content: Flags,
+    inside: Flags,
+    gains: Integers,
+    via: Integers,
 ) -> bool:
     """Set the gains of a set: how far it is to where something is earned; say whether there are.
 
     Choices lead to a rank, or stay inside and earn something or are those of a node that is
     content, or stay, lose nothing, and may lead to a node that has a number. `gains` are NONE for
-    nodes without.
+    nodes without, and `via` are set to the choices that give a helper's nodes their numbers.
     """
     changed = False
     most = np.iinfo(np.int64).max
@@ -226,6 +232,7 @@ def find_gains(
                 continue
             helps = graph.helps[side, state]
             number = most if helps else 0
+            by = NONE
             for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
                 leads, stays, least = look_ahead_jit(choice, side, graph, ranked, inside, gains)
                 its_number = most
@@ -238,12 +245,14 @@ def find_gains(
                         its_number = least + 1
                 if not good[side, choice]:
                     its_number = most
-                if helps:
-                    number = min(number, its_number)
-                else:
+                if helps and its_number < number:
+                    number = its_number
+                    by = choice
+                elif not helps:
                     number = max(number, its_number)
             if number < most:
                 gains[side, state] = number
+                via[side, state] = by
                 changed = True
     return changed
 

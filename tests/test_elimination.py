@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numba
 import numpy as np
 import pytest
 
@@ -167,7 +168,8 @@ def test_sweeps_take_over_where_policies_are_too_dear(monkeypatch):
 
 def test_a_policy_of_a_grid_takes_few_terms():
     """Ten thousand states: a matrix of their own would have a hundred million numbers."""
-    grid = SlipperyGrid(rows=100, columns=100)
+    side = 20 if numba.config.DISABLE_JIT else 100
+    grid = SlipperyGrid(rows=side, columns=side)
     model = gamedp.compile(grid)
     solution = gamedp.solve(model, grid.objective, gamedp.PolicyIteration(), tolerance=1e-6)
     swept = gamedp.solve(model, grid.objective, gamedp.TopologicalValueIteration())

@@ -141,8 +141,7 @@ def _proven(solution: Solution, plain: Certificate) -> Certificate:
         _require_agreement(solution, certificate)
         if _is_close(plain, certificate):
             return certificate
-        contradicts = (plain.lower > certificate.upper) | (plain.upper < certificate.lower)
-        if not contradicts.any() and (narrowest is None or _width(certificate) < _width(narrowest)):
+        if narrowest is None or _width(certificate) < _width(narrowest):
             narrowest = certificate
     if narrowest is not None:
         return narrowest
@@ -170,9 +169,9 @@ def _require_agreement(solution: Solution, certificate: Certificate) -> None:
 def _candidates(solution: Solution, plain: Certificate) -> Iterator[Certificate]:
     """Go through bounds that may be accepted, the best ones first.
 
-    The bounds as they are; else exact values made finer than doubles, or other bounds a little
-    wider; where that does not do, other values made finer, too. Where rounding has stopped a
-    solver, its values may be known more closely than it could say.
+    The bounds as they are; else a little wider, if few sweeps do; else values made finer than
+    doubles, as exact ones are at once; else bounds that were swept for long. Where rounding has
+    stopped a solver, its values may be known more closely than it could say: they come first.
     """
     stopped_by_rounding = solution.status is Status.ROUNDING and solution.exact is None
     if not stopped_by_rounding:

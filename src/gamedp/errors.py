@@ -24,6 +24,18 @@ __all__ = [
     "UnsupportedProblemError",
 ]
 
+MOST_SHOWN = 200
+"""Characters of a state or another object in a message."""
+
+
+def shown(value: object) -> str:
+    """Return the ``repr`` of an object, without its middle if it is long."""
+    text = repr(value)
+    if len(text) <= MOST_SHOWN:
+        return text
+    half = MOST_SHOWN // 2 - 3
+    return f"{text[:half]} ... {text[-half:]}"
+
 
 class GamedpError(Exception):
     """Everything that gamedp raises on purpose."""

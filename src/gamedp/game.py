@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import attrs
 
+from gamedp.errors import shown
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -223,6 +225,23 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
                 f" Where a model will do as well, give the `.model` of this {type(game).__name__}."
             )
         raise TypeError(message)
+
+
+def as_real(value: Any) -> float:
+    """Return a number that the rules or a caller give as a double; text is none, nor is a mask.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If it is no number, or beyond the range of doubles.
+    """
+    if type(value) is float:
+        return value
+    is_text = isinstance(value, (str, bytes, bytearray))
+    if is_text or getattr(value, "ndim", False) or hasattr(value, "mask"):
+        message = f"{shown(value)} is not one number"
+        raise TypeError(message)
+    return float(value)
 
 
 def is_distribution(start: object) -> bool:

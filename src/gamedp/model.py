@@ -27,8 +27,9 @@ __all__ = ["Model"]
 SUM_TOLERANCE = 1e-9
 """How far the probabilities of a choice may be from one in total."""
 
-SUM_ROUNDING = 2.0**-51
-"""How far they are off at most in a model: from more than rounding, they are scaled."""
+SUM_ROUNDING = 3 * 2.0**-53
+"""How far they are off at most in a model, as products of two rounded numbers are: from more than
+this, they are scaled."""
 
 ARRAYS = (
     "choice_offsets",

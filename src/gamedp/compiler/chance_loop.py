@@ -16,6 +16,7 @@ to move sees it, or the upper one. From the two others' results follow bounds of
 from __future__ import annotations
 
 from gamedp.compiler.bridge import as_action
+from gamedp.compiler.loop import lost_jit
 from gamedp.compiler.search_loop import MOST_HISTORY, PLACES, next_place_jit, usable_jit
 from gamedp.kernels.jit import inlined
 from gamedp.kernels.rounding import rounds_jit
@@ -30,6 +31,7 @@ from gamedp.kernels.transposition import (
     hash_fields_jit,
     keep_entry_jit,
 )
+from gamedp.model import SUM_ROUNDING
 
 # What a call returns.
 (DONE, PAUSED, GROW_PLIES, GROW_MOVES, GROW_OUTCOMES, BAD, BAD_OUTCOME, BAD_ESTIMATE) = range(8)
@@ -271,12 +273,15 @@ def expectiminimax(game, work, budget):
                 settled = 0
                 everything_true = 1
                 chances = 0.0
+                missing = 0.0
                 endless = 0.0
                 for chance, successor in game.outcomes(state, action):
                     probability = float(chance)
                     if not (0.0 <= probability <= 1.0 + SLACK):
                         return BAD
-                    chances += probability
+                    longer = chances + probability
+                    missing += lost_jit(chances, probability, longer)
+                    chances = longer
                     if probability == 0.0:
                         continue
                     place = base + number
@@ -331,8 +336,12 @@ def expectiminimax(game, work, budget):
                     out_floats[place, PROBABILITY] = probability
                     out_floats[place, OUT_LOW] = low
                     out_floats[place, OUT_HIGH] = high
-                if number == 0 or not abs(chances - 1.0) <= SLACK:
+                excess = (chances - 1.0) + missing
+                if number == 0 or not abs(excess) <= SLACK:
                     return BAD
+                if abs(excess) > SUM_ROUNDING:
+                    for place in range(base, base + number):
+                        out_floats[place, PROBABILITY] /= 1.0 + excess
                 reward = 0.0
                 if has_rewards:
                     reward = float(game.reward(state, action, mover))

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from gamedp.errors import InvalidModelError
-from gamedp.game import method
-from gamedp.model import SUM_ROUNDING, SUM_TOLERANCE
+from gamedp.compiler.chances import Gathering
+from gamedp.errors import InvalidModelError, shown
+from gamedp.game import as_real, method
+from gamedp.model import SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from gamedp.game import Rules
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["Choice", "Expansion", "canonical_state", "expand", "is_state", "start"]
 
 MAX_ACTION = 2**31
-
-LONG_ROW = 16
-"""Outcomes of a choice are kept in the order of appearance; if there are more, by their index."""
 
 
 @attrs.frozen
@@ -73,14 +71,12 @@ def start(rules: Rules) -> list[tuple[float, Any, bool]]:
     place = "the initial states"
     with _Calling("initial_state"):
         pairs = rules.initial()
-    merged: dict[tuple[Any, bool], float] = {}
+    gathered = Gathering()
     for pair in pairs:
-        probability, state = _pair(pair, place)
-        _check_probability(probability, place, state)
+        given, probability, state = _pair(pair, place)
         if probability > 0:
-            key = canonical_state(rules, state, place)
-            merged[key] = merged.get(key, 0.0) + probability
-    scaled = _scaled(merged, place)
+            gathered.add(canonical_state(rules, state, place), given)
+    scaled = gathered.scaled(place)
     return [(probability, state, swapped) for (state, swapped), probability in scaled.items()]
 
 
@@ -127,19 +123,17 @@ def _choice(rules: Rules, state: Any, action: Any) -> Choice:
         message = f"action {action!r} in {state!r} is beyond 32 bits. Use smaller numbers."
         raise InvalidModelError(message)
     place = f"the outcomes of action {action!r} in {state!r}"
-    outcomes: dict[tuple[Any, bool], float] = {}
+    gathered = Gathering()
     with _Calling("outcomes", state, action):
         pairs = rules.game.outcomes(state, action)
         if not hasattr(pairs, "__iter__"):
             message = f"{place} are {pairs!r}; they must be (probability, state) pairs."
             raise InvalidModelError(message)
         for pair in pairs:
-            probability, successor = _pair(pair, place)
-            _check_probability(probability, place, successor)
+            given, probability, successor = _pair(pair, place)
             if probability > 0:
-                key = canonical_state(rules, successor, place, like=state)
-                outcomes[key] = outcomes.get(key, 0.0) + probability
-    scaled = _scaled(outcomes, place)
+                gathered.add(canonical_state(rules, successor, place, like=state), given)
+    scaled = gathered.scaled(place)
     return Choice(int(action), _rewards(rules, state, action), scaled)
 
 
@@ -210,46 +204,30 @@ def _is_plain(state: object) -> bool:
     return type(state).__module__ == "builtins"
 
 
-def _pair(pair: Any, place: str) -> tuple[float, Any]:
+def _pair(pair: Any, place: str) -> tuple[Any, float, Any]:
+    """Return a probability as it is given, and as a double; and the state that it leads to."""
     try:
-        probability, state = pair
-        number = float(probability)
-    except (TypeError, ValueError):
-        message = f"{place} contain {pair!r}, which is not a (probability, state) pair."
+        given, state = pair
+        probability = given if type(given) is float else as_real(given)
+    except (TypeError, ValueError, OverflowError):
+        message = f"{place} contain {shown(pair)}, which is not a (probability, state) pair."
         raise InvalidModelError(message) from None
     if hasattr(pair, "_fields"):  # a state of two fields, taken for a pair
-        message = f"{place} contain {pair!r}, which is not a (probability, state) pair."
+        message = f"{place} contain {shown(pair)}, which is not a (probability, state) pair."
         raise InvalidModelError(message)
-    return number, state
-
-
-def _check_probability(probability: float, place: str, state: Any) -> None:
     if not 0 <= probability <= 1 + SUM_TOLERANCE:
         message = (
-            f"{place} give {state!r} the probability {probability!r}. "
+            f"{place} give {shown(state)} the probability {shown(given)}. "
             "A probability lies between 0 and 1."
         )
         raise InvalidModelError(message)
-
-
-def _scaled(outcomes: dict[tuple[Any, bool], float], place: str) -> dict[tuple[Any, bool], float]:
-    """Return probabilities that sum to one: scaled if they miss it by more than rounding."""
-    total = math.fsum(outcomes.values())
-    if abs(total - 1) > SUM_TOLERANCE:
-        message = (
-            f"{place} have total probability {total!r}, not 1. "
-            f"Probabilities must sum to 1 within {SUM_TOLERANCE:g}."
-        )
-        raise InvalidModelError(message)
-    if abs(total - 1) <= SUM_ROUNDING:
-        return outcomes
-    return {key: probability / total for key, probability in outcomes.items()}
+    return given, probability, state
 
 
 def _number(value: Any, words: str) -> float:
     try:
-        number = float(value)
-    except (TypeError, ValueError):
+        number = as_real(value)
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
         message = f"{words} is {value!r}; it must be one finite number."

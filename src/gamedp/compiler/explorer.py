@@ -9,6 +9,7 @@ import numpy as np
 
 from gamedp.compiler import loop
 from gamedp.compiler.bridge import record
+from gamedp.compiler.chances import LONG_ROW
 from gamedp.compiler.compiled import disagree
 from gamedp.compiler.expand import canonical_state, expand, is_state
 from gamedp.compiler.memory import fitted, roomier
@@ -64,6 +65,7 @@ class Explorer:
         self.codes = np.empty((1024, 1), np.int64)
         self.table: NDArray[Any] = np.empty(0, np.int32)
         self.mask = -1
+        self.rests = np.empty(LONG_ROW)
         self.low: list[int] = []
         self.high: list[int] = []
         self.codec = Codec.of_ranges([], [])
@@ -106,7 +108,7 @@ class Explorer:
         codec = self.codec
         names = ("fields", "key", "codes", "table", "mask", "counters", "choice_offsets",
                  "transition_offsets", "successors", "probabilities", "rewards", "labels",
-                 "players", "terminals", "payoffs", "has_rewards")  # fmt: skip
+                 "players", "terminals", "payoffs", "has_rewards", "rests")  # fmt: skip
         values = {name: getattr(self, name) for name in names}
         values.update(
             low=codec.low,

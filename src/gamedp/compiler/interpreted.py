@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gamedp.compiler.expand import LONG_ROW, expand
+from gamedp.compiler.chances import LONG_ROW
+from gamedp.compiler.expand import expand
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

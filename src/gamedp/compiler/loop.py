@@ -10,8 +10,8 @@ from __future__ import annotations
 from numba import njit
 
 from gamedp.compiler.bridge import as_action
-from gamedp.compiler.expand import LONG_ROW
-from gamedp.kernels.jit import compiled
+from gamedp.compiler.chances import LONG_ROW, lost
+from gamedp.kernels.jit import compiled, inlined
 from gamedp.model import SUM_ROUNDING
 
 # What a call returns.
@@ -21,8 +21,8 @@ DONE, PAUSED, GROW_STATES, GROW_CHOICES, GROW_TRANSITIONS, GROW_TABLE, WIDEN, BA
 NEXT, STATES, CHOICES, TRANSITIONS, TERMINALS, SEED = range(6)
 
 SLACK = 1e-9
-UNEVEN = 2.0**-52
-"""Rows whose sum seems to miss one by more than this are looked at closely."""
+
+lost_jit = inlined(lost)
 
 
 def hash_key(key, num_words):
@@ -138,7 +138,8 @@ decode_jit = njit(decode, inline="always")
 def merge_row(successors, probabilities, start, end):
     """Sort a long row by successor, unswapped ones first, and add up duplicates; return its end.
 
-    They are added in the order of their appearance. The arrays' next places are used as scratch.
+    They are added in the order of their appearance, and rounded once. The arrays' next places are
+    used as scratch.
     """
     length = end - start
     source, target = start, end
@@ -168,6 +169,7 @@ def merge_row(successors, probabilities, start, end):
         source, target = target, source
         width *= 2
     last = start - 1
+    rest = 0.0
     for place in range(source, source + length):
         successor, probability = successors[place], probabilities[place]
         if (
@@ -175,35 +177,31 @@ def merge_row(successors, probabilities, start, end):
             and successors[last] == successor
             and (probabilities[last] < 0) == (probability < 0)
         ):
-            probabilities[last] += probability
+            total = probabilities[last] + probability
+            rest += lost_jit(probabilities[last], probability, total)
+            probabilities[last] = total
         else:
+            if last >= start:
+                probabilities[last] += rest
+            rest = 0.0
             last += 1
             successors[last] = successor
             probabilities[last] = probability
+    probabilities[last] += rest
     return last + 1
 
 
 merge_row_jit = njit(merge_row)
 
 
-def scale_row(probabilities, start, end):
-    """Scale a row that misses one in total by more than rounding explains."""
-    total = 0.0
-    lost = 0.0
-    for place in range(start, end):
-        # What a sum loses by rounding is known exactly (Knuth's two-sum).
-        term = abs(probabilities[place])
-        longer = total + term
-        part = longer - total
-        lost += (total - (longer - part)) + (term - part)
-        total = longer
-    excess = (total - 1.0) + lost
-    if abs(excess) > SUM_ROUNDING:
-        for place in range(start, end):
-            probabilities[place] /= 1.0 + excess
+def fold(probabilities, start, rests):
+    """Add to the first probabilities of a row what their sums have lost; zero elsewhere."""
+    for place in range(rests.size):
+        if rests[place] != 0.0:
+            probabilities[start + place] += rests[place]
 
 
-scale_row_jit = njit(scale_row)
+fold_jit = njit(fold)
 
 
 def is_settled(game, work, representative, index):
@@ -246,7 +244,7 @@ def explore(game, work, budget):
     choice_offsets, transition_offsets = work.choice_offsets, work.transition_offsets
     successors, probabilities = work.successors, work.probabilities
     rewards, labels, players = work.rewards, work.labels, work.players
-    terminals, payoffs = work.terminals, work.payoffs
+    terminals, payoffs, rests = work.terminals, work.payoffs, work.rests
     num_words = codes.shape[1]
     num_stored = payoffs.shape[1]
     last_transition = counters[TRANSITIONS] + budget
@@ -290,11 +288,15 @@ def explore(game, work, budget):
                     return BAD
                 start = end
                 total = 0.0
+                missing = 0.0
+                merges = False
                 for chance, successor in game.outcomes(state, action):
                     probability = float(chance)
                     if not (0.0 <= probability <= 1.0 + SLACK):
                         return BAD
-                    total += probability
+                    longer = total + probability
+                    missing += lost_jit(total, probability, longer)
+                    total = longer
                     if probability == 0.0:
                         continue
                     representative, swapped = game.canonical(successor)
@@ -327,21 +329,33 @@ def explore(game, work, budget):
                         ):
                             place += 1
                     if place < end:
-                        probabilities[place] += probability
+                        if not merges:
+                            rests[:] = 0.0
+                            merges = True
+                        longer = probabilities[place] + probability
+                        rests[place - start] += lost_jit(probabilities[place], probability, longer)
+                        probabilities[place] = longer
                     else:
                         if end >= successors.size:
                             return GROW_TRANSITIONS
                         successors[end] = target
                         probabilities[end] = probability
                         end += 1
-                if not abs(total - 1.0) <= SLACK:
+                        if merges and end - start > LONG_ROW:
+                            fold_jit(probabilities, start, rests)
+                            merges = False
+                excess = (total - 1.0) + missing
+                if not abs(excess) <= SLACK:
                     return BAD
+                if merges:
+                    fold_jit(probabilities, start, rests)
                 if end - start > LONG_ROW:
                     if 2 * end - start > successors.size:
                         return GROW_TRANSITIONS
                     end = merge_row_jit(successors, probabilities, start, end)
-                if abs(total - 1.0) > UNEVEN:
-                    scale_row_jit(probabilities, start, end)
+                if abs(excess) > SUM_ROUNDING:
+                    for place in range(start, end):
+                        probabilities[place] /= 1.0 + excess
                 if has_rewards:
                     total = 0.0
                     size = 1.0

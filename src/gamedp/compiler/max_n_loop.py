@@ -7,6 +7,8 @@ score is a row with one number for each player. Chance is averaged over.
 from __future__ import annotations
 
 from gamedp.compiler.bridge import as_action
+from gamedp.compiler.loop import lost_jit
+from gamedp.model import SUM_ROUNDING
 
 # What a call returns.
 DONE, PAUSED, GROW_PLIES, GROW_MOVES, BAD, BAD_ESTIMATE = range(6)
@@ -149,11 +151,14 @@ def max_n(game, work, budget):
                     rows[ply, SIZE, player] = 0.0
             number = 0
             chances = 0.0
+            missing = 0.0
             for chance, successor in game.outcomes(state, action):
                 probability = float(chance)
                 if not (0.0 <= probability <= 1.0 + SLACK):
                     return BAD
-                chances += probability
+                longer = chances + probability
+                missing += lost_jit(chances, probability, longer)
+                chances = longer
                 if probability > 0.0:
                     if number == ints[ply, OUTCOME]:
                         floats[ply, PROBABILITY] = probability
@@ -161,9 +166,12 @@ def max_n(game, work, budget):
                         game.gamedp_flatten(following, fields[ply + 1])
                         ints[ply + 1, SWAPPED] = swapped
                     number += 1
-            if number == 0 or not abs(chances - 1.0) <= SLACK:
+            excess = (chances - 1.0) + missing
+            if number == 0 or not abs(excess) <= SLACK:
                 return BAD
             if ints[ply, OUTCOME] < number:
+                if abs(excess) > SUM_ROUNDING:
+                    floats[ply, PROBABILITY] /= 1.0 + excess
                 ints[ply, OUTCOME] += 1
                 ply += 1
                 phase = ENTER

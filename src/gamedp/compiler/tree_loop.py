@@ -6,7 +6,9 @@ On stacks of their own, so that a game may be long and the loops can pause anywh
 from __future__ import annotations
 
 from gamedp.compiler.bridge import as_action
+from gamedp.compiler.loop import lost_jit
 from gamedp.kernels.rounding import rounds_jit
+from gamedp.model import SUM_ROUNDING
 
 # What a call returns.
 DONE, PAUSED, GROW_PLIES, GROW_MOVES, BAD = range(5)
@@ -26,6 +28,9 @@ FIRST, COUNT, CURRENT, OUTCOME, MOVER, REST, ALL_PROVEN, SWAPPED, OPPOSED = rang
 INTS = 9
 BEST, SUM, PROBABILITY, LOW, HIGH = range(5)
 FLOATS = 5
+
+SLACK = 1e-9
+"""By how much the probabilities of an action's outcomes may miss 1."""
 
 
 def perft(game, work, budget):
@@ -204,7 +209,16 @@ def minimax(game, work, budget):
             action = moves[ints[ply, FIRST] + current]
             number = 0
             chance = 0.0
-            for probability, successor in game.outcomes(state, action):
+            chances = 0.0
+            missing = 0.0
+            for share, successor in game.outcomes(state, action):
+                probability = float(share)
+                if not (0.0 <= probability <= 1.0 + SLACK):
+                    counters[PLY] = ply
+                    return BAD
+                longer = chances + probability
+                missing += lost_jit(chances, probability, longer)
+                chances = longer
                 if probability > 0.0:
                     if number == ints[ply, OUTCOME]:
                         chance = probability
@@ -212,12 +226,15 @@ def minimax(game, work, budget):
                         game.gamedp_flatten(following, fields[ply + 1])
                         ints[ply + 1, SWAPPED] = swapped
                     number += 1
-            if number == 0:
+            excess = (chances - 1.0) + missing
+            if number == 0 or not abs(excess) <= SLACK:
                 counters[PLY] = ply
                 return BAD
             if number > counters[MOST]:
                 counters[MOST] = number
             if ints[ply, OUTCOME] < number:
+                if abs(excess) > SUM_ROUNDING:
+                    chance /= 1.0 + excess
                 floats[ply, PROBABILITY] = chance
                 ints[ply, OUTCOME] += 1
                 ply += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["check_outcomes", "merged", "scale"]
 
 GRID = 2.0**26
+
+SHORT_RUN = 64
+"""Up to so many equal outcomes are added up side by side in all choices; more, one after another.
+"""
 
 
 def check_outcomes(rows: Rows, successors: Integers, chances: Floats, num_players: int) -> None:
@@ -74,8 +79,6 @@ def scale(offsets: Integers, chances: Floats) -> None:
     if not len(starts):
         return
     sizes = np.abs(chances)
-    if (np.add.reduceat(sizes, starts) == 1).all():
-        return
     coarse = np.rint(sizes * GRID) / GRID
     excess = np.add.reduceat(coarse, starts) - 1
     excess += np.add.reduceat(sizes - coarse, starts)
@@ -115,8 +118,28 @@ def _add_up_duplicates(
     if first.all():
         return chances
     keep[places[~first]] = False
-    chances[places[first]] = np.add.reduceat(chances[places], np.flatnonzero(first))
+    chances[places[first]] = _sums(chances[places], np.flatnonzero(first))
     return chances
+
+
+def _sums(numbers: Floats, starts: NDArray[np.intp]) -> Floats:
+    """Return the sum of each run of numbers, rounded once; a run ends where the next begins."""
+    totals, lengths = numbers[starts], np.diff(starts, append=len(numbers))
+    rests = np.zeros(len(starts))
+    step, runs = 1, np.flatnonzero((lengths > 1) & (lengths <= SHORT_RUN))
+    while len(runs):
+        terms, before = numbers[starts[runs] + step], totals[runs]
+        after = before + terms
+        part = after - before
+        rests[runs] += (before - (after - part)) + (terms - part)  # Knuth's two-sum
+        totals[runs] = after
+        step += 1
+        runs = runs[lengths[runs] > step]
+    totals += rests
+    for run in np.flatnonzero(lengths > SHORT_RUN).tolist():
+        first = int(starts[run])
+        totals[run] = math.fsum(numbers[first : first + int(lengths[run])].tolist())
+    return totals
 
 
 def _by_row_and_target(rows: Integers, targets: Integers) -> NDArray[np.intp]:

@@ -6,12 +6,14 @@ nothing; :class:`Game` only writes the protocol down. Nothing here solves anythi
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import attrs
 
-from gamedp.errors import shown
+from gamedp.errors import InvalidModelError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +23,9 @@ __all__ = ["AnyRules", "Game", "Rules", "helper", "with_item"]
 State: TypeAlias = Hashable
 Item = TypeVar("Item")
 Function = TypeVar("Function", bound="Callable[..., Any]")
+
+MOST_PLAYERS = 127
+"""As many as the model's array of players can number."""
 
 REQUIRED = ("initial_state", "is_terminal", "actions", "outcomes", "payoff")
 """The methods every game must write."""
@@ -255,6 +260,21 @@ class AnyRules:
 
     game: Any = attrs.field()
 
+    def __attrs_post_init__(self) -> None:
+        """Refuse numbers of players and sums that are none."""
+        number = getattr(self.game, "num_players", 1)
+        if not hasattr(number, "__index__") or not 1 <= number <= MOST_PLAYERS:
+            message = f"num_players is {shown(number)}; it must be an integer, 1 to {MOST_PLAYERS}."
+            raise InvalidModelError(message)
+        total = getattr(self.game, "constant_sum", 0.0)
+        try:
+            is_finite = math.isfinite(as_real(total))
+        except (TypeError, ValueError, OverflowError):
+            is_finite = False
+        if not is_finite:
+            message = f"constant_sum is {shown(total)}; it must be one finite number."
+            raise InvalidModelError(message)
+
     @property
     def num_players(self) -> int:
         """How many players there are; 1 is a Markov decision process."""
@@ -305,8 +325,19 @@ class Rules(AnyRules):
         return list(start) if is_distribution(start) else [(1.0, start)]
 
     def player(self, state: Any) -> int:
-        """Return who moves in `state`."""
-        return int(method(self.game, "player")(self.game, state))
+        """Return who moves in `state`; raise InvalidModelError if it is not an integer."""
+        mover = method(self.game, "player")(self.game, state)
+        try:
+            return operator.index(mover)
+        except TypeError:
+            message = f"player({shown(state)}) is {shown(mover)}; it must be one player's number."
+            if isinstance(mover, (tuple, list, set, frozenset)):
+                message = (
+                    f"player({shown(state)}) is {shown(mover)}; one player moves at a time, who "
+                    "sees all of the state. Where players move at once, or hold hidden cards, "
+                    "play has no value of the kind that is computed here."
+                )
+            raise InvalidModelError(message) from None
 
     def reward(self, state: Any, action: int, player: int = 0) -> float:
         """Return what `player` earns at once by `action`."""

@@ -160,9 +160,18 @@ class _RecordAttributes(AttributeTemplate):  # type: ignore[misc]
                 signature = dispatcher_type.get_call_type(
                     self.context, (record_type, *arguments), keywords
                 )
+                if name == "player":
+                    _require_integer(name, signature.return_type)
                 return signature.as_method()
 
         return types.BoundFunction(MethodTemplate, record_type)
+
+
+def _require_integer(name: str, kind: types.Type) -> None:
+    """Refuse a method of the rules that numba would round to an integer."""
+    if not isinstance(types.unliteral(kind), (types.Boolean, types.Integer, types.IntEnumMember)):
+        message = f"{name}() returns values of type {kind}; it must be an integer"
+        raise TypingError(message)
 
 
 def _method_key(name: str) -> tuple[type, str]:

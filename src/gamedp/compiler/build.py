@@ -20,6 +20,7 @@ from gamedp.errors import (
     InvalidModelError,
     InvalidParameterError,
     LimitExceededError,
+    shown,
 )
 from gamedp.game import Rules
 from gamedp.model import Model
@@ -136,9 +137,14 @@ def _compiled(
 ) -> Model | None:
     """Return the model made by compiled rules, or None if they do not compile."""
     if layout is None or layout.is_leaf:
-        reason = f"its states ({begin[0][1]!r}) are not NamedTuples of ints and tuples of ints"
+        reason = f"its states ({shown(begin[0][1])}) are not NamedTuples of ints and tuples of ints"
         fall_back(rules.game, reason, must=must)
         return None
+    for _, state, _ in begin:
+        if not all(-(2**63) <= value < 2**63 for value in layout.flatten(state)):
+            reason = f"the initial state {shown(state)} has a field beyond 64 bits"
+            fall_back(rules.game, reason, must=must)
+            return None
     from gamedp.compiler.compiled import compile_rules  # noqa: PLC0415
     from gamedp.compiler.explorer import Explorer  # noqa: PLC0415
 

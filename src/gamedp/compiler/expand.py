@@ -19,7 +19,7 @@ from gamedp.model import SUM_TOLERANCE
 if TYPE_CHECKING:
     from gamedp.game import Rules
 
-__all__ = ["Choice", "Expansion", "canonical_state", "expand", "is_state", "start"]
+__all__ = ["Calling", "Choice", "Expansion", "canonical_state", "expand", "is_state", "start"]
 
 MAX_ACTION = 2**31
 
@@ -45,7 +45,7 @@ class Expansion:
     choices: tuple[Choice, ...]
 
 
-class _Calling:
+class Calling:
     """Adds to whatever the rules themselves raise which method was called, and on what."""
 
     __slots__ = ("arguments", "name")
@@ -62,15 +62,21 @@ class _Calling:
         if not isinstance(error, Exception) or isinstance(error, InvalidModelError):
             return
         if not any(note.startswith("gamedp:") for note in getattr(error, "__notes__", ())):
-            arguments = ", ".join(map(repr, self.arguments))
+            arguments = ", ".join(map(shown, self.arguments))
             error.add_note(f"gamedp: raised by the rules in {self.name}({arguments})")
 
 
 def start(rules: Rules) -> list[tuple[float, Any, bool]]:
     """Return the initial distribution as (probability, representative, swapped) triples."""
     place = "the initial states"
-    with _Calling("initial_state"):
+    with Calling("initial_state"):
         pairs = rules.initial()
+    if pairs and not any(hasattr(pair, "__iter__") for pair in pairs):
+        message = (
+            f"{place} are {shown(pairs)}. A list means (probability, state) pairs; if this is one "
+            "state, use a NamedTuple or a tuple instead of a list."
+        )
+        raise InvalidModelError(message)
     gathered = Gathering()
     for pair in pairs:
         given, probability, state = _pair(pair, place)
@@ -88,27 +94,28 @@ def expand(rules: Rules, state: Any) -> Expansion:
     InvalidModelError
         If the rules are wrong there; the message names the state and the action.
     """
-    with _Calling("is_terminal", state):
+    _refuse_nan(state)
+    with Calling("is_terminal", state):
         is_terminal = rules.game.is_terminal(state)
     if is_terminal:
         return Expansion(_payoffs(rules, state), 0, ())
-    with _Calling("player", state):
+    with Calling("player", state):
         player = rules.player(state)
     if not 0 <= player < rules.num_players:
         message = (
-            f"player({state!r}) is {player}; players are numbered 0 to {rules.num_players - 1} "
-            "(set num_players)."
+            f"player({shown(state)}) is {player}; players are numbered 0 to "
+            f"{rules.num_players - 1} (set num_players)."
         )
         raise InvalidModelError(message)
-    with _Calling("actions", state):
+    with Calling("actions", state):
         actions = rules.game.actions(state)
         if not hasattr(actions, "__iter__"):
-            message = f"actions({state!r}) returns {actions!r}; it must yield ints."
+            message = f"actions({shown(state)}) returns {shown(actions)}; it must yield ints."
             raise InvalidModelError(message)
         choices = tuple(_choice(rules, state, action) for action in actions)
     if not choices:
         message = (
-            f"{state!r} has no actions and is not terminal. "
+            f"{shown(state)} has no actions and is not terminal. "
             "Let is_terminal say so, or let actions yield at least one."
         )
         raise InvalidModelError(message)
@@ -117,29 +124,39 @@ def expand(rules: Rules, state: Any) -> Expansion:
 
 def _choice(rules: Rules, state: Any, action: Any) -> Choice:
     if not hasattr(action, "__index__"):
-        message = f"action {action!r} in {state!r} is not an integer. Number the actions."
+        message = f"action {shown(action)} in {shown(state)} is not an integer. Number the actions."
         raise InvalidModelError(message)
     if not -MAX_ACTION <= action < MAX_ACTION:
-        message = f"action {action!r} in {state!r} is beyond 32 bits. Use smaller numbers."
+        message = (
+            f"action {shown(action)} in {shown(state)} is beyond 32 bits. Use smaller numbers."
+        )
         raise InvalidModelError(message)
-    place = f"the outcomes of action {action!r} in {state!r}"
+    place = f"the outcomes of action {shown(action)} in {shown(state)}"
     gathered = Gathering()
-    with _Calling("outcomes", state, action):
+    is_empty = True
+    with Calling("outcomes", state, action):
         pairs = rules.game.outcomes(state, action)
         if not hasattr(pairs, "__iter__"):
-            message = f"{place} are {pairs!r}; they must be (probability, state) pairs."
+            message = f"{place} are {shown(pairs)}; they must be (probability, state) pairs."
             raise InvalidModelError(message)
         for pair in pairs:
+            is_empty = False
             given, probability, successor = _pair(pair, place)
             if probability > 0:
                 gathered.add(canonical_state(rules, successor, place, like=state), given)
+    if is_empty:
+        message = (
+            f"{place}: outcomes yielded nothing. An action leads somewhere; yield at least one "
+            "(probability, state) pair, or do not offer the action."
+        )
+        raise InvalidModelError(message)
     scaled = gathered.scaled(place)
     return Choice(int(action), _rewards(rules, state, action), scaled)
 
 
 def is_state(rules: Rules, state: Any) -> bool:
     """Say whether a combination from a declared box is a real state."""
-    with _Calling("is_state", state):
+    with Calling("is_state", state):
         return rules.is_state(state)
 
 
@@ -158,28 +175,31 @@ def canonical_state(rules: Rules, state: Any, place: str, like: Any = None) -> t
     _check_state(state, place, like)
     representative, swapped = _canonical(rules, state)
     if representative is not state:
-        _check_state(representative, f"the answers of canonical({state!r})", like=state)
+        _check_state(representative, f"the answers of canonical({shown(state)})", like=state)
     if swapped and rules.num_players != 2:
         message = (
-            f"canonical({state!r}) swaps the players, which takes two, but num_players is "
+            f"canonical({shown(state)}) swaps the players, which takes two, but num_players is "
             f"{rules.num_players}."
         )
         raise InvalidModelError(message)
     again = _canonical(rules, representative)
     if again != (representative, False):
         message = (
-            f"canonical({state!r}) is {representative!r}, but canonical of that is {again!r}. "
-            "A representative must represent itself, not swapped."
+            f"canonical({shown(state)}) is {shown(representative)}, but canonical of that is "
+            f"{shown(again)}. A representative must represent itself, not swapped."
         )
         raise InvalidModelError(message)
     return representative, swapped
 
 
 def _canonical(rules: Rules, state: Any) -> tuple[Any, bool]:
-    with _Calling("canonical", state):
+    with Calling("canonical", state):
         pair = method(rules.game, "canonical")(rules.game, state)
     if type(pair) is not tuple or len(pair) != 2:
-        message = f"canonical({state!r}) is {pair!r}; it must be a pair (representative, swapped)."
+        message = (
+            f"canonical({shown(state)}) is {shown(pair)}; it must be a pair (representative, "
+            "swapped)."
+        )
         raise InvalidModelError(message)
     return pair[0], bool(pair[1])
 
@@ -187,17 +207,45 @@ def _canonical(rules: Rules, state: Any) -> tuple[Any, bool]:
 def _check_state(state: Any, place: str, like: Any) -> None:
     """Refuse what can't be a state: None, what can't be hashed, numbers among NamedTuples."""
     if state is None or (_is_plain(state) and like is not None and not _is_plain(like)):
-        hint = "" if like is None else f" like {like!r}"
-        message = f"{place} contain {state!r}, which is not a state{hint}."
+        hint = "" if like is None else f" like {shown(like)}"
+        message = f"{place} contain {shown(state)}, which is not a state{hint}."
         raise InvalidModelError(message)
     try:
         hash(state)
     except TypeError as error:
         message = (
-            f"{place} contain {state!r}, which cannot be a state: {error}. "
-            "Use a NamedTuple of ints and tuples, or any other hashable object."
+            f"{place} contain {shown(state)}, which cannot be a state: {error}. {_hint(state)}"
         )
         raise InvalidModelError(message) from None
+
+
+def _hint(state: Any) -> str:
+    """Say how to mend a state that has no hash."""
+    kind = type(state)
+    if isinstance(state, (list, dict, set)):
+        return f"Use a NamedTuple or a tuple instead of a {kind.__name__}."
+    if getattr(kind, "__hash__", None) is None and not _is_plain(state):
+        return (
+            f"{kind.__name__} defines __eq__ without __hash__: make it a NamedTuple, or frozen "
+            "(attrs.frozen, dataclass(frozen=True)), or define __hash__ as well."
+        )
+    return "Use a NamedTuple of ints and tuples, or any other hashable object."
+
+
+def _refuse_nan(state: Any) -> None:
+    """Refuse a state that is not equal to itself: it would never be found again."""
+    if _holds_nan(state):
+        message = (
+            f"{shown(state)} holds nan, which is not equal to itself: as a state it would never be "
+            "found again. Use another number, or None, for what is not known."
+        )
+        raise InvalidModelError(message)
+
+
+def _holds_nan(part: Any) -> bool:
+    if isinstance(part, tuple):
+        return any(map(_holds_nan, part))
+    return isinstance(part, float) and part != part  # noqa: PLR0124 - that is what nan is
 
 
 def _is_plain(state: object) -> bool:
@@ -230,7 +278,7 @@ def _number(value: Any, words: str) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        message = f"{words} is {value!r}; it must be one finite number."
+        message = f"{words} is {shown(value)}; it must be one finite number."
         raise InvalidModelError(message)
     return number
 
@@ -239,19 +287,23 @@ def _payoffs(rules: Rules, state: Any) -> tuple[float, ...]:
     """Return the payoffs in a terminal state, as the model stores them."""
     payoffs = []
     for player in range(rules.num_players):
-        with _Calling("payoff", state, player):
+        with Calling("payoff", state, player):
             payoff = rules.game.payoff(state, player)
-        payoffs.append(_number(payoff, f"payoff({state!r}, {player})"))
-    return _opposed(tuple(payoffs), rules.constant_sum, f"the payoffs in {state!r}", "constant_sum")
+        payoffs.append(_number(payoff, f"payoff({shown(state)}, {player})"))
+    return _opposed(
+        tuple(payoffs), rules.constant_sum, f"the payoffs in {shown(state)}", "constant_sum"
+    )
 
 
 def _rewards(rules: Rules, state: Any, action: int) -> tuple[float, ...]:
     rewards = []
     for player in range(rules.num_players):
-        with _Calling("reward", state, action, player):
+        with Calling("reward", state, action, player):
             reward = method(rules.game, "reward")(rules.game, state, action, player)
-        rewards.append(_number(reward, f"reward({state!r}, {action}, {player})"))
-    return _opposed(tuple(rewards), 0.0, f"the rewards of action {action} in {state!r}", "zero")
+        rewards.append(_number(reward, f"reward({shown(state)}, {action}, {player})"))
+    return _opposed(
+        tuple(rewards), 0.0, f"the rewards of action {action} in {shown(state)}", "zero"
+    )
 
 
 def _opposed(

@@ -12,8 +12,9 @@ from gamedp.compiler.bridge import record
 from gamedp.compiler.chances import LONG_ROW
 from gamedp.compiler.compiled import disagree
 from gamedp.compiler.expand import canonical_state, expand, is_state
+from gamedp.compiler.limits import LATE
 from gamedp.compiler.memory import fitted, roomier
-from gamedp.errors import InvalidModelError, LimitExceededError
+from gamedp.errors import InvalidModelError, LimitExceededError, shown
 from gamedp.states import WORD_LIMIT, Codec, PackedTable
 
 if TYPE_CHECKING:
@@ -169,7 +170,14 @@ class Explorer:
             int(counters[loop.CHOICES]),
             int(counters[loop.TRANSITIONS]),
             self._num_bytes(),
+            self._late_states,
         )
+
+    def _late_states(self) -> list[Any]:
+        """Return the states that were found last."""
+        found = int(self.counters[loop.STATES])
+        rows = self.codec.unpack(self.codes[max(0, found - LATE) : found])
+        return [self.layout.build(iter(row.tolist())) for row in rows]
 
     def _num_bytes(self) -> int:
         """Return how much memory the arrays take: what is written of them counts."""
@@ -293,8 +301,8 @@ class Explorer:
                 ):
                     if not -(2**63) <= value < 2**63:
                         message = (
-                            f"action {choice.action} in {state!r} leads to {name} = {value}, which "
-                            "is beyond 64 bits. Bound the field, or compile='never'."
+                            f"action {choice.action} in {shown(state)} leads to {name} = {value}, "
+                            "which is beyond 64 bits. Bound the field, or compile='never'."
                         )
                         raise InvalidModelError(message)
 
@@ -320,14 +328,14 @@ class Explorer:
         for choice in expand(self.rules, state).choices:
             for successor, _ in choice.outcomes:
                 self.layout.flatten(successor)
-        disagree(f"in {state!r}", error)
+        disagree(f"in {shown(state)}", error)
 
     def _explain_seed(self, box: Sequence[tuple[int, int]], error: Exception | None) -> NoReturn:
         """Raise the error of the state of the box that the loop stopped at."""
         state = self.layout.build(iter(_fields_in_box(box, int(self.counters[loop.SEED]))))
         if is_state(self.rules, state):
             canonical_state(self.rules, state, "the box")
-        disagree(f"in {state!r} of the box", error)
+        disagree(f"in {shown(state)} of the box", error)
 
 
 def _fields_in_box(box: Sequence[tuple[int, int]], number: int) -> Iterator[int]:

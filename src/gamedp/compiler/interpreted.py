@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gamedp.compiler.chances import LONG_ROW
 from gamedp.compiler.expand import expand
+from gamedp.compiler.limits import LATE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,7 @@ class Rows:
         """Look at the limits."""
         sizes = len(self.states), len(self.labels), len(self.successors)
         needed = sum(size * each for size, each in zip(sizes, BYTES, strict=True))
-        watch.check(done, *sizes, needed)
+        watch.check(done, *sizes, needed, lambda: self.states[-LATE:])
 
 
 def explore(rules: Rules, seeds: Sequence[Any], watch: Watch) -> Rows:

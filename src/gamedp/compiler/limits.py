@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import attrs
 
-from gamedp.errors import InvalidParameterError, LimitExceededError
+from gamedp.errors import InvalidParameterError, LimitExceededError, shown
 from gamedp.progress import ProgressCallback, Reporter
 
-__all__ = ["Limits", "Watch", "available_bytes"]
+__all__ = ["LATE", "Limits", "Watch", "available_bytes"]
 
 
 def _positive(_instance: object, attribute: attrs.Attribute[float], value: float) -> None:
@@ -43,6 +44,10 @@ class Limits:
     max_bytes: float = attrs.field(factory=available_bytes, validator=_positive)
 
 
+LATE = 3
+"""States in the message at a limit: where a game has no end, the field that grows is seen."""
+
+
 class Watch:
     """Looks at the limits while an exploration runs, and reports how far it is."""
 
@@ -56,14 +61,25 @@ class Watch:
         return self._reporter.seconds
 
     def check(
-        self, done: int, states: int, choices: int, transitions: int, needed_bytes: int
+        self,
+        done: int,
+        states: int,
+        choices: int,
+        transitions: int,
+        needed_bytes: int,
+        late: Callable[[], list[Any]],
     ) -> None:
-        """Raise LimitExceededError if a limit is passed; else report progress."""
+        """Raise LimitExceededError if a limit is passed; else report progress.
+
+        `late` returns some states that were found late, for the message.
+        """
         limits = self.limits
         if states > limits.max_states:
-            self._stop(f"max_states={limits.max_states:,}", done, states, choices, transitions)
+            limit = f"max_states={limits.max_states:,}"
+            self._stop(limit, done, states, choices, transitions, late())
         if self.seconds > limits.max_seconds:
-            self._stop(f"max_seconds={limits.max_seconds:g}", done, states, choices, transitions)
+            limit = f"max_seconds={limits.max_seconds:g}"
+            self._stop(limit, done, states, choices, transitions, late())
         if needed_bytes > limits.max_bytes:
             per_state = needed_bytes / max(1, done)
             self._stop(
@@ -72,6 +88,7 @@ class Watch:
                 states,
                 choices,
                 transitions,
+                late(),
                 f" Its arrays are about to take {needed_bytes / 2**20:,.0f} MiB, about "
                 f"{per_state:,.0f} bytes a state, so the states already known alone need "
                 f"{per_state * states / 2**20:,.0f} MiB.",
@@ -80,11 +97,19 @@ class Watch:
 
     @staticmethod
     def _stop(
-        limit: str, done: int, states: int, choices: int, transitions: int, more: str = ""
+        limit: str,
+        done: int,
+        states: int,
+        choices: int,
+        transitions: int,
+        late: list[Any],
+        more: str = "",
     ) -> NoReturn:
+        found = f" Found late: {', '.join(map(shown, late))}." if late else ""
         message = (
             f"exploration stopped at {limit}: {done:,} states explored, "
-            f"{states - done:,} more are known and wait, {transitions:,} transitions.{more} "
-            "Raise the limit, choose a smaller game, or merge states with canonical()."
+            f"{states - done:,} still to explore, {transitions:,} transitions.{more}{found} "
+            "If a field grows without end, bound it; else raise the limit, choose a smaller game, "
+            "or merge states with canonical()."
         )
         raise LimitExceededError(message, states=states, choices=choices, transitions=transitions)

@@ -18,9 +18,9 @@ from gamedp.compiler.bridge import bind, record
 from gamedp.compiler.build import fall_back, first_reason
 from gamedp.compiler.compiled import disagree, hash_of, loops_over_rules, state_functions
 from gamedp.compiler.digest import ENTRY_METHODS, dissect
-from gamedp.compiler.expand import expand
-from gamedp.errors import InvalidModelError
-from gamedp.game import SEARCH_DEFAULTS, method
+from gamedp.compiler.expand import Calling, expand
+from gamedp.errors import InvalidModelError, shown
+from gamedp.game import SEARCH_DEFAULTS, as_real, method
 from gamedp.states import Layout
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from gamedp.game import Rules
 
 __all__ = ["SearchRules", "bind_once", "search_rules"]
+
+NUMBERS = frozenset({"payoff", "reward", "heuristic"})
+"""Methods that answer with one number."""
 
 _bound: ContextVar[dict[Any, tuple[Any, SearchRules | None]] | None] = ContextVar(
     "bound", default=None
@@ -73,7 +76,9 @@ class SearchRules:
         fields = self._flatten(state)
         for value in fields:
             if not -(2**63) <= value < 2**63:
-                message = f"{state!r} has a field beyond 64 bits. Bound it, or compile='never'."
+                message = (
+                    f"{shown(state)} has a field beyond 64 bits. Bound it, or compile='never'."
+                )
                 raise InvalidModelError(message)
         return fields
 
@@ -109,12 +114,28 @@ class SearchRules:
 
     def explain(self, fields: NDArray[np.int64], error: Exception | None = None) -> NoReturn:
         """Raise the error of the rules in one of the positions on the stack, the deepest first."""
+        if isinstance(error, InvalidModelError):
+            raise error
         for row in fields[::-1]:
             state = self.build(row)
+            self._look_ahead(state)
             for choice in expand(self.rules, state).choices:
                 for successor, _ in choice.outcomes:
                     self.flatten(successor)
+                    self._look_ahead(successor)
+        if error is not None and not self.is_compiled:
+            raise error
         disagree("during the search", error)
+
+    def _look_ahead(self, state: Any) -> None:
+        """Ask the rules what only a search asks, so that what they raise names the place."""
+        game = self.rules.game
+        if game.is_terminal(state):
+            return
+        for name in ("value_range", "heuristic"):
+            for player in range(self.rules.num_players):
+                with Calling(name, state, player):
+                    method(game, name)(game, state, player)
 
 
 def search_rules(
@@ -184,7 +205,7 @@ def _tested(
 ) -> SearchRules | None:
     """Return the rules compiled, after a first call; None, after a warning, if that fails."""
     if layout is None or layout.is_leaf:
-        reason = f"its states ({state!r}) are not NamedTuples of ints and tuples of ints"
+        reason = f"its states ({shown(state)}) are not NamedTuples of ints and tuples of ints"
         fall_back(rules.game, reason, must=must)
         return None
     try:
@@ -273,29 +294,48 @@ def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> Sea
     def gamedp_decode(fields: NDArray[np.int64]) -> Any:
         return positions[int(fields[0])]
 
-    methods = {
-        name: _with_plain_numbers(method(rules.game, name), rules.game)
-        for name in (*ENTRY_METHODS, *SEARCH_DEFAULTS, *more)
-    }
+    methods = {name: _asked(rules, name) for name in (*ENTRY_METHODS, *SEARCH_DEFAULTS, *more)}
+    methods["player"] = rules.player
     game = python_types.SimpleNamespace(
         **methods, gamedp_decode=gamedp_decode, gamedp_flatten=gamedp_flatten
     )
     return SearchRules(rules, 1, game, _uncompiled(loop), False, flatten, build)
 
 
-def _with_plain_numbers(function: Callable[..., Any], game: Any) -> Callable[..., Any]:
+def _asked(rules: Rules, name: str) -> Callable[..., Any]:
     """Return a method of a game, to which a loop passes actions and players out of its arrays.
 
     Python's own integers do not overflow; one of numpy's would make all overflow that is computed
-    with it.
+    with it. What comes back must be numbers, and what is raised names the call.
     """
+    game, function = rules.game, method(rules.game, name)
 
     def call(*arguments: Any) -> Any:
-        return function(
-            game, *(value.item() if isinstance(value, np.generic) else value for value in arguments)
-        )
+        plain = [value.item() if isinstance(value, np.generic) else value for value in arguments]
+        with Calling(name, *plain):
+            answer = function(game, *plain)
+            if isinstance(answer, python_types.GeneratorType):
+                answer = list(answer)
+            if name in NUMBERS:
+                _check_number(rules, answer, name, plain)
+            elif name == "outcomes":
+                for pair in answer:
+                    if isinstance(pair[0], (str, bytes)):
+                        _check_number(rules, pair[0], name, plain)
+        return answer
 
     return call
+
+
+def _check_number(rules: Rules, answer: Any, name: str, arguments: list[Any]) -> None:
+    """Refuse an answer that is no number, as exploration words it where that asks, too."""
+    try:
+        as_real(answer)
+    except (TypeError, ValueError, OverflowError):
+        expand(rules, arguments[0])
+        words = ", ".join(map(shown, arguments))
+        message = f"{name}({words}) is {shown(answer)}; it must be one number."
+        raise InvalidModelError(message) from None
 
 
 def _uncompiled(loop: Callable[..., int]) -> Callable[..., int]:

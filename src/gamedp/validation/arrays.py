@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import InvalidModelError
+from gamedp.game import MOST_PLAYERS, as_real
 from gamedp.model import SUM_TOLERANCE
 from gamedp.validation.forms import (
     Rows,
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["checked_arrays"]
-
-MOST_PLAYERS = int(np.iinfo(np.int8).max)
 
 
 def checked_arrays(  # noqa: PLR0913 - they are what a model is
@@ -150,8 +149,8 @@ def _movers(
 
 def _constant_sum(constant_sum: float, num_players: int) -> float:
     try:
-        total = float(constant_sum)
-    except (TypeError, ValueError):
+        total = as_real(constant_sum)
+    except (TypeError, ValueError, OverflowError):
         total = math.nan
     if not math.isfinite(total):
         message = f"constant_sum is {constant_sum!r}; it must be a finite number."
@@ -207,8 +206,8 @@ def _start(
 def _start_pair(pair: Any) -> tuple[float, int]:
     try:
         chance, state = pair
-        chance = float(chance)
-    except (TypeError, ValueError):
+        chance = as_real(chance)
+    except (TypeError, ValueError, OverflowError):
         message = (
             f"initial contains {pair!r}; it must be one state, or a list of (probability, state) "
             "pairs."

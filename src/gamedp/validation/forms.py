@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError
+from gamedp.game import as_real
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,6 +69,12 @@ def how_many(bad: NDArray[np.bool_], of_what: str) -> str:
 
 def _as_array(name: str, values: Any, dimensions: tuple[int, ...]) -> NDArray[Any]:
     """Return `values` as an array of one of these numbers of dimensions."""
+    if isinstance(values, np.ma.MaskedArray):
+        message = (
+            f"{name} is a masked array, and what is masked has no number. Fill it first: "
+            f"{name}.filled(...)."
+        )
+        raise InvalidModelError(message)
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -99,6 +106,9 @@ def as_numbers(name: str, values: Any, dimensions: tuple[int, ...] = (1,)) -> Fl
     array = _as_array(name, values, dimensions)
     if array.dtype.kind in "iufO":
         try:
+            if array.dtype.kind == "O":
+                numbers = [as_real(item) for item in array.ravel().tolist()]
+                return np.array(numbers, np.float64).reshape(array.shape)
             return array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
             pass  # objects that are no numbers

@@ -1,0 +1,251 @@
+"""Rules that mislead: refused in words that name the place, before a wrong number comes out."""
+
+import math
+from typing import NamedTuple
+
+import attrs
+import numpy as np
+import pytest
+from numba import config
+
+import gamedp
+
+TIERS = ["never", "always"]
+compiling = pytest.mark.skipif(config.DISABLE_JIT, reason="with the JIT disabled nothing compiles")
+
+
+class Spot(NamedTuple):
+    """How many steps are left."""
+
+    left: int
+
+
+@attrs.frozen
+class Countdown:
+    """One step after the other, to the end."""
+
+    start: int = 5
+
+    def initial_state(self):
+        """Return the first state."""
+        return Spot(self.start)
+
+    def is_terminal(self, state):
+        """Say whether no step is left."""
+        return state.left == 0
+
+    def actions(self, state):
+        """Return the one action."""
+        return range(1)
+
+    def outcomes(self, state, action):
+        """Yield the next step."""
+        yield 1.0, Spot(state.left - 1)
+
+    def payoff(self, state, player):
+        """Return 1."""
+        return 1.0
+
+
+def odd(**members):
+    """Return a countdown with other members."""
+    return type("Odd", (Countdown,), members)()
+
+
+REFUSED = {
+    "a sum that is nan": ({"num_players": 2, "constant_sum": math.nan}, "constant_sum is nan"),
+    "a sum of text": ({"num_players": 2, "constant_sum": "1"}, "constant_sum is '1'"),
+    "2.7 players": ({"num_players": 2.7}, "num_players is 2.7; it must be an integer"),
+    "no players": ({"num_players": 0}, "num_players is 0; it must be an integer, 1 to 127"),
+    "nine tenths of a player": (
+        {"num_players": 2, "player": lambda self, state: 0.9},
+        "player(Spot(left=5)) is 0.9; it must be one player's number",
+    ),
+    "two players at once": (
+        {"num_players": 2, "player": lambda self, state: (0, 1)},
+        "player(Spot(left=5)) is (0, 1); one player moves at a time",
+    ),
+    "a payoff of text": (
+        {"payoff": lambda self, state, player: "7"},
+        "payoff(Spot(left=0), 0) is '7'; it must be one finite number",
+    ),
+    "a payoff that is masked": (
+        {"payoff": lambda self, state, player: np.ma.masked},
+        "payoff(Spot(left=0), 0) is masked; it must be one finite number",
+    ),
+    "a payoff beyond doubles": (
+        {"payoff": lambda self, state, player: 10**400},
+        "it must be one finite number",
+    ),
+    "a probability of text": (
+        {"outcomes": lambda self, state, action: [("1.0", Spot(state.left - 1))]},
+        "contain ('1.0', Spot(left=4)), which is not a (probability, state) pair",
+    ),
+    "a list as a state": (
+        {"initial_state": lambda self: [0, 5]},
+        "the initial states are [0, 5]. A list means (probability, state) pairs; if this is one",
+    ),
+    "a list in a state": (
+        {"initial_state": lambda self: (0, [5])},
+        "cannot be a state: unhashable type: 'list'",
+    ),
+    "no outcomes": (
+        {"outcomes": lambda self, state, action: iter(())},
+        "the outcomes of action 0 in Spot(left=5): outcomes yielded nothing",
+    ),
+    "nan in a state": (
+        {"initial_state": lambda self: (0, (1.0, math.nan))},
+        "(0, (1.0, nan)) holds nan, which is not equal to itself",
+    ),
+}
+
+
+@pytest.mark.parametrize("compile", ["never", "auto"])
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.filterwarnings("ignore::gamedp.CompilationWarning")
+def test_what_makes_no_sense_is_refused_in_words(name, compile):
+    members, words = REFUSED[name]
+    with pytest.raises(gamedp.InvalidModelError) as caught:
+        gamedp.compile(odd(**members), compile=compile)
+    assert words in str(caught.value)
+
+
+SEARCHERS = [gamedp.AlphaBeta(), gamedp.Expectiminimax(), gamedp.Minimax(), gamedp.MaxN()]
+
+
+@pytest.mark.parametrize("searcher", SEARCHERS, ids=lambda searcher: type(searcher).__name__)
+@pytest.mark.parametrize("name", ["nine tenths of a player", "a payoff of text", "2.7 players"])
+def test_searchers_refuse_it_too(name, searcher):
+    members, words = REFUSED[name]
+    with pytest.raises(gamedp.InvalidModelError) as caught:
+        searcher.search(odd(**members), compile="never")
+    assert words in str(caught.value)
+
+
+@compiling
+def test_a_player_that_numba_would_round_is_refused():
+    late = odd(
+        start=5,
+        num_players=2,
+        player=lambda self, state: 0.9 if state.left == 2 else 0.0,
+    )
+    words = r"player\(\) returns values of type float64|player\(Spot\(left=5\)\) is 0.0"
+    with pytest.raises((gamedp.InvalidModelError, gamedp.CompilationError), match=words):
+        gamedp.compile(late, compile="always")
+
+
+class Loose:  # noqa: PLW1641 - the very mistake that is tested
+    """A state that can be compared, but has no hash."""
+
+    def __init__(self, left):
+        self.left = left
+
+    def __eq__(self, other):
+        return self.left == other.left
+
+
+def test_equality_without_a_hash_is_named():
+    with pytest.raises(gamedp.InvalidModelError, match="Loose defines __eq__ without __hash__"):
+        gamedp.compile(odd(initial_state=lambda self: Loose(5)), compile="never")
+
+
+def test_masked_arrays_are_refused():
+    masked = np.ma.masked_array([1.0, 2.0], [False, True])
+    with pytest.raises(gamedp.InvalidModelError, match="rewards is a masked array"):
+        gamedp.Model.from_arrays([0, 1, 2], [0, 1, 2], [0, 1], [1.0, 1.0], rewards=masked)
+    with pytest.raises(gamedp.InvalidModelError, match="successors is a masked array"):
+        gamedp.Model.from_arrays(
+            [0, 1, 2], [0, 1, 2], np.ma.masked_array([0, 1], [False, True]), [1.0, 1.0]
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rewards": np.array(["7", 1], object)}, "rewards holds object; it must hold real"),
+        ({"constant_sum": "1", "num_players": 2}, "constant_sum is '1'"),
+        ({"initial": [("0.5", 0), (0.5, 1)]}, "initial contains"),
+        ({"num_players": 2.7}, "num_players is 2.7"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_text_is_no_number_in_arrays(options, words):
+    with pytest.raises(gamedp.InvalidModelError, match=words):
+        gamedp.Model.from_arrays([0, 1, 2], [0, 1, 2], [0, 1], [1.0, 1.0], **options)
+
+
+# What a limit says --------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Growing(Countdown):
+    """Play that never ends, in a field that grows."""
+
+    def outcomes(self, state, action):
+        """Yield the next number."""
+        yield 1.0, Spot(state.left + 1)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_limit_shows_what_grows(tier):
+    with pytest.raises(gamedp.LimitExceededError) as caught:
+        gamedp.compile(Growing(), compile=tier, max_states=500)
+    text = str(caught.value)
+    assert "still to explore" in text
+    late = [int(part.split(")")[0]) for part in text.split("Spot(left=")[1:]]
+    assert len(late) == 3
+    assert min(late) >= 500
+    assert "If a field grows without end, bound it" in text
+
+
+def test_long_texts_are_cut():
+    long = odd(
+        initial_state=lambda self: tuple(range(5000)),
+        is_terminal=lambda self, state: False,
+        outcomes=lambda self, state, action: [(0.5, state)],
+    )
+    with pytest.raises(gamedp.InvalidModelError) as caught:
+        gamedp.compile(long, compile="never")
+    assert "(0, 1, 2, 3" in str(caught.value)
+    assert "4998, 4999)" in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("left", [2**63, -(2**70)])
+def test_an_initial_state_beyond_64_bits_is_for_plain_python(left):
+    ends = odd(
+        initial_state=lambda self: Spot(left),
+        outcomes=lambda self, state, action: [(1.0, Spot(0))],
+    )
+    with pytest.warns(gamedp.CompilationWarning, match="has a field beyond 64 bits"):
+        assert gamedp.solve(ends).value() == 1.0
+    with pytest.raises(gamedp.CompilationError, match="has a field beyond 64 bits"):
+        gamedp.compile(ends, compile="always")
+
+
+# Rules that fail in a search ----------------------------------------------------------------------
+
+
+@attrs.frozen
+class Stumbling(Countdown):
+    """Estimates that fail near the end."""
+
+    at: int = 2
+    kind: int = 0
+
+    def heuristic(self, state, player):
+        """Divide by zero in one state."""
+        return 1.0 / (state.left - self.at) if self.kind == 0 else 0.0
+
+    def value_range(self, state, player):
+        """Divide by zero in one state."""
+        return -2.0, 2.0 + (1.0 / (state.left - self.at) if self.kind == 1 else 0.0)
+
+
+@pytest.mark.parametrize("searcher", SEARCHERS, ids=lambda searcher: type(searcher).__name__)
+@pytest.mark.parametrize("kind", [0, 1])
+def test_what_rules_raise_in_a_search_comes_through(searcher, kind):
+    with pytest.raises(ZeroDivisionError) as caught:
+        attrs.evolve(searcher, depth=3).search(Stumbling(kind=kind), compile="never")
+    method = ("heuristic", "value_range")[kind]
+    assert caught.value.__notes__ == [f"gamedp: raised by the rules in {method}(Spot(left=2), 0)"]

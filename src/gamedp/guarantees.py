@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ActionValue",
+    "Best",
     "Guarantee",
     "Statistics",
     "Status",
@@ -29,6 +30,10 @@ __all__ = [
     "opposite_bounds",
     "width_of",
 ]
+
+
+Best: TypeAlias = Literal["certain", "possible", "no"]
+"""Whether an action is best: proven, as far as the bounds can tell, or not."""
 
 
 class Status(enum.Enum):
@@ -92,6 +97,8 @@ class ActionValue:
         What player 0 can expect after it.
     lower, upper : float
         Bounds of that.
+    best : {"certain", "possible", "no"}
+        Whether it is best; see :meth:`gamedp.Solution.best_actions`.
     """
 
     action: int
@@ -99,6 +106,7 @@ class ActionValue:
     value: float
     lower: float
     upper: float
+    best: Best = "possible"
 
 
 def width_of(
@@ -151,17 +159,21 @@ def at_start(
     opposite: NDArray[np.float64],
     player: int = 0,
     outward: float | None = None,
+    *,
+    total: float | None = None,
 ) -> float:
     """Return the mean over the initial states; swapped ones read from the opposite bound.
 
-    Of two players' it is player 0's. Rounded to the next number, or `outward`.
+    Of two players' it is player 0's; their values add up to `total`, the constant sum if not
+    given. Rounded to the next number, or `outward`.
     """
     chances = model.initial_probabilities.tolist()
+    total = model.constant_sum if total is None else total
     numbers = []
     for state, chance in zip(model.initial_states.tolist(), chances, strict=True):
         column = (opposite if chance < 0 else array)[state]
         numbers.append(float(column if np.ndim(column) == 0 else column[player]))
-    return mean_of(numbers, chances, model.constant_sum, outward)
+    return mean_of(numbers, chances, total, outward)
 
 
 def mean_of(

@@ -26,6 +26,7 @@ __all__ = [
     "check_objective",
     "has_target",
     "resolved",
+    "sum_of_values",
 ]
 
 StateSet: TypeAlias = "Callable[[Any], bool] | Iterable[Any] | NDArray[np.bool_]"
@@ -211,6 +212,21 @@ def has_target(objective: Objective) -> bool:
     """Say whether an objective names states at which it ends."""
     until = getattr(objective, "until", None)
     return isinstance(objective, Reachability) or until is not None
+
+
+def sum_of_values(objective: Objective, constant_sum: float) -> float | None:
+    """Return what the values of two opponents add up to; None if that is no constant.
+
+    Payoffs add up to the constant sum, and rewards to zero. A payoff that is discounted, or that
+    some plays do not come to, leaves no constant. What one player reaches with some probability,
+    the other one prevents with the rest of it.
+    """
+    if isinstance(objective, Reachability):
+        return 1.0
+    if constant_sum == 0 or isinstance(objective, AverageReward):
+        return 0.0
+    total = isinstance(objective, TotalReward) and objective.until is None
+    return constant_sum if total else None
 
 
 def check_objective(objective: Any) -> None:

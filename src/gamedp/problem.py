@@ -55,18 +55,17 @@ class Problem:
         """Refuse numbers that no solver could work with; make sets of states masks."""
         check_finite(self.model)
         object.__setattr__(self, "objective", resolved(self.objective, self.model))
-        if self.model.has_swaps and has_target(self.objective):
+        swaps = self.model.has_swaps or (
+            self.model.num_players == 2 and bool((self.model.initial_probabilities < 0).any())
+        )
+        if swaps and has_target(self.objective):
             message = (
                 f"{type(self.objective).__name__} with targets does not go with players who change "
                 "places (canonical): one of them wants to reach a target, the other does not. Use "
                 "a game without canonical."
             )
             raise UnsupportedProblemError(message)
-        if (
-            self.model.constant_sum != 0
-            and self.model.has_swaps
-            and not isinstance(self.objective, TotalReward)
-        ):
+        if self.model.constant_sum != 0 and swaps and not isinstance(self.objective, TotalReward):
             message = (
                 f"{type(self.objective).__name__} does not go with constant_sum="
                 f"{self.model.constant_sum:g} and players who change places (canonical): a payoff "

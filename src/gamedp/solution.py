@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.choice_values import choice_values
 from gamedp.errors import UnknownStateError, UnsupportedProblemError
 from gamedp.guarantees import (
     ActionValue,
@@ -21,7 +22,8 @@ from gamedp.guarantees import (
     opposite_bounds,
     width_of,
 )
-from gamedp.objectives import AverageReward
+from gamedp.objectives import has_target, sum_of_values
+from gamedp.optimal_choices import OptimalChoices
 from gamedp.presentation import columns_of, html_table, in_short
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.certificate import Certificate, EquilibriumCertificate
+    from gamedp.guarantees import Best
     from gamedp.model import Model
     from gamedp.objectives import Objective
     from gamedp.symmetry import Counterparts
@@ -113,11 +116,14 @@ class Solution:
     distances: NDArray[np.int64] | None = None
     exact: tuple[Fraction | float, ...] | None = None
     biases: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    following: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None = None
+    tight: NDArray[np.bool_] | None = None
 
     def __attrs_post_init__(self) -> None:
         """Lock the arrays."""
         always = (self.values, self.lower, self.upper, self.policy)
-        for array in (*always, self.step_policies, self.distances, *(self.biases or ())):
+        others = (self.step_policies, self.distances, self.tight)
+        for array in (*always, *others, *(self.biases or ()), *(self.following or ())):
             if array is not None:
                 array.flags.writeable = False
 
@@ -135,14 +141,44 @@ class Solution:
         return html_table(self, "states")
 
     def _at(self, array: NDArray[np.float64], state: Hashable, player: int) -> tuple[float, bool]:
-        index, swapped = self.model.index(state)
+        index, swapped = self._index(state)
         if array.ndim > 1:
             return float(array[index, player]), False
         return float(array[index]), swapped ^ (player == 1)
 
+    def _index(self, state: Hashable) -> tuple[int, bool]:
+        """Return the index of a state's representative and whether the players are swapped."""
+        index, swapped = self.model.index(state)
+        self._check_side(state, index, swapped)
+        return index, swapped
+
+    def _check_side(self, state: Hashable, index: int, swapped: bool) -> None:
+        """Raise where the objective says nothing of a state whose players have changed places."""
+        if swapped and has_target(self.objective):
+            message = (
+                f"{type(self.objective).__name__} names its states as representatives, and "
+                f"{state!r} is represented by {self.model.state(index)!r} with the players' places "
+                "changed: it has no value of this objective. Ask for the representative."
+            )
+            raise UnsupportedProblemError(message)
+
+    @property
+    def _sum(self) -> float:
+        """What the values of two players add up to."""
+        total = sum_of_values(self.objective, self.model.constant_sum)
+        if total is None:
+            message = (
+                f"with constant_sum={self.model.constant_sum:g}, the values of the two players do "
+                f"not add up to a constant under {self.objective!r}: a payoff may count less, or "
+                "not at all. Ask for player 0, in states whose places are not changed "
+                "(canonical); or solve the game with the other player as player 0."
+            )
+            raise UnsupportedProblemError(message)
+        return total
+
     def _seen(self, number: float, other_side: bool) -> float:
         """Return a value of player 0's as the other player sees it, if so."""
-        return self.model.constant_sum - number if other_side else number
+        return self._sum - number if other_side else number
 
     def value(self, state: Hashable | None = None, player: int = 0) -> float:
         """Return what `player` can expect in `state`, or from the start.
@@ -154,23 +190,29 @@ class Solution:
         """
         check_player(self.model.num_players, player)
         if state is None:
-            mean = at_start(self.model, self.values, self.values, player)
+            mean = at_start(self.model, self.values, self.values, player, total=self._start_sum)
             return self._seen(mean, player == 1 and self.values.ndim == 1)
         return self._seen(*self._at(self.values, state, player))
+
+    @property
+    def _start_sum(self) -> float:
+        """The same for the start, where nobody asks for it unless some start is swapped."""
+        return self._sum if (self.model.initial_probabilities < 0).any() else 0.0
 
     def bounds(self, state: Hashable | None = None, player: int = 0) -> tuple[float, float]:
         """Return (lower, upper) of what `player` can expect in `state`, or from the start."""
         check_player(self.model.num_players, player)
         if state is None:
-            low = at_start(self.model, self.lower, self.upper, player, -math.inf)
-            high = at_start(self.model, self.upper, self.lower, player, math.inf)
+            total = self._start_sum
+            low = at_start(self.model, self.lower, self.upper, player, -math.inf, total=total)
+            high = at_start(self.model, self.upper, self.lower, player, math.inf, total=total)
             if player == 1 and self.lower.ndim == 1:
-                low, high = opposite_bounds(self.model.constant_sum, low, high)
+                low, high = opposite_bounds(self._sum, low, high)
         else:
             low, other_side = self._at(self.lower, state, player)
             high, _ = self._at(self.upper, state, player)
             if other_side:
-                low, high = opposite_bounds(self.model.constant_sum, low, high)
+                low, high = opposite_bounds(self._sum, low, high)
         return min(low, high), max(low, high)
 
     def exact_value(self, state: Hashable | None = None, player: int = 0) -> Fraction | float:
@@ -198,66 +240,85 @@ class Solution:
             )
             raise UnsupportedProblemError(message)
         check_player(self.model.num_players, player)
-        total = Fraction(self.model.constant_sum)
         if state is not None:
-            index, swapped = self.model.index(state)
+            index, swapped = self._index(state)
             number = self.exact[index]
-            return total - number if swapped ^ (player == 1) else number
+            return Fraction(self._sum) - number if swapped ^ (player == 1) else number
+        total = Fraction(self._start_sum)
         chances = [Fraction(chance) for chance in self.model.initial_probabilities.tolist()]
         numbers = [self.exact[index] for index in self.model.initial_states.tolist()]
         mean: Fraction | float = Fraction(0)
         for chance, number in zip(chances, numbers, strict=True):
             seen = total - number if chance < 0 else number
             mean += abs(chance) / sum(map(abs, chances)) * seen
-        return total - mean if player == 1 else mean
+        return Fraction(self._sum) - mean if player == 1 else mean
 
-    def best_actions(self, state: Hashable, tolerance: float = 0.0) -> list[int]:
-        """Return the actions in `state` that are best, as far as the values tell.
+    def best_actions(
+        self, state: Hashable, tolerance: float = 0.0, *, certain: bool = False
+    ) -> list[int]:
+        """Return the actions in `state` that may be best, or those that are for certain.
 
-        With more than two players, a finite horizon, or the long-run average (on which a single
-        step has no effect): the policy's one action. Where distances
-        are known, of equally good actions those after which the end is as far as it should be: to
-        wait is no way to win.
+        An action is best if a policy that always takes it in `state` can be worth the value of
+        `state`: so not one that merely waits, for ever, for what another would bring. All that the
+        bounds cannot tell apart may be best; after :class:`gamedp.ExactPolicyIteration`, ties are
+        ties, and what may be best is best. The policy's own action is always among them.
+
+        A finite horizon has all its steps to go. In the long run, a single step has no effect on
+        the average: of the actions with the best average after them, it is those that are best on
+        the way there, to within what the average is known (the policy's own alone, if the solution
+        has no `biases`). Where distances are known, of equally good actions those after which the
+        end is as far as it should be. Where the total is infinite, those that bring the policy to
+        what it earns without end. With more than two players, the policy's own.
 
         Parameters
         ----------
         state
-            A state with choices.
+            A state; nothing is best where the game is over.
         tolerance : float
             Actions that are worse by at most this much count as best, too.
+        certain : bool
+            Whether to leave out what may be worse, by the bounds. Then the list may be empty.
 
         Raises
         ------
         InvalidModelError
             If the state is not symmetric to its representative, as `canonical` says it is.
-        """
-        is_average = isinstance(self.objective, AverageReward)
-        if self.values.ndim > 1 or self.step_policies is not None or is_average:
-            chosen = self.best_action(state)
-            return [] if chosen is None else [chosen]
-        index, swapped, pairs = self._choices(state)
-        if not pairs:
-            return []
-        actions = self._action_values(state, swapped, pairs)
-        player = int(self.model.players[index])
-        wants_most = (player == 0) == (self.objective.optimum == "max")
-        sign = 1.0 if wants_most ^ swapped else -1.0
-        most = max(sign * action.value for action in actions)
-        best = [
-            (action, choice)
-            for (action, choice), entry in zip(pairs, actions, strict=True)
-            if sign * entry.value >= most - tolerance
-        ]
-        if self.distances is not None and tolerance <= 0 and self.distances[index] >= 0:
-            # Rounding may set equal values apart; then those that seem best are all that is known.
-            best = [pair for pair in best if self._is_nearer_the_end(index, pair[1])] or best
-        return [action for action, _ in best]
 
-    def _is_nearer_the_end(self, index: int, choice: int) -> bool:
-        """Say whether the one successor of a state's choice is one step nearer to the end."""
-        assert self.distances is not None  # noqa: S101 - for the type checker
-        successor = self.model.successors[self.model.transition_offsets[choice]]
-        return bool(self.distances[successor] == self.distances[index] - 1)
+        Examples
+        --------
+        Whoever stakes everything on even chances, or one at a time, wins as often:
+
+        >>> import gamedp
+        >>> model = gamedp.Model.from_arrays(
+        ...     [0, 0, 1, 3, 4, 4], [0, 2, 4, 6, 8], [0, 2, 1, 3, 0, 4, 2, 4], [0.5] * 8,
+        ...     payoffs=[0.0, 1.0],
+        ... )
+        >>> gamedp.solve(model).best_actions(2)
+        [0, 1]
+        >>> exact = gamedp.solve(model, solver=gamedp.ExactPolicyIteration())
+        >>> exact.best_actions(2, certain=True)
+        [0, 1]
+        """
+        wanted = ("certain",) if certain else ("certain", "possible")
+        index, swapped, pairs = self._choices(state)
+        self._check_side(state, index, swapped)
+        standings = self._standings(index, tolerance)
+        first = int(self.model.choice_offsets[index])
+        return [action for action, choice in pairs if standings[choice - first] in wanted]
+
+    def _standings(self, index: int, tolerance: float = 0.0) -> list[Best]:
+        """Say of each choice of a state whether it is best."""
+        first, end = self.model.choice_offsets[index : index + 2].tolist()
+        unknown = self.step_policies is not None and self.following is None and self.tight is None
+        if self.values.ndim == 1 and not unknown:
+            return self._optimal_choices.of_state(index, tolerance)
+        own: Best = "certain" if end - first == 1 else "possible"
+        return [own if choice == self.policy[index] else "no" for choice in range(first, end)]
+
+    @functools.cached_property
+    def _optimal_choices(self) -> OptimalChoices:
+        """What tells best choices from others; it looks at all states at once, if it has to."""
+        return OptimalChoices(self)
 
     def actions(self, state: Hashable) -> list[int]:
         """Return the actions in `state`, in the game's order; none where the game is over.
@@ -369,14 +430,18 @@ class Solution:
         return None if steps < 0 else steps
 
     def action_values(self, state: Hashable) -> list[ActionValue]:
-        """Return for each action in `state` what player 0 can expect after it.
+        """Return for each action in `state` what player 0 can expect after it, by the objective.
 
-        For the long-run average: the average after this one step.
+        So rewards do not count where only reaching a target does, and where the objective has
+        ended, every action is worth what the state is. For a finite horizon: with all steps to go.
+        For the long-run average: the average after this one step. A total that is infinite both
+        ways, by different outcomes of an action, has bounds that say nothing.
 
         Raises
         ------
         UnsupportedProblemError
-            With more than two players, and for a finite horizon: such values are not kept.
+            With more than two players, or if the solver keeps no values for the steps of a finite
+            horizon.
         InvalidModelError
             If the state is not symmetric to its representative, as `canonical` says it is.
         UnknownStateError
@@ -385,41 +450,20 @@ class Solution:
         if self.values.ndim > 1:
             message = "action values are for one and two players; with more, see best_action()."
             raise UnsupportedProblemError(message)
-        if self.step_policies is not None:
-            message = "action values of a finite horizon are not kept; see best_action()."
-            raise UnsupportedProblemError(message)
-        _, swapped, pairs = self._choices(state)
-        return self._action_values(state, swapped, pairs)
-
-    def _action_values(
-        self, state: Hashable, swapped: bool, pairs: list[tuple[int, int]]
-    ) -> list[ActionValue]:
-        """Return what actions are worth, each given with the choice that does the same."""
-        model = self.model
-        discount = getattr(self.objective, "discount", 1.0)
-        counts = 0.0 if isinstance(self.objective, AverageReward) else 1.0
+        index, swapped, pairs = self._choices(state)
+        self._check_side(state, index, swapped)
+        first, end = self.model.choice_offsets[index : index + 2].tolist()
+        rows = np.column_stack(choice_values(self, first, end)).tolist()
+        standings = self._standings(index)
         entries = []
         for action, choice in pairs:
-            row = slice(
-                int(model.transition_offsets[choice]), int(model.transition_offsets[choice + 1])
-            )
-            weights = discount * model.probabilities[row]
-            targets = model.successors[row]
-            swap = -float(weights[weights < 0].sum())
-            constant = counts * float(model.rewards[choice]) + model.constant_sum * swap
-            size = abs(constant) + float(np.abs(weights) @ np.abs(self.values[targets]))
-            # Rounding of this very sum, and of the probabilities; exact for a sure step.
-            exact = len(targets) == 1 and abs(weights[0]) == 1 and constant == 0
-            slack = 0.0 if exact else (len(targets) + 8) * 2.0**-53 * size
-            numbers = [constant + float(weights @ self.values[targets])]
-            for one, other, sign in ((self.lower, self.upper, -1), (self.upper, self.lower, 1)):
-                worst = np.where(weights < 0, other[targets], one[targets])
-                numbers.append(constant + float(weights @ worst) + sign * slack)
+            value, low, high = rows[choice - first]
             if swapped:
-                ends = opposite_bounds(model.constant_sum, *numbers[1:])
-                numbers = [model.constant_sum - numbers[0], *ends]
-            name = str(action) if model.rules is None else model.rules.action_name(state, action)
-            entries.append(ActionValue(action, name, *numbers))
+                value = self._sum - value
+                low, high = opposite_bounds(self._sum, low, high)
+            rules = self.model.rules
+            name = str(action) if rules is None else rules.action_name(state, action)
+            entries.append(ActionValue(action, name, value, low, high, standings[choice - first]))
         return entries
 
     def principal_variation(self, state: Hashable | None = None, length: int = 100) -> list[Any]:

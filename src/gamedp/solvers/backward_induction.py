@@ -178,7 +178,10 @@ class BackwardInduction:
         step_policies = room_for_policies(model, objective.horizon)
         first_choices = model.choice_offsets[:-1]
         values, errors = run.values, run.errors
+        following = None
         for step in range(objective.horizon):
+            if step == objective.horizon - 1:
+                following = (values, *outward(values, errors))
             new_values, new_errors = values.copy(), errors.copy()
             proofs.step_jit(run.rows, values, errors, new_values, new_errors, run.policy)
             values, errors = new_values, new_errors
@@ -187,7 +190,7 @@ class BackwardInduction:
             run.reporter.report(step + 1, objective.horizon, f"{step + 1:,} steps to go")
         run.values, run.errors = values, errors
         solution = run.solution(self)
-        return attrs.evolve(solution, step_policies=step_policies)
+        return attrs.evolve(solution, step_policies=step_policies, following=following)
 
     def _max_n(
         self, problem: Problem, tolerance: float, progress: ProgressCallback | None

@@ -127,9 +127,12 @@ class ExactPolicyIteration:
         require(self, problem)
         reporter = Reporter(progress, "solve")
         work = Work(self, problem, tolerance, reporter)
+        following = None
         try:
             if isinstance(problem.objective, FiniteHorizon):
                 values, policy, step_policies = work.finite_horizon(problem.objective.horizon)
+                if work.following is not None:
+                    following = _enclosed(problem, tuple(map(as_fraction, work.following)))
             else:
                 values, policy = work.best_policies()
                 step_policies = None
@@ -150,7 +153,14 @@ class ExactPolicyIteration:
         # No finer bounds are possible, and the numbers themselves are there: so this is no error.
         close = width_of(numbers[1], numbers[2]) <= tolerance
         status = Status.SOLVED if close else Status.ROUNDING
-        return attrs.evolve(solution, exact=exact, status=status, step_policies=step_policies)
+        return attrs.evolve(
+            solution,
+            exact=exact,
+            status=status,
+            step_policies=step_policies,
+            following=following,
+            tight=work.tight,
+        )
 
     def _unfinished(self, problem: Problem, work: Work, status: Status) -> Solution:
         """Return what is known in doubles, for the error that says so."""
@@ -195,6 +205,10 @@ class Work:
     ----------
     policies : int
         How many linear systems were solved.
+    tight : (C,) bool
+        When the values are known: whether a choice is worth exactly what its state is.
+    following : list or None
+        For a finite horizon, then: the values with one step fewer to go.
     """
 
     def __init__(
@@ -211,6 +225,8 @@ class Work:
         self.reporter = reporter
         self.numbers = RationalModel.of(problem.model)
         self.policies = 0
+        self.tight = np.zeros(problem.model.num_choices, np.bool_)
+        self.following: list[Value] | None = None
         self._rough: Solution | None = None
         self._given = guess
 
@@ -257,6 +273,7 @@ class Work:
                 better = np.where(stuck & contest.improver, via, policy)
                 if (better == policy).all():
                     reply = contest.answer(answer, via)
+                    self.tight = game.tight(values)[: self.problem.model.num_choices]
                     return values[:states], np.where(contest.improver, policy, reply)[:states]
             policy = better
             values, answer = game.best_answer(policy)
@@ -286,7 +303,7 @@ class Work:
         values = [self.numbers.payoffs.get(state, zero) for state in range(model.num_states)]
         for step in range(horizon):
             self.check_limits()
-            following = list(values)
+            self.following, following = values, list(values)
             for state in np.flatnonzero(counts).tolist():
                 first = int(model.choice_offsets[state])
                 results = [
@@ -294,6 +311,7 @@ class Work:
                 ]
                 following[state] = max(results) if wants_most[state] else min(results)
                 place = results.index(following[state])
+                self.tight[first : first + counts[state]] = [r == following[state] for r in results]
                 policy[state] = first + place
                 step_policies[step, state] = place
             values = following
@@ -375,12 +393,18 @@ class _Game:
         return better
 
     def best_choices(self, values: list[Value], states: Flags) -> Flags:
-        """Say which choices of some states are worth what the state is; (C,)."""
+        """Say which choices of some states are worth what the state is, if that is finite; (C,)."""
+        return self.tight(values, states & np.isfinite(_floats(values)))
+
+    def tight(self, values: list[Value], states: Flags | None = None) -> Flags:
+        """Say which choices of some states, or of all, are worth what the state is; (C,)."""
         best = np.zeros(self.contest.model.num_choices, np.bool_)
-        for state in np.flatnonzero(states & np.isfinite(_floats(values))).tolist():
+        some = range(len(self.choices) - 1) if states is None else np.flatnonzero(states).tolist()
+        for state in some:
+            value = values[state]
             for choice in range(self.choices[state], self.choices[state + 1]):
                 result = self.result(choice, values)
-                best[choice] = not is_infinite(result) and result == values[state]
+                best[choice] = is_infinite(result) == is_infinite(value) and result == value
         return best
 
     def best_answer(self, policy: Integers) -> tuple[list[Value], Integers]:

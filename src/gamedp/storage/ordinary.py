@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["SOLUTION_ARRAYS", "describe", "restore"]
 
-SOLUTION_ARRAYS = ("values", "lower", "upper", "policy", "step_policies", "distances")
+SOLUTION_ARRAYS = ("values", "lower", "upper", "policy", "step_policies", "distances", "tight")
 
 BIASES = ("bias_lower", "bias_upper")
+
+FOLLOWING = ("following_values", "following_lower", "following_upper")
 
 
 def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -38,6 +40,8 @@ def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]
     own = {name: getattr(solution, name) for name in SOLUTION_ARRAYS}
     if solution.biases is not None:
         own |= dict(zip(BIASES, solution.biases, strict=True))
+    if solution.following is not None:
+        own |= dict(zip(FOLLOWING, solution.following, strict=True))
     arrays = arrays_of_model(solution.model)
     arrays |= {name: array for name, array in own.items() if array is not None}
     if solution.exact is not None:
@@ -55,13 +59,15 @@ def restore(
     shapes |= {
         "policy": shapes["players"],
         "distances": shapes["players"],
-        **dict.fromkeys((*SETS, *BIASES), shapes["players"]),
+        **dict.fromkeys((*SETS, *BIASES, *FOLLOWING), shapes["players"]),
+        "tight": shapes["action_labels"],
         "step_policies": (length(arrays, "step_policies"), *shapes["players"]),
         "exact": (length(arrays, "exact"),),
     }
     check_arrays(folder, arrays, content["arrays"], shapes)
     model = restore_model(folder, content, arrays, game_of(folder, content["game"], game))
     biases = tuple(arrays[name] for name in BIASES if name in arrays)
+    following = tuple(arrays[name] for name in FOLLOWING if name in arrays)
     return restore_result(
         folder,
         content,
@@ -70,6 +76,7 @@ def restore(
         model=model,
         exact=_exact_values(folder, arrays, model.num_states),
         biases=biases if len(biases) == len(BIASES) else None,
+        following=following if len(following) == len(FOLLOWING) else None,
         **{name: arrays.get(name) for name in SOLUTION_ARRAYS},
     )
 

@@ -11,8 +11,9 @@ import attrs
 import numpy as np
 
 import gamedp
+from gamedp.testing.advice import Advice
 from gamedp.testing.complaints import Complaints, check_value
-from gamedp.testing.exact import exact_choice_values, exact_values
+from gamedp.testing.exact import exact_values
 
 __all__ = ["SolverReport", "check_solver", "small_problems"]
 
@@ -59,7 +60,9 @@ def check_solver(
 
     Checks that the solver is a value: hashed, pickled, frozen; that `supports` gives a reason for
     what it refuses, and `solve` raises UnsupportedProblemError then; that proven bounds contain the
-    exact value and are as close as was asked; that the policy's choices are optimal as far as the
+    exact value and are as close as was asked; that action values contain the exact ones; that the
+    best actions are those of the exact values and others that the bounds cannot tell from them, and
+    the certain ones among them no others; that the policy's choices are optimal as far as the
     bounds can tell, and where play may go on for ever, that the policy gets what it is said to;
     that the model is left as it was; and that it says the same again.
 
@@ -249,11 +252,14 @@ class _Trial:
                 )
         if getattr(objective, "horizon", 1) == 0:
             return
-        worth = exact_choice_values(model, objective, draw=self.draw)
         # What is best by values that are off by a width is off by two of them at most.
         slack = 2 * Fraction(solution.width)
-        finite = [abs(number) for number in worth if abs(number) != math.inf]
+        advice = Advice.of(solution, truth, slack, self.draw)
+        worth = advice.worth
+        finite = [abs(number) for number in worth if math.isfinite(number)]
         slack += Fraction(1, 10**12) * max(finite, default=Fraction(0))
+        for kind, words in attrs.evolve(advice, slack=slack).complaints():
+            self._add(kind, words)
         for state, choice in enumerate(solution.policy.tolist()):
             best = truth[state]
             if choice >= 0 and worth[choice] != best and abs(worth[choice] - best) > slack:

@@ -6,8 +6,9 @@ linear algebra. Good for some dozens of states.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +19,7 @@ from gamedp.testing.averages import long_run
 from gamedp.testing.enumeration import Missed, Number, best_of_all
 from gamedp.testing.rows import Row, evaluated, worth_of
 
-__all__ = ["exact_choice_values", "exact_from", "exact_values"]
+__all__ = ["exact_choice_values", "exact_committed_values", "exact_from", "exact_values"]
 
 
 def exact_values(
@@ -80,6 +81,21 @@ def exact_values(
     ([Fraction(0, 1), Fraction(-1, 1)], [Fraction(-1, 1), Fraction(-1, 1)])
     """
     objective = gamedp.TotalReward() if objective is None else objective
+    if policy is None:
+        return _solved(model, objective, draw)
+    if isinstance(objective, gamedp.FiniteHorizon):
+        message = "a policy that does not count the steps has no values for a finite horizon."
+        raise gamedp.UnsupportedProblemError(message)
+    return _solved(model, objective, draw, lambda rows: _keep_to(rows, model, policy, player))
+
+
+def _solved(
+    model: gamedp.Model,
+    objective: Any,
+    draw: float | None,
+    restrict: Callable[[list[list[Row]]], None] | None = None,
+) -> list[Any]:
+    """Return the exact values of a model, of which some choices may be taken away before."""
     if model.num_players > 2:
         message = "exact values are for one or two players."
         raise gamedp.UnsupportedProblemError(message)
@@ -89,12 +105,9 @@ def exact_values(
         getattr(objective, "until", None) is not None
     )
     if isinstance(objective, gamedp.FiniteHorizon):
-        if policy is not None:
-            message = "a policy that does not count the steps has no values for a finite horizon."
-            raise gamedp.UnsupportedProblemError(message)
         return _after_steps(rows, maximise, known, objective.horizon)[: model.num_states]
-    if policy is not None:
-        _keep_to(rows, model, policy, player)
+    if restrict is not None:
+        restrict(rows)
     if isinstance(objective, gamedp.AverageReward):
         return long_run(rows[: model.num_states], maximise[: model.num_states], model)
     if discount < 1 or (model.structure.always_ends and not has_target):
@@ -144,6 +157,47 @@ def exact_choice_values(
         for state, choices in enumerate(rows[: model.num_states])
         for row in choices
     ]
+
+
+def exact_committed_values(
+    model: gamedp.Model, objective: Any = None, *, draw: float | None = None
+) -> list[Any]:
+    """Return for every choice what its state is worth if its mover always takes that choice there.
+
+    A choice is best exactly if that is the value of the state. It is less than
+    :func:`exact_choice_values` where the choice comes back to the state, and to take it once is
+    another thing than to wait for ever. For a finite horizon, the two are the same.
+
+    Parameters and errors are those of :func:`exact_values`.
+
+    Returns
+    -------
+    list of Fraction
+        C numbers.
+
+    Examples
+    --------
+    To wait is worth as much as to go, if one goes some time:
+
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays([0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], payoffs=[0.5])
+    >>> exact_choice_values(model)
+    [Fraction(1, 2), Fraction(1, 2)]
+    >>> exact_committed_values(model)
+    [Fraction(0, 1), Fraction(1, 2)]
+    """
+    objective = gamedp.TotalReward() if objective is None else objective
+    if isinstance(objective, gamedp.FiniteHorizon):
+        return exact_choice_values(model, objective, draw=draw)
+    found = []
+    for state, (first, end) in enumerate(itertools.pairwise(model.choice_offsets.tolist())):
+        for place in range(end - first):
+
+            def restrict(rows: list[list[Row]], state: int = state, place: int = place) -> None:
+                rows[state] = [rows[state][place]]
+
+            found.append(_solved(model, objective, draw, restrict)[state])
+    return found
 
 
 def _enumerated(

@@ -1,0 +1,106 @@
+"""Holds the action values and the best actions of a solution against exact ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import attrs
+
+import gamedp
+from gamedp.testing.exact import exact_choice_values, exact_committed_values
+
+__all__ = ["Advice"]
+
+
+@attrs.frozen(eq=False)
+class Advice:
+    """A solution with proven bounds, and what its choices are worth exactly.
+
+    Attributes
+    ----------
+    solution : Solution
+    truth : list of Fraction
+        S exact values.
+    worth : list of Fraction
+        C exact values, if play is at its best after the choice.
+    committed : list of Fraction or None
+        C exact values, if the mover always takes the choice in its state; None if not computable.
+    slack : Fraction
+        How much worse an action may be that counts as best.
+    """
+
+    solution: gamedp.Solution
+    truth: list[Any]
+    worth: list[Any]
+    committed: list[Any] | None
+    slack: Fraction
+
+    @classmethod
+    def of(
+        cls, solution: gamedp.Solution, truth: list[Any], slack: Fraction, draw: float | None
+    ) -> Advice:
+        """Compute what is needed to judge a solution whose exact values are known."""
+        model, objective = solution.model, solution.objective
+        worth = exact_choice_values(model, objective, draw=draw)
+        endless = (gamedp.TotalReward, gamedp.Reachability, gamedp.AverageReward)
+        committed: list[Any] | None = worth
+        if isinstance(objective, endless) and not model.structure.always_ends:
+            try:
+                committed = exact_committed_values(model, objective, draw=draw)
+            except gamedp.UnsupportedProblemError:  # of policies that nobody takes
+                committed = None
+        return cls(solution, truth, worth, committed, slack)
+
+    def complaints(self) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong, as (kind, what and where)."""
+        offsets = self.solution.model.choice_offsets.tolist()
+        for index in range(self.solution.model.num_states):
+            choices = range(offsets[index], offsets[index + 1])
+            if choices:
+                state = self.solution.model.state(index)
+                for kind, words in self._of_state(index, state, choices):
+                    yield kind, f"in state {state!r}: {words}"
+
+    def _of_state(self, index: int, state: Any, choices: range) -> Iterator[tuple[str, str]]:
+        solution = self.solution
+        entries = solution.action_values(state)
+        for entry, choice in zip(entries, choices, strict=True):
+            worth = self.worth[choice]
+            inside = entry.lower <= entry.value <= entry.upper
+            if not inside or not (entry.lower <= worth <= entry.upper or math.isnan(worth)):
+                words = f"action {entry.action} is worth {_number(worth)}, not {entry.value!r} "
+                yield "action_values", f"{words}({entry.lower!r} to {entry.upper!r})"
+        maybe = solution.best_actions(state)
+        certain = solution.best_actions(state, certain=True)
+        listed = [entry.action for entry in entries if entry.best != "no"]
+        if listed != maybe or set(certain) - set(maybe) or solution.best_action(state) not in maybe:
+            yield "best_actions", f"{certain}, {maybe}, {listed} and the policy do not agree"
+        for entry, choice in zip(entries, choices, strict=True):
+            yield from self._of_action(index, choice, entry.action in maybe, entry.best)
+
+    def _of_action(
+        self, index: int, choice: int, listed: bool, best: str
+    ) -> Iterator[tuple[str, str]]:
+        if self.committed is None:
+            return
+        solution, value, got = self.solution, self.truth[index], self.committed[choice]
+        label = int(solution.model.action_labels[choice])
+        gap = Fraction(0) if got == value else abs(got - value)
+        if listed and gap > self.slack:
+            words = f"action {label} counts as best and brings {_number(got)}"
+            yield "best_actions", f"{words}; the value is {_number(value)}"
+        if best == "certain" and gap > 0:
+            yield "best_actions", f"action {label} is not best, and said to be for certain"
+        # Of equally good actions, a few may be named where there is more to choose them by.
+        by_more = solution.distances is not None or isinstance(
+            solution.objective, gamedp.AverageReward
+        )
+        if gap == 0 and not listed and not by_more and abs(value) != math.inf:
+            yield "best_actions", f"action {label} is as good as any, and missing"
+
+
+def _number(number: Any) -> str:
+    return repr(float(number))

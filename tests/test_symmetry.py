@@ -197,11 +197,15 @@ def test_a_finite_horizon(steps):
         if plain.is_terminal(state) or steps == 0:
             assert action is None
             continue
-        worth = plain.reward(state, action, 0) + sum(
-            chance * before.value(following) for chance, following in plain.outcomes(state, action)
-        )
-        assert worth == pytest.approx(other.value(state), abs=1e-12)
-        assert one.best_actions(state) == [action]
+        worth = {
+            each: plain.reward(state, each, 0)
+            + sum(chance * before.value(after) for chance, after in plain.outcomes(state, each))
+            for each in plain.actions(state)
+        }
+        most = pytest.approx(other.value(state), abs=1e-12)
+        best = [each for each, number in worth.items() if number == most]
+        assert action in best
+        assert one.best_actions(state) == other.best_actions(state) == best
 
 
 def test_the_principal_variation_of_a_horizon_counts_the_steps():

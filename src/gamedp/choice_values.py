@@ -86,6 +86,7 @@ def choice_values(solution: Solution, first: int, end: int) -> ChoiceValues:
         for numbers, outward in ((lower, -np.inf), (upper, np.inf)):
             totals = constants + np.add.reduceat(weights * numbers, starts)
             exact = sure & _adds_up(constants, weights[starts] * numbers[starts])
+            exact |= np.logical_or.reduceat(np.isinf(numbers), starts)
             moved = np.nextafter(totals + np.copysign(slack, outward), outward)
             bounds.append(_defined(np.where(exact, totals, moved), outward))
         totals = constants + np.add.reduceat(weights * values, starts)

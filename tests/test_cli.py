@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import types
 import warnings
 from importlib.metadata import EntryPoint, entry_points, version
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk
 
 import gamedp
+from gamedp import registry
 from gamedp.cli import lists, main, watch
 from gamedp.cli.parameters import make, settings_of
 from gamedp.cli.texts import assignments, kind_of, notation, read, written
@@ -371,12 +373,18 @@ class TestQuery:
         assert (code, out) == (1, "")
         assert "manifest.json" in err
 
-    def test_saved_own_game(self, run_json, folder):
+    def test_saved_own_game(self, run, run_json, folder):
         run_json("solve", "own_rules.py:Flips", "--set=most=2", "--save=kept", "--compile=never")
         del sys.modules["own_rules"]
         sys.path.remove(str(folder))
-        facts = run_json("query", "kept", "--state", "heads=0")
+        code, _, err = run("query", "kept", "--state", "heads=0")
+        assert (code, err.count("\n")) == (1, 1)
+        assert "Flips of module own_rules is not registered" in err
+        assert "--game file.py:ClassName" in err
+        query = ["query", "kept", "--state", "heads=0", "--game", "own_rules.py:Flips"]
+        facts = run_json(*query, "--set=most=2")
         assert facts["parameters"] == {"most": 2, "prize": 1.0}
+        assert "most differs" in run(*query, "--set=most=3")[2]
 
     def test_saved_arrays(self, run_json, folder):
         model = gamedp.Model.from_arrays(
@@ -642,6 +650,47 @@ class TestLists:
         assert code == 0
         assert out.startswith("good ")
         assert err.startswith("gamedp: warning: bad is left out: ModuleNotFoundError")
+
+    @pytest.mark.parametrize(
+        ("text", "word"),
+        [
+            ("raise SystemExit('enough')", "SystemExit: enough"),
+            ("1 / 0", "ZeroDivisionError: division by zero"),
+            ("class Game:\n    def __init__(self): raise KeyError('no')", "KeyError: 'no'"),
+            ("", "AttributeError"),
+        ],
+    )
+    def test_a_plugin_that_fails_is_named_and_harms_no_other(
+        self, text, word, run, monkeypatch, folder
+    ):
+        (folder / "failing_plugin.py").write_text(text)
+        monkeypatch.syspath_prepend(str(folder))
+        points = {
+            "bad": EntryPoint("bad", "failing_plugin:Game", lists.GAMES),
+            "good": EntryPoint("good", "gamedp.games.matches:Nim", lists.GAMES),
+        }
+        monkeypatch.setattr(registry, "registered", lambda group: points)
+        monkeypatch.setattr(lists, "registered", lambda group: points)
+        try:
+            code, out, err = run("games")
+            assert code == 0
+            assert out.startswith("good ")
+            assert f"gamedp: warning: bad is left out: {word}" in err
+            code, out, err = run("solve", "bad")
+            assert code != 0
+            assert "bad" in err
+            assert err.count("\n") == 1
+            assert run("solve", "good", "--set", "heaps=1,2", "--compile=never")[0] == 0
+        finally:
+            sys.modules.pop("failing_plugin", None)
+
+    def test_a_plugin_does_not_take_the_name_of_a_built_in_game(self, monkeypatch, caplog):
+        own = entry_points(group=registry.GAMES)
+        other = EntryPoint("wubbel", "aaa_other:Game", registry.GAMES)
+        object.__setattr__(other, "dist", types.SimpleNamespace(name="aaa-other"))
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [other, *own])
+        assert registry.registered(registry.GAMES)["wubbel"].value == "gamedp.games.wubbel:Wubbel"
+        assert "'wubbel' is registered twice; gamedp.games.wubbel:Wubbel counts" in caplog.text
 
     def test_explain(self, run):
         code, out, err = run("explain", "matches", "--compile", "never")

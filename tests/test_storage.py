@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import attrs
@@ -15,15 +16,19 @@ import numpy as np
 import pytest
 
 import gamedp
+from gamedp import registry
 from gamedp.errors import DamagedFileError, InvalidParameterError, UnknownNameError
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.model import ARRAYS
 from gamedp.objectives import Discounted, FiniteHorizon, Reachability, TotalReward
+from gamedp.registry import GAMES, SOLVERS
 from gamedp.solution import Guarantee, Solution, Statistics, Status
 from gamedp.states import ObjectTable, PackedTable
 from gamedp.storage import folder as folders
 from gamedp.storage.ordinary import SOLUTION_ARRAYS
+
+OWN_GAMES = ("Words", "Countdown", "Weighted", "Remembering")
 
 
 @attrs.frozen
@@ -97,6 +102,22 @@ class ByHand:
         raise NotImplementedError  # it is only saved and read again, never asked to solve
 
 
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch):
+    """Register the games and the solver of this file, as an installed package would."""
+    known = registry.registered
+    own = {
+        GAMES: [*(f"{__name__}:{name}" for name in OWN_GAMES), "edited_rules:Climb"],
+        SOLVERS: [f"{__name__}:ByHand"],
+    }
+
+    def more(group):
+        points = [EntryPoint(value, value, group) for value in own.get(group, ())]
+        return known(group) | {point.name: point for point in points}
+
+    monkeypatch.setattr(registry, "registered", more)
+
+
 def by_hand(model, **changes):
     """Put a solution together whose numbers mean nothing."""
     shape = (model.num_states, model.num_players)[: 2 if model.num_players > 2 else 1]
@@ -134,6 +155,12 @@ def walk(num_states=5, num_players=1):
         payoffs=np.full((1, num_players), 2.0 * (num_players == 1)),
         num_players=num_players,
     )
+
+
+def with_arrays(model, **arrays):
+    """Return a model with other arrays, which need not belong together."""
+    fields = {field.name: getattr(model, field.name) for field in attrs.fields(gamedp.Model)}
+    return gamedp.Model.unchecked(**(fields | arrays))
 
 
 SOLUTIONS = {
@@ -455,11 +482,11 @@ def test_foreign_folders_are_refused_in_words(case, tmp_path):
         ),
         ({"step_policies": np.zeros((3, 5), np.int8)}, "holds int8 of shape (3, 5); step_policies"),
         (
-            {"model": attrs.evolve(walk(), rewards=np.zeros(7))},
+            {"model": with_arrays(walk(), rewards=np.zeros(7))},
             "holds float64 of shape (7,); rewards must hold float64 of shape (4,).",
         ),
         (
-            {"model": attrs.evolve(walk(), choice_offsets=np.zeros((2, 2), int))},
+            {"model": with_arrays(walk(), choice_offsets=np.zeros((2, 2), int))},
             "holds int64 of shape (2, 2); choice_offsets must hold int64 of shape (2,).",
         ),
     ],
@@ -627,7 +654,7 @@ def test_a_parameter_that_cannot_be_written_down(tmp_path):
     with pytest.raises(UnknownNameError) as caught:
         gamedp.load(tmp_path)
     assert "cannot be made from its fields: some of them cannot be written" in str(caught.value)
-    assert f"Pass it: gamedp.load({str(tmp_path)!r}, game=...)." in str(caught.value)
+    assert f"Pass it: gamedp.load({str(tmp_path)!r}, game=...), or --game" in str(caught.value)
     same(solution, gamedp.load(tmp_path, game=Weighted()))
     with pytest.raises(DamagedFileError, match="gives another model"):
         gamedp.load(tmp_path, game=Weighted(weight=hash))
@@ -642,16 +669,21 @@ def test_a_game_of_a_function_must_be_passed(tmp_path):
 
     solution = by_hand(compiled(Local(length=2)))
     solution.save(tmp_path)
-    with pytest.raises(UnknownNameError, match=r"Local of module .* cannot be imported"):
+    with pytest.raises(UnknownNameError, match=r"Local of module .* is not registered"):
         gamedp.load(tmp_path)
     same(solution, gamedp.load(tmp_path, game=Local(length=2)))
 
 
-def test_a_solver_that_is_gone(tmp_path):
-    SOLUTIONS["objects"]().save(tmp_path)
-    rewrite(tmp_path, lambda content: content["solver"].update({"class": "math:Solver"}))
-    with pytest.raises(UnknownNameError, match="needs a class that cannot be had: Solver of"):
-        gamedp.load(tmp_path)
+def test_a_solver_that_is_not_registered_is_told_by_name(tmp_path):
+    solution = SOLUTIONS["objects"]()
+    solution.save(tmp_path)
+    rewrite(tmp_path, lambda content: content["solver"].update({"class": "subprocess:Popen"}))
+    loaded = gamedp.load(tmp_path)
+    assert loaded.solver.name == "subprocess:Popen"
+    assert loaded.solver.options["tolerance"] == 0.25
+    same(solution, attrs.evolve(loaded, solver=solution.solver))
+    loaded.save(tmp_path / "again")
+    assert gamedp.load(tmp_path / "again").solver == loaded.solver
 
 
 # Rules that change, in a module that is edited
@@ -875,8 +907,10 @@ def test_a_game_of_another_script_must_be_passed(module, tmp_path):
     run(SAVE, module.path, tmp_path / "saved")
     with pytest.raises(UnknownNameError) as caught:
         gamedp.load(tmp_path / "saved")
-    assert "Climb of module __main__ cannot be imported" in str(caught.value)
-    assert f"Pass it: gamedp.load({str(tmp_path / 'saved')!r}, game=...)." in str(caught.value)
+    assert "Climb of module __main__ is not registered" in str(caught.value)
+    assert f"Pass it: gamedp.load({str(tmp_path / 'saved')!r}, game=...), or --game" in str(
+        caught.value
+    )
     solution = gamedp.load(tmp_path / "saved", game=module.game(goal=5))
     start = module.game(goal=5).initial_state()
     assert 5 < solution.value(start) < 6

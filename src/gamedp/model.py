@@ -107,8 +107,19 @@ class Model:
     seconds: Mapping[str, float] = attrs.field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        """Lock the arrays."""
+        """Refuse arrays that compiled loops would read beyond; lock them."""
+        from gamedp.validation import check_model  # noqa: PLC0415 - only needed here
+
+        check_model(self)
         self._lock()
+
+    @classmethod
+    def unchecked(cls, **fields: Any) -> Model:
+        """Make a model of arrays that gamedp itself has just put together; nothing is checked."""
+        model = cls.__new__(cls)
+        defaults = {"num_players": 1, "constant_sum": 0.0, "states": None, "rules": None}
+        model.__setstate__({**defaults, "seconds": {}, **fields})
+        return model
 
     def _lock(self) -> None:
         for name in ARRAYS:

@@ -2,15 +2,18 @@
 
 A number, a string, a truth value or None is itself; a tuple is a list; what else there is, is a
 table with a tag. An object is its class's place and name, with the arguments that make it.
+
+A text may come from anyone. It is never a reason to import a module: whoever decodes says which
+classes may be made, by a function from names to classes.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import enum
-import importlib
 import json
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 import numpy as np
@@ -20,7 +23,47 @@ from gamedp.errors import UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["decode", "decode_object", "encode", "encode_object", "is_unwritable"]
+__all__ = [
+    "Known",
+    "class_path",
+    "decode",
+    "decode_object",
+    "encode",
+    "encode_object",
+    "is_unwritable",
+    "near",
+    "nothing",
+]
+
+Known: TypeAlias = "Callable[[str], type | None]"
+"""Returns the class of a name ``"module:Class"`` if it may be made, else None."""
+
+
+def nothing(_path: str) -> None:
+    """Know no class at all."""
+
+
+def near(kind: type) -> Known:
+    """Return what knows the classes of a class's own module and package, as parts of its objects.
+
+    Only what has been imported, and is made of declared fields or is an enumeration.
+    """
+    home = kind.__module__
+    package = home.rpartition(".")[0]
+
+    def known(path: str) -> type | None:
+        module, _, name = path.partition(":")
+        if module != home and not (package and module.startswith(f"{package}.")):
+            return None
+        found: Any = sys.modules.get(module)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        is_part = isinstance(found, type) and (
+            _has_declared_fields(found) or issubclass(found, enum.Enum)
+        )
+        return found if is_part else None
+
+    return known
 
 
 def encode(value: Any) -> Any:
@@ -45,7 +88,7 @@ def encode(value: Any) -> Any:
         return [encode(item) for item in value]
     if _has_declared_fields(kind):
         return {
-            "class": _path(kind),
+            "class": class_path(kind),
             "fields": {name: encode(item) for name, item in _fields(value).items()},
         }
     return _encode_tagged(value)
@@ -58,20 +101,27 @@ def _encode_tagged(value: Any) -> dict[str, Any]:
     if kind is dict:
         return {"dict": [[encode(key), encode(item)] for key, item in value.items()]}
     if isinstance(value, enum.Enum):
-        return {"enum": _path(kind), "member": value.name}
+        return {"enum": class_path(kind), "member": value.name}
     if kind is np.ndarray and value.dtype.kind in "biuf" and value.itemsize <= 8:
         return {"array": value.tolist(), "dtype": value.dtype.str, "shape": list(value.shape)}
     message = f"a {kind.__name__} cannot be written down"
     raise TypeError(message)
 
 
-def decode(encoded: Any) -> Any:
+def decode(encoded: Any, known: Known = nothing) -> Any:
     """Return the value that `encode` has encoded.
+
+    Parameters
+    ----------
+    encoded
+        What JSON has.
+    known : callable, optional
+        Says which classes and enumerations may be in it; none if not given.
 
     Raises
     ------
     UnknownNameError
-        If a class cannot be found.
+        If a class is not known.
 
     Examples
     --------
@@ -79,22 +129,26 @@ def decode(encoded: Any) -> Any:
     (1, [2.5, 'three'])
     """
     if isinstance(encoded, list):
-        return tuple(decode(item) for item in encoded)
+        return tuple(decode(item, known) for item in encoded)
     if not isinstance(encoded, dict):
         return encoded
     if "class" in encoded:
-        return decode_object(encoded, _has_declared_fields)
-    return _decode_tagged(encoded)
+        return decode_object(encoded, known)
+    return _decode_tagged(encoded, known)
 
 
-def _decode_tagged(encoded: dict[str, Any]) -> Any:
+def _decode_tagged(encoded: dict[str, Any], known: Known) -> Any:
     if "list" in encoded:
-        return [decode(item) for item in encoded["list"]]
+        return [decode(item, known) for item in encoded["list"]]
     if "dict" in encoded:
-        return {decode(key): decode(item) for key, item in encoded["dict"]}
+        return {decode(key, known): decode(item, known) for key, item in encoded["dict"]}
     if "enum" in encoded:
-        return _find(encoded["enum"], lambda kind: issubclass(kind, enum.Enum))[encoded["member"]]
-    return np.array(encoded["array"], encoded["dtype"]).reshape(encoded["shape"])
+        return _find(encoded["enum"], known)[encoded["member"]]
+    dtype = np.dtype(encoded["dtype"])
+    if dtype.kind not in "biuf":
+        message = f"an array of {dtype} cannot be read"
+        raise TypeError(message)
+    return np.array(encoded["array"], dtype).reshape(encoded["shape"])
 
 
 def encode_object(value: Any) -> dict[str, Any]:
@@ -105,22 +159,33 @@ def encode_object(value: Any) -> dict[str, Any]:
             fields[name] = encode(item)
         except TypeError:
             fields[name] = {"unwritable": type(item).__name__}
-    return {"class": _path(type(value)), "fields": fields}
+    return {"class": class_path(type(value)), "fields": fields}
 
 
-def decode_object(encoded: dict[str, Any], is_right: Callable[[type], bool]) -> Any:
-    """Return an object of the class that is named, if `is_right` says that it may be made.
+def decode_object(encoded: dict[str, Any], known: Known) -> Any:
+    """Return an object of the class that is named.
+
+    Parameters
+    ----------
+    encoded : dict
+    known : callable
+        Says whether its class may be made. Its fields may have parts of the classes beside it.
 
     Raises
     ------
     UnknownNameError
-        If there is no such class, or it does not make the same object of the fields.
+        If the class is not known, or does not make the same object of the fields.
     """
-    kind = _find(encoded["class"], is_right)
+    kind = _find(encoded["class"], known)
+    beside = near(kind)
     reason = "some of them cannot be written down"
     if not any(is_unwritable(item) for item in encoded["fields"].values()):
+        fields = {
+            name: decode(item, lambda path: known(path) or beside(path))
+            for name, item in encoded["fields"].items()
+        }
         try:
-            value = kind(**{name: decode(item) for name, item in encoded["fields"].items()})
+            value = kind(**fields)
         except (TypeError, ValueError) as error:
             reason = str(error)
         else:
@@ -165,21 +230,16 @@ def _is_named_tuple(kind: Any) -> bool:
     return issubclass(kind, tuple) and hasattr(kind, "_fields")
 
 
-def _path(kind: type) -> str:
+def class_path(kind: type) -> str:
+    """Return the name of a class in files, ``"module:Class"``."""
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
-def _find(path: str, is_right: Callable[[type], bool]) -> Any:
-    """Import the class that ``"module:name"`` names, and check that it is of the right sort."""
-    module, _, name = path.partition(":")
-    try:
-        found: Any = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except Exception as error:  # a module may fail in any way
-        message = f"{name} of module {module} cannot be imported ({error})."
-        raise UnknownNameError(message) from error
-    if not isinstance(found, type) or not is_right(found):
-        message = f"{name} of module {module} is something else now."
+def _find(path: Any, known: Known) -> Any:
+    """Return the class of a name, if it may be made."""
+    found = known(path) if isinstance(path, str) else None
+    if found is None:
+        module, _, name = str(path).partition(":")
+        message = f"{name} of module {module} is not registered, and files do not import anything."
         raise UnknownNameError(message)
     return found

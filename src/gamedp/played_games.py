@@ -5,15 +5,16 @@ from __future__ import annotations
 import functools
 import json
 import math
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gamedp.errors import DamagedFileError, UnsupportedProblemError
+from gamedp.errors import DamagedFileError, UnknownNameError, UnsupportedProblemError
+from gamedp.files import write_whole
 from gamedp.game import Rules
-from gamedp.plain import decode, decode_object, encode, encode_object
+from gamedp.plain import Known, decode, decode_object, encode, encode_object, near
 from gamedp.playing import Line
+from gamedp.registry import GAMES, class_named
 
 if TYPE_CHECKING:
     from gamedp.playing import GameRecord
@@ -51,12 +52,8 @@ def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> No
             raise UnsupportedProblemError(message) from None
         fields = ("actions", "outcomes", "payoffs")
         lines.append({"start": start} | {name: getattr(record, name) for name in fields})
-    beside = path.with_name(path.name + ".part")
-    with beside.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(line) + "\n" for line in lines)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    write_whole(path, lambda file: file.write(text.encode()))
 
 
 def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord]]:
@@ -66,7 +63,8 @@ def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord
     ----------
     path : str or Path
     game : optional
-        What was played; made as the file says if not given.
+        What was played. If not given, it is the registered game that the file names: a file never
+        makes anything be imported that is not registered.
 
     Returns
     -------
@@ -78,7 +76,7 @@ def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord
     DamagedFileError
         If the file is none of these, or a game cannot have gone by the rules as it says.
     UnknownNameError
-        If the class of the game cannot be found.
+        If the game is not registered, and not given.
     """
     path = Path(path)
     head, *rest = _lines(path)
@@ -86,12 +84,13 @@ def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord
         message = f"{path} does not hold games that this version of gamedp has written."
         raise DamagedFileError(message)
     if game is None:
-        game = decode_object(head["game"], lambda _kind: True)
+        game = _game_of(path, head.get("game"))
     rules = Rules(game)
+    known = _classes_of_states(rules)
     records = []
     for number, entry in enumerate(rest, 1):
         try:
-            records.append(_again(rules, entry))
+            records.append(_again(rules, entry, known))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             message = f"game {number} in {path} does not go by the rules of {game!r}: {error}"
             raise DamagedFileError(message) from error
@@ -111,9 +110,30 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _again(rules: Rules, entry: dict[str, Any]) -> GameRecord:
+def _game_of(path: Path, encoded: Any) -> Any:
+    """Return the game that a file names, if it is registered."""
+    try:
+        return decode_object(encoded, lambda name: class_named(GAMES, name))
+    except UnknownNameError as error:
+        message = (
+            f"the game in {path} cannot be had: {error} Pass it: "
+            f"gamedp.load_games({str(path)!r}, game=...)."
+        )
+        raise UnknownNameError(message) from error
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        message = f"{path} is damaged, or does not say which game it holds: {error!r}"
+        raise DamagedFileError(message) from error
+
+
+def _classes_of_states(rules: Rules) -> Known:
+    """Return what knows the classes that a state may be of: those beside the game's own."""
+    homes = [near(type(rules.game)), *(near(type(state)) for _, state in rules.initial())]
+    return lambda path: next(filter(None, (known(path) for known in homes)), None)
+
+
+def _again(rules: Rules, entry: dict[str, Any], known: Known) -> GameRecord:
     """Return a game that was kept, played again; raise ValueError where that cannot be."""
-    line = Line(rules, [decode(entry["start"])], earned=[0.0] * rules.num_players)
+    line = Line(rules, [decode(entry["start"], known)], earned=[0.0] * rules.num_players)
     for action, outcome in zip(entry["actions"], entry["outcomes"], strict=True):
         state = line.states[-1]
         if line.is_over or action not in line.choices():

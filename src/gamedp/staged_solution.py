@@ -341,7 +341,7 @@ def _restricted(
     lengths = np.diff(stage.transition_offsets)
     transitions = np.repeat(kept, lengths)
     ends = stage.terminals[reached[stage.terminals]]
-    part = Model(
+    part = Model.unchecked(
         choice_offsets=np.concatenate([[0], np.cumsum(counts[reached])]),
         transition_offsets=np.concatenate([[0], np.cumsum(lengths[kept])]),
         successors=numbers[stage.successors[transitions]],

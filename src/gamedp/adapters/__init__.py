@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.adapters.parts import Parts, assemble
 from gamedp.errors import InvalidParameterError
+from gamedp.files import write_whole
 
 if TYPE_CHECKING:
     from gamedp.adapters.writing import Ends
@@ -25,19 +26,26 @@ FORMATS: dict[str, Format] = {".umb": "umb", ".drn": "drn", ".tra": "prism"}
 # What a format needs is imported when it is asked for: one file takes no part of the others.
 
 
-def _read(path: Path, kind: Format) -> Parts:
+UNPACKED = 1 << 30
+"""Bytes that any file may unpack to; a large one may unpack to `RATIO` times its own size."""
+
+RATIO = 20
+
+
+def _read(path: Path, kind: Format, max_bytes: float | None) -> Parts:
     """Read a file of a format."""
+    most = max(UNPACKED, RATIO * path.stat().st_size) if max_bytes is None else int(max_bytes)
     if kind == "umb":
         from gamedp.adapters.umb import read_umb  # noqa: PLC0415
 
-        return read_umb(path)
+        return read_umb(path, most)
     if kind == "drn":
         from gamedp.adapters.drn import read_drn  # noqa: PLC0415
 
         return read_drn(path)
     from gamedp.adapters.prism import read_prism  # noqa: PLC0415
 
-    return read_prism(path)
+    return read_prism(path, most)
 
 
 def _writers(path: Path, kind: Format, parts: Parts) -> dict[Path, Callable[[BinaryIO], object]]:
@@ -76,6 +84,7 @@ def load_model(
     *,
     format: Format | None = None,  # noqa: A002 - the word that everyone expects
     coalition: Iterable[str | int] | None = None,
+    max_bytes: float | None = None,
 ) -> LoadedModel:
     """Read a model from a file of another tool.
 
@@ -99,6 +108,9 @@ def load_model(
     coalition : iterable of str or int, optional
         For a game: the players who together are player 0, by name or number; all others are
         player 1. Needed with more than two players; with two, the first is player 0 if not given.
+    max_bytes : float, optional
+        What a file may unpack to: a few kilobytes could fill the memory. 1 GiB, or 20 times the
+        size of the file if that is more, if not given.
 
     Returns
     -------
@@ -113,6 +125,8 @@ def load_model(
         intervals, or hidden states.
     InvalidParameterError
         If the format is not known.
+    LimitExceededError
+        If it unpacks to more than `max_bytes`.
     OSError
         If the file cannot be read.
 
@@ -148,7 +162,7 @@ def load_model(
     >>> folder.cleanup()
     """
     path = Path(path)
-    return assemble(_read(path, _format(path, format)), coalition)
+    return assemble(_read(path, _format(path, format), max_bytes), coalition)
 
 
 def save_model(
@@ -215,16 +229,4 @@ def save_model(
 
     parts = parts_of(path, model, labels, rewards, ends)
     for file, writer in _writers(path, kind, parts).items():
-        _replace(file, writer)
-
-
-def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file beside, and put it in its place when it is complete."""
-    from gamedp.storage.folder import sync, write_beside  # noqa: PLC0415 - not for reading
-
-    try:
-        beside, _ = write_beside(path.parent, path.name, write)
-        beside.replace(path)
-    finally:
-        path.with_name(f"{path.name}.gamedp-tmp").unlink(missing_ok=True)
-    sync(path.parent)
+        write_whole(file, writer)

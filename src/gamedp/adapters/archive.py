@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from gamedp.errors import DamagedFileError, InvalidModelError
+from gamedp.errors import DamagedFileError, InvalidModelError, LimitExceededError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-__all__ = ["INDEX", "Archive", "bits_of", "damaged", "unsupported", "write_archive"]
+__all__ = [
+    "INDEX",
+    "Archive",
+    "bits_of",
+    "damaged",
+    "too_large",
+    "unsupported",
+    "write_archive",
+]
 
 INDEX = "index.json"
 
@@ -48,6 +56,32 @@ MAGIC: dict[bytes, Callable[..., BinaryIO]] = {
 """What a compressed file begins with, and what opens it."""
 
 
+class _Metered:
+    """Passes on what is read of a stream, until it is more than there may be."""
+
+    def __init__(self, stream: BinaryIO, path: Path, most: int) -> None:
+        self._stream = stream
+        self._path = path
+        self._most = most
+        self._seen = 0
+
+    def read(self, size: int) -> bytes:
+        content = self._stream.read(size)
+        self._seen += len(content)
+        if self._seen > self._most:
+            raise too_large(self._path, "unpacks to", self._most)
+        return content
+
+
+def too_large(path: Path, does: str, most: int) -> LimitExceededError:
+    """Return the error for a small file that would fill the memory."""
+    message = (
+        f"{path} {does} more than {most:,} bytes. If that is as it should be, allow more: "
+        "max_bytes=1e10, or --max-bytes 1e10 on the command line."
+    )
+    return LimitExceededError(message, states=0, choices=0, transitions=0)
+
+
 def _uncompressed(path: Path) -> BinaryIO:
     """Open an archive, compressed or not."""
     with path.open("rb") as file:
@@ -66,18 +100,24 @@ class Archive:
     path : Path
     wanted : callable
         Says of the name of a file whether it is to be kept.
+    most : int
+        How many bytes it may unpack to.
 
     Raises
     ------
     DamagedFileError
         If this is not an archive, or not a whole one.
+    LimitExceededError
+        If it unpacks to more.
     """
 
-    def __init__(self, path: Path, wanted: Callable[[str], bool]) -> None:
+    def __init__(self, path: Path, wanted: Callable[[str], bool], most: int) -> None:
         self.path = path
+        self.most = most
         self._files: dict[str, bytes] = {}
         try:
-            with _uncompressed(path) as stream:
+            with _uncompressed(path) as file:
+                stream: Any = _Metered(file, path, most)
                 # As a stream: a compressed file would be read from the beginning for each member.
                 with tarfile.open(fileobj=stream, mode="r|") as tar:
                     for member in tar:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import attrs
 import numpy as np
 
+from gamedp.adapters.archive import too_large
 from gamedp.adapters.parts import CHOICES, STATES, TRANSITIONS, Parts, offsets_of
 from gamedp.adapters.text import TextFile, write_lines
 from gamedp.adapters.writing import INITIAL
@@ -117,7 +118,7 @@ class _Table:
             raise self.file.damaged(len(self.file.lines), message)
 
 
-def read_prism(path: Path) -> Parts:
+def read_prism(path: Path, most: int) -> Parts:
     """Read a file of transitions, and those beside it that go with it.
 
     Raises
@@ -145,6 +146,8 @@ def read_prism(path: Path) -> Parts:
     states = int(max(sources.max(initial=-1), targets.max(initial=-1))) + 1
     if not is_dialect:
         states = _states(table, states)
+    if states * 8 > most:
+        raise too_large(path, f"has {states:,} states, which take", most)
     order = np.lexsort((choices, sources))
     sources, choices = sources[order], choices[order]
     begins = np.flatnonzero(

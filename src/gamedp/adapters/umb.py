@@ -12,7 +12,15 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from gamedp.adapters.archive import INDEX, Archive, bits_of, damaged, unsupported, write_archive
+from gamedp.adapters.archive import (
+    INDEX,
+    Archive,
+    bits_of,
+    damaged,
+    too_large,
+    unsupported,
+    write_archive,
+)
 from gamedp.adapters.parts import CHOICES, STATES, TRANSITIONS, Parts
 from gamedp.adapters.valuations import VALUES, read_variables, write_variables
 
@@ -40,7 +48,7 @@ def _is_wanted(name: str) -> bool:
     )
 
 
-def read_umb(path: Path) -> Parts:
+def read_umb(path: Path, most: int) -> Parts:
     """Read a file.
 
     Raises
@@ -50,7 +58,7 @@ def read_umb(path: Path) -> Parts:
     InvalidModelError
         If it holds a model of another kind.
     """
-    archive = Archive(path, _is_wanted)
+    archive = Archive(path, _is_wanted, most)
     system = _system(archive)
     counts = {
         name: _count(archive, system, name)
@@ -112,6 +120,9 @@ def _count(archive: Archive, system: dict[str, Any], name: str) -> int:
     number = system.get(name)
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= LARGEST:
         raise damaged(archive, f"has {name} {number!r} in {INDEX}, which must be a number")
+    if number * 8 > archive.most:  # what has no file of its own takes memory all the same
+        does = f"has {number:,} {name.removeprefix('#')}, which take"
+        raise too_large(archive.path, does, archive.most)
     return number
 
 

@@ -31,14 +31,13 @@ def explain(
 ) -> None:
     """Say how a game, or a model in a file, is built, which solver is chosen for it, and why."""
     if is_model_file(game):
-        if settings or explore != EXPLORE:
-            message = f"{game} is a file: what makes a game, or builds its model, is not for it."
+        if settings:
+            message = f"{game} is a file: what makes a game is not for it."
             raise InvalidParameterError(message)
         from gamedp.cli.models import question_about  # noqa: PLC0415 - games do not need it
 
-        question = question_about(
-            gamedp.load_model(game, coalition=file.coalition), file, objective
-        )
+        loaded = gamedp.load_model(game, coalition=file.coalition, max_bytes=explore.for_file())
+        question = question_about(loaded, file, objective)
         print(gamedp.explain(question.model, question.objective))
         return
     file.refuse()

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import gamedp
 from gamedp.cli.parameters import make
 from gamedp.errors import (
     GamedpError,
@@ -22,7 +23,7 @@ from gamedp.game import REQUIRED
 from gamedp.registry import GAMES, find, registered
 from gamedp.staged_game import STAGED_REQUIRED, is_staged
 
-__all__ = ["is_model_file", "is_saved", "look_in", "make_game", "make_ordinary_game"]
+__all__ = ["is_model_file", "is_saved", "load_saved", "make_game", "make_ordinary_game"]
 
 
 def make_game(name: str, texts: Iterable[str]) -> Any:
@@ -76,6 +77,26 @@ def is_saved(name: str) -> bool:
     return Path(name).is_dir() and name not in registered(GAMES)
 
 
+def load_saved(folder: str, game: str | None, settings: Iterable[str] | None) -> Any:
+    """Load a saved solution.
+
+    Parameters
+    ----------
+    folder : str
+    game : str or None
+        What it is the solution of, if that is not a registered game: ``path/to/file.py:ClassName``
+        or ``package.module:ClassName``. A folder never makes anything be imported by itself.
+    settings : iterable of str or None
+        The parameters of that game.
+    """
+    if game is not None:
+        return gamedp.load(folder, game=make_game(game, settings or ()))
+    if settings:
+        message = f"{folder} is solved already: --set goes with --game, for a game of your own."
+        raise InvalidParameterError(message)
+    return gamedp.load(folder)
+
+
 def is_model_file(name: str) -> bool:
     """Say whether GAME is a file, other than one of Python: a model of another tool."""
     suffix = Path(name).suffix
@@ -122,7 +143,7 @@ def _games_of(module: ModuleType) -> list[str]:
 
 def _module(name: str) -> ModuleType:
     """Import a module, also from the directory that the command was started in."""
-    look_in(Path.cwd())
+    _look_in(Path.cwd())
     try:
         found = importlib.util.find_spec(name)
     except ModuleNotFoundError:  # of the package that it should be in
@@ -140,7 +161,7 @@ def _module_of_file(path: Path) -> ModuleType:
     if not path.is_file():
         message = f"there is no file {path}."
         raise UnknownNameError(message)
-    look_in(path.parent)
+    _look_in(path.parent)
     found = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
     if found is None or found.origin != str(path):
         message = f"{path} cannot be imported as a module called {path.stem}; rename the file."
@@ -149,7 +170,7 @@ def _module_of_file(path: Path) -> ModuleType:
     return module
 
 
-def look_in(folder: Path) -> None:
+def _look_in(folder: Path) -> None:
     """Let modules be imported from a folder, before all others."""
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
@@ -162,7 +183,7 @@ def _loaded(name: str, load: Callable[[], Any]) -> Any:
         return load()
     except GamedpError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         *_, (frame, line) = traceback.walk_tb(error.__traceback__)
         place = (
             "" if isinstance(error, SyntaxError) else f" ({frame.f_code.co_filename}, line {line})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import Parameter
 
@@ -13,6 +13,9 @@ from gamedp.cli.parameters import REQUIRED, settings_of, values_of
 from gamedp.cli.report import print_json
 from gamedp.cli.texts import notation, written
 from gamedp.registry import GAMES, SEARCHERS, SOLVERS, registered
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["games", "searchers", "solvers"]
 
@@ -47,27 +50,32 @@ def _entries(group: str) -> list[dict[str, Any]]:
     entries = []
     for name, point in registered(group).items():
         try:
-            kind = point.load()
-        except Exception as error:  # noqa: BLE001 - one broken plugin must not hide the others
+            entries.append(_entry(name, point))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the others are unharmed
             message = f"{name} is left out: {type(error).__name__}: {error}"
             print("gamedp: warning:", " ".join(message.split()), file=sys.stderr)
-            continue
-        first_line = (inspect.getdoc(kind) or "").partition("\n")[0]
-        summary = re.sub(r" \[\d+\]_", "", first_line)  # without references to literature
-        defaults = _defaults(kind)
-        settings = [
-            {
-                "name": setting.name,
-                "type": notation(setting.kind),
-                "required": setting.default is REQUIRED,
-                "default": defaults[setting.name],
-            }
-            for setting in settings_of(kind).values()
-        ]
-        entries.append(
-            {"name": name, "class": point.value, "summary": summary, "parameters": settings}
-        )
     return entries
+
+
+def _entry(name: str, point: EntryPoint) -> dict[str, Any]:
+    kind = point.load()
+    first_line = (inspect.getdoc(kind) or "").partition("\n")[0]
+    defaults = _defaults(kind)
+    settings = [
+        {
+            "name": setting.name,
+            "type": notation(setting.kind),
+            "required": setting.default is REQUIRED,
+            "default": defaults[setting.name],
+        }
+        for setting in settings_of(kind).values()
+    ]
+    return {
+        "name": name,
+        "class": point.value,
+        "summary": re.sub(r" \[\d+\]_", "", first_line),  # without references to literature
+        "parameters": settings,
+    }
 
 
 def _defaults(kind: type) -> dict[str, Any]:

@@ -13,7 +13,6 @@ import gamedp
 from gamedp.adapters import LoadedModel
 from gamedp.cli import report
 from gamedp.cli.options import (
-    ExploreOptions,
     FileOptions,
     Method,
     ObjectiveOptions,
@@ -58,11 +57,9 @@ def solve_file(
     GamedpError
         If the file or the options make no sense, or the solver stops too early.
     """
-    if method.explore != ExploreOptions():
-        message = "the options for building a model are for games; a file has its model."
-        raise InvalidParameterError(message)
+    max_bytes = method.explore.for_file()
     method.objective.name()  # what contradicts is said before a large file is read
-    loaded = gamedp.load_model(name, coalition=file.coalition)
+    loaded = gamedp.load_model(name, coalition=file.coalition, max_bytes=max_bytes)
     question = question_about(loaded, file, method.objective)
     failure = None
     try:
@@ -141,14 +138,13 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
 
 
 def model_with_digest(
-    name: str, objective: gamedp.Objective, digest: str, coalition: list[str] | None
+    loaded: LoadedModel, objective: gamedp.Objective, digest: str
 ) -> tuple[Model, dict[str, str]]:
     """Return the model in a file that a certificate is of, and words for its objective.
 
     The model has those of the file's rewards with which it has the digest; it is as it is if it
     never has. The words say which rewards these are, and by which labels sets of states are known.
     """
-    loaded = gamedp.load_model(name, coalition=coalition)
     words = {}
     for option in attrs.fields(type(objective)):
         value = getattr(objective, option.name)

@@ -35,6 +35,7 @@ __all__ = [
     "Method",
     "ObjectiveOptions",
     "OutputOptions",
+    "SavedGame",
     "SolverOptions",
     "StateTexts",
 ]
@@ -60,6 +61,15 @@ GameName: TypeAlias = Annotated[
 GameSettings: TypeAlias = Annotated[
     list[str] | None,
     Parameter(name="--set", help="A parameter of the game, name=value; as often as needed."),
+]
+
+SavedGame: TypeAlias = Annotated[
+    str | None,
+    Parameter(
+        name="--game",
+        help="For a saved solution: the game it is of, if that is a class of your own, as in "
+        "`path/to/file.py:ClassName`, with its parameters by --set.",
+    ),
 ]
 
 StateTexts: TypeAlias = Annotated[
@@ -213,13 +223,20 @@ class ExploreOptions:
         Stop with an error after so many seconds of looking for states.
     max_bytes : float
         Stop with an error before the model takes so much memory; nine tenths of what is free if
-        not given.
+        not given. For a model in a file: what it may unpack to, 1 GiB if not given.
     """
 
     compile: Literal["auto", "always", "never"] = "auto"
     max_states: float | None = None
     max_seconds: float | None = None
     max_bytes: float | None = None
+
+    def for_file(self) -> float | None:
+        """Return what a file may unpack to; refuse the options that are for games alone."""
+        if attrs.evolve(self, max_bytes=None) != ExploreOptions():
+            message = "the options for building a model are for games; a file has its model."
+            raise InvalidParameterError(message)
+        return self.max_bytes
 
     def keywords(self) -> dict[str, Any]:
         """Return what is set, as keywords of :func:`gamedp.solve` and :func:`gamedp.compile`."""

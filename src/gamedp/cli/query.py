@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Hashable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import is_saved, look_in, make_game
-from gamedp.cli.options import METHOD, OUTPUT, Fresh, GameSettings, Method, OutputOptions
+from gamedp.cli.games import is_saved, load_saved, make_game
+from gamedp.cli.options import (
+    METHOD,
+    OUTPUT,
+    Fresh,
+    GameSettings,
+    Method,
+    OutputOptions,
+    SavedGame,
+)
 from gamedp.cli.positions import picture_of, position_of, starts_of
 from gamedp.cli.solve import solved
 from gamedp.errors import InvalidParameterError, UnknownStateError
@@ -37,6 +44,7 @@ def query(
     *,
     state: list[str] | None = None,
     inside: list[str] | None = None,
+    rules: SavedGame = None,
     settings: GameSettings = None,
     fresh: Fresh = False,
     method: Method = METHOD,
@@ -57,19 +65,20 @@ def query(
     """
     failure = None
     if is_saved(game):
-        if settings or fresh or method != METHOD:
+        if fresh or method != METHOD:
             message = (
-                f"{game} is solved already: --set, --fresh and the options of solving do not go "
-                "with it."
+                f"{game} is solved already: --fresh and the options of solving do not go with it."
             )
             raise InvalidParameterError(message)
-        look_in(Path.cwd())  # where the game may be that it is the solution of
-        solution = gamedp.load(game)
+        solution = load_saved(game, rules, settings)
         place = _place(solution.model.rules or solution.model, state or (), inside)
     else:
+        if rules is not None:
+            message = f"--game is for the folder of a saved solution; {game} is a game."
+            raise InvalidParameterError(message)
         made = make_game(game, settings or ())
-        rules = gamedp.StagedRules(made) if is_staged(made) else gamedp.Rules(made)
-        place = _place(rules, state or (), inside)  # before hours of solving
+        origin = gamedp.StagedRules(made) if is_staged(made) else gamedp.Rules(made)
+        place = _place(origin, state or (), inside)  # before hours of solving
         solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
     staged = isinstance(solution.model.rules, gamedp.StagedRules)
     answer = (_answer_of_stage if staged else _answer)(solution, place)

@@ -10,8 +10,8 @@ import attrs
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import is_model_file, is_saved, look_in, make_game
-from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions
+from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
+from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions, SavedGame
 from gamedp.cli.watch import watch
 from gamedp.errors import CertificateError, InvalidParameterError
 from gamedp.guarantees import at_start
@@ -25,7 +25,9 @@ def verify(
     /,
     *,
     settings: GameSettings = None,
+    rules: SavedGame = None,
     coalition: list[str] | None = None,
+    max_bytes: float | None = None,
     output: OutputOptions = OUTPUT,
 ) -> None:
     """Check a certificate without trust in who made it.
@@ -41,24 +43,27 @@ def verify(
         A folder that `gamedp solve --certificate` has written.
     coalition
         As for `gamedp solve`, for a file.
+    max_bytes
+        What a file may unpack to.
     """
     claims = gamedp.load_certificate(certificate)
     name = report.OBJECTIVES[type(claims.objective)]
     facts: dict[str, Any] = {"model": model, "certificate": str(certificate), "objective": name}
     words: dict[str, str] = {}
     if is_model_file(model):
-        if settings:
-            message = f"--set is for games; {model} is a file."
+        if settings or rules:
+            message = f"--set and --game are for games; {model} is a file."
             raise InvalidParameterError(message)
         from gamedp.cli.models import model_with_digest  # noqa: PLC0415 - games do not need it
 
-        meant, words = model_with_digest(model, claims.objective, claims.digest, coalition)
+        loaded = gamedp.load_model(model, coalition=coalition, max_bytes=max_bytes)
+        meant, words = model_with_digest(loaded, claims.objective, claims.digest)
         facts |= words
     else:
         if coalition:
             message = f"--coalition is for a model in a file; {model} is none."
             raise InvalidParameterError(message)
-        meant = _model(model, settings, quiet=output.quiet)
+        meant = _model(model, rules, settings, quiet=output.quiet)
     try:
         verified = gamedp.verify(meant, claims)
     except CertificateError as error:
@@ -104,15 +109,13 @@ def _range(lower: float, upper: float) -> str:
     return f"{report.exactly(lower)} to {report.exactly(upper)}"
 
 
-def _model(name: str, settings: GameSettings, *, quiet: bool) -> Any:
+def _model(name: str, rules: SavedGame, settings: GameSettings, *, quiet: bool) -> Any:
     """Return the model of a saved solution, or of a game."""
     if is_saved(name):
-        if settings:
-            message = f"{name} is solved already: --set does not go with it."
-            raise InvalidParameterError(message)
-        look_in(Path.cwd())  # where the game may be that it is the solution of
-        solution = gamedp.load(name)
-        return solution.model
+        return load_saved(name, rules, settings).model
+    if rules is not None:
+        message = f"--game is for the folder of a saved solution; {name} is a game."
+        raise InvalidParameterError(message)
     game = make_game(name, settings or ())
     with watch(quiet=quiet) as progress:
         return gamedp.compile(game, progress=progress)

@@ -280,7 +280,7 @@ def _model_of_arrays(
     )
     # The initial states were entered first, in their order.
     order = {state: index for index, state in enumerate(dict.fromkeys(s for _, s, _ in begin))}
-    return Model(
+    return Model.unchecked(
         choice_offsets=explorer.choice_offsets,
         transition_offsets=explorer.transition_offsets,
         successors=explorer.successors,
@@ -308,7 +308,7 @@ def _model_of_rows(
 ) -> Model:
     num_players = rules.num_players
     stored = num_players if num_players > 2 else 1
-    return Model(
+    return Model.unchecked(
         choice_offsets=np.array(rows.choice_offsets, np.int64),
         transition_offsets=np.array(rows.transition_offsets, np.int64),
         successors=np.array(rows.successors, np.int32),

@@ -9,24 +9,17 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
-import os
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
-from numba.misc.appdirs import user_cache_dir
 
-from gamedp.kernels.jit import QuickCache, sources
+from gamedp.kernels.jit import Locator, QuickCache, cache_directory, sources
 
 __all__ = ["RulesCache", "cache_directory"]
 
 logger = logging.getLogger("gamedp")
-
-
-def cache_directory() -> Path:
-    """Return where compiled rules are kept: ``$GAMEDP_CACHE_DIR`` or the user's cache folder."""
-    return Path(os.environ.get("GAMEDP_CACHE_DIR") or user_cache_dir("gamedp", appauthor=False))
 
 
 @functools.cache
@@ -36,29 +29,8 @@ def _own_source() -> bytes:
     return own + sources().encode()
 
 
-class _Locator:
-    """Says where the compiled code of one game lies, and what it depends on."""
-
-    def __init__(self, directory: Path, stamp: str) -> None:
-        self._directory = directory
-        self._stamp = stamp
-        self._py_file = str(directory)
-
-    def get_cache_path(self) -> str:
-        return str(self._directory)
-
-    def get_source_stamp(self) -> str:
-        return self._stamp
-
-    def get_disambiguator(self) -> str:
-        return self._stamp
-
-    def ensure_cache_path(self) -> None:
-        self._directory.mkdir(parents=True, exist_ok=True)
-
-
 class _Implementation(CompileResultCacheImpl):  # type: ignore[misc] # numba has no types
-    def __init__(self, function: Any, locator: _Locator) -> None:
+    def __init__(self, function: Any, locator: Locator) -> None:
         self._lineno = function.__code__.co_firstlineno
         self._locator = locator
         self._filename_base = self.get_filename_base(function.__name__, "")
@@ -77,14 +49,14 @@ class RulesCache(QuickCache):
         Tells apart what is compiled with different options.
     """
 
-    _impl_class = _Implementation
+    _impl_class: type = _Implementation
 
     def __init__(self, function: Any, digest: str, variant: str) -> None:
         key = f"{digest} {variant} {numba.__version__} ".encode()
         stamp = hashlib.sha256(key + _own_source()).hexdigest()[:24]
         self._name = repr(function)
         self._py_func = function
-        self._impl = _Implementation(function, _Locator(cache_directory(), stamp))
+        self._impl = _Implementation(function, Locator(cache_directory(), stamp))
         self._cache_path = self._impl.locator.get_cache_path()
         self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
         self.enable()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import logging
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,12 +14,13 @@ from typing import Any
 
 from numba import config, njit
 from numba.core import environment, event
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.runtime import nrtdynmod, rtsys
+from numba.misc.appdirs import user_cache_dir
 
 from gamedp import compiling
 
-__all__ = ["QuickCache", "compiled", "inlined", "sources"]
+__all__ = ["Locator", "QuickCache", "cache_directory", "compiled", "inlined", "sources"]
 
 logger = logging.getLogger("gamedp")
 
@@ -65,6 +68,57 @@ def _environment(module: str, constants: list[Any], name: str) -> Any:
     return found
 
 
+def cache_directory() -> Path:
+    """Return the folder for compiled rules: ``$GAMEDP_CACHE_DIR``, or one of the user's."""
+    return Path(os.environ.get("GAMEDP_CACHE_DIR") or user_cache_dir("gamedp", appauthor=False))
+
+
+class Locator:
+    """Says where compiled code lies, and what it depends on.
+
+    Parameters
+    ----------
+    directory : Path
+    stamp : str
+        Differs wherever the code would.
+    """
+
+    def __init__(self, directory: Path, stamp: str) -> None:
+        self._directory = directory
+        self._stamp = stamp
+        self._py_file = str(directory)
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(self._directory)
+
+    def get_source_stamp(self) -> str:
+        """Return what the code was compiled from."""
+        return self._stamp
+
+    def get_disambiguator(self) -> str:
+        """Return what goes into the name of the file."""
+        return self._stamp
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder."""
+        self._directory.mkdir(parents=True, exist_ok=True)
+
+
+class _Implementation(CompileResultCacheImpl):  # type: ignore[misc] # numba has no types
+    """Where numba keeps compiled code; the folder for rules where numba finds none to write to."""
+
+    def __init__(self, function: Any) -> None:
+        try:
+            super().__init__(function)
+        except RuntimeError as error:
+            logger.info("%s", error)
+            self._lineno = function.__code__.co_firstlineno
+            self._locator = Locator(cache_directory() / "kernels", sources()[:24])
+            name = f"{function.__module__}.{function.__qualname__}"
+            self._filename_base = self.get_filename_base(name, "")
+
+
 class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
     """numba's cache of one function, without what only compiling needs.
 
@@ -75,6 +129,8 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
     Where numba looks at the date of the function's own file, this looks at the text of all kernels,
     so that one may call another in a different file.
     """
+
+    _impl_class: type = _Implementation
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
@@ -106,7 +162,8 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
                     return context.codegen().unserialize_library(kept)
             except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way
                 logger.info("the runtime in %s cannot be read: %s", self.cache_path, error)
-                file.flush()
+                with contextlib.suppress(OSError):  # it may not be written either
+                    file.flush()
             module, library = nrtdynmod.create_nrt_module(context)
             library.enable_object_caching()
             library.add_ir_module(module)
@@ -133,8 +190,9 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
             logger.info("compiled code cannot be kept in %s: %s", self.cache_path, error)
         except Exception as error:  # noqa: BLE001 - a damaged index may fail in any way
             logger.info("the index in %s is damaged and begun anew: %s", self.cache_path, error)
-            self.flush()
-            super().save_overload(signature, data)
+            with contextlib.suppress(OSError):
+                self.flush()
+                super().save_overload(signature, data)
 
 
 def inlined(function: Callable[..., Any]) -> Any:

@@ -42,7 +42,7 @@ def fix(model: Model, policy: Integers, who: Flags) -> tuple[Model, Integers]:
     rows = np.flatnonzero(keep)
     lengths = np.diff(model.transition_offsets)
     places = np.repeat(keep, lengths)
-    fixed = Model(
+    fixed = Model.unchecked(
         choice_offsets=_offsets(np.bincount(owners[rows], minlength=model.num_states)),
         transition_offsets=_offsets(lengths[rows]),
         successors=model.successors[places],

@@ -360,7 +360,7 @@ def flattened(
     if may_stop:
         ends = np.append(ends[0], stopped), np.append(ends[1], 0.0)
     dtype: type[Any] = np.int32 if size < 2**31 else np.int64
-    small = Model(
+    small = Model.unchecked(
         choice_offsets=np.concatenate([[0], np.cumsum(np.bincount(movers, minlength=size))]),
         transition_offsets=offsets,
         successors=successors.astype(dtype, copy=False),

@@ -119,7 +119,7 @@ def quotient(
         probabilities,
         small_rewards,
     )
-    small = Model(
+    small = Model.unchecked(
         choice_offsets=choice_offsets,
         transition_offsets=transition_offsets,
         successors=successors,

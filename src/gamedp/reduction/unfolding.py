@@ -62,7 +62,7 @@ def unfold(model: Model) -> Model:
     here = successors + num_states * swapped
     there = successors + num_states * ~swapped
     dtype: type[Any] = np.int32 if 2 * num_states < 2**31 else np.int64
-    return Model(
+    return Model.unchecked(
         choice_offsets=_twice(model.choice_offsets),
         transition_offsets=_twice(model.transition_offsets),
         successors=np.concatenate([here, there]).astype(dtype, copy=False),

@@ -91,11 +91,11 @@ class Ways:
         probabilities[others] = model.probabilities[transitions]
         choice_offsets = offsets_of(np.bincount(mover, minlength=num_nodes + num_parts))
         terminals = np.flatnonzero(np.diff(choice_offsets) == 0)
-        skeleton = Model(
+        skeleton = Model.unchecked(
             choice_offsets=choice_offsets,
             transition_offsets=offsets,
             # Parallel transitions stay apart: a sum of their probabilities would be rounded.
-            successors=successors.astype(model.successors.dtype),  # type: ignore[arg-type]
+            successors=successors.astype(model.successors.dtype),
             probabilities=probabilities,
             rewards=np.zeros(len(labels)),
             players=np.zeros(num_nodes + num_parts, np.int8),

@@ -8,6 +8,7 @@ import numpy as np
 
 from gamedp.errors import DamagedFileError
 from gamedp.storage.folder import MANIFEST, WAY_OUT
+from gamedp.validation.built import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,13 +21,7 @@ __all__ = ["check_arrays", "length", "shapes_of_model"]
 UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 
 DTYPES = {
-    "successors": (np.int32, np.int64),
-    "probabilities": (np.float64,),
-    "rewards": (np.float64,),
-    "players": (np.int8,),
-    "payoffs": (np.float64,),
-    "action_labels": (np.int8, np.int16, np.int32, np.int64),
-    "initial_probabilities": (np.float64,),
+    **TYPES,
     "values": (np.float64,),
     "lower": (np.float64,),
     "upper": (np.float64,),

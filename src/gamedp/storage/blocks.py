@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import json
 import mmap
-import secrets
 import time
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import DamagedFileError
-from gamedp.storage.folder import sync, write_beside
+from gamedp.files import is_temporary, open_plain, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +30,9 @@ __all__ = ["BLOCK", "BlockFile", "remove_leftovers", "write_blocks"]
 
 BLOCK = 1 << 16
 """Bytes of a block before they are compressed."""
+
+LARGEST_HEADER = 1 << 26
+"""Bytes of the first line: two numbers for each block."""
 
 VERSION = 1
 CHECKSUM_BYTES = 65
@@ -78,30 +80,14 @@ def write_blocks(path: Path, content: dict[str, Any], data: NDArray[np.int8]) ->
         for block in blocks:
             file.write(block)
 
-    name = f"{path.name}.{secrets.token_hex(8)}"
-    try:
-        beside, _ = write_beside(path.parent, name, write)
-        try:
-            beside.replace(path)
-        except PermissionError:
-            # Some systems do not replace a file that is mapped: another process was faster.
-            if not path.exists():
-                raise
-        sync(path.parent)
-    except OSError as error:
-        if error.filename is None:  # as if a disk is full
-            error.filename = str(path)
-        raise
-    finally:
-        for left in path.parent.glob(f"{name}.*"):
-            left.unlink()
+    write_whole(path, write)
 
 
 def remove_leftovers(folder: Path) -> None:
     """Remove what killed processes have left in a folder, as far as that is allowed."""
-    for left in folder.glob("*.blocks.*.gamedp-tmp"):
+    for left in filter(is_temporary, folder.glob("*.blocks.*")):
         with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > STALE:
+            if time.time() - left.lstat().st_mtime > STALE:
                 left.unlink()
 
 
@@ -135,8 +121,8 @@ class BlockFile:
         DamagedFileError
             If it is not what was written.
         """
-        with path.open("rb") as file:
-            header = file.readline()
+        with open_plain(path) as file:
+            header = file.readline(LARGEST_HEADER)
             checksum = file.readline(CHECKSUM_BYTES)
             start = file.tell()
             end = file.seek(0, 2)

@@ -5,22 +5,24 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import DamagedFileError
+from gamedp.errors import DamagedFileError, InvalidParameterError
+from gamedp.files import is_temporary, locked, open_plain, sync, write_beside, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
     from typing import BinaryIO
 
     from numpy.typing import NDArray
 
-__all__ = ["MANIFEST", "SOLUTION", "WAY_OUT", "read_folder", "sync", "write_beside", "write_folder"]
+__all__ = ["MANIFEST", "SOLUTION", "WAY_OUT", "read_folder", "write_folder"]
 
 SOLUTION = "solution"
 """What a folder holds, if nothing else is said."""
@@ -37,8 +39,11 @@ READERS = {
 MAP_FROM = 1 << 20
 """Bytes from which on a file is mapped into memory instead of read."""
 
-OWN_FILE = re.compile(r"[a-z_]+-[0-9a-f]{16}\.npy|[a-z_.]+\.gamedp-tmp")
-"""What the files other than the manifest are called; others in the folder are not touched."""
+OWN_FILE = re.compile(r"[a-z_]{1,40}-[0-9a-f]{16}\.npy")
+"""What the files of arrays are called; others in the folder are neither read nor touched."""
+
+LARGEST_MANIFEST = 1 << 26
+"""Bytes; a manifest has some thousands, and a parameter of a game may be a table."""
 
 WAY_OUT = "Restore the folder from a copy, or solve and save again"
 
@@ -69,16 +74,21 @@ def write_folder(
         If the files cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    _refuse_to_overwrite(folder / MANIFEST, noun)
-    try:
-        files = {name: _write_array(folder, name, array) for name, array in arrays.items()}
-        sync(folder)
-        text = _manifest_text(_version_of_gamedp(), {**content, "arrays": files}, noun)
-        beside, _ = write_beside(folder, MANIFEST, lambda file: file.write(text.encode()))
-        beside.replace(folder / MANIFEST)
-        sync(folder)
-    finally:
-        _remove_leftovers(folder, noun)
+    with locked(folder):
+        _refuse_to_overwrite(folder / MANIFEST, noun)
+        try:
+            files = {name: _write_array(folder, name, array) for name, array in arrays.items()}
+            sync(folder)
+            text = _manifest_text(_version_of_gamedp(), {**content, "arrays": files}, noun)
+            if len(text) > LARGEST_MANIFEST:
+                message = (
+                    f"the parameters of the game take {len(text):,} bytes; {folder / MANIFEST} "
+                    f"holds {LARGEST_MANIFEST:,} at most. Give large tables as arrays of a model."
+                )
+                raise InvalidParameterError(message)
+            write_whole(folder / MANIFEST, lambda file: file.write(text.encode()))
+        finally:
+            _remove_leftovers(folder, noun)
 
 
 def read_folder(
@@ -132,58 +142,27 @@ def _refuse_to_overwrite(manifest: Path, noun: str) -> None:
             raise DamagedFileError(message)
 
 
-class _Hashing:
-    """Passes what is written on to a file, and hashes it."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.sha256 = hashlib.sha256()
-
-    def write(self, data: bytes) -> int:
-        self.sha256.update(data)
-        return self._file.write(data)
-
-
-def write_beside(folder: Path, name: str, write: Callable[[Any], object]) -> tuple[Path, str]:
-    """Write a file under a temporary name, until it is on the disk; return it and its SHA-256."""
-    path = folder / f"{name}.gamedp-tmp"
-    with path.open("wb") as file:
-        hashing = _Hashing(file)
-        write(hashing)
-        file.flush()
-        os.fsync(file.fileno())
-    return path, hashing.sha256.hexdigest()
-
-
 def _write_array(folder: Path, name: str, array: NDArray[Any]) -> dict[str, str]:
     """Write an array to a file of its own; return what the manifest says of it."""
     rows = np.ascontiguousarray(array)
     beside, sha256 = write_beside(
-        folder,
-        name,
-        lambda file: np.lib.format.write_array(file, rows, allow_pickle=False),
+        folder / name, lambda file: np.lib.format.write_array(file, rows, allow_pickle=False)
     )
     path = folder / f"{name}-{sha256[:16]}.npy"
-    if path.exists() and _sha256(path) == sha256:
+    if _sha256(path) == sha256:
         beside.unlink()  # a file that is mapped cannot be replaced on every system
     else:
         beside.replace(path)
     return {"file": path.name, "sha256": sha256}
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sync(folder: Path) -> None:
-    """Wait until the names in the folder are on the disk, where the system offers that."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def _sha256(path: Path) -> str | None:
+    """Return the hash of a file; None if there is none, or something else of that name."""
+    try:
+        with open_plain(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (FileNotFoundError, DamagedFileError):
+        return None
 
 
 def _remove_leftovers(folder: Path, noun: str) -> None:
@@ -193,7 +172,8 @@ def _remove_leftovers(folder: Path, noun: str) -> None:
         if (folder / MANIFEST).exists():
             named = {entry["file"] for entry in _read_manifest(folder, noun)["arrays"].values()}
         for path in folder.iterdir():
-            if OWN_FILE.fullmatch(path.name) and path.name not in named:
+            own = OWN_FILE.fullmatch(path.name) or is_temporary(path)
+            if own and path.name not in named:
                 with contextlib.suppress(OSError):
                     path.unlink()
 
@@ -201,7 +181,12 @@ def _remove_leftovers(folder: Path, noun: str) -> None:
 def _read_manifest(folder: Path, noun: str) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
-        text = path.read_text("ascii")
+        with open_plain(path) as file:
+            content_of_file = file.read(LARGEST_MANIFEST + 1)
+        if len(content_of_file) > LARGEST_MANIFEST:
+            message = f"{path} has more than the {LARGEST_MANIFEST:,} bytes of any {noun}."
+            raise DamagedFileError(message)
+        text = content_of_file.decode("ascii")
         manifest = json.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         what = f"{folder} has no {MANIFEST}" if folder.is_dir() else f"there is no folder {folder}"
@@ -228,20 +213,54 @@ def _read_manifest(folder: Path, noun: str) -> dict[str, Any]:
     ):
         message = f"{path} is damaged, or was edited: its checksum does not match. {WAY_OUT}."
         raise DamagedFileError(message)
+    _check_names(path, content.get("arrays"))
     return {**content, "gamedp": manifest["gamedp"]}
 
 
+def _check_names(path: Path, arrays: Any) -> None:
+    """Refuse names of files that gamedp does not give: they might lead out of the folder."""
+    is_table = isinstance(arrays, dict) and all(
+        isinstance(entry, dict) for entry in arrays.values()
+    )
+    for entry in arrays.values() if is_table else [{}]:
+        name, sha256 = entry.get("file"), entry.get("sha256")
+        if not (isinstance(name, str) and isinstance(sha256, str) and OWN_FILE.fullmatch(name)):
+            message = f"{path} names {name!r}, which is no file of an array. {WAY_OUT}."
+            raise DamagedFileError(message)
+
+
 def _read_array(path: Path, sha256: str) -> NDArray[Any]:
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
             message = f"{path} is damaged: its checksum does not match. {WAY_OUT}."
             raise DamagedFileError(message)
         file.seek(0)
         try:
-            if path.stat().st_size < MAP_FROM:
-                read: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-                return read
-            return np.asarray(np.lib.format.open_memmap(path, mode="r"))
-        except ValueError as error:
+            size = os.fstat(file.fileno()).st_size
+            shape, dtype = _header(file, size)
+            if size < MAP_FROM:
+                return np.frombuffer(file.read(), dtype).reshape(shape)
+            return np.asarray(np.memmap(file, dtype, "r", file.tell(), shape))
+        except (ValueError, OverflowError) as error:
             message = f"{path} is not an array of numbers ({error}). {WAY_OUT}."
             raise DamagedFileError(message) from None
+
+
+def _header(file: BinaryIO, size: int) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Return the shape and the type that the head of an array's file names, if they fit its size.
+
+    Raises
+    ------
+    ValueError
+        If the file is none that gamedp has written.
+    """
+    version = np.lib.format.read_magic(file)
+    if version != (1, 0):
+        message = f"it is of version {version}"
+        raise ValueError(message)
+    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    is_right = not is_fortran and dtype.kind in "biuf" and all(length >= 0 for length in shape)
+    if not is_right or math.prod(shape) * dtype.itemsize != size - file.tell():
+        message = f"{size:,} bytes with {dtype} of shape {shape}"
+        raise ValueError(message)
+    return shape, dtype

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import typing
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import numpy as np
 
-from gamedp.errors import DamagedFileError, InvalidParameterError, UnknownNameError
+from gamedp.errors import DamagedFileError, InvalidParameterError
 from gamedp.objectives import Objective
-from gamedp.plain import decode, decode_object, encode, encode_object, is_unwritable
+from gamedp.plain import (
+    class_path,
+    decode,
+    decode_object,
+    encode,
+    encode_object,
+    is_unwritable,
+)
+from gamedp.registry import SOLVERS, class_named
 from gamedp.solution import Guarantee, Statistics, Status
 from gamedp.storage.folder import MANIFEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -36,7 +45,27 @@ __all__ = [
 SETS = ("until", "target", "allowed")
 """The fields of objectives that are sets of states; their masks are arrays of the folder."""
 
+OBJECTIVES: dict[str, type] = {class_path(kind): kind for kind in typing.get_args(Objective)}
+
 SomeSolution = TypeVar("SomeSolution", "Solution", "StagedSolution")
+
+
+@attrs.frozen
+class SavedSolver:
+    """The solver of a loaded solution that no installed package registers: its name and options.
+
+    It says what solved the problem, and cannot solve another one.
+
+    Attributes
+    ----------
+    name : str
+        ``"module:Class"``.
+    options : mapping
+        In what JSON has.
+    """
+
+    name: str
+    options: Mapping[str, Any]
 
 
 def describe_result(solution: Solution | StagedSolution) -> dict[str, Any]:
@@ -81,7 +110,7 @@ def encode_objective(objective: Objective) -> dict[str, Any]:
 
 def restore_objective(encoded: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Objective:
     """Return the objective of what `encode_objective` has returned, and the arrays beside it."""
-    objective: Objective = decode_object(encoded, typing.get_args(Objective).__contains__)
+    objective: Objective = decode_object(encoded, OBJECTIVES.get)
     sets: dict[str, Any] = {name: arrays[name] for name in SETS if name in arrays}
     return attrs.evolve(objective, **sets)
 
@@ -94,6 +123,8 @@ def encode_solver(solver: Any) -> dict[str, Any]:
     InvalidParameterError
         If an option cannot be written down.
     """
+    if isinstance(solver, SavedSolver):
+        return {"class": solver.name, "fields": dict(solver.options)}
     encoded = encode_object(solver)
     for name, value in encoded["fields"].items():
         if is_unwritable(value):
@@ -116,7 +147,7 @@ def restore_result(
     try:
         return kind(
             objective=restore_objective(content["objective"], arrays),
-            solver=decode_object(content["solver"], _is_solver),
+            solver=_restore_solver(content["solver"]),
             status=Status[content["status"]],
             guarantee=Guarantee[content["guarantee"]],
             statistics=Statistics(
@@ -124,10 +155,7 @@ def restore_result(
             ),
             **parts,
         )
-    except UnknownNameError as error:
-        message = f"the solution in {folder} needs a class that cannot be had: {error}"
-        raise UnknownNameError(message) from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         message = (
             f"{folder / MANIFEST} was written by gamedp {content['gamedp']} and does not fit this "
             f"version ({error!r}). Use that one, or solve and save again."
@@ -135,5 +163,8 @@ def restore_result(
         raise DamagedFileError(message) from error
 
 
-def _is_solver(kind: type) -> bool:
-    return callable(getattr(kind, "solve", None)) and callable(getattr(kind, "supports", None))
+def _restore_solver(encoded: dict[str, Any]) -> Any:
+    """Return the solver that is named if it is registered, else what is known of it."""
+    if class_named(SOLVERS, encoded["class"]) is None:
+        return SavedSolver(encoded["class"], encoded["fields"])
+    return decode_object(encoded, lambda path: class_named(SOLVERS, path))

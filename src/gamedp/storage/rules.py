@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 from gamedp.compiler.digest import ENTRY_METHODS, dissect
 from gamedp.compiler.fingerprint import names_in
 from gamedp.errors import InvalidParameterError, UnknownNameError
-from gamedp.game import REQUIRED, Rules
 from gamedp.plain import decode_object, encode, encode_object
+from gamedp.registry import GAMES, class_named
 from gamedp.staged_game import (
     STAGED_DEFAULTS,
     STAGED_METHODS,
-    STAGED_REQUIRED,
-    StagedRules,
     is_staged,
 )
 
@@ -97,18 +95,18 @@ def game_of(folder: Path, saved: dict[str, Any] | None, game: Any) -> Any:
         _check_game(folder, saved, game)
         return game
     try:
-        return decode_object(saved, _is_game)
+        return decode_object(saved, lambda path: class_named(GAMES, path))
     except UnknownNameError as error:
         message = (
             f"the game that is solved in {folder} cannot be had: {error} Pass it: "
-            f"gamedp.load({str(folder)!r}, game=...)."
+            f"gamedp.load({str(folder)!r}, game=...), or --game file.py:ClassName on the command "
+            "line."
         )
         raise UnknownNameError(message) from error
 
 
 def _check_game(folder: Path, saved: dict[str, Any], game: Any) -> None:
     """Raise unless `game` has the name and the parameters of the game that was solved."""
-    _ = StagedRules(game) if is_staged(game) else Rules(game)  # refuses what is no game
     given = encode_object(game)
     name = saved["class"].rpartition(":")[2].rpartition(".")[2]
     different = sorted(
@@ -133,8 +131,3 @@ def changed(folder: Path, game: Any, how: str) -> str:
         f"the rules of {game!r} have changed since {folder} was saved: {how}. Solve and save "
         "again, or go back to the rules as they were."
     )
-
-
-def _is_game(kind: type) -> bool:
-    required = STAGED_REQUIRED if is_staged(kind) else REQUIRED
-    return all(callable(getattr(kind, name, None)) for name in required)

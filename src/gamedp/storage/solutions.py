@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gamedp.errors import DamagedFileError
+from gamedp.errors import DamagedFileError, GamedpError
+from gamedp.game import Rules
+from gamedp.staged_game import StagedRules, is_staged
 from gamedp.staged_solution import StagedSolution
 from gamedp.storage import ordinary, staged
-from gamedp.storage.folder import read_folder, write_folder
+from gamedp.storage.folder import MANIFEST, WAY_OUT, read_folder, write_folder
 
 if TYPE_CHECKING:
     import os
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from gamedp.solution import Solution
 
 __all__ = ["load", "restore", "save_solution"]
+
+UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What entries of a manifest raise that are missing, or of another type."""
 
 
 def save_solution(
@@ -32,8 +37,8 @@ def save_solution(
     ----------
     solution : Solution or StagedSolution
     path : path-like
-        The folder, made if it does not exist. A solution that it holds is replaced. One process at
-        a time may save to it; any number may read it meanwhile.
+        The folder, made if it does not exist. A solution that it holds is replaced. Who saves waits
+        until others who save there are done; any number may read it meanwhile.
     remarks : mapping, optional
         What else the manifest is to say, in what JSON has.
 
@@ -57,18 +62,18 @@ def load(path: str | os.PathLike[str], game: Any = None) -> Any:
     """Load a solution that :meth:`gamedp.Solution.save` or its staged kin has saved.
 
     Every byte is verified. Large arrays are mapped into memory and not read a second time. The
-    class of the game is imported from the module that it was in, and its rules are compared with
-    those that were saved: of an ordinary game wholly if they look different and in places
-    otherwise; a staged game whose rules look different is refused. Only open folders from people
-    whose code you would run: importing a module runs it.
+    rules of the game are compared with those that were saved: of an ordinary game wholly if they
+    look different and in places otherwise; a staged game whose rules look different is refused.
+    A folder never makes anything be imported but games and solvers that installed packages
+    register.
 
     Parameters
     ----------
     path : path-like
         The folder.
     game : optional
-        The game, if its class cannot be imported, as when it was defined in another script. It must
-        be the one that was solved.
+        The game, unless it is a registered one (which ``gamedp games`` lists). It must be the one
+        that was solved.
 
     Returns
     -------
@@ -82,7 +87,7 @@ def load(path: str | os.PathLike[str], game: Any = None) -> Any:
         If the folder is missing, damaged, of another version or no solution, or if the rules of
         the game have changed since.
     UnknownNameError
-        If the class of the game or of the solver cannot be found.
+        If the game is not registered, and not given.
     InvalidParameterError
         If `game` is not the game that was solved.
 
@@ -104,14 +109,22 @@ def restore(
     folder: Path, content: dict[str, Any], arrays: Mapping[str, NDArray[Any]], game: Any
 ) -> Solution | StagedSolution:
     """Return the solution of what `read_folder` has read; see :func:`load`."""
-    kinds: dict[str, Callable[..., Solution | StagedSolution]] = {
+    if game is not None:
+        _ = StagedRules(game) if is_staged(game) else Rules(game)  # refuses what is no game
+    kinds: dict[Any, Callable[..., Solution | StagedSolution]] = {
         "ordinary": ordinary.restore,
         "staged": staged.restore,
     }
-    if content.get("kind") not in kinds:
-        message = (
-            f"{folder} holds a solution of the kind {content.get('kind')!r}, written by gamedp "
-            f"{content['gamedp']}, which this version cannot read. Solve and save again."
-        )
-        raise DamagedFileError(message)
-    return kinds[content["kind"]](folder, content, arrays, game)
+    try:
+        if content.get("kind") in kinds:
+            return kinds[content["kind"]](folder, content, arrays, game)
+    except GamedpError:
+        raise
+    except UNFIT as error:
+        message = f"{folder / MANIFEST} does not say what a solution must ({error!r}). {WAY_OUT}."
+        raise DamagedFileError(message) from error
+    message = (
+        f"{folder} holds a solution of the kind {content.get('kind')!r}, written by gamedp "
+        f"{content['gamedp']}, which this version cannot read. Solve and save again."
+    )
+    raise DamagedFileError(message)

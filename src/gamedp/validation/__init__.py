@@ -4,6 +4,7 @@ What is wrong is said once, for the first place, with how many places there are 
 """
 
 from gamedp.validation.arrays import checked_arrays
+from gamedp.validation.built import check_model
 from gamedp.validation.matrices import arrays_of_matrices
 
-__all__ = ["arrays_of_matrices", "checked_arrays"]
+__all__ = ["arrays_of_matrices", "check_model", "checked_arrays"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,9 @@ SHORT_RUN = 64
 """
 
 
-def check_outcomes(rows: Rows, successors: Integers, chances: Floats, num_players: int) -> None:
+def check_outcomes(
+    rows: Rows, successors: NDArray[np.signedinteger[Any]], chances: Floats, num_players: int
+) -> None:
     """Check that every choice has a probability distribution over states that exist."""
     num_states = len(rows.choice_offsets) - 1
     bad = (successors < 0) | (successors >= num_states)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
@@ -235,12 +236,18 @@ class Record:
         did before or the whole record.
         """
         target = Path(path)
-        beside = target.with_name(f"{target.name}.gamedp-tmp")
-        with beside.open("w", encoding="utf-8") as file:
-            file.write(self.to_text())
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(target)
+        beside = target.with_name(f"{target.name}.{secrets.token_hex(8)}.gamedp-tmp")
+        try:
+            with beside.open("x", encoding="utf-8") as file:  # never what a link leads to
+                file.write(self.to_text())
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(target)
+        except OSError as error:
+            error.filename = str(target)  # not there when a disk is full
+            raise
+        finally:
+            beside.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Record:

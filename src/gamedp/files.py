@@ -1,0 +1,160 @@
+"""Files that are written whole or not at all, and read only where they are plain files.
+
+What is written goes to a new file beside, of a name that nobody can guess or has planted; that file
+is synced and renamed. What is read must be a file: a link may lead anywhere, and a pipe has no end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+import stat
+from typing import TYPE_CHECKING, Any
+
+from gamedp.errors import DamagedFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from io import BufferedReader
+    from pathlib import Path
+    from typing import BinaryIO
+
+__all__ = ["is_temporary", "locked", "open_plain", "sync", "write_beside", "write_whole"]
+
+TEMPORARY = re.compile(r".+\.[0-9a-f]{16}\.gamedp-tmp")
+"""What files are called that are not complete yet."""
+
+
+def is_temporary(path: Path) -> bool:
+    """Say whether a file has a name that `write_beside` gives."""
+    return TEMPORARY.fullmatch(path.name) is not None
+
+
+class _Hashing:
+    """Passes what is written on to a file, and hashes it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.sha256 = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.sha256.update(data)
+        return self._file.write(data)
+
+
+def write_beside(path: Path, write: Callable[[Any], object]) -> tuple[Path, str]:
+    """Write a new file beside `path`, until it is on the disk.
+
+    Parameters
+    ----------
+    path : Path
+        The file that is to be, once the new one is renamed.
+    write : callable
+        Is called with what has a method ``write(bytes)``.
+
+    Returns
+    -------
+    beside : Path
+    sha256 : str
+
+    Raises
+    ------
+    OSError
+        If it cannot be written. Its `filename` is set, and nothing is left behind.
+    """
+    beside = path.with_name(f"{path.name}.{secrets.token_hex(8)}.gamedp-tmp")
+    try:
+        with beside.open("xb") as file:  # never an existing one, nor what a link leads to
+            hashing = _Hashing(file)
+            write(hashing)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # as if a disk is full
+            error.filename = str(path)
+        raise
+    return beside, hashing.sha256.hexdigest()
+
+
+def write_whole(path: Path, write: Callable[[Any], object]) -> None:
+    """Write a file, or leave what was there before.
+
+    Parameters and errors are those of :func:`write_beside`.
+    """
+    beside, _ = write_beside(path, write)
+    try:
+        beside.replace(path)
+    except PermissionError:
+        # Some systems do not replace a file that is mapped: another process was faster.
+        if not path.exists():
+            raise
+    finally:
+        beside.unlink(missing_ok=True)
+    sync(path.parent)
+
+
+def sync(folder: Path) -> None:
+    """Wait until the names in the folder are on the disk, where the system offers that."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other writers out of a folder, waiting for those who are in it.
+
+    Where the system or the file system has no such locks, as on Windows, all are let in.
+    """
+    try:
+        import fcntl  # noqa: PLC0415 - not on every system
+    except ImportError:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # no locks on this file system
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def open_plain(path: Path) -> BufferedReader:
+    """Open a file for reading; refuse links, pipes, devices and folders.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is nothing of that name.
+    DamagedFileError
+        If there is something else than a file.
+    """
+    # Without waiting: a pipe that nobody writes to would never open.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+    except OSError:
+        if path.is_symlink():
+            raise _not_plain(path) from None
+        raise
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise _not_plain(path)
+    return os.fdopen(handle, "rb")
+
+
+def _not_plain(path: Path) -> DamagedFileError:
+    message = (
+        f"{path} is a link, a folder or a device; only plain files are read. Put the file itself "
+        "there."
+    )
+    return DamagedFileError(message)

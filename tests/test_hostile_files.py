@@ -1,0 +1,431 @@
+"""Files from strangers: they make nothing run, read nothing else, and do not fill the memory."""
+
+import concurrent.futures
+import gzip
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import threading
+
+import attrs
+import numpy as np
+import pytest
+
+import gamedp
+from gamedp.adapters import archive
+from gamedp.errors import DamagedFileError, InvalidModelError, UnknownNameError
+from gamedp.files import locked, open_plain, write_whole
+from gamedp.games.matches import Matches, Nim
+from gamedp.storage import folder as folders
+
+FIFO = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
+
+
+def forge(folder, change, noun="solution"):
+    """Change a manifest as a stranger would, with the checksum that belongs to it."""
+    manifest = json.loads((folder / folders.MANIFEST).read_text())
+    change(manifest["content"])
+    text = folders._manifest_text(manifest["gamedp"], manifest["content"], noun)
+    (folder / folders.MANIFEST).write_text(text)
+
+
+@pytest.fixture
+def solved(tmp_path):
+    """A saved solution of a model of arrays, in a folder."""
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 2], [0, 1, 3], [1, 0, 2], [1.0, 0.5, 0.5], rewards=[1.0, 1.0], payoffs=[0.0]
+    )
+    gamedp.solve(model).save(tmp_path / "solved")
+    return tmp_path / "solved"
+
+
+POPEN = {"class": "subprocess:Popen", "fields": {"args": ["touch", "trace"]}}
+
+
+class TestClasses:
+    """What a file names is made only if it is registered."""
+
+    @pytest.fixture(autouse=True)
+    def _elsewhere(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "planted.py").write_text("open('trace', 'w').close()\n")
+        monkeypatch.syspath_prepend(str(tmp_path))
+        yield
+        assert not (tmp_path / "trace").exists()
+        assert "planted" not in sys.modules
+
+    @pytest.mark.parametrize("named", ["subprocess:Popen", "planted:Game", "os:system", "a", ":"])
+    def test_games_that_were_played(self, named, tmp_path):
+        game = {**POPEN, "class": named}
+        head = {"format": "gamedp games", "version": 1, "game": game}
+        (tmp_path / "games.jsonl").write_text(json.dumps(head) + "\n")
+        with pytest.raises(UnknownNameError, match="is not registered"):
+            gamedp.load_games(tmp_path / "games.jsonl")
+
+    @pytest.mark.parametrize("game", [None, [], 3, {}, {"class": 3}, {"class": "x:y"}])
+    def test_games_without_a_game(self, game, tmp_path):
+        head = {"format": "gamedp games", "version": 1, "game": game}
+        (tmp_path / "games.jsonl").write_text(json.dumps(head) + "\n")
+        with pytest.raises((DamagedFileError, UnknownNameError)):
+            gamedp.load_games(tmp_path / "games.jsonl")
+
+    def test_the_start_of_a_game_that_was_played(self, tmp_path):
+        game = {"class": "gamedp.games.matches:Matches", "fields": {}}
+        game["fields"] = {"matches": 18, "takes": [1, 2, 3], "misere": True}
+        lines = [
+            {"format": "gamedp games", "version": 1, "game": game},
+            {"start": POPEN, "actions": [], "outcomes": [], "payoffs": None},
+        ]
+        (tmp_path / "games.jsonl").write_text("\n".join(map(json.dumps, lines)))
+        with pytest.raises(DamagedFileError, match="is not registered"):
+            gamedp.load_games(tmp_path / "games.jsonl")
+
+    @pytest.mark.parametrize("part", ["objective", "solver", "game"])
+    @pytest.mark.parametrize("named", ["subprocess:Popen", "planted:Game"])
+    def test_solutions(self, part, named, tmp_path):
+        gamedp.solve(Matches(), compile="never").save(tmp_path / "saved")
+        forge(tmp_path / "saved", lambda content: content[part].update(POPEN, **{"class": named}))
+        if part == "solver":
+            assert gamedp.load(tmp_path / "saved").solver.name == named
+            return
+        with pytest.raises(gamedp.GamedpError, match="is not registered"):
+            gamedp.load(tmp_path / "saved")
+
+    def test_statistics(self, solved):
+        forge(solved, lambda content: content["statistics"].update(seconds=POPEN))
+        with pytest.raises(DamagedFileError, match="is not registered"):
+            gamedp.load(solved)
+
+    def test_certificates(self, tmp_path):
+        gamedp.solve(Matches(), compile="never").certificate().save(tmp_path / "proof")
+        forge(
+            tmp_path / "proof",
+            lambda content: content["objective"].update(POPEN),
+            noun="certificate",
+        )
+        with pytest.raises(DamagedFileError, match="is not registered"):
+            gamedp.load_certificate(tmp_path / "proof")
+
+    def test_wrappers_of_a_strangers_game(self, tmp_path):
+        gamedp.solve(Matches(), compile="never").save(tmp_path / "saved")
+        wrapped = {"class": "gamedp.staged_game:Flattened", "fields": {"game": POPEN}}
+        forge(tmp_path / "saved", lambda content: content["game"].update(wrapped))
+        with pytest.raises(UnknownNameError, match="Popen of module subprocess is not registered"):
+            gamedp.load(tmp_path / "saved")
+
+
+class TestManifests:
+    """A manifest speaks of plain files in its own folder, and no others."""
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "../secret.npy",
+            "/etc/passwd",
+            "values.npy",
+            "..",
+            "",
+            7,
+            None,
+            "values-0123456789abcdef.npy/../../secret.npy",
+            "values-0123456789abcdef.npy\n",
+        ],
+    )
+    def test_names_that_lead_elsewhere(self, name, solved):
+        np.save(solved.parent / "secret.npy", np.arange(5.0))
+        forge(solved, lambda content: content["arrays"]["values"].update(file=name))
+        with pytest.raises(DamagedFileError, match="which is no file of an array"):
+            gamedp.load(solved)
+
+    @pytest.mark.parametrize("arrays", [None, 3, [], ["values"], {"values": 3}, {"values": None}])
+    def test_lists_of_files_that_are_none(self, arrays, solved):
+        forge(solved, lambda content: content.update(arrays=arrays))
+        with pytest.raises(DamagedFileError):
+            gamedp.load(solved)
+
+    @pytest.mark.parametrize("name", ["values", "manifest"])
+    def test_links_are_not_followed(self, name, solved, tmp_path):
+        path = next(solved.glob(f"{name}*"))
+        path.rename(tmp_path / "elsewhere")
+        path.symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(DamagedFileError, match="only plain files are read"):
+            gamedp.load(solved)
+
+    @FIFO
+    @pytest.mark.parametrize("name", ["values", "manifest"])
+    def test_nobody_waits_for_a_pipe(self, name, solved):
+        path = next(solved.glob(f"{name}*"))
+        path.unlink()
+        os.mkfifo(path)
+        with pytest.raises(DamagedFileError, match="only plain files are read"):
+            gamedp.load(solved)
+
+    def test_a_manifest_without_end(self, solved, monkeypatch):
+        monkeypatch.setattr(folders, "LARGEST_MANIFEST", 100)
+        with pytest.raises(DamagedFileError, match="more than the 100 bytes"):
+            gamedp.load(solved)
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="holds 100 at most"):
+            gamedp.solve(Matches(), compile="never").save(solved.parent / "new")
+
+    @pytest.mark.parametrize("shape", [(10**12,), (10**6, 10**6, 10**6), (4,), (-3,), (2, 2)])
+    def test_heads_that_promise_more_than_there_is(self, shape, solved):
+        head = io.BytesIO()
+        fields = {"descr": "<f8", "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(head, fields)
+        content = head.getvalue() + np.zeros(3).tobytes()
+        sha256 = hashlib.sha256(content).hexdigest()
+        name = f"values-{sha256[:16]}.npy"
+        (solved / name).write_bytes(content)
+        forge(
+            solved, lambda all_of: all_of["arrays"].update(values={"file": name, "sha256": sha256})
+        )
+        with pytest.raises(DamagedFileError, match="is not an array of numbers"):
+            gamedp.load(solved)
+
+    def test_arrays_that_lead_out_of_the_model(self, solved):
+        solution = gamedp.load(solved)
+        fields = {f.name: getattr(solution.model, f.name) for f in attrs.fields(gamedp.Model)}
+        bad = gamedp.Model.unchecked(**(fields | {"successors": np.array([1, 0, 10**6], np.int32)}))
+        attrs.evolve(solution, model=bad).save(solved)  # with every checksum right
+        with pytest.raises(InvalidModelError, match="leads to state 1000000, which does not exist"):
+            gamedp.load(solved)
+
+    @pytest.mark.parametrize("seed", range(40))
+    def test_entries_that_are_gone_or_something_else(self, seed, tmp_path):
+        """One error of ours, never another, whatever a manifest says."""
+        gamedp.solve(Matches(matches=5), compile="never").save(tmp_path)
+        random = np.random.default_rng(seed)
+
+        def spoil(content):
+            table = content
+            for _ in range(int(random.integers(1, 4))):
+                inner = [value for value in table.values() if isinstance(value, dict) and value]
+                if not inner or random.random() < 0.3:
+                    break
+                table = inner[random.integers(len(inner))]
+            key = sorted(table)[random.integers(len(table))]
+            junk = [None, -1, 2**70, "x", [], {}, 0.5, True, [[]], {"list": 3}, {"class": "x:y"}]
+            table[key] = junk[random.integers(len(junk))]
+            if random.random() < 0.2:
+                del table[key]
+
+        forge(tmp_path, spoil)
+        try:
+            solution = gamedp.load(tmp_path)
+        except gamedp.GamedpError:
+            return
+        assert solution.value() in (1.0, -1.0)  # what was spoiled says nothing about values
+
+
+GOOD = {
+    "choice_offsets": np.array([0, 1, 1]),
+    "transition_offsets": np.array([0, 2]),
+    "successors": np.array([0, 1], np.int32),
+    "probabilities": np.array([0.5, 0.5]),
+    "rewards": np.array([1.0]),
+    "players": np.zeros(2, np.int8),
+    "terminals": np.array([1]),
+    "payoffs": np.zeros(1),
+    "action_labels": np.zeros(1, np.int8),
+    "initial_states": np.array([0]),
+    "initial_probabilities": np.ones(1),
+}
+
+
+class TestModels:
+    """A model made directly is checked as one made by `from_arrays`."""
+
+    def test_what_is_right_is_taken(self):
+        assert gamedp.solve(gamedp.Model(**GOOD)).value(0) == pytest.approx(2.0)
+
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"successors": np.array([0, 2], np.int32)}, "leads to state 2, which does not exist"),
+            ({"successors": np.array([0, -1], np.int32)}, "leads to state -1"),
+            ({"successors": np.array([0, 1], np.int16)}, "successors holds int16"),
+            ({"successors": [0, 1]}, "successors holds list"),
+            ({"probabilities": np.array([0.5, 0.4])}, "total probability 0.9"),
+            ({"probabilities": np.array([0.5, np.nan])}, "with probability nan"),
+            ({"probabilities": np.array([0.5, -0.5])}, "with probability -0.5"),
+            ({"choice_offsets": np.array([0, 1, 2])}, "choice_offsets ends with 2"),
+            ({"choice_offsets": np.array([0, 2, 1])}, "choice_offsets falls"),
+            ({"choice_offsets": np.array([0])}, "choice_offsets has shape"),
+            ({"transition_offsets": np.array([0, 3])}, "transition_offsets ends with 3"),
+            ({"transition_offsets": np.array([], int)}, "has shape"),
+            ({"rewards": np.zeros(2)}, "rewards has shape"),
+            ({"players": np.array([0, 1], np.int8)}, "the player of state 1 is 1"),
+            ({"terminals": np.array([0])}, "terminals must be the states without choices"),
+            ({"payoffs": np.zeros(2)}, "has shape"),
+            ({"initial_states": np.array([2])}, "the initial state 2 does not exist"),
+            ({"initial_probabilities": np.array([0.5])}, "total probability 0.5"),
+            ({"initial_probabilities": np.array([-1.0])}, "an initial probability is negative"),
+            ({"num_players": 0}, "num_players is 0"),
+            ({"num_players": 1.5}, "num_players is 1.5"),
+            ({"constant_sum": np.nan}, "constant_sum is nan"),
+        ],
+    )
+    def test_what_is_wrong_is_refused(self, changes, words):
+        with pytest.raises(InvalidModelError, match=words):
+            gamedp.Model(**(GOOD | changes))
+
+
+class TestUnpacking:
+    """A small file does not fill the memory."""
+
+    def bomb(self, path, size):
+        with gzip.open(path, "wb") as packed, tarfile.open(fileobj=packed, mode="w") as tar:
+            info = tarfile.TarInfo("state-to-choices.bin")
+            info.size = size
+            tar.addfile(info, io.BytesIO(bytes(size)))
+
+    def test_an_archive_that_unpacks_to_much(self, tmp_path):
+        self.bomb(tmp_path / "bomb.umb", 1 << 22)
+        with pytest.raises(gamedp.LimitExceededError, match="to more than 1,000,000 bytes"):
+            gamedp.load_model(tmp_path / "bomb.umb", max_bytes=1e6)
+        with pytest.raises(DamagedFileError, match=r"has no index\.json"):
+            gamedp.load_model(tmp_path / "bomb.umb")  # 4 MiB are welcome
+
+    def test_what_follows_the_last_member_counts(self, tmp_path):
+        with gzip.open(tmp_path / "bomb.umb", "wb") as packed:
+            packed.write(bytes(1 << 22))
+        with pytest.raises(gamedp.LimitExceededError, match="unpacks to more"):
+            gamedp.load_model(tmp_path / "bomb.umb", max_bytes=1e6)
+
+    def test_an_index_that_promises_much(self, tmp_path):
+        model = gamedp.Model(**GOOD)
+        gamedp.save_model(tmp_path / "model.umb", model)
+        packed = archive.Archive(tmp_path / "model.umb", lambda _: True, 1 << 20)
+        index = packed.index
+        for name in ("#states", "#choices", "#branches"):
+            index["transition-system"][name] = 10**12
+        with (tmp_path / "huge.umb").open("wb") as file:
+            archive.write_archive(file, index, {})
+        with pytest.raises(gamedp.LimitExceededError, match="has 1,000,000,000,000 states"):
+            gamedp.load_model(tmp_path / "huge.umb")
+
+    def test_a_text_with_a_state_of_a_huge_number(self, tmp_path):
+        (tmp_path / "huge.tra").write_text("2000000000000 1\n0 1999999999999 1\n")
+        with pytest.raises(gamedp.LimitExceededError, match="2,000,000,000,000 states"):
+            gamedp.load_model(tmp_path / "huge.tra")
+
+
+class TestWriting:
+    """Who writes meets nobody, and is led nowhere."""
+
+    def test_a_link_of_the_old_temporary_name_is_not_followed(self, solved, tmp_path):
+        (tmp_path / "precious").write_text("mine")
+        for name in ("manifest.json", "values", "lower", "upper", "policy"):
+            (solved / f"{name}.gamedp-tmp").symlink_to(tmp_path / "precious")
+        solution = gamedp.load(solved)
+        solution.save(solved)
+        assert (tmp_path / "precious").read_text() == "mine"
+
+    def test_nothing_is_written_over_a_name_that_was_planted(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("secrets.token_hex", lambda _: "0" * 16)
+        (tmp_path / "precious").write_text("mine")
+        (tmp_path / f"games.{'0' * 16}.gamedp-tmp").symlink_to(tmp_path / "precious")
+        with pytest.raises(FileExistsError):
+            write_whole(tmp_path / "games", lambda file: file.write(b"text"))
+        assert (tmp_path / "precious").read_text() == "mine"
+
+    def test_a_failure_leaves_what_was_there_and_names_the_path(self, tmp_path):
+        (tmp_path / "games").write_text("old")
+
+        def fail(file):
+            file.write(b"new")
+            raise OSError(28, "No space left on device")
+
+        with pytest.raises(OSError, match=r"No space left on device: .*games"):
+            write_whole(tmp_path / "games", fail)
+        assert [path.name for path in tmp_path.iterdir()] == ["games"]
+        assert (tmp_path / "games").read_text() == "old"
+
+    def test_writers_wait_for_each_other(self, tmp_path):
+        inside, order = threading.Event(), []
+
+        def second():
+            inside.wait(60)
+            order.append("asks")
+            with locked(tmp_path):
+                order.append("second")
+
+        thread = threading.Thread(target=second)
+        thread.start()
+        with locked(tmp_path):
+            inside.set()
+            thread.join(0.2)
+            order.append("first")
+        thread.join(60)
+        assert order == ["asks", "first", "second"]
+
+    def test_two_who_save_to_one_folder(self, tmp_path):
+        solutions = [gamedp.solve(game, compile="never") for game in (Matches(), Nim(heaps=(2, 3)))]
+
+        def save(solution):
+            for _ in range(15):
+                solution.save(tmp_path / "both")
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for done in [pool.submit(save, solution) for solution in solutions]:
+                done.result(120)
+        assert gamedp.load(tmp_path / "both").model.rules.game in (Matches(), Nim(heaps=(2, 3)))
+        assert not list((tmp_path / "both").glob("*.gamedp-tmp"))
+
+    def test_two_processes_that_save_to_one_folder(self, tmp_path):
+        script = """
+import sys, gamedp
+from gamedp.games.matches import Matches
+solution = gamedp.solve(Matches(matches=int(sys.argv[2])), compile="never")
+for _ in range(10):
+    solution.save(sys.argv[1])
+"""
+        writers = [
+            subprocess.Popen([sys.executable, "-c", script, str(tmp_path), number])
+            for number in ("12", "13")
+        ]
+        assert [writer.wait(300) for writer in writers] == [0, 0]
+        assert gamedp.load(tmp_path).model.rules.game.matches in (12, 13)
+
+    @pytest.mark.parametrize("what", ["folder", "link", "missing"])
+    def test_only_plain_files_are_opened(self, what, tmp_path):
+        path = tmp_path / "file"
+        if what == "folder":
+            path.mkdir()
+        elif what == "link":
+            path.symlink_to(tmp_path)
+        with pytest.raises(FileNotFoundError if what == "missing" else DamagedFileError):
+            open_plain(path)
+
+
+COLD = """
+import numba.core.caching
+numba.core.caching.CacheImpl._locator_classes = []  # as where numba may write nowhere
+import gamedp
+model = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], rewards=[2.0], payoffs=[0.0])
+print(model.palette[1])  # by a small kernel
+"""
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_a_folder_for_compiled_code_is_all_that_is_needed(writable, tmp_path):
+    """And not even that: then everything is compiled anew."""
+    cache = tmp_path / "cache"
+    if not writable:
+        cache.write_text("not a folder")
+    environment = os.environ | {"GAMEDP_CACHE_DIR": str(cache), "NUMBA_CACHE_DIR": ""}
+    for _ in range(2 if writable else 1):
+        ran = subprocess.run(
+            [sys.executable, "-c", COLD],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (ran.returncode, ran.stdout.strip()) == (0, "[1.]"), ran.stderr
+    if writable and not environment.get("NUMBA_DISABLE_JIT"):
+        assert list((cache / "kernels").glob("*.nbi"))

@@ -845,6 +845,13 @@ class TestDialogue:
         assert sum("Beste Auswahl:    22222" in text for text in said) == 2
         assert any("Bester Eintrag:   Kniffel        Handicap: 0.000" in text for text in said)
 
+    @pytest.mark.parametrize("language", sorted(WORDS))
+    def test_the_longest_name_of_a_box_is_apart_from_what_follows(self, language):
+        for line in (WORDS[language].best_entry, WORDS[language].best_keep):
+            longest = max(box_names(language), key=len)
+            said = line.format(best=longest, handicap=1.0)
+            assert f"{longest} " in said
+
     def test_keeping_all_throws_nothing_and_can_be_taken_back(self, talk):
         dialogue, _ = talk("11456", "+")
         assert dialogue.record.situation.number == 2

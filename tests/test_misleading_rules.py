@@ -174,6 +174,138 @@ def test_text_is_no_number_in_arrays(options, words):
         gamedp.Model.from_arrays([0, 1, 2], [0, 1, 2], [0, 1], [1.0, 1.0], **options)
 
 
+# Rules that do not repeat their answers -----------------------------------------------------------
+
+
+class Board:
+    """Cells that can be changed in place; equal boards have the same hash."""
+
+    def __init__(self, cells):
+        self.cells = cells
+
+    def __eq__(self, other):
+        return self.cells == other.cells
+
+    def __hash__(self):
+        return hash(tuple(self.cells))
+
+    def __repr__(self):
+        return f"Board({self.cells})"
+
+
+def placed(state):
+    """Put a stone on the board itself."""
+    state.cells[state.cells.index(0)] = 1
+    return state
+
+
+RNG = np.random.default_rng(1)
+
+
+class Fickle:
+    """Rules that remember how often they were asked."""
+
+    def __init__(self, kind, length=40):
+        self.kind = kind
+        self.length = length
+        self.asked = 0
+
+    def initial_state(self):
+        """Return the first state."""
+        return Spot(self.length)
+
+    def is_terminal(self, state):
+        """Say whether no step is left."""
+        return state.left == 0
+
+    def actions(self, state):
+        """Yield both actions in an order that may change."""
+        self.asked += self.kind == "actions"
+        return (1, 0) if self.asked > self.length else (0, 1)
+
+    def outcomes(self, state, action):
+        """Yield the next steps, with chances that may change."""
+        chance = RNG.random() if self.kind == "outcomes" else 0.5
+        return [(chance, Spot(state.left - 1)), (1 - chance, Spot(0))]
+
+    def payoff(self, state, player):
+        """Return what may change."""
+        return RNG.random() if self.kind == "payoff" else 1.0
+
+    def reward(self, state, action, player):
+        """Return what may change."""
+        return RNG.random() if self.kind == "reward" else 0.0
+
+
+FICKLE = {
+    "outcomes": r"action 0 in Spot\(left=40\) yields .* when asked again",
+    "payoff": r"the payoffs in Spot\(left=0\) are .*, when asked again",
+    "reward": r"action 0 in Spot\(left=40\) yields .* when asked again",
+    "actions": r"the actions in Spot\(left=\d+\) are \[0, 1\], when asked again \[1, 0\]",
+}
+
+
+@pytest.mark.parametrize("kind", FICKLE)
+def test_rules_that_change_their_answers_are_refused(kind):
+    with pytest.raises(gamedp.InvalidModelError, match=FICKLE[kind]) as caught:
+        gamedp.solve(Fickle(kind), compile="never")
+    assert "the rules answer differently when asked twice" in str(caught.value)
+
+
+def test_states_that_are_changed_in_place_are_refused():
+    board = odd(
+        initial_state=lambda self: Board([0, 0, 0]),
+        is_terminal=lambda self, state: all(state.cells),
+        outcomes=lambda self, state, action: [(1.0, placed(state))],
+    )
+    with pytest.raises(gamedp.InvalidModelError, match=r"Board\(.*\) was changed in place"):
+        gamedp.solve(board, compile="never")
+    first = Board([0, 0, 0])
+
+    def remembered(self, state, player):
+        first.cells.append(1)  # a state met before, as the game ends
+        return 1.0
+
+    other = odd(
+        initial_state=lambda self: first,
+        is_terminal=lambda self, state: all(state.cells),
+        outcomes=lambda self, state, action: [(1.0, placed(Board(list(state.cells))))],
+        payoff=remembered,
+    )
+    with pytest.raises(gamedp.InvalidModelError, match=r"Board\(.*\) is another state now"):
+        gamedp.solve(other, compile="never")
+
+
+@attrs.frozen
+class Drawn(Countdown):
+    """Rules that draw random numbers, in a way that numba compiles as well."""
+
+    def outcomes(self, state, action):
+        """Yield the next steps, with random chances."""
+        chance = np.random.random()  # noqa: NPY002 - what numba knows
+        yield chance, Spot(state.left - 1)
+        yield 1 - chance, Spot(0)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_random_numbers_are_noticed_in_both_tiers(tier):
+    with pytest.raises(gamedp.InvalidModelError, match="answer differently when asked twice"):
+        gamedp.compile(Drawn(), compile=tier)
+
+
+def test_asking_again_is_a_small_share():
+    counted = []
+
+    def outcomes(self, state, action):
+        counted.append(state)
+        return [(1 / 8, Spot(max(0, state.left - step))) for step in range(1, 9)]
+
+    long = odd(outcomes=outcomes, initial_state=lambda self: Spot(4000))
+    model = gamedp.compile(long, compile="never")
+    again = len(counted) - model.num_choices
+    assert 1 < again * 8 <= max(1000, model.num_transitions // 32) + 8
+
+
 # What a limit says --------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from gamedp.compiler import interpreted
 from gamedp.compiler.expand import canonical_state, is_state, start
 from gamedp.compiler.limits import Limits, Watch
-from gamedp.compiler.spot_check import spot_check
+from gamedp.compiler.spot_check import ask_again, spot_check
 from gamedp.errors import (
     CompilationError,
     CompilationWarning,
@@ -123,7 +123,9 @@ def compile_game(
     if box is not None:
         seeds += _states_of_box(rules, layout, box)
     rows = interpreted.explore(rules, seeds, watch)
-    return _model_of_rows(rules, begin, rows, {"compile": 0.0, "explore": watch.seconds})
+    model = _model_of_rows(rules, begin, rows, {"compile": 0.0, "explore": watch.seconds})
+    ask_again(rules, model)
+    return model
 
 
 def _compiled(

@@ -95,6 +95,7 @@ def expand(rules: Rules, state: Any) -> Expansion:
         If the rules are wrong there; the message names the state and the action.
     """
     _refuse_nan(state)
+    known_as = hash(state)
     with Calling("is_terminal", state):
         is_terminal = rules.game.is_terminal(state)
     if is_terminal:
@@ -117,6 +118,12 @@ def expand(rules: Rules, state: Any) -> Expansion:
         message = (
             f"{shown(state)} has no actions and is not terminal. "
             "Let is_terminal say so, or let actions yield at least one."
+        )
+        raise InvalidModelError(message)
+    if hash(state) != known_as:
+        message = (
+            f"{shown(state)} was changed in place by the rules, as they were asked for its actions "
+            "and outcomes. Make a changed copy of a state instead."
         )
         raise InvalidModelError(message)
     return Expansion(None, player, choices)

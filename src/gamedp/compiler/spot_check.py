@@ -1,4 +1,4 @@
-"""Compares a compiled model, in places, with the same rules run as plain Python."""
+"""Asks the rules again in some states of a model, in plain Python, and compares the answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.compiler.expand import expand
-from gamedp.errors import InvalidModelError
+from gamedp.errors import InvalidModelError, UnknownStateError, shown
 from gamedp.states import PackedTable
 
 if TYPE_CHECKING:
@@ -16,10 +16,16 @@ if TYPE_CHECKING:
     from gamedp.game import Rules
     from gamedp.model import Model
 
-__all__ = ["differences", "spot_check"]
+__all__ = ["ask_again", "differences", "spot_check"]
 
 SPOT_CHECKS = 24
-"""States of a compiled model that are expanded again in plain Python."""
+"""States of a model that are expanded again in plain Python."""
+
+ENDS = 4
+"""States at either end of a model that was explored in plain Python that are among them."""
+
+LEAST, SHARE = 1000, 32
+"""Transitions that are asked again in plain Python: so many, or one in so many if that is more."""
 
 LARGE = 2.0**31
 """In fields with a range beyond this, also the states with the largest numbers are checked."""
@@ -29,18 +35,84 @@ BLOCK = 1 << 16
 
 
 def spot_check(rules: Rules, model: Model) -> None:
-    """Compare states spread evenly over the model; raise InvalidModelError at a difference."""
-    count = min(SPOT_CHECKS, model.num_states)
-    evenly = np.linspace(0, model.num_states - 1, count).astype(int).tolist()
-    for index in sorted({*evenly, *_extreme_states(model)}):
+    """Compare states spread evenly over a compiled model with the same rules in plain Python.
+
+    Raises
+    ------
+    InvalidModelError
+        At a difference: between the tiers, or between two answers of the plain rules.
+    """
+    for index in sorted({*_evenly(model), *_extreme_states(model)}):
         difference = differences(rules, model, index)
         if difference:
+            _ask_twice(rules, model.state(index))
             message = (
                 f"the compiled rules and the same rules in plain Python differ: {difference}. They "
-                "may depend on integers beyond 64 bits, on something outside the game's own "
-                "fields, or on chance; compile='never' runs them as plain Python."
+                "may depend on integers beyond 64 bits or on something outside the game's own "
+                "fields; compile='never' runs them as plain Python."
             )
             raise InvalidModelError(message)
+
+
+def ask_again(rules: Rules, model: Model) -> None:
+    """Ask plain rules once more in some states of the model that they have given.
+
+    The first and the last states, and others spread evenly; as many as come to a small share of the
+    transitions.
+
+    Raises
+    ------
+    InvalidModelError
+        If an answer has changed, or a state has: rules must not depend on chance or on what was
+        asked before.
+    """
+    left = max(LEAST, model.num_transitions // SHARE)
+    last = model.num_states - 1
+    ends = [index for near in range(min(ENDS, last + 1)) for index in (near, last - near)]
+    for index in dict.fromkeys([*ends, *_evenly(model)]):
+        state = model.state(index)
+        difference = ""
+        try:
+            if model.states is not None and model.states.index(state) != index:
+                difference = f"{shown(state)} is another state now"
+        except UnknownStateError:
+            difference = f"{shown(state)} is another state now"
+        difference = difference or differences(rules, model, index, "when asked again")
+        if difference:
+            raise InvalidModelError(_changed(difference))
+        left -= int(np.diff(model.transition_offsets[model.choice_offsets[index : index + 2]])[0])
+        if left < 0:
+            break
+
+
+def _ask_twice(rules: Rules, state: Any) -> None:
+    """Raise InvalidModelError if the plain rules do not repeat their answers in a state."""
+    one, other = expand(rules, state), expand(rules, state)
+    if one != other:
+        for before, after in zip(one.choices, other.choices, strict=False):
+            if before != after:
+                difference = (
+                    f"action {before.action} in {shown(state)} yields {shown(before.outcomes)} "
+                    f"with reward {before.rewards}, when asked again {shown(after.outcomes)} with "
+                    f"{after.rewards}"
+                )
+                raise InvalidModelError(_changed(difference))
+        raise InvalidModelError(_changed(f"{shown(one)}, when asked again {shown(other)}"))
+
+
+def _changed(difference: str) -> str:
+    return (
+        f"the rules answer differently when asked twice: {difference}. They must not draw random "
+        "numbers (yield each outcome with its probability), change a state in place, or depend on "
+        "anything but the state and the game's own fields."
+    )
+
+
+def _evenly(model: Model) -> list[int]:
+    """Return states spread evenly over a model, the first and the last among them."""
+    count = min(SPOT_CHECKS, model.num_states)
+    evenly: list[int] = np.linspace(0, model.num_states - 1, count).astype(int).tolist()
+    return evenly
 
 
 def _extreme_states(model: Model) -> set[int]:
@@ -61,7 +133,7 @@ def _extreme_states(model: Model) -> set[int]:
     return {index for _, index in extremes.values()}
 
 
-def differences(rules: Rules, model: Model, index: int) -> str:
+def differences(rules: Rules, model: Model, index: int, when: str = "in plain Python") -> str:
     """Return in words what differs between the model's rows of a state and the plain rules."""
     state = model.state(index)
     expected = expand(rules, state)
@@ -70,22 +142,21 @@ def differences(rules: Rules, model: Model, index: int) -> str:
         place = int(np.searchsorted(model.terminals, index))
         found = place < len(model.terminals) and model.terminals[place] == index
         if not found or not _close(model.payoffs[place], expected.payoffs):
-            return f"{state!r} is terminal in plain Python, with payoffs {expected.payoffs}"
+            stored = f"{model.payoffs[place]}" if found else "none"
+            return f"the payoffs in {shown(state)} are {stored}, {when} {expected.payoffs}"
         return ""
     actions = [choice.action for choice in expected.choices]
     labels = model.action_labels[choices.start : choices.stop].tolist()
     if actions != labels:
-        return f"the actions in {state!r} are {labels}, in plain Python {actions}"
+        return f"the actions in {shown(state)} are {shown(labels)}, {when} {shown(actions)}"
     if model.players[index] != expected.player:
-        return (
-            f"the mover in {state!r} is {model.players[index]}, in plain Python {expected.player}"
-        )
+        return f"the mover in {shown(state)} is {model.players[index]}, {when} {expected.player}"
     for number, choice in zip(choices, expected.choices, strict=True):
         outcomes = _outcomes(model, number)
         if not _same(outcomes, choice) or not _close(model.rewards[number], choice.rewards):
             return (
-                f"action {choice.action} in {state!r} yields {outcomes} with reward "
-                f"{model.rewards[number]}, in plain Python {choice.outcomes} with {choice.rewards}"
+                f"action {choice.action} in {shown(state)} yields {shown(outcomes)} with reward "
+                f"{model.rewards[number]}, {when} {shown(choice.outcomes)} with {choice.rewards}"
             )
     return ""
 

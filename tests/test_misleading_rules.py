@@ -9,6 +9,7 @@ import pytest
 from numba import config
 
 import gamedp
+from gamedp.cli import main
 
 TIERS = ["never", "always"]
 compiling = pytest.mark.skipif(config.DISABLE_JIT, reason="with the JIT disabled nothing compiles")
@@ -381,3 +382,54 @@ def test_what_rules_raise_in_a_search_comes_through(searcher, kind):
         attrs.evolve(searcher, depth=3).search(Stumbling(kind=kind), compile="never")
     method = ("heuristic", "value_range")[kind]
     assert caught.value.__notes__ == [f"gamedp: raised by the rules in {method}(Spot(left=2), 0)"]
+
+
+# Rules that fail on the command line -------------------------------------------------------------
+
+FAILING = """
+from typing import NamedTuple
+
+
+class Spot(NamedTuple):
+    left: int
+
+
+class Failing:
+    def initial_state(self):
+        return Spot(5)
+
+    def is_terminal(self, state):
+        return state.left == 0
+
+    def actions(self, state):
+        return range(1)
+
+    def outcomes(self, state, action):
+        yield 1.0 / undefined, Spot(state.left - 1)
+
+    def payoff(self, state, player):
+        return 1.0
+"""
+
+
+@pytest.mark.parametrize("compile", ["auto", "never"])
+def test_what_rules_raise_is_one_line_on_the_command_line(tmp_path, capsys, compile):
+    file = tmp_path / f"failing_{compile}.py"
+    file.write_text(FAILING)
+    assert main(["solve", f"{file}:Failing", "--compile", compile]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.startswith(
+        "gamedp: NameError: name 'undefined' is not defined, raised by the rules"
+    )
+    assert "in outcomes(Spot(left=5), 0)" in said
+    assert f"{file}, line 20: yield 1.0 / undefined, Spot(state.left - 1)" in said
+    with pytest.raises(NameError):
+        main(["solve", f"{file}:Failing", "--compile", compile, "--debug"])
+
+
+def test_debug_shows_the_way_of_our_own_errors_too(capsys):
+    assert main(["solve", "no-such-game"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    with pytest.raises(gamedp.UnknownNameError):
+        main(["solve", "no-such-game", "--debug"])

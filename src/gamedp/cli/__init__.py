@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+DEBUG = "--debug"
+"""Shows where an error was raised, instead of one line; for all commands."""
+
+OURS = "gamedp: "
+"""How a note begins that says which of the rules has raised an error."""
+
 FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 """Exit codes other than 0; the last two are what a shell reports for SIGINT and SIGPIPE."""
 
@@ -43,6 +49,8 @@ gamedp search mancala --set stones=4 --depth 12
 gamedp kniffel - 8 - 16 15 - 15 9 25 30 40 - - 3 13345
 
 gamedp kniffel - 8 - 16 15 - 15 9 25 30 40 - - 3 13345 --target 250
+
+An error is one line; --debug, with any command, shows where it was raised.
 """
 
 COMMANDS = {
@@ -94,16 +102,20 @@ def _guarded(tokens: list[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A name that the terminal's encoding lacks comes out escaped, not as an error.
         sys.stdout.reconfigure(errors="backslashreplace")
+    options = tokens[: tokens.index("--")] if "--" in tokens else tokens
+    debug = DEBUG in options
+    if debug:
+        tokens = [token for token in options if token != DEBUG] + tokens[len(options) :]
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            return _run(tokens)
+            return _run(tokens, debug=debug)
     except KeyboardInterrupt:
         return _complain("interrupted.", INTERRUPTED)
 
 
-def _run(tokens: list[str]) -> int:
-    """Run a command; turn what went wrong into one line and an exit code."""
+def _run(tokens: list[str], *, debug: bool) -> int:
+    """Run a command; turn what went wrong into one line and an exit code, all of it for `debug`."""
     from cyclopts import CycloptsError  # noqa: PLC0415 - inside the reach of Ctrl-C
 
     try:
@@ -113,16 +125,43 @@ def _run(tokens: list[str]) -> int:
         app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         print(end="", flush=True)
     except (CycloptsError, InvalidParameterError, UnknownNameError) as error:
+        if debug:
+            raise
         return _complain(str(error), USAGE)
     except BrokenPipeError:
         _flush_or_drop()
         return BROKEN_PIPE
     except (GamedpError, OSError) as error:
         _flush_or_drop()
+        if debug:
+            raise
         return _complain(_in_words(error), FAILED)
     except MemoryError:
         return _complain("memory is full; --max-bytes stops in time and tells how far.", FAILED)
+    except Exception as error:
+        raised_in = [note for note in getattr(error, "__notes__", ()) if note.startswith(OURS)]
+        if debug or not raised_in:
+            raise
+        _flush_or_drop()
+        return _complain(_where(error, raised_in[0].removeprefix(OURS)), FAILED)
     return 0
+
+
+def _where(error: Exception, raised_in: str) -> str:
+    """Say what the rules have raised, and in which line of theirs; without the way through ours."""
+    import sysconfig  # noqa: PLC0415 - only for this
+    import traceback  # noqa: PLC0415 - likewise
+
+    name = type(error).__name__
+    what = f"{name}: {error}" if str(error) else name
+    frames = traceback.extract_tb(error.__traceback__)
+    others = tuple(sysconfig.get_paths()[key] for key in ("stdlib", "purelib", "platlib"))
+    own = [frame for frame in frames if not frame.filename.startswith(others)]
+    place = (own or frames)[-1]
+    return (
+        f"{what}, {raised_in}, at {place.filename}, line {place.lineno}: {place.line} "
+        f"({DEBUG} shows the whole way there.)"
+    )
 
 
 def _in_words(error: Exception) -> str:

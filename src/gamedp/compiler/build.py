@@ -267,6 +267,12 @@ def _per_player(numbers: NDArray[Any], num_players: int) -> NDArray[Any]:
     return numbers if num_players > 2 else numbers.reshape(len(numbers))
 
 
+def _initial(begin: list[tuple[float, Any, bool]]) -> NDArray[np.int64]:
+    """Return the indices of the initial states, which were entered first, in their order."""
+    order = {state: index for index, state in enumerate(dict.fromkeys(s for _, s, _ in begin))}
+    return np.array([order[state] for _, state, _ in begin], np.int64)
+
+
 def _model_of_arrays(
     rules: Rules,
     begin: list[tuple[float, Any, bool]],
@@ -280,8 +286,6 @@ def _model_of_arrays(
         if explorer.has_rewards
         else np.zeros((len(explorer.labels), explorer.rewards.shape[1]))
     )
-    # The initial states were entered first, in their order.
-    order = {state: index for index, state in enumerate(dict.fromkeys(s for _, s, _ in begin))}
     return Model.unchecked(
         choice_offsets=explorer.choice_offsets,
         transition_offsets=explorer.transition_offsets,
@@ -292,7 +296,7 @@ def _model_of_arrays(
         terminals=explorer.terminals,
         payoffs=_per_player(explorer.payoffs, num_players),
         action_labels=_narrow(explorer.labels),
-        initial_states=np.array([order[state] for _, state, _ in begin], np.int64),
+        initial_states=_initial(begin),
         initial_probabilities=np.array([-p if swapped else p for p, _, swapped in begin]),
         num_players=num_players,
         constant_sum=rules.constant_sum,
@@ -320,7 +324,7 @@ def _model_of_rows(
         terminals=np.array(rows.terminals, np.int64),
         payoffs=_per_player(np.array(rows.payoffs).reshape(-1, stored), num_players),
         action_labels=_narrow(np.array(rows.labels, np.int32)),
-        initial_states=np.array([rows.indices[state] for _, state, _ in begin], np.int64),
+        initial_states=_initial(begin),
         initial_probabilities=np.array([-p if swapped else p for p, _, swapped in begin]),
         num_players=num_players,
         constant_sum=rules.constant_sum,

@@ -39,6 +39,13 @@ class Game(Protocol):
     A state is a NamedTuple of ints, or of fixed-length tuples of ints (then the rules are compiled
     by numba), or any hashable object (then they run as plain Python). An action is an int.
 
+    A game has perfect information, and players take turns: in each state one player moves, who sees
+    all of it, and only chance, with the probabilities of `outcomes`, is not foreseen. Moves at the
+    same time, or cards that only one player sees, cannot be written as such. Written as turns in
+    the open, rock-paper-scissors is a game that the second to choose always wins, and that is then
+    the value that is proven. The answers of all methods depend on their arguments and on the game's
+    fields alone: the rules draw no random numbers and keep no count.
+
     Optional members, with what stands in for them:
 
     ``num_players = 1``
@@ -46,7 +53,7 @@ class Game(Protocol):
     ``constant_sum = 0.0``
         What the payoffs of two players add up to; 1.0 for winning probabilities.
     ``player(state) -> int``
-        Who moves; 0.
+        Who moves, one player; 0.
     ``reward(state, action, player) -> float``
         What `player` earns at once by the action; 0.
     ``canonical(state) -> (representative, swapped)``

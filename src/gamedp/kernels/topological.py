@@ -248,7 +248,8 @@ def solve_components(
     """Solve the components ``first .. last-1`` one by one, successors first.
 
     Stops before a component that has more than `max_size` states or that does not settle soon, for
-    the caller to go on with in pieces, and after about `budget` visits of states.
+    the caller to go on with in pieces, and after about `budget` visits of states. What is found of
+    a single state is final, also if its error is larger than that.
 
     Parameters
     ----------
@@ -354,7 +355,8 @@ def solve_components(
             errors,
             policy,
         )
-        if not width <= tolerance:
+        # Of a state by itself no one can find more: its one unknown is solved for.
+        if not width <= tolerance and (size > 1 or not width < np.inf):
             return number
     return last
 

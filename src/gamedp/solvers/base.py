@@ -264,7 +264,8 @@ def solve_as_asked(
             message = (
                 f"{type(solver).__name__} stopped at the limit of 64-bit rounding: every value is "
                 f"known to within {width:.3g}, and some are too close to 0 for the relative "
-                f"tolerance {tolerance:g}. Loosen tolerance, or read .solution on this error."
+                f"tolerance {tolerance:g}. Let gamedp.solve choose the solver, ask for an absolute "
+                "tolerance, or read .solution on this error."
             )
             raise NotSolvedError(message, attrs.evolve(solution, status=Status.ROUNDING))
         absolute = finer

@@ -27,6 +27,7 @@ from gamedp.reduction import Reduction
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.backward_induction import BackwardInduction
 from gamedp.solvers.base import Solver, deflatable, reduction_of, solve_as_asked
+from gamedp.solvers.portfolio import followers, is_for_deflation, solve_in_turn
 from gamedp.solvers.straight import straight_of
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 from gamedp.staged_model import StagedModel
@@ -200,8 +201,10 @@ def _solved(
         staged = StagedProblem(model, objective)
         return solve_as_asked(_of_stages(solver), staged, tolerance, progress, relative=relative)
     problem = Problem(model, objective)
-    chosen = _choose(problem, progress)[0] if solver is None else solver
-    return solve_as_asked(chosen, problem, tolerance, progress, relative=relative)
+    if solver is not None:
+        return solve_as_asked(solver, problem, tolerance, progress, relative=relative)
+    chosen = _choose(problem, progress)[0]
+    return solve_in_turn(problem, chosen, tolerance, progress, relative=relative)
 
 
 def _reporting(progress: ProgressCallback) -> compiling.Listener:
@@ -297,7 +300,15 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
     known = f"{_known(reduction)}\n" if isinstance(reduction, Reduction) else ""
     if isinstance(reduction, Reduction) and reduction.problem.model.num_choices == 0:
         reason = "nothing is left for it to do."
-    return f"{_shape(model)}.\n{known}{type(solver).__name__}: {reason}"
+    others = followers(problem, solver, relative=False)
+    names = " and ".join(type(other).__name__ for other in others)
+    more = f"\nShould it get stuck: {names}." if others and _can_get_stuck(solver) else ""
+    return f"{_shape(model)}.\n{known}{type(solver).__name__}: {reason}{more}"
+
+
+def _can_get_stuck(solver: Any) -> bool:
+    """Say whether a solver is one that goes on and on: it has limits."""
+    return hasattr(solver, "max_seconds")
 
 
 def _shape(model: Model) -> str:
@@ -374,18 +385,17 @@ def _for_discounted(problem: Problem) -> tuple[Solver, str]:
 
 def _for_opponents(problem: Problem) -> tuple[Solver, str] | None:
     """Return what does two opponents who can keep each other from an end, if anything does."""
+    from gamedp.solvers.interval_iteration import IntervalIteration  # noqa: PLC0415
     from gamedp.solvers.strategy_iteration import StrategyIteration  # noqa: PLC0415
 
     kept = "two opponents can keep each other from an end;"
-    if StrategyIteration().supports(problem):
+    if not is_for_deflation(problem) and StrategyIteration().supports(problem):
         return (
             StrategyIteration(),
             f"{kept} a policy of each, against its best answer, proves one bound.",
         )
     if not isinstance(deflatable(problem), Reduction):
         return None
-    from gamedp.solvers.interval_iteration import IntervalIteration  # noqa: PLC0415
-
     return IntervalIteration(), f"{kept} bounds are deflated there."
 
 

@@ -19,14 +19,29 @@ if TYPE_CHECKING:
 
     Numbers = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
-__all__ = ["check_range", "finished", "make_solution", "outward", "room_for_policies"]
+__all__ = [
+    "STOPS",
+    "check_range",
+    "finished",
+    "how_close",
+    "make_solution",
+    "outward",
+    "room_for_policies",
+    "way_out",
+]
 
-_LIMITS = {
-    Status.SWEEP_LIMIT: ("its limit of sweeps", "Raise max_sweeps, loosen tolerance"),
-    Status.TIME_LIMIT: ("its limit of time", "Raise max_seconds, loosen tolerance"),
-    Status.ROUNDING: ("the limit of 64-bit rounding", "Loosen tolerance"),
+STOPS = {
+    Status.SWEEP_LIMIT: "its limit of sweeps",
+    Status.TIME_LIMIT: "its limit of time",
+    Status.ROUNDING: "the limit of 64-bit rounding",
 }
-"""What a solver may stop at, and the way out."""
+"""What a solver may stop at."""
+
+SMALL = 1000
+"""States up to which linear systems in rational numbers take seconds at most."""
+
+DIGITS = 1e-12
+"""A tolerance below this part of the largest value asks for more digits than 64 bits can prove."""
 
 
 def finished(
@@ -172,19 +187,60 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
             bytes=model.num_bytes + num_bytes,
         ),
     )
-    if status in _LIMITS:
-        what, way_out = _LIMITS[status]
-        if hasattr(solver, "max_policies"):
-            way_out = way_out.replace("max_sweeps", "max_policies")
-        width = width_of(lower, upper, relative=relative)
-        known = (
-            f"every value is known to within {width:.3g}{' of itself' if relative else ''}"
-            if guarantee is not Guarantee.NONE and np.isfinite(width)
-            else "nothing is proven yet for some values"
-        )
+    if status in STOPS:
         message = (
-            f"{type(solver).__name__} stopped at {what} after {sweeps:,} sweeps; {known}. "
-            f"{way_out}, or read .solution on this error."
+            f"{type(solver).__name__} stopped at {STOPS[status]} after {sweeps:,} sweeps; "
+            f"{how_close(solution, relative=relative)}. "
+            f"{way_out(problem, solution, relative=relative)}"
         )
         raise NotSolvedError(message, solution)
     return solution
+
+
+def how_close(solution: Solution, *, relative: bool) -> str:
+    """Say how much is known of all values."""
+    width = width_of(solution.lower, solution.upper, relative=relative)
+    if solution.guarantee is Guarantee.NONE or not np.isfinite(width):
+        return "nothing is proven yet for some values"
+    return f"every value is known to within {width:.3g}{' of itself' if relative else ''}"
+
+
+def way_out(problem: Problem, solution: Solution, *, relative: bool) -> str:
+    """Say what would help where a solver has stopped.
+
+    Parameters
+    ----------
+    problem : Problem
+    solution : Solution
+        What is known.
+    relative : bool
+        Whether a relative tolerance was asked for.
+    """
+    ways = []
+    solver = solution.solver
+    if solution.status is Status.TIME_LIMIT:
+        ways.append("Raise max_seconds")
+    elif solution.status is Status.SWEEP_LIMIT:
+        ways.append(f"Raise {'max_policies' if hasattr(solver, 'max_policies') else 'max_sweeps'}")
+    elif _can_be_exact(problem, solver):
+        ways.append("Use gamedp.ExactPolicyIteration(), which does not round")
+    largest = float(np.abs(solution.values[np.isfinite(solution.values)]).max(initial=0.0))
+    width = width_of(solution.lower, solution.upper, relative=relative)
+    if not relative and solution.status is Status.ROUNDING and width < DIGITS**0.5 * largest:
+        ways.append("ask for digits of each value with relative=True")
+    if np.isfinite(width) and width > 0:
+        ways.append(f"ask for a tolerance of {2 * width:.1g}")
+    ways.append("read .solution on this error")
+    words = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def _can_be_exact(problem: Problem, solver: Any) -> bool:
+    from gamedp.solvers.exact_policy_iteration import (  # noqa: PLC0415 - it imports this
+        ExactPolicyIteration,
+    )
+
+    exact = ExactPolicyIteration()
+    if problem.model.num_states > SMALL or isinstance(solver, ExactPolicyIteration):
+        return False
+    return bool(exact.supports(problem))

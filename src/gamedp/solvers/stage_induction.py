@@ -307,7 +307,7 @@ class _Run:
             way_out = {
                 Status.SWEEP_LIMIT: "Raise max_sweeps",
                 Status.TIME_LIMIT: "Raise max_seconds",
-                Status.ROUNDING: "Loosen tolerance",
+                Status.ROUNDING: f"Ask for a tolerance of {2 * width:.1g}",
             }[self.status]
             message = (
                 f"StageInduction {self.status.value.split(':')[0]}; bounds are {width:.3g} apart. "

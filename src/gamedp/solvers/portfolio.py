@@ -1,0 +1,225 @@
+"""A solver that gets stuck hands over to others, each within a budget of work.
+
+No method is the best one everywhere. The one that is chosen goes first, but no further than a
+budget of sweeps, counted and not timed, so that the answer is the same on every machine. Where that
+or rounding stops it, others go on: those that eliminate states, or whose proofs lose less. If the
+budget was what stopped the first one and no other has solved the problem, it has its full limits in
+the end; so that not much more than the budgets can be lost.
+What all have proven holds at once: bounds are intersected.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import NotSolvedError
+from gamedp.objectives import AverageReward, Discounted, FiniteHorizon
+from gamedp.reduction import Reduction
+from gamedp.solution import Guarantee, Status, width_of
+from gamedp.solvers.base import deflatable, solve_as_asked
+from gamedp.solvers.finishing import STOPS, how_close, way_out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gamedp.problem import Problem
+    from gamedp.progress import ProgressCallback
+    from gamedp.solution import Solution
+    from gamedp.solvers.base import Solver
+
+__all__ = ["followers", "is_for_deflation", "solve_in_turn"]
+
+WORK = 2_000_000_000
+"""Transitions that a solver may look at before it hands over: some seconds."""
+
+FEWEST, MOST = 300, 50_000
+"""Sweeps over a component that a solver has in any case, and at most, before it hands over."""
+
+POLICY = 1000
+"""Sweeps for which a policy counts that is solved against its best answer."""
+
+DEFLATING = 500
+"""The same at most where bounds are deflated: no policies are evaluated on the way."""
+
+LARGE = 2000
+"""Choices from which on deflated bounds are tried before policies of two opponents."""
+
+SCATTERED = 100_000_000
+"""States times components from which on no solver is asked that handles components one by one."""
+
+
+def solve_in_turn(
+    problem: Problem,
+    chosen: Solver,
+    tolerance: float,
+    progress: ProgressCallback | None,
+    *,
+    relative: bool,
+) -> Solution:
+    """Solve a problem by the solver that is chosen for it or, where that gets stuck, by others.
+
+    Raises
+    ------
+    NotSolvedError
+        If none solves it. The error's solution has the bounds that all have proven together.
+    """
+    stopped: list[NotSolvedError] = []
+    for solver, limited in _in_turn(problem, chosen, stopped, relative=relative):
+        try:
+            solution = solve_as_asked(limited, problem, tolerance, progress, relative=relative)
+        except NotSolvedError as error:
+            stopped.append(error)
+            error.solution = attrs.evolve(error.solution, solver=solver)
+        else:
+            known = [*(error.solution for error in stopped), attrs.evolve(solution, solver=solver)]
+            return _with_all_work(known[-1], known)
+    solutions = [error.solution for error in stopped]
+    if len(stopped) == 1 and solutions[0].guarantee is Guarantee.TWO_SIDED:
+        raise stopped[0]
+    together = _with_all_work(_intersection(solutions), solutions)
+    if _is_enough(together, tolerance, relative=relative):
+        return attrs.evolve(together, status=Status.SOLVED)
+    raise NotSolvedError(_message(problem, together, solutions, relative=relative), together)
+
+
+def followers(problem: Problem, chosen: Solver, *, relative: bool) -> list[Solver]:
+    """Return the solvers that go on where the chosen one has stopped, in their order."""
+    if not _may_be_handed_over(problem):
+        return []
+    return [
+        solver
+        for solver in _others(problem, relative=relative)
+        if type(solver) is not type(chosen) and solver.supports(problem)
+    ]
+
+
+def is_for_deflation(problem: Problem) -> bool:
+    """Say whether a contested problem is one for deflated bounds first, policies after that."""
+    found = deflatable(problem)
+    if not isinstance(found, Reduction) or found.problem.model.num_choices <= LARGE:
+        return False
+    return not _is_scattered(found.problem)
+
+
+def _in_turn(
+    problem: Problem, chosen: Solver, stopped: list[NotSolvedError], *, relative: bool
+) -> Iterator[tuple[Solver, Solver]]:
+    """Go through solvers, each also within its budget; `stopped` tells what became of them."""
+    budgeted = _may_be_handed_over(problem)
+    limited = _within_budget(chosen, problem) if budgeted else chosen
+    yield chosen, limited
+    first = stopped[0].solution
+    if first.guarantee is Guarantee.NONE:
+        return
+    for solver in followers(problem, chosen, relative=relative):
+        yield solver, _within_budget(solver, problem)
+    if limited != chosen and first.status is Status.SWEEP_LIMIT:
+        yield chosen, chosen
+
+
+def _may_be_handed_over(problem: Problem) -> bool:
+    others = isinstance(problem.objective, (AverageReward, FiniteHorizon))
+    return problem.model.num_players <= 2 and not others
+
+
+def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
+    """Go through the solvers that may know more, whether they support the problem or not."""
+    # Solvers that are not for every day are imported where they are needed.
+    from gamedp.solvers.interval_iteration import IntervalIteration  # noqa: PLC0415
+    from gamedp.solvers.optimistic_value_iteration import (  # noqa: PLC0415
+        OptimisticValueIteration,
+    )
+    from gamedp.solvers.strategy_iteration import StrategyIteration  # noqa: PLC0415
+    from gamedp.solvers.topological_value_iteration import (  # noqa: PLC0415
+        TopologicalValueIteration,
+    )
+
+    if isinstance(problem.objective, Discounted):
+        yield TopologicalValueIteration()
+        yield StrategyIteration()
+        return
+    scattered = _is_scattered(problem)
+    if relative and not scattered:
+        yield OptimisticValueIteration()
+        yield IntervalIteration()
+    yield StrategyIteration()
+    if not relative and not scattered:
+        yield IntervalIteration()
+
+
+def _is_scattered(problem: Problem) -> bool:
+    """Say whether there are too many components to handle them one by one."""
+    structure = problem.model.structure
+    return int(structure.nontrivial.sum()) * structure.num_states > SCATTERED
+
+
+def _within_budget(solver: Any, problem: Problem) -> Any:
+    """Return a solver with a limit of sweeps that the size of the problem allows."""
+    sweeps = min(max(WORK // max(1, problem.model.num_transitions), FEWEST), MOST)
+    if hasattr(solver, "max_policies"):
+        policies = max(WORK // max(1, POLICY * problem.model.num_transitions), 10)
+        return attrs.evolve(solver, max_policies=min(solver.max_policies, policies))
+    if not hasattr(solver, "max_sweeps"):
+        return solver
+    found = deflatable(problem)
+    if isinstance(found, Reduction) and found.problem.is_contested:
+        sweeps = min(sweeps, DEFLATING)
+    return attrs.evolve(solver, max_sweeps=min(solver.max_sweeps, sweeps))
+
+
+def _with_all_work(solution: Solution, solutions: list[Solution]) -> Solution:
+    """Return a solution whose statistics count what all have done."""
+    if len(solutions) == 1:
+        return solution
+    own = solution.statistics
+    seconds = dict(own.seconds)
+    seconds["solve"] = sum(each.statistics.seconds["solve"] for each in solutions)
+    sweeps = sum(each.statistics.sweeps for each in solutions)
+    return attrs.evolve(solution, statistics=attrs.evolve(own, sweeps=sweeps, seconds=seconds))
+
+
+def _intersection(solutions: list[Solution]) -> Solution:
+    """Return the narrowest of solutions that have stopped, with the bounds of all."""
+    proven = [each for each in solutions if each.guarantee is Guarantee.TWO_SIDED]
+    if len(proven) < 2:
+        return (proven or solutions)[0]
+    narrowest = min(proven, key=lambda each: each.width)
+    lower = np.maximum.reduce([each.lower for each in proven])
+    upper = np.minimum.reduce([each.upper for each in proven])
+    if (lower > upper).any():
+        state = narrowest.model.state(int((lower > upper).argmax()))
+        names = " and ".join(type(each.solver).__name__ for each in proven)
+        message = f"{names} contradict each other at {state!r}: please report this as a bug."
+        raise RuntimeError(message)
+    values = np.clip(narrowest.values, lower, upper)
+    return attrs.evolve(narrowest, values=values, lower=lower, upper=upper)
+
+
+def _is_enough(solution: Solution, tolerance: float, *, relative: bool) -> bool:
+    if solution.guarantee is not Guarantee.TWO_SIDED:
+        return False
+    return width_of(solution.lower, solution.upper, relative=relative) <= tolerance
+
+
+def _message(
+    problem: Problem, together: Solution, solutions: list[Solution], *, relative: bool
+) -> str:
+    """Say who has stopped, where, how much is known, and what would help."""
+    tried: dict[str, str] = {}
+    for each in solutions:
+        tried[type(each.solver).__name__] = (
+            f"stopped at {STOPS[each.status]} after {each.statistics.sweeps:,} sweeps"
+        )
+    who = "; ".join(f"{name} {what}" for name, what in tried.items())
+    message = f"{who}; {how_close(together, relative=relative)}. "
+    if together.guarantee is Guarantee.NONE:
+        why = deflatable(problem)
+        if isinstance(why, str):
+            message += f"{type(together.solver).__name__} {why} "
+        return message + (
+            "Raise max_sweeps of a solver that you name, or read .solution on this error."
+        )
+    return f"{message}{way_out(problem, together, relative=relative)}"

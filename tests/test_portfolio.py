@@ -1,0 +1,240 @@
+"""Where the chosen solver gets stuck, others go on, within budgets that are counted."""
+
+import attrs
+import numpy as np
+import pytest
+
+import gamedp
+from gamedp.solvers import portfolio, topological_value_iteration
+from gamedp.testing import exact_values
+
+NONE_TO_FOLLOW = []
+
+
+def model_of(*states, players=None, terminals=2, payoffs=(1.0, 0.0)):
+    """Make a model of lists of choices (reward, [(chance, state)]); the ends come after them."""
+    choices, offsets, successors, chances, rewards = [0], [0], [], [], []
+    for options in states:
+        for reward, outcomes in options:
+            successors += [state for _, state in outcomes]
+            chances += [chance for chance, _ in outcomes]
+            offsets.append(len(successors))
+            rewards.append(reward)
+        choices.append(len(rewards))
+    size = len(states)
+    return gamedp.Model.from_arrays(
+        choices + [len(rewards)] * terminals,
+        offsets,
+        successors,
+        chances,
+        rewards=rewards,
+        players=None if players is None else [*players, *[0] * terminals],
+        num_players=1 if players is None else 2,
+        terminals=range(size, size + terminals),
+        payoffs=payoffs,
+    )
+
+
+def chain_for_two(length):
+    """Haddad and Monmege's chain, in which each of two could do what is worse for them: 0.7."""
+    win, lose = 2 * length - 1, 2 * length
+    good = [0, *range(1, length), win]
+    bad = [0, *range(length, 2 * length - 1), lose]
+    states, players = [[(0.0, [(0.7, good[1]), (0.3, bad[1])])]], [0]
+    for side, worse in ((good, 0), (bad, 1)):
+        for step in range(1, length):
+            mover = step % 2
+            onward, other = side[step + 1], (bad if side is good else good)[step + 1]
+            # To go on for sure ends well on the good side, and badly on the other.
+            second = [(1.0, onward)] if mover != worse else [(0.5, other), (0.5, 0)]
+            states.append([(0.0, [(0.5, onward), (0.5, 0)]), (0.0, second)])
+            players.append(mover)
+    return model_of(*states, players=players)
+
+
+def test_two_opponents_on_a_slow_chain():
+    model = chain_for_two(60)
+    objective = gamedp.Reachability([119])
+    with pytest.raises(gamedp.NotSolvedError, match="rounding") as caught:
+        gamedp.solve(model, objective, gamedp.TopologicalValueIteration())
+    assert caught.value.solution.width > 0.5
+    solution = gamedp.solve(model, objective)
+    assert isinstance(solution.solver, gamedp.StrategyIteration)
+    low, high = solution.bounds(0)
+    assert low <= 0.7 <= high <= low + 1e-6
+    assert solution.statistics.sweeps < 1000
+    assert "get stuck: StrategyIteration" in gamedp.explain(model, objective)
+
+
+def test_relative_tolerances():
+    """Ten steps that each succeed once in 40000 tries, or lose: 1e-46 is the answer."""
+    chance, length = 2.5e-5, 10
+    states = [
+        [(0.0, [(chance, step + 1), (1e-3, max(step - 1, 0)), (1 - 1e-3 - chance, length + 1)])]
+        for step in range(length)
+    ]
+    model = model_of(*states)
+    objective = gamedp.Reachability([length])
+    with pytest.raises(gamedp.NotSolvedError, match=r"Let gamedp\.solve choose"):
+        gamedp.solve(model, objective, gamedp.TopologicalValueIteration(), relative=True)
+    solution = gamedp.solve(model, objective, relative=True)
+    low, high = solution.bounds(0)
+    assert 0 < low <= exact_values(model, objective)[0] <= high <= low * (1 + 1e-6)
+    assert solution.statistics.sweeps < 100
+
+
+def test_large_games_with_few_places_to_stay():
+    rng = np.random.default_rng(1)
+    size = 1200
+    states = []
+    for state in range(size):
+        options = []
+        for _ in range(2):
+            targets = [*np.unique(rng.integers(0, size, 2)).tolist(), size + int(rng.integers(2))]
+            chances = rng.dirichlet(np.ones(len(targets))).tolist()
+            options.append((0.0, list(zip(chances, targets, strict=True))))
+        if state < 10:
+            options.append((0.0, [(1.0, state ^ 1)]))
+        states.append(options)
+    model = model_of(*states, players=[state % 2 for state in range(size)])
+    objective = gamedp.Reachability([size])
+    assert "bounds are deflated there.\nShould it get stuck: StrategyIteration" in gamedp.explain(
+        model, objective
+    )
+    solution = gamedp.solve(model, objective)
+    assert isinstance(solution.solver, gamedp.IntervalIteration)
+    assert solution.width <= 1e-6
+    assert solution.statistics.sweeps < 100
+
+
+def gains_and_losses():
+    """One can go on gaining for ever, the other losing; neither needs to, nor ends play."""
+    return model_of(
+        [(1.0, [(1.0, 0)]), (0.0, [(1.0, 1)])],
+        [(-1.0, [(1.0, 1)]), (0.0, [(1.0, 0)]), (0.0, [(1.0, 2)])],
+        players=[0, 1],
+    )
+
+
+def test_where_nothing_is_proven_it_ends_soon_and_says_why(monkeypatch):
+    monkeypatch.setattr(portfolio, "MOST", 40)
+    model = gains_and_losses()
+    with pytest.raises(gamedp.NotSolvedError, match="nothing is proven") as caught:
+        gamedp.solve(model)
+    assert caught.value.solution.guarantee is gamedp.Guarantee.NONE
+    assert caught.value.solution.statistics.sweeps <= 41
+    assert "play may go on for ever" in str(caught.value)
+
+
+def random_model(size, discount_seed):
+    rng = np.random.default_rng(discount_seed)
+    states = []
+    for _ in range(size):
+        options = []
+        for _ in range(3):
+            targets = np.unique(rng.integers(0, size, 2)).tolist()
+            chances = rng.dirichlet(np.ones(len(targets))).tolist()
+            options.append((float(rng.integers(-3, 4)), list(zip(chances, targets, strict=True))))
+        states.append(options)
+    return model_of(*states, terminals=0, payoffs=())
+
+
+def test_discounts_next_to_one():
+    """The sweeps of the whole model at once stop at rounding, or go on and on."""
+    model = random_model(40, 2)
+    objective = gamedp.Discounted(1 - 1e-6)
+    with pytest.raises(gamedp.NotSolvedError):
+        gamedp.solve(model, objective, gamedp.ModifiedPolicyIteration(max_sweeps=1000))
+    solution = gamedp.solve(model, objective, tolerance=1e-5)
+    assert solution.width <= 1e-5
+    assert isinstance(solution.solver, gamedp.TopologicalValueIteration)
+
+
+def test_a_state_by_itself_is_looked_at_once(monkeypatch):
+    """A lazy chain: however fine the tolerance, no more can be found out about one unknown."""
+
+    def refuse(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(topological_value_iteration, "solve_gathered", refuse)
+    size = 300
+    model = model_of(
+        *([(1e3, [(0.9, state), (0.1, state + 1)])] for state in range(size)),
+        terminals=1,
+        payoffs=[0.0],
+    )
+    with pytest.raises(gamedp.NotSolvedError, match="rounding") as caught:
+        gamedp.solve(model, solver=gamedp.TopologicalValueIteration())
+    solution = caught.value.solution
+    assert solution.lower[0] <= 1e4 * size <= solution.upper[0]
+    assert solution.width < 1e-5
+    assert solution.statistics.sweeps < 10
+
+
+def test_a_budget_ends_what_goes_on(monkeypatch):
+    monkeypatch.setattr(portfolio, "FEWEST", 1)
+    monkeypatch.setattr(portfolio, "MOST", 1)
+    model = random_model(40, 1)
+    objective = gamedp.Discounted(0.99)
+    solution = gamedp.solve(model, objective)
+    assert not isinstance(solution.solver, gamedp.ModifiedPolicyIteration)
+    monkeypatch.setattr(portfolio, "followers", lambda *_, **__: NONE_TO_FOLLOW)
+    again = gamedp.solve(model, objective)
+    assert again.solver == gamedp.ModifiedPolicyIteration()
+    assert (again.lower <= solution.upper).all()
+    assert (solution.lower <= again.upper).all()
+    monkeypatch.undo()
+    alone = gamedp.solve(model, objective)
+    assert again.statistics.sweeps > alone.statistics.sweeps  # those of the first attempt, too
+    assert np.array_equal(again.values, alone.values)
+
+
+@attrs.frozen
+class Stopped:
+    """A solver that knows a bound or two, and stops."""
+
+    low: float
+    high: float
+
+    def supports(self, problem):
+        return problem is not None
+
+    def solve(self, problem, *, tolerance, progress=None):
+        solution = gamedp.solve(problem.model, solver="value-iteration")
+        known = attrs.evolve(
+            solution,
+            solver=self,
+            lower=np.array([self.low, 1.0, 0.0]),
+            upper=np.array([self.high, 1.0, 0.0]),
+            values=np.array([(self.low + self.high) / 2, 1.0, 0.0]),
+            status=gamedp.Status.ROUNDING,
+        )
+        raise gamedp.NotSolvedError(str(tolerance), known)
+
+
+COIN = model_of([(0.0, [(0.5, 1), (0.5, 2)])])
+
+
+def in_turn(monkeypatch, *solvers):
+    monkeypatch.setattr(portfolio, "followers", lambda *_, **__: solvers[1:])
+    problem = gamedp.Problem(COIN)
+    return portfolio.solve_in_turn(problem, solvers[0], 1e-6, None, relative=False)
+
+
+def test_bounds_of_all_hold_at_once(monkeypatch):
+    solution = in_turn(monkeypatch, Stopped(0.5, 1.0), Stopped(0.0, 0.5))
+    assert solution.bounds(0) == (0.5, 0.5)
+    assert solution.value(0) == 0.5
+    assert solution.status is gamedp.Status.SOLVED
+    with pytest.raises(gamedp.NotSolvedError) as caught:
+        in_turn(monkeypatch, Stopped(0.25, 1.0), Stopped(0.0, 0.5), Stopped(0.1, 0.9))
+    assert caught.value.solution.bounds(0) == (0.25, 0.5)
+    # What helps comes first: to want less is the last of it.
+    message = str(caught.value)
+    assert "Use gamedp.ExactPolicyIteration(), which does not round, ask for a tol" in message
+    assert message.count("Stopped stopped at the limit of 64-bit rounding") == 1
+
+
+def test_proofs_that_contradict_each_other_are_a_bug(monkeypatch):
+    with pytest.raises(RuntimeError, match="contradict each other at 0"):
+        in_turn(monkeypatch, Stopped(0.0, 0.25), Stopped(0.5, 1.0))

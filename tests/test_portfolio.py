@@ -1,5 +1,8 @@
 """Where the chosen solver gets stuck, others go on, within budgets that are counted."""
 
+import gc
+import weakref
+
 import attrs
 import numpy as np
 import pytest
@@ -238,3 +241,18 @@ def test_bounds_of_all_hold_at_once(monkeypatch):
 def test_proofs_that_contradict_each_other_are_a_bug(monkeypatch):
     with pytest.raises(RuntimeError, match="contradict each other at 0"):
         in_turn(monkeypatch, Stopped(0.0, 0.25), Stopped(0.5, 1.0))
+
+
+@pytest.mark.parametrize("objective", [gamedp.TotalReward(), gamedp.Reachability([2])], ids=str)
+def test_what_is_solved_is_freed_with_its_last_user(objective):
+    model = model_of(
+        [(0.0, [(1.0, 1)]), (0.0, [(0.5, 2), (0.5, 3)])],
+        [(0.0, [(1.0, 0)]), (0.0, [(0.25, 2), (0.75, 3)])],
+        players=[0, 1],
+    )
+    gamedp.solve(model, objective)
+    gamedp.solve(model, objective, gamedp.TopologicalValueIteration())
+    known = weakref.ref(model)
+    del model
+    gc.collect()
+    assert known() is None

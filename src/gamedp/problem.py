@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -44,12 +44,16 @@ class Problem:
         Where two opponents can keep each other from an end: what play without end is worth where it
         earns nothing, 0 or plus infinity. There Bellman's equation has many solutions, and bounds
         of its values need to be deflated. None for all other problems.
+    found : dict
+        What solvers have found out about the problem and need again, by name. Nothing in it may
+        refer to this very problem: it is to be freed with its last user.
     """
 
     model: Model
     objective: Objective = attrs.field(factory=TotalReward)
     endless_is_worst: bool = attrs.field(default=False, kw_only=True)
     endless: float | None = attrs.field(default=None, kw_only=True)
+    found: dict[str, Any] = attrs.field(factory=dict, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Refuse numbers that no solver could work with; make sets of states masks."""

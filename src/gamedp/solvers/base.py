@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
-from weakref import WeakKeyDictionary
 
 import attrs
 import numpy as np
@@ -110,12 +109,14 @@ def deflatable(problem: Problem) -> Reduction | str | None:
     """Return what makes the problem proper, but for two opponents who can keep play from ending."""
     if not needs_reduction(problem):
         return None
-    if problem not in _REDUCTIONS:
+    if "reduction" not in problem.found:
         try:
-            _REDUCTIONS[problem] = _without_doubts(reduce(problem))
+            found: Reduction | str = _without_doubts(reduce(attrs.evolve(problem)))
         except UnsupportedProblemError as error:
-            _REDUCTIONS[problem] = str(error)
-    return _REDUCTIONS[problem]
+            found = str(error)
+        problem.found["reduction"] = found
+    known: Reduction | str = problem.found["reduction"]
+    return known
 
 
 def _without_doubts(reduction: Reduction) -> Reduction | str:
@@ -142,10 +143,6 @@ def _without_doubts(reduction: Reduction) -> Reduction | str:
         "and may be better than to stop, but such sums go up and down without a limit. Use "
         "AverageReward, Discounted, or TotalReward with until."
     )
-
-
-_REDUCTIONS: WeakKeyDictionary[Problem, Reduction | str] = WeakKeyDictionary()
-"""Found once for each problem: to be asked whether it is supported is half of solving it."""
 
 
 def require(solver: Solver, problem: Problem) -> None:

@@ -31,7 +31,6 @@ References
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import attrs
 import numpy as np
@@ -176,13 +175,10 @@ def support_of_contests(problem: Problem) -> Support:
 
 def contest_of(problem: Problem) -> Contest | str:
     """Return the contest that a problem is, or why it is none."""
-    if problem not in _CONTESTS:
-        _CONTESTS[problem] = _contest(problem)
-    return _CONTESTS[problem]
-
-
-_CONTESTS: WeakKeyDictionary[Problem, Contest | str] = WeakKeyDictionary()
-"""Found once for each problem: to be asked whether it is supported is part of solving it."""
+    if "contest" not in problem.found:
+        problem.found["contest"] = _contest(attrs.evolve(problem))
+    known: Contest | str = problem.found["contest"]
+    return known
 
 
 def _contest(problem: Problem) -> Contest | str:

@@ -74,8 +74,8 @@ def solve_in_turn(
             stopped.append(error)
             error.solution = attrs.evolve(error.solution, solver=solver)
         else:
-            known = [*(error.solution for error in stopped), attrs.evolve(solution, solver=solver)]
-            return _with_all_work(known[-1], known)
+            object.__setattr__(solution, "solver", solver)  # made here, and nobody else's yet
+            return _with_all_work(solution, [*(error.solution for error in stopped), solution])
     solutions = [error.solution for error in stopped]
     if len(stopped) == 1 and solutions[0].guarantee is Guarantee.TWO_SIDED:
         raise stopped[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -49,12 +48,15 @@ def straight_of(problem: Problem, progress: ProgressCallback | None = None) -> S
     Else None, as soon as one is seen. The answer is found once for each problem, since to know
     whether there is one is to find it.
     """
-    if problem not in _FOUND:
-        _FOUND[problem] = _search(problem, Reporter(progress, "solve"))
-    return _FOUND[problem]
+    if "straight" not in problem.found:
+        problem.found["straight"] = _search(problem, Reporter(progress, "solve"))
+    known: Straight | None = problem.found["straight"]
+    return known
 
 
-_FOUND: WeakKeyDictionary[Problem, Straight | None] = WeakKeyDictionary()
+def _nothing(count: int) -> NDArray[np.float64]:
+    """Return so many zeros that take no memory, and cannot be changed."""
+    return np.ndarray(count, np.float64, bytes(8), strides=(0,))
 
 
 def _search(problem: Problem, reporter: Reporter) -> Straight | None:
@@ -83,7 +85,7 @@ def _search(problem: Problem, reporter: Reporter) -> Straight | None:
         model.transition_offsets,
         model.successors,
         model.probabilities,
-        np.broadcast_to(0.0, model.num_choices) if probable else model.rewards,
+        _nothing(model.num_choices) if probable else model.rewards,
         0.0,
         (model.players == 0) == (objective.optimum == "max"),
         1.0,

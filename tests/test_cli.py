@@ -311,7 +311,9 @@ class TestQuery:
         assert list(facts) == [*SOLVE_KEYS, "state", "actions", "best"]
         assert facts["state"] == {"player": 0, "heaps": [2, 4, 6]}
         assert facts["value"] == (1.0 if nim_winning((2, 4, 6)) else -1.0)
-        assert [sorted(entry) for entry in facts["actions"]] == 12 * [["action", "name", "value"]]
+        assert [sorted(entry) for entry in facts["actions"]] == 12 * [
+            ["action", "best", "name", "value"]
+        ]
         assert facts["best"] == [entry["action"] for entry in facts["actions"]]
         assert not nim_winning_moves((2, 4, 6))
 
@@ -323,7 +325,8 @@ class TestQuery:
         assert (facts["lower"], facts["upper"]) == solution.bounds(state)
         assert facts["best"] == solution.best_actions(state)
         entries = [
-            (entry.action, entry.name, entry.value) for entry in solution.action_values(state)
+            (entry.action, entry.name, entry.value, entry.best)
+            for entry in solution.action_values(state)
         ]
         assert [tuple(entry.values()) for entry in facts["actions"]] == entries
 
@@ -339,7 +342,12 @@ class TestQuery:
         game = ["query", "own_rules.py:Flips", "--set", "most=3", "--compile", "never"]
         facts = run_json(*game, "--state", "heads=1")
         assert facts["state"] == {"flips": 0, "heads": 1}
-        assert facts["actions"][0] == {"action": 0, "name": "0", "value": 1.0}
+        assert facts["actions"][0] == {
+            "action": 0,
+            "name": "0",
+            "value": 1.0,
+            "best": "possible",
+        }
         assert run(*game)[2] == "gamedp: --state must say heads: the game starts at random.\n"
 
     def test_states_without_names(self, run_json, folder):
@@ -348,7 +356,8 @@ class TestQuery:
         assert facts["state"] == "abb"
         assert facts["value"] == 1.0
         assert facts["actions"] == [
-            {"action": label, "name": str(label), "value": None} for label in (0, 1)
+            {"action": 0, "name": "0", "value": None, "best": "no"},
+            {"action": 1, "name": "1", "value": None, "best": "certain"},
         ]
         assert facts["best"] == [1]
         tuples = ["query", "own_rules.py:Forever", "--compile=never"]
@@ -356,8 +365,8 @@ class TestQuery:
 
     def test_horizon(self, run_json):
         facts = run_json("query", "matches", "--horizon", "3", "--compile", "never")
-        assert facts["actions"][0]["value"] is None
-        assert len(facts["best"]) == 1
+        assert [action["value"] for action in facts["actions"]] == [0.0, 0.0, 0.0]
+        assert facts["best"] == [1, 2, 3]
 
     def test_saved(self, run, run_json, folder):
         solved = run_json("solve", "matches", "--save", "kept", "--compile", "never")
@@ -515,15 +524,15 @@ class TestStaged:
         assert facts["value"] == solution.inside(context).value(state)
         assert facts["best"] == solution.best_actions(context, state)
         entries = [
-            (entry.action, entry.name, entry.value)
+            (entry.action, entry.name, entry.value, entry.best)
             for entry in solution.action_values(context, state)
         ]
         assert [tuple(entry.values()) for entry in facts["actions"]] == entries
         out = run("query", *self.kniffel, *place)[1]
         assert "after throw 2 of 2: 12 to enter" in out
-        best = [name for action, name, _ in entries if action in facts["best"]]
-        assert all(f"* {name}" in out for name in best)
-        assert f"best        {', '.join(best)}\n" in out
+        best = [name for action, name, _, _ in entries if action in facts["best"]]
+        assert all(f"? {name}" in out for name in best)
+        assert f"maybe best  {', '.join(best)}\n" in out
         assert "to move" not in out
 
     @pytest.mark.parametrize("mover", [0, 1])

@@ -62,7 +62,9 @@ def choice_values(solution: Solution, first: int, end: int) -> ChoiceValues:
     begin, stop = model.transition_offsets[[first, end]].tolist()
     starts = model.transition_offsets[first:end] - begin
     lengths = np.diff(model.transition_offsets[first : end + 1])
-    weights = getattr(objective, "discount", 1.0) * model.probabilities[begin:stop]
+    owners = np.repeat(np.arange(end - first), lengths)
+    discount = getattr(objective, "discount", 1.0)
+    weights = model.probabilities[begin:stop]
     targets = model.successors[begin:stop]
     swapped = weights < 0
     values, lower, upper = (numbers[targets] for numbers in _following(solution))
@@ -72,24 +74,29 @@ def choice_values(solution: Solution, first: int, end: int) -> ChoiceValues:
     if not isinstance(objective, (Reachability, AverageReward)):
         rewards = model.rewards[first:end]
         if model.constant_sum and swapped.any():
-            shares = model.constant_sum * np.add.reduceat(np.where(swapped, -weights, 0.0), starts)
+            shares = (
+                discount
+                * model.constant_sum
+                * np.bincount(owners, np.where(swapped, -weights, 0.0))
+            )
     with np.errstate(over="ignore", invalid="ignore"):
         largest = np.maximum(np.abs(lower), np.abs(upper))
         sizes = np.abs(rewards) + np.abs(shares)
-        sizes += np.add.reduceat(
-            np.where(np.isfinite(largest), np.abs(weights) * largest, 0.0), starts
-        )
+        terms = np.where(np.isfinite(largest), np.abs(weights) * largest, 0.0)
+        sizes += discount * np.bincount(owners, terms)
         slack = (lengths + 12) * UNIT * sizes + lengths * TINY
-        sure = (lengths == 1) & (np.abs(weights[starts]) == 1) & _adds_up(rewards, shares)
+        sure = (lengths == 1) & (discount * np.abs(weights[starts]) == 1)
+        sure &= _adds_up(rewards, shares)
         constants = rewards + shares
         bounds = []
         for numbers, outward in ((lower, -np.inf), (upper, np.inf)):
-            totals = constants + np.add.reduceat(weights * numbers, starts)
+            totals = constants + discount * np.bincount(owners, weights * numbers)
             exact = sure & _adds_up(constants, weights[starts] * numbers[starts])
             exact |= np.logical_or.reduceat(np.isinf(numbers), starts)
             moved = np.nextafter(totals + np.copysign(slack, outward), outward)
             bounds.append(_defined(np.where(exact, totals, moved), outward))
-        totals = constants + np.add.reduceat(weights * values, starts)
+        # In the order in which solvers add up: so the best is what the state is worth, to the bit.
+        totals = constants + discount * np.bincount(owners, weights * values)
     if isinstance(objective, Reachability):
         bounds = [np.clip(bound, 0.0, 1.0) for bound in bounds]
     totals = np.clip(_defined(totals, bounds[0]), *bounds)

@@ -184,9 +184,15 @@ class StagedSolution:
                 )
                 raise InvalidModelError(message)
 
-    def best_actions(self, context: Hashable, state: Hashable) -> list[int]:
-        """Return the best actions in a state of the stage, played in `context`."""
-        return self.inside(context).best_actions(state)
+    def best_actions(
+        self, context: Hashable, state: Hashable, *, certain: bool = False
+    ) -> list[int]:
+        """Return the best actions in a state of the stage, played in `context`.
+
+        As in :meth:`gamedp.Solution.best_actions`, for what is left of the stage: whoever leaves it
+        for the same context again and again waits unseen.
+        """
+        return self.inside(context).best_actions(state, certain=certain)
 
     def action_values(self, context: Hashable, state: Hashable) -> list[ActionValue]:
         """Return what player 0 can expect after each action in a state of the stage.
@@ -208,6 +214,7 @@ class StagedSolution:
                 entry.name,
                 total - entry.value,
                 *opposite_bounds(total, entry.lower, entry.upper),
+                entry.best,
             )
             for entry in entries
         ]

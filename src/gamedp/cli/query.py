@@ -37,6 +37,8 @@ __all__ = ["query"]
 OVER = "nobody: the game is over, and the value is the payoff"
 END_OF_STAGE = "nobody: this ends the stage"
 
+SIGNS = {"certain": "*", "possible": "?", "no": " "}
+
 
 def query(
     game: str,
@@ -84,7 +86,7 @@ def query(
     answer = (_answer_of_stage if staged else _answer)(solution, place)
     if output.json:
         numbers = {"value": answer.value, "lower": answer.lower, "upper": answer.upper}
-        keys = ("action", "name", "value")
+        keys = ("action", "name", "value", "best")
         entries = [{key: action[key] for key in keys} for action in answer.actions]
         where = {"state": place.state} | ({"inside": place.inside} if staged else {})
         facts = report.facts(game, solution, place.state) | numbers | where
@@ -116,7 +118,7 @@ class _Answer:
     actions : list of dict
         With ``"value"`` None where a solution does not keep it.
     best : list of int
-        The best actions: all of equal value, or the policy's where values are not kept.
+        The actions that are best, or may be; the policy's with more than two players.
     mover : str
         Who is to move, in words; empty where that goes without saying.
     pictures : list of (label, text)
@@ -160,7 +162,7 @@ def _answer(solution: Solution, place: _Place) -> _Answer:
         solution.value(position),
         *solution.bounds(position),
         actions,
-        _best(solution, position) if actions else [],
+        _best(actions),
         mover,
         [("state", picture_of(model.rules, position))],
     )
@@ -187,7 +189,7 @@ def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
         player = int(part.model.players[index]) ^ swapped
         mover = "" if rules.num_players == 1 else _wish(solution, player)
     pictures.append(("inside", picture_of(part.model.rules, state)))
-    return _Answer(*numbers, actions, _best(part, state) if actions else [], mover, pictures)
+    return _Answer(*numbers, actions, _best(actions), mover, pictures)
 
 
 def _index(model: Model | StagedModel, position: Hashable) -> tuple[int, bool]:
@@ -206,17 +208,21 @@ def _actions(solution: Solution, position: Any) -> list[dict[str, Any]]:
     except gamedp.UnsupportedProblemError:
         rules = solution.model.rules
         name = str if rules is None else functools.partial(rules.action_name, position)
-        labels = solution.actions(position)
-        return [{"action": label, "name": name(label), "value": None} for label in labels]
+        chosen = solution.best_action(position)
+        return [
+            {
+                "action": label,
+                "name": name(label),
+                "value": None,
+                "best": "certain" if label == chosen else "no",
+            }
+            for label in solution.actions(position)
+        ]
 
 
-def _best(solution: Solution, position: Any) -> list[int]:
-    """Return the best actions: all of equal value, or the policy's where values are not kept."""
-    try:
-        return solution.best_actions(position)
-    except gamedp.UnsupportedProblemError:
-        action = solution.best_action(position)
-        return [] if action is None else [action]
+def _best(actions: list[dict[str, Any]]) -> list[int]:
+    """Return the actions that are best, or may be."""
+    return [action["action"] for action in actions if action["best"] != "no"]
 
 
 def _words(
@@ -239,17 +245,19 @@ def _words(
         pairs.append(("to the end", how_far))
     if answer.actions:
         pairs.append(("actions", "\n".join(_rows(answer))))
-        names = [action["name"] for action in answer.actions if action["action"] in answer.best]
-        any_will_do = 1 < len(names) == len(answer.actions)
-        pairs.append(("best", "any of them" if any_will_do else ", ".join(names)))
+        for label, standing in (("best", "certain"), ("maybe best", "possible")):
+            names = [action["name"] for action in answer.actions if action["best"] == standing]
+            any_will_do = 1 < len(names) == len(answer.actions)
+            if names:
+                pairs.append((label, "any of them" if any_will_do else ", ".join(names)))
     return pairs + report.measures(solution)
 
 
 def _rows(answer: _Answer) -> list[str]:
-    """Return a line for each action, with a star before the best ones."""
+    """Return a line for each action: a star before the best ones, ? before what may be best."""
     width = max(len(action["name"]) for action in answer.actions)
     return [
-        f"{'*' if action['action'] in answer.best else ' '} {action['name']:<{width}}"
+        f"{SIGNS[action['best']]} {action['name']:<{width}}"
         + (
             ""
             if action["value"] is None

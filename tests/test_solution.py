@@ -151,3 +151,27 @@ def test_explain_says_why():
     cyclic = gamedp.compile(Wubbel(goal=5), compile="never")
     assert "play ends almost surely" in gamedp.explain(cyclic)
     assert "TopologicalValueIteration" in gamedp.explain(cyclic)
+
+
+def test_an_infinite_total_says_what_to_ask_instead():
+    model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[1.0])
+    solution = gamedp.solve(model)
+    assert solution.value() == np.inf
+    assert "AverageReward" in repr(solution)
+    assert "a discount (Discounted)" in solution._repr_html_()
+    averages = gamedp.solve(model, gamedp.AverageReward())
+    assert "infinite" not in repr(averages) + repr(matches())
+    # Where a target may be missed, infinity is what was asked for.
+    asked = gamedp.solve(model, gamedp.TotalReward(until=[False]))
+    assert (asked.value(), "hint" in asked._repr_html_()) == (np.inf, False)
+
+
+def test_a_state_that_is_not_reached_is_found_in_a_box():
+    """Nobody who starts with 12 matches ever has 13."""
+    short = gamedp.solve(Matches(matches=12), compile="never")
+    state = MatchesState(0, 13)
+    with pytest.raises(gamedp.UnknownStateError, match=r"box=\{'player': \(first, last\), 'left'"):
+        short.value(state)
+    box = {"player": (0, 1), "left": (0, 13)}
+    table = gamedp.solve(Matches(matches=12), box=box, compile="never")
+    assert table.value(state) == -1.0

@@ -70,7 +70,8 @@ def choice_values(solution: Solution, first: int, end: int) -> ChoiceValues:
     values, lower, upper = (numbers[targets] for numbers in _following(solution))
     if swapped.any():
         lower, upper = np.where(swapped, upper, lower), np.where(swapped, lower, upper)
-    rewards, shares = np.zeros(end - first), np.zeros(end - first)
+    rewards: Floats = np.zeros(end - first)
+    shares: Floats = np.zeros(end - first)
     if not isinstance(objective, (Reachability, AverageReward)):
         rewards = model.rewards[first:end]
         if model.constant_sum and swapped.any():

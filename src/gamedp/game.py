@@ -89,7 +89,11 @@ class Game(Protocol):
         """Yield ``(probability, next state)`` pairs whose probabilities sum to one."""
 
     def payoff(self, state: Any, player: int, /) -> float:
-        """Return what `player` receives when the game ends in `state`."""
+        """Return what `player` receives when the game ends in `state`.
+
+        That is one step after the action which ends it: under :class:`gamedp.Discounted` it counts
+        one discount less than a `reward` of that action.
+        """
 
 
 def helper(function: Function) -> Function:

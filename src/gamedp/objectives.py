@@ -175,12 +175,29 @@ class AverageReward:
 class Discounted:
     """The expected sum of rewards, and of the payoff at the end, each step counting less.
 
+    The reward of a step counts at once, and the payoff is received in the terminal state, which is
+    one step later: so an action that stops for the payoff z is worth ``discount * z``. Many
+    textbooks count z itself, as for an option that is exercised. Then z is the `reward` of
+    stopping, and the payoff of the state that follows is 0.
+
     Parameters
     ----------
     discount : float
         What the value one step later counts; ``0 <= discount < 1``.
     optimum : {"max", "min"}
         What player 0 wants.
+
+    Examples
+    --------
+    To stop for 10, now or after a step: as a payoff, and as a reward.
+
+    >>> import gamedp
+    >>> stop = dict(choice_offsets=[0, 1, 1], transition_offsets=[0, 1], successors=[1],
+    ...             probabilities=[1.0])
+    >>> later = gamedp.Model.from_arrays(**stop, payoffs=[10.0])
+    >>> now = gamedp.Model.from_arrays(**stop, rewards=[10.0], payoffs=[0.0])
+    >>> [gamedp.solve(model, gamedp.Discounted(0.9)).value(0) for model in (later, now)]
+    [9.0, 10.0]
     """
 
     discount: float = attrs.field(converter=_as_number, validator=_is_discount)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import html
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from gamedp.guarantees import Guarantee
+from gamedp.objectives import TotalReward
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -13,21 +17,42 @@ if TYPE_CHECKING:
     from gamedp.solution import Solution
     from gamedp.staged_solution import StagedSolution
 
-__all__ = ["columns_of", "html_table", "in_short"]
+__all__ = ["columns_of", "hint_of", "html_table", "in_short"]
+
+
+def hint_of(solution: Solution | StagedSolution) -> str:
+    """Return what to ask instead where the total from the start is infinite; empty if it is not.
+
+    Not where the objective has targets: there it says that they may be missed.
+    """
+    objective = solution.objective
+    if not isinstance(objective, TotalReward) or objective.until is not None:
+        return ""
+    players = range(solution.model.num_players if solution.model.num_players > 2 else 1)
+    if all(math.isfinite(solution.value(player=player)) for player in players):
+        return ""
+    if solution.guarantee is Guarantee.NONE:
+        return ""
+    return (
+        "the total is infinite, for play earns or loses without end; a discount (Discounted) or "
+        "the average per step (AverageReward) tells such plays apart"
+    )
 
 
 def in_short(solution: Solution | StagedSolution) -> str:
     """Return the value at the start, its bounds and what they rest on, on one line."""
     low, high = solution.bounds()
+    hint = hint_of(solution)
     return (
         f"<{type(solution).__name__} value={solution.value()!r} lower={low!r} upper={high!r} "
-        f"guarantee={solution.guarantee.name} status={solution.status.name}>"
+        f"guarantee={solution.guarantee.name} status={solution.status.name}{hint and '; '}{hint}>"
     )
 
 
 def html_table(solution: Solution | StagedSolution, counted: str) -> str:
     """Return a solution in short as a table for notebooks; `counted` names its states."""
     low, high = solution.bounds()
+    hint = hint_of(solution)
     rows = {
         "value": f"{solution.value()!r}",
         "bounds": f"{low!r} … {high!r}",
@@ -35,6 +60,7 @@ def html_table(solution: Solution | StagedSolution, counted: str) -> str:
         "status": solution.status.value,
         "solver": repr(solution.solver),
         counted: f"{solution.statistics.states:,}",
+        **({"hint": hint} if hint else {}),
     }
     cells = "".join(
         f"<tr><th>{key}</th><td>{html.escape(text)}</td></tr>" for key, text in rows.items()

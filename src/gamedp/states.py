@@ -256,7 +256,13 @@ class PackedTable:
             place = int(np.searchsorted(keys, _as_keys(code)[0]))
             if place < len(keys) and keys[place] == _as_keys(code)[0]:
                 return int(order[place])
-        message = f"{state!r} is not a state of this model: it cannot be reached from the start."
+        names = list(self.layout.names())
+        ranges = ", ".join(f"{name!r}: (first, last)" for name in names[:3])
+        message = (
+            f"{state!r} is not a state of this model: it cannot be reached from the start. For a "
+            "table of all states, reached or not, give the ranges of the fields as box={"
+            f"{ranges}{', ...' if len(names) > 3 else ''}}} to gamedp.solve or gamedp.compile."
+        )
         raise UnknownStateError(message)
 
     def _lookup(self) -> tuple[NDArray[np.int64], NDArray[Any]]:

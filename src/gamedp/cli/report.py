@@ -23,6 +23,7 @@ from gamedp.objectives import (
     Reachability,
     TotalReward,
 )
+from gamedp.presentation import hint_of
 from gamedp.registry import SOLVERS, registered
 
 if TYPE_CHECKING:
@@ -255,6 +256,7 @@ def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
     statistics = solution.statistics
     seconds = _seconds(statistics)
     folder = getattr(statistics, "folder", None)
+    hint = hint_of(solution)
     if LOAD in seconds:  # what was done now is no more than that
         seconds = {LOAD: seconds[LOAD]}
     counts = (
@@ -262,6 +264,7 @@ def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
         f"{statistics.transitions:,} transitions"
     )
     return [
+        *([("hint", hint)] if hint else []),
         ("guarantee", solution.guarantee.value),
         ("status", solution.status.value),
         ("objective", _call(solution.objective)),

@@ -75,11 +75,8 @@ def choice_values(solution: Solution, first: int, end: int) -> ChoiceValues:
     if not isinstance(objective, (Reachability, AverageReward)):
         rewards = model.rewards[first:end]
         if model.constant_sum and swapped.any():
-            shares = (
-                discount
-                * model.constant_sum
-                * np.bincount(owners, np.where(swapped, -weights, 0.0))
-            )
+            shares[:] = np.bincount(owners, np.where(swapped, -weights, 0.0))
+            shares *= discount * model.constant_sum
     with np.errstate(over="ignore", invalid="ignore"):
         largest = np.maximum(np.abs(lower), np.abs(upper))
         sizes = np.abs(rewards) + np.abs(shares)

@@ -95,7 +95,8 @@ class SearchResult:
     lower, upper : float
         The true value lies between these; equal where the search has proven it.
     best_actions : tuple of int
-        All actions that reach `value`, in the game's order.
+        The actions that are as good as any, so far as the search saw, in the game's order. Where
+        its depth ended, that rests on estimates; `certain_actions` are proven to be best.
     actions : tuple of SearchedAction
         All actions, in the game's order; none where the game is over.
     principal_variation : tuple of (action, state)
@@ -136,6 +137,39 @@ class SearchResult:
                 return entry
         message = f"{action!r} is no action in {self.state!r}."
         raise KeyError(message)
+
+    @property
+    def certain_actions(self) -> tuple[int, ...]:
+        """Return the actions that are best for certain: the bounds prove it.
+
+        Where rounding has widened the bounds, no two actions are equal for certain. None is known
+        to be best where more than two play.
+        """
+        low, high = self._from_the_mover()
+        return tuple(
+            entry.action
+            for place, entry in enumerate(self.actions)
+            if low[place]
+            >= min(high[-1], max(high[:place] + high[place + 1 : -1], default=low[-1]))
+            and self.rules.num_players < 3
+        )
+
+    @property
+    def possible_actions(self) -> tuple[int, ...]:
+        """Return the actions that may be best: the bounds do not rule it out."""
+        low, high = self._from_the_mover()
+        return tuple(
+            entry.action
+            for entry, most in zip(self.actions, high, strict=False)
+            if most >= max(low) or self.rules.num_players > 2
+        )
+
+    def _from_the_mover(self) -> tuple[list[float], list[float]]:
+        """Return the bounds of the actions, and last the root's, so that the mover wants most."""
+        ends = [(entry.lower, entry.upper) for entry in self.actions] + [(self.lower, self.upper)]
+        if self.actions and self.rules.player(self.state) != 0:
+            ends = [(-high, -low) for low, high in ends]
+        return [low for low, _ in ends], [high for _, high in ends]
 
     def __repr__(self) -> str:
         """Give the value, its bounds and how far the search went."""

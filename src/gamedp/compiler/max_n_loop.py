@@ -2,6 +2,9 @@
 
 Depth first, on a stack of its own, so that the loop can stop at any position and go on later. Every
 score is a row with one number for each player. Chance is averaged over.
+
+The error of a score is that of the action taken. Where one or two play, it also covers that
+rounding may have hidden that another action is better: OTHERS is the most that one of these gives.
 """
 
 from __future__ import annotations
@@ -23,8 +26,8 @@ COUNTERS = 6
 # Columns of `ints` and `floats`: of each ply, the position there and where its search stands.
 FIRST, COUNT, CURRENT, OUTCOME, MOVER, REST, ALL_PROVEN, SWAPPED = range(8)
 INTS = 8
-PROBABILITY, HIGH = range(2)
-FLOATS = 2
+PROBABILITY, HIGH, OTHERS = range(3)
+FLOATS = 3
 
 # Rows of `rows` at each ply, with one column for each player: the scores after the best action, and
 # what the outcomes of the current one add up to so far; their errors by rounding; and the sum of
@@ -79,12 +82,20 @@ def max_n(game, work, budget):
             phase = RETURN
             proven = 1
             if game.is_terminal(state):
+                payoff = 0.0
                 for player in range(num_players):
-                    payoff = float(game.payoff(state, player))
+                    error = 0.0
+                    if player == 1 and num_players == 2:
+                        # What the constant sum leaves, whatever the rules make of it by rounding.
+                        payoff = work.constant_sum - payoff
+                        if work.constant_sum != 0.0:
+                            error = abs(payoff) * UNIT * UPWARD
+                    else:
+                        payoff = float(game.payoff(state, player))
                     if not abs(payoff) < infinity:
                         return BAD
                     rows[ply, BEST, player] = payoff
-                    rows[ply, BEST_ERROR, player] = 0.0
+                    rows[ply, BEST_ERROR, player] = error
                 continue
             mover = game.player(state)
             if mover < 0 or mover >= num_players:
@@ -128,7 +139,9 @@ def max_n(game, work, budget):
             ints[ply, REST] = rest
             ints[ply, ALL_PROVEN] = 1
             floats[ply, HIGH] = high
+            floats[ply, OTHERS] = -infinity
             rows[ply, BEST, mover] = -infinity
+            rows[ply, BEST_ERROR, mover] = 0.0
             phase = NEXT
         elif phase == NEXT:
             current, mover = ints[ply, CURRENT], as_action(ints[ply, MOVER])
@@ -139,6 +152,15 @@ def max_n(game, work, budget):
                 current = ints[ply, COUNT]
             if current == ints[ply, COUNT]:
                 proven = ints[ply, ALL_PROVEN]
+                if num_players < 3:
+                    best, error = rows[ply, BEST, mover], rows[ply, BEST_ERROR, mover]
+                    others = floats[ply, OTHERS]
+                    if others > best - error:
+                        rows[ply, BEST_ERROR, mover] = max(error, (others - best) * UPWARD)
+                        for player in range(num_players):
+                            if player != mover:
+                                more = (others - best + error) * UPWARD
+                                rows[ply, BEST_ERROR, player] += more
                 phase = RETURN
                 continue
             counters[PLY] = ply
@@ -187,13 +209,16 @@ def max_n(game, work, budget):
                     if not abs(reward) < infinity:
                         return BAD
                 total = reward + rows[ply, SUM, player]
+                slack = rows[ply, SUM_ERROR, player]
+                if not is_sure or reward != 0.0:
+                    size = rows[ply, SIZE, player] + abs(reward) + slack
+                    slack = (slack + (number + 8) * UNIT * size) * UPWARD
                 if place == 0:
-                    is_better = total > rows[ply, BEST, player]
+                    best, error = rows[ply, BEST, player], rows[ply, BEST_ERROR, player]
+                    is_better = total > best
+                    most = best + error if is_better else total + slack
+                    floats[ply, OTHERS] = max(floats[ply, OTHERS], most)
                 if is_better:
-                    slack = rows[ply, SUM_ERROR, player]
-                    if not is_sure or reward != 0.0:
-                        size = rows[ply, SIZE, player] + abs(reward) + slack
-                        slack = (slack + (number + 8) * UNIT * size) * UPWARD
                     rows[ply, BEST, player] = total
                     rows[ply, BEST_ERROR, player] = slack
             ints[ply, CURRENT] = current + 1

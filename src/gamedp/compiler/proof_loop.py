@@ -29,7 +29,7 @@ BLOCK = 1 << 16
 """Positions in a block of an endgame table."""
 
 
-def meets(value, needed, exceeds):
+def meets(value: float, needed: float, exceeds: bool) -> bool:
     """Say whether a value is as much as is needed, or more than that where it must exceed it."""
     return value > needed or (value == needed and not exceeds)
 

@@ -72,8 +72,10 @@ class AlphaBeta:
     (``value_range``) or an endgame table gives.
 
     The value at a depth is that of plain minimax, whatever the size of the table: it only saves
-    work. What is true beyond the horizon is kept apart: a position counts as proven when all that
-    its value rests on are ends of the game, certain bounds and endgame tables.
+    work. As there, the score of every position is clipped to the game's ``value_range``, and
+    actions are compared before the range of the root is applied. What is true beyond the horizon is
+    kept apart: a position counts as proven when all that its value rests on are ends of the game,
+    certain bounds and endgame tables.
 
     Parameters
     ----------
@@ -339,7 +341,7 @@ class _Search:
             order.sort(key=lambda entry: -entry.promise)
             for entry in order:
                 is_open = entry.high > wanted if asks_more else entry.low < wanted <= entry.high
-                if not is_open or (succeeds and low < high):
+                if not is_open or (succeeds and (low < high or not self.options.all_best)):
                     continue
                 self._try(entry, loop.ENDLESS, wanted, wanted, end)
                 succeeds = succeeds or (entry.low > wanted if asks_more else entry.low >= wanted)
@@ -351,7 +353,7 @@ class _Search:
                 says_who_wins = True
                 guess = max(low, min(deepened, high))
 
-    def _line(self, best: float, action: int, *, is_proven: bool) -> list[tuple[int, Any]]:
+    def _line(self, best: float, taken: Choice, *, is_proven: bool) -> list[tuple[int, Any]]:
         """Follow best play, as far as no more work is needed than the search itself took.
 
         Of a limit of time or nodes, a tenth more is all that the line may take.
@@ -362,7 +364,6 @@ class _Search:
         game = self.root.rules.game
         self.watch = self.watch.for_line()
         root, score, rest, line = self.root, best, max(self.depth, self.reach), []
-        taken = next(choice for choice in root.choices if choice.action == action)
         while True:
             successor = step(root, taken)
             line.append((taken.action, successor))
@@ -440,8 +441,10 @@ class _Search:
         low, high = self._bounds()
         if low < high:
             return False
-        undecided = any(entry.low < low <= entry.high for entry in self.found)
-        return not undecided or not self.options.all_best
+        if not any(entry.low < low <= entry.high for entry in self.found):
+            return True
+        # The range that the game gives for the root says of no action that it reaches the value.
+        return not self.options.all_best and any(entry.low >= low for entry in self.found)
 
     def _deepen(self, depth: int) -> None:
         """Search all actions to a depth; the best of the last search first."""
@@ -484,7 +487,7 @@ class _Search:
         """Search another action no further than it takes to compare it with the best so far."""
         if self.options.all_best:
             score, kind = self._try(entry, depth, best, best, loop.JUST_BELOW)
-            if kind == UPPER:
+            if kind & UPPER:  # it is less, or known whatever was asked
                 return score, kind
         score, kind = self._try(entry, depth, best, best, loop.JUST_ABOVE)
         if kind & LOWER and score > best:
@@ -599,6 +602,28 @@ class _Search:
         largest = max(float(self.results[loop.LARGEST]), self.sums.largest)
         return plies * 2.0**-52 * (largest + abs(self.half))
 
+    def _best(self, best: float, room: float, *, is_decided: bool) -> list[_Found]:
+        """Return the actions that are for certain as good as the best, or that seem so.
+
+        What seems so is what the depth shows: not once it is decided which actions reach the value,
+        unless rounding alone has kept all of them from it. Where the range of the root cuts off
+        what was found, it makes no two actions equal. No score is told from one that is greater by
+        no more than `room`.
+        """
+        sure = [entry for entry in self.found if entry.low >= best - room]
+        if is_decided and sure:
+            if room == 0.0 or not self.options.all_best:
+                return sure
+            return [entry for entry in self.found if entry.high >= best - room]
+        open_ones = [entry for entry in self.found if entry.high >= best - room] or self.found
+        top = best if sure else max(entry.score for entry in open_ones)
+        return [
+            entry
+            for entry in self.found
+            if entry in sure
+            or (entry in open_ones and entry.kind & LOWER and abs(entry.score - top) <= room)
+        ]
+
     def _result(self, status: Status) -> SearchResult:
         """Put into the game's words what was found."""
         root, rules = self.root, self.root.rules
@@ -608,18 +633,14 @@ class _Search:
         best = low if is_proven else max(entry.score for entry in self.found)
         if self.depth == 0 and not is_proven:
             best = math.nan
-        actions, best_actions = [], []
+        chosen = self._best(best, 2 * slack, is_decided=status is Status.SOLVED)
+        actions = []
         for entry in self.found:
             action, score, kind = entry.choice.action, entry.score, entry.kind
             if entry.low == entry.high:
                 score, kind = entry.low, LOWER | UPPER
             elif is_proven:
                 score, kind = entry.high, UPPER  # whether it is as good as the best may be open
-            # For certain as good as the best; or as far as the depth shows, and not for certain
-            # worse.
-            seems_best = entry.score == best and entry.kind & LOWER and entry.high >= best
-            if entry.low >= best or (seems_best and status is not Status.SOLVED):
-                best_actions.append(action)
             bound: Literal["exact", "at least", "at most"] = "exact"
             if kind != LOWER | UPPER:
                 bound = "at least" if (kind == LOWER) == (root.player == 0) else "at most"
@@ -642,15 +663,19 @@ class _Search:
             cutoffs=int(self.counters[loop.CUTOFFS]),
             seconds=self.watch.seconds,
         )
-        line = self._line(best, best_actions[0], is_proven=is_proven) if best_actions else []
+        line = []
+        if chosen:
+            is_certain = is_proven and chosen[0].low >= best
+            score = best if is_certain else chosen[0].score
+            line = self._line(score, chosen[0].choice, is_proven=is_certain)
         return SearchResult(
             rules=rules,
             state=root.state,
             searcher=self.options,
-            value=root.value(best),
+            value=root.value(min(max(best, self.low), self.high)),
             lower=lower,
             upper=upper,
-            best_actions=tuple(best_actions),
+            best_actions=tuple(entry.choice.action for entry in chosen),
             actions=tuple(actions),
             principal_variation=tuple(line),
             status=status,

@@ -53,7 +53,8 @@ class Expectiminimax:
     searches one action of each outcome, which bounds it, too [1]_ [2]_.
 
     The value at a depth is that of plain :class:`gamedp.Minimax`, whatever the pruning and the size
-    of the table: both only save work. A ply is an action with its outcome. Sums over chance are
+    of the table: both only save work. So the score of every position is clipped to the game's
+    ``value_range`` there. A ply is an action with its outcome. Sums over chance are
     rounded, and the order of searching decides how; the difference stays within the bounds that the
     result gives for rounding.
 
@@ -331,8 +332,9 @@ class _Search:
         self.floats[0, loop.BEST] = -INFINITY
         self.counters[loop.PLY], self.counters[loop.PHASE] = 0, loop.NEXT
         while True:
+            budget = self.watch.budget()
             try:
-                status = int(rules.loop(rules.game, self.work, self.watch.budget()))
+                status = int(rules.loop(rules.game, self.work, budget))
             except Exception as error:  # noqa: BLE001 - whatever the rules may raise
                 rules.explain(self._stack(), error)
             if status == loop.DONE:

@@ -85,10 +85,10 @@ class MaxN:
     search sees the end of the game. Sums over chance are rounded; where nothing but that tells two
     actions apart, the two may choose differently.
 
-    Chance is averaged. At the horizon stands the game's ``heuristic``, each player's own, kept
-    within their ``value_range``. A position is left when its mover has found the most that
-    ``value_range`` allows: with more than two players, bounds of the others' values alone cut off
-    nothing.
+    Chance is averaged. At the horizon stands the game's ``heuristic``, each player's own, clipped
+    to their ``value_range``, as the values of the root are. A position is left when its mover has
+    found the most that ``value_range`` allows: with more than two players, bounds of the others'
+    values alone cut off nothing.
 
     With three players and more, the result of a search to the end of the game is an equilibrium:
     nobody gains by doing otherwise alone. There may be others, with other values. A search that
@@ -234,6 +234,7 @@ class _Search:
             **{name: getattr(self, name) for name in names},
             has_rewards=hasattr(rules.rules.game, "reward"),
             num_players=rules.rules.num_players,
+            constant_sum=float(rules.rules.constant_sum),
         )
 
     def run(self) -> MaxNResult:
@@ -253,8 +254,32 @@ class _Search:
         best = max(found, key=lambda entry: entry.values[self.expansion.player])  # the first such
         bounds, status = ranges, Status.DEPTH_LIMIT
         if all(entry.is_proven for entry in found):
-            bounds, status = best.bounds(), Status.SOLVED
-        return self._result(best.values, bounds, (best.action,), found, status)
+            bounds, status = self._bounds(best, found), Status.SOLVED
+        values = tuple(
+            min(max(value, low), high)
+            for value, (low, high) in zip(best.values, bounds, strict=True)
+        )
+        return self._result(values, bounds, (best.action,), found, status)
+
+    def _bounds(self, best: _Found, found: list[_Found]) -> tuple[tuple[float, float], ...]:
+        """Return what rounding leaves open of the values, the best action's.
+
+        For one and two players another action may be better by as much as rounding hides.
+        """
+        bounds = best.bounds()
+        if len(bounds) > 2:
+            return bounds
+        mover = self.expansion.player
+        low, high = bounds[mover]
+        others = [entry.bounds()[mover][1] for entry in found if entry is not best]
+        most = max(others, default=low)
+        if most <= low:
+            return bounds
+        # What the mover may get more, the other one gets less.
+        return tuple(
+            (low, max(high, most)) if player == mover else (own - (most - low), end)
+            for player, (own, end) in enumerate(bounds)
+        )
 
     def _search(self, action: int) -> _Found:
         """Run the loop on one action at the root until it is done."""
@@ -265,12 +290,14 @@ class _Search:
         self.ints[0, loop.COUNT] = self.ints[0, loop.ALL_PROVEN] = 1
         self.ints[0, loop.MOVER] = self.expansion.player
         self.ints[0, loop.REST] = ENDLESS if self.options.depth is None else self.options.depth
-        self.floats[0, loop.HIGH] = INFINITY
+        self.floats[0, [loop.HIGH, loop.OTHERS]] = INFINITY, -INFINITY
         self.rows[0, loop.BEST] = -INFINITY
+        self.rows[0, loop.BEST_ERROR] = 0.0
         self.counters[loop.PLY], self.counters[loop.PHASE] = 0, loop.NEXT
         while True:
+            budget = self.watch.budget()
             try:
-                status = int(rules.loop(rules.game, self.work, self.watch.budget()))
+                status = int(rules.loop(rules.game, self.work, budget))
             except Exception as error:  # noqa: BLE001 - whatever the rules may raise
                 rules.explain(self.fields[: int(self.counters[loop.PLY]) + 1], error)
             if status == loop.DONE:

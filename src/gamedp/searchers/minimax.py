@@ -30,7 +30,11 @@ class Minimax:
 
     The plain method [1]_: no position is left out and none is remembered, so its work grows with
     every ply by the number of actions. The reference that other searchers are held against. At the
-    horizon stands the game's ``heuristic``, kept within its ``value_range``; chance is averaged.
+    horizon stands the game's ``heuristic``; chance is averaged. The score of every position on the
+    way, the root's included, is clipped to the ``value_range`` that the game gives there.
+
+    ``best_actions`` holds the actions with the highest score before it is clipped to the range of
+    the root, and those that only rounding may tell from them.
 
     Parameters
     ----------
@@ -229,10 +233,12 @@ class _Search:
                 )
             )
         lower, upper = root.values(low, high, slack)
+        # The range of the root may cut off what was found, but makes no two actions equal.
+        top = max((score for score, _ in scores), default=math.nan)
         best_actions = tuple(
             choice.action
             for choice, (score, _) in zip(root.choices, scores, strict=False)
-            if score >= best
+            if score >= top - 2 * slack
         )
         work = SearchStatistics(
             nodes=int(self.counters[loop.NODES]) + 1,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import attrs
 import numpy as np
 
 from gamedp.compiler import proof_loop as loop
 from gamedp.compiler.memory import untouched
+from gamedp.compiler.proof_loop import meets
 from gamedp.compiler.search import SearchRules, search_rules, table_entries
 from gamedp.errors import InvalidModelError, UnsupportedProblemError
+from gamedp.kernels.rounding import rounds
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.searchers.base import (
     OutOfTime,
@@ -23,7 +25,7 @@ from gamedp.searchers.base import (
     step,
 )
 from gamedp.solution import Guarantee, Status
-from gamedp.solvers.options import positive
+from gamedp.solvers.options import finite, positive
 
 if TYPE_CHECKING:
     from gamedp.progress import ProgressCallback
@@ -75,7 +77,7 @@ class ProofNumberSearch:
     (True, (1,))
     """
 
-    at_least: float | None = None
+    at_least: float | None = attrs.field(default=None, validator=attrs.validators.optional(finite))
     endings: Any = None
     table_bytes: float = 2**26
     max_seconds: float = attrs.field(default=INFINITY, validator=positive)
@@ -96,9 +98,10 @@ class ProofNumberSearch:
         SearchResult
             Its bounds are the answer: of a win the lower one is just above half of the constant
             sum. The value is NaN unless they meet. The best actions are those after which the
-            answer was proven: for a loss, or where nothing is proven, there are none. The principal
-            variation keeps the answer to the end of the game, whatever the other one might have
-            tried instead; there is none for a draw.
+            answer was proven, by whatever amount: all that win, if one does. For a loss by an
+            unknown amount, or where nothing is proven, there are none. The bounds of an action are
+            what was proven of that action. The principal variation keeps the answer to the end of
+            the game, whatever the other one might have tried instead; there is none for a draw.
 
         Raises
         ------
@@ -123,6 +126,15 @@ class ProofNumberSearch:
         return _Search(self, root, compile, progress).run()
 
 
+@attrs.define
+class _Found:
+    """One action at the root, and bounds of what player 0 gets after it."""
+
+    choice: Choice
+    low: float
+    high: float
+
+
 class _Search:
     """A search under way."""
 
@@ -136,6 +148,7 @@ class _Search:
         self.options = options
         self.root = root
         self.answered: tuple[float, bool, bool] | None = None
+        self.asked: tuple[float, bool] | None = None
         self.strips = hasattr(root.rules.game, "remainder")
         self.counters = np.zeros(loop.COUNTERS, np.int64)
         self.ints = np.zeros((64, loop.INTS), np.int64)
@@ -186,27 +199,47 @@ class _Search:
     def run(self) -> SearchResult:
         """Ask one question, or two."""
         root = self.root
-        low, high = (
-            root.value(end - root.half)
-            for end in checked_range(root.rules, root.state, root.player)
-        )
-        low, high = min(low, high), max(low, high)
-        status = Status.SOLVED
+        self.low, self.high = self._range(root.state, root.player, is_swapped=False)
+        self.found = [self._start(choice) for choice in root.choices]
+        questions = [(root.half, True), (root.half, False)]
+        if self.options.at_least is not None:
+            questions = [(float(self.options.at_least), False)]
         best: tuple[int, ...] = ()
-        middle = root.half
-        half_best: tuple[int, ...] = ()
+        status = Status.SOLVED
         try:
-            if self.options.at_least is not None:
-                goal = float(self.options.at_least)
-                low, high, best = self._ask(goal, low, high, exceeds=False)
-            else:
-                low, high, best = self._ask(middle, low, high, exceeds=True)
-                if high <= middle:
-                    low, high, half_best = self._ask(middle, low, high, exceeds=False)
+            for goal, exceeds in questions:
+                self._ask(goal, exceeds=exceeds)
+                best = self._actions(goal, exceeds=exceeds) or best
+                if meets(self.low, goal, exceeds):
+                    break
         except OutOfTime:
             is_late = self.watch.seconds > self.options.max_seconds
             status = Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
-        return self._result(status, low, high, best or half_best)
+        return self._result(status, best)
+
+    def _range(self, state: Any, player: int, *, is_swapped: bool) -> tuple[float, float]:
+        """Return the game's own bounds of what player 0 gets; the players may have changed places.
+
+        A difference that is no 64-bit number is rounded away from what it bounds.
+        """
+        low, high = checked_range(self.root.rules, state, player)
+        if player == int(is_swapped):
+            return low, high
+        total = self.root.rules.constant_sum
+        ends = total - high, total - low
+        if rounds(total, -high, ends[0]):
+            ends = math.nextafter(ends[0], -INFINITY), ends[1]
+        if rounds(total, -low, ends[1]):
+            ends = ends[0], math.nextafter(ends[1], INFINITY)
+        return ends
+
+    def _start(self, choice: Choice) -> _Found:
+        """Return what the rules say of an action without looking ahead."""
+        child = choice.outcomes[0]
+        if child.is_terminal:
+            payoff = float(self.root.rules.game.payoff(child.state, int(child.swapped)))
+            return _Found(choice, payoff, payoff)
+        return _Found(choice, *self._range(child.state, child.player, is_swapped=child.swapped))
 
     def _line(self, status: Status, *, is_draw: bool) -> tuple[tuple[int, Any], ...]:
         """Follow play that keeps the answer: whoever can, takes the first action that does.
@@ -234,51 +267,69 @@ class _Search:
             pass  # as far as that
         return tuple(line)
 
-    def _ask(
-        self, goal: float, low: float, high: float, *, exceeds: bool
-    ) -> tuple[float, float, tuple[int, ...]]:
-        """Return what is known of player 0's value after a question, and the actions that do it."""
-
-        def keeps(end: float) -> bool:
-            return end > goal if exceeds else end >= goal
-
-        if self.counters[loop.NODES]:
-            self.infos[:] = 0  # it holds answers to another question
-        if not keeps(low) and keeps(high):
-            if self._answer(self.root.state, 0, goal, exceeds=exceeds):
-                low = math.nextafter(goal, INFINITY) if exceeds else goal
-            else:
-                high = goal if exceeds else math.nextafter(goal, -INFINITY)
-        holds = keeps(low)
+    def _ask(self, goal: float, *, exceeds: bool) -> None:
+        """Find out whether player 0 gets so much at the root, and note what that says."""
+        if meets(self.low, goal, exceeds):
+            holds = True
+        elif not meets(self.high, goal, exceeds):
+            holds = False
+        else:
+            holds = self._answer(self.root.state, 0, goal, exceeds=exceeds)
+        self.low, self.high = _narrowed(self.low, self.high, goal, exceeds=exceeds, holds=holds)
         self.answered = goal, exceeds, holds
-        if self.root.player != (0 if holds else 1):
-            return low, high, ()  # the answer holds whatever the mover does
-        return low, high, self._actions(goal, exceeds=exceeds, holds=holds)
+        for entry in self.found:
+            # Nothing that the mover may do is better than the value.
+            if self.root.player == 0:
+                entry.high = min(entry.high, self.high)
+            else:
+                entry.low = max(entry.low, self.low)
 
-    def _actions(self, goal: float, *, exceeds: bool, holds: bool) -> tuple[int, ...]:
-        """Return the actions after which the answer still holds; the table knows most of them."""
-        return tuple(
-            choice.action
-            for choice in self.root.choices
-            if self._holds_after(choice, goal, exceeds=exceeds) == holds
-        )
+    def _actions(self, goal: float, *, exceeds: bool) -> tuple[int, ...]:
+        """Return the actions after which the answer still holds; the table knows most of them.
+
+        There are none if it holds whatever the mover does, unless the value itself is known.
+        """
+        holds = meets(self.low, goal, exceeds)
+        if self.root.player != (0 if holds else 1) and self.low != self.high:
+            return ()
+        # Where the game's own range says more than the answer, the best actions are to keep that.
+        low, high = _narrowed(-INFINITY, INFINITY, goal, exceeds=exceeds, holds=holds)
+        if self.root.player == 0 and self.low > low:
+            goal, exceeds, holds = self.low, False, True
+        elif self.root.player == 1 and self.high < high:
+            goal, exceeds, holds = self.high, True, False
+        best = []
+        for entry in self.found:
+            after = self._holds_after(entry.choice, goal, exceeds=exceeds)
+            if after == holds:
+                best.append(entry.choice.action)
+            entry.low, entry.high = _narrowed(
+                entry.low, entry.high, goal, exceeds=exceeds, holds=after
+            )
+        return tuple(best)
 
     def _holds_after(self, choice: Choice, goal: float, *, exceeds: bool) -> bool:
         outcome = choice.outcomes[0]
         side = int(outcome.swapped)
         if outcome.is_terminal:
             payoff = float(self.root.rules.game.payoff(outcome.state, side))
-            return payoff > goal or (payoff == goal and not exceeds)
+            return meets(payoff, goal, exceeds)
         return self._answer(outcome.state, side, goal, exceeds=exceeds)
 
     def _answer(self, state: Any, prover: int, goal: float, *, exceeds: bool) -> bool:
         """Run the loop on a position until the prover's question is answered."""
         rules, game = self.rules, self.root.rules.game
+        if self.asked != (goal, exceeds):
+            self.asked = goal, exceeds
+            if self.counters[loop.NODES]:
+                self.infos[:] = 0  # it holds answers to another question
         settled = 0.0
         if self.strips:
             settled = float(game.settled(state, prover))
             state = game.remainder(state)
             settled -= float(game.settled(state, prover))
+            if settled != int(settled):
+                self._contradicts(self.root.state)
         self.counters[[loop.PLY, loop.PHASE]] = 0, loop.ENTER
         self.fields[0] = [*rules.flatten(state), int(settled), prover]
         self.ints[0, [loop.MOST_PROOF, loop.MOST_DISPROOF]] = loop.SOLVED
@@ -321,29 +372,35 @@ class _Search:
         if status == loop.OUTSIDE:
             self.options.endings.refuse(state)
         if status == loop.UNORDERED:
-            message = (
-                f"what the game says of values, of what is settled or of endings after {state!r} "
-                "contradicts itself; gamedp.testing.check_game and EndgameTables.verify tell more."
-            )
-            raise InvalidModelError(message)
+            for choice in choices:
+                child = choice.outcomes[0]
+                if not child.is_terminal:
+                    self._range(child.state, child.player, is_swapped=child.swapped)
+            self._contradicts(state)
         rules.explain(stack)
 
-    def _result(
-        self, status: Status, low: float, high: float, best: tuple[int, ...]
-    ) -> SearchResult:
-        root, rules = self.root, self.root.rules
-        actions = tuple(
-            SearchedAction(
-                choice.action,
-                rules.action_name(root.state, choice.action),
-                low if root.player == 0 else high,
-                "at least" if root.player == 0 else "at most",
-                low if root.player == 0 else -INFINITY,
-                INFINITY if root.player == 0 else high,
-            )
-            for choice in root.choices
-            if choice.action in best
+    def _contradicts(self, state: Any) -> NoReturn:
+        """Raise the error of claims that cannot all be true."""
+        message = (
+            f"what the game says of values, of what is settled or of endings after {state!r} "
+            "contradicts itself; gamedp.testing.check_game and EndgameTables.verify tell more."
         )
+        raise InvalidModelError(message)
+
+    def _action(self, entry: _Found, best: tuple[int, ...]) -> SearchedAction:
+        """Return what is proven of one action: of the best ones, how good they are at least."""
+        action = entry.choice.action
+        value = entry.low
+        bound: Literal["exact", "at least", "at most"] = "at least"
+        if (action in best) != (self.root.player == 0):
+            value, bound = entry.high, "at most"
+        if entry.low == entry.high:
+            bound = "exact"
+        name = self.root.rules.action_name(self.root.state, action)
+        return SearchedAction(action, name, value, bound, entry.low, entry.high)
+
+    def _result(self, status: Status, best: tuple[int, ...]) -> SearchResult:
+        root, rules, low, high = self.root, self.root.rules, self.low, self.high
         work = SearchStatistics(
             nodes=int(self.counters[loop.NODES]) + 1,
             depth=int(self.counters[loop.DEEPEST]) + 1,
@@ -360,11 +417,20 @@ class _Search:
             lower=low,
             upper=high,
             best_actions=best,
-            actions=actions,
+            actions=tuple(self._action(entry, best) for entry in self.found),
             principal_variation=self._line(
-                status, is_draw=self.options.at_least is None and low == high
+                status, is_draw=self.options.at_least is None and low == high == root.half
             ),
             status=status,
             guarantee=Guarantee.TWO_SIDED,
             statistics=work,
         )
+
+
+def _narrowed(
+    low: float, high: float, goal: float, *, exceeds: bool, holds: bool
+) -> tuple[float, float]:
+    """Return bounds of a value that meets a goal, or does not."""
+    if holds:
+        return max(low, math.nextafter(goal, INFINITY) if exceeds else goal), high
+    return low, min(high, goal if exceeds else math.nextafter(goal, -INFINITY))

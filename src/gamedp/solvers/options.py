@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, get_args
 
 from gamedp.errors import InvalidParameterError
 
-__all__ = ["Sweep", "none_or_more", "one_of", "positive", "whole_and_positive"]
+__all__ = ["Sweep", "finite", "none_or_more", "one_of", "positive", "whole_and_positive"]
 
 Sweep: TypeAlias = Literal["gauss-seidel", "jacobi"]
 """Whether a sweep uses its own new values, in depth-first order, or the last sweep's alone."""
@@ -26,6 +27,13 @@ def one_of(choices: Any) -> Callable[[Any, Any, Any], None]:
             raise InvalidParameterError(message)
 
     return check
+
+
+def finite(_instance: object, attribute: Any, value: float) -> None:
+    """Refuse infinite numbers and those that are none."""
+    if not math.isfinite(value):
+        message = f"{attribute.name} is {value!r}; it must be one finite number."
+        raise InvalidParameterError(message)
 
 
 def positive(_instance: object, attribute: Any, value: float) -> None:

@@ -1,6 +1,6 @@
-"""The conformance kit: what games and solvers promise, verified; exact values of small models.
+"""The conformance kit: promises of games, solvers and searchers, verified; exact values.
 
-For anyone's games and solvers, in anyone's tests::
+For anyone's games, solvers and searchers, in anyone's tests::
 
     from gamedp.testing import check_game, check_solver
 
@@ -10,10 +10,14 @@ For anyone's games and solvers, in anyone's tests::
     def test_my_solver():
         check_solver(MySolver())
 
+    def test_my_searcher():
+        check_searcher(MySearcher())
+
 Random models and games for hypothesis are in :mod:`gamedp.testing.strategies`.
 """
 
 from gamedp.testing.check_game import Report, check_game
+from gamedp.testing.check_searcher import SearcherReport, check_searcher, small_games
 from gamedp.testing.check_solver import SolverReport, check_solver, small_problems
 from gamedp.testing.complaints import ConformanceError
 from gamedp.testing.exact import exact_choice_values, exact_committed_values, exact_values
@@ -24,14 +28,17 @@ __all__ = [
     "ConformanceError",
     "Place",
     "Report",
+    "SearcherReport",
     "SolverReport",
     "TableGame",
     "check_game",
+    "check_searcher",
     "check_solver",
     "exact_choice_values",
     "exact_committed_values",
     "exact_values",
     "problem_kinds",
+    "small_games",
     "small_problems",
     "support_table",
 ]

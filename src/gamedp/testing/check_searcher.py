@@ -1,0 +1,309 @@
+"""Holds a searcher against small games whose exact values are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any, Literal
+
+import attrs
+
+import gamedp
+from gamedp.testing.check_solver import small_problems
+from gamedp.testing.complaints import Complaints, check_value
+from gamedp.testing.exact import exact_choice_values, exact_values
+from gamedp.testing.table_game import Place, TableGame
+
+__all__ = ["SearcherReport", "check_searcher", "small_games"]
+
+
+@attrs.frozen
+class SearcherReport:
+    """What :func:`check_searcher` has found in order.
+
+    Attributes
+    ----------
+    searcher : str
+    searched : tuple of (str, int)
+        The games, and how many of their positions were searched.
+    solved : int
+        In how many of all these positions the searcher said that it was done.
+    refused : tuple of (str, str)
+        The games that it does not support, and why not.
+    """
+
+    searcher: str
+    searched: tuple[tuple[str, int], ...]
+    solved: int
+    refused: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        """Say it in a few lines."""
+        lines = [f"{self.searcher} is in order:"]
+        lines += [f"  searched: {name}, {count} positions" for name, count in self.searched]
+        lines += [f"  refused: {name}: {reason}" for name, reason in self.refused]
+        return "\n".join(lines)
+
+
+def check_searcher(
+    searcher: Any,
+    games: Mapping[str, Any] | None = None,
+    *,
+    compile: Literal["auto", "always", "never"] = "never",
+) -> SearcherReport:
+    """Verify that a searcher keeps what its results promise, in every position of small games.
+
+    Checks that the searcher is a value: hashed, pickled, frozen; that the bounds of a position and
+    of each of its actions contain the exact values, whoever moves; that what is certainly best is
+    best, and what is best is not ruled out; that a result that is SOLVED has a value within the
+    bounds, and that its best actions reach it; that the principal variation is play by the rules;
+    and that it says the same again.
+
+    Parameters
+    ----------
+    searcher
+        What has the method ``search(game, state=None, *, compile="auto", progress=None)`` and
+        returns a :class:`gamedp.SearchResult`.
+    games : mapping of name to game, optional
+        Small ones of one or two players, for they are solved in rational numbers, too;
+        :func:`small_games` if not given.
+    compile : {"auto", "always", "never"}
+        Whether to search with compiled rules, as for :func:`gamedp.compile`.
+
+    Returns
+    -------
+    SearcherReport
+
+    Raises
+    ------
+    ConformanceError
+        If anything is wrong: lists the complaints, each with the game and the position.
+    UnsupportedProblemError
+        If no exact values of a game are known, as for :func:`exact_values`.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> print(check_searcher(gamedp.ProofNumberSearch(), {"moves": small_games()["moves"]}))
+    ProofNumberSearch(...) is in order:
+      searched: moves, 10 positions
+    """
+    complaints = Complaints()
+    check_value(searcher, complaints)
+    searched, refused, solved = [], [], 0
+    for name, game in (small_games() if games is None else games).items():
+        model = gamedp.compile(game, compile="never")
+        values, worth = exact_values(model), exact_choice_values(model)
+        try:
+            for number, value in enumerate(values):
+                first, end = model.choice_offsets[number : number + 2].tolist()
+                labels = model.action_labels[first:end].tolist()
+                truth = dict(zip(labels, worth[first:end], strict=True))
+                trial = _Trial(searcher, name, game, model.state(number), value, truth, complaints)
+                solved += trial.run(compile)
+        except gamedp.UnsupportedProblemError as error:
+            refused.append((name, str(error)))
+        else:
+            searched.append((name, len(values)))
+    if not searched:
+        complaints.add("nothing searched", "every game was refused")
+    complaints.raise_if_any(f"{searcher!r} does not keep what searchers promise")
+    return SearcherReport(repr(searcher), tuple(searched), solved, tuple(refused))
+
+
+@attrs.frozen(eq=False)
+class _Trial:
+    """One searcher at one position, of which the value and those of the actions are known."""
+
+    searcher: Any
+    name: str
+    game: Any
+    state: Any
+    value: Fraction
+    truth: dict[int, Fraction]
+    complaints: Complaints
+
+    def _add(self, kind: str, text: str) -> None:
+        self.complaints.add(f"{self.name}: {kind}", f"in {self.state!r}, {text}")
+
+    def run(self, compile: Literal["auto", "always", "never"]) -> bool:
+        """Search, and check what comes out; return whether the searcher said that it was done."""
+        found = self.searcher.search(self.game, self.state, compile=compile)
+        if not isinstance(found, gamedp.SearchResult):
+            self._add("the result", f"it is {found!r}, not a gamedp.SearchResult")
+            return False
+        again = self.searcher.search(self.game, self.state, compile=compile)
+        for name in ("lower", "upper", "best_actions", "actions", "principal_variation"):
+            if repr(getattr(found, name)) != repr(getattr(again, name)):
+                self._add("not deterministic", f"{name} differ when searched again")
+        if found.state != self.state or found.searcher != self.searcher:
+            self._add("the result", "it is not of this state and searcher")
+            return False
+        is_solved = found.status is gamedp.Status.SOLVED
+        if found.guarantee is gamedp.Guarantee.TWO_SIDED:
+            self._check_bounds(found, is_solved=is_solved)
+            self._check_standing(found)
+        self._check_best(found, is_solved=is_solved)
+        self._check_line(found)
+        return is_solved
+
+    def _check_bounds(self, found: gamedp.SearchResult, *, is_solved: bool) -> None:
+        """Hold all bounds against the exact values."""
+        if not found.lower <= self.value <= found.upper:
+            self._add(
+                "the bounds",
+                f"the value is {float(self.value)!r}, not between {found.lower!r} and "
+                f"{found.upper!r}",
+            )
+        is_known = is_solved and not math.isnan(found.value)
+        if is_known and not found.lower <= found.value <= found.upper:
+            self._add("the bounds", f"the value {found.value!r} is not between them")
+        if is_known and math.isinf(found.upper - found.lower):
+            self._add("the status", "it is SOLVED and has a value, but a bound is infinite")
+        labels = [entry.action for entry in found.actions]
+        if labels and labels != list(self.truth):
+            self._add("the actions", f"they are {labels}, not {list(self.truth)}")
+            return
+        for entry in found.actions:
+            worth = self.truth[entry.action]
+            if not entry.lower <= worth <= entry.upper:
+                self._add(
+                    "the bounds",
+                    f"action {entry.action} is worth {float(worth)!r}, not between "
+                    f"{entry.lower!r} and {entry.upper!r}",
+                )
+
+    def _check_standing(self, found: gamedp.SearchResult) -> None:
+        """Check what is said to be best for certain, and what is said not to be."""
+        best = {action for action, worth in self.truth.items() if worth == self.value}
+        for action in set(found.certain_actions) - best:
+            self._add("the best actions", f"action {action} is said to be best for certain")
+        if found.actions:
+            for action in best - set(found.possible_actions):
+                self._add("the best actions", f"action {action} is best, and said not to be")
+
+    def _check_best(self, found: gamedp.SearchResult, *, is_solved: bool) -> None:
+        """Check that the best actions are actions, and once all is solved, that they are good."""
+        best = list(found.best_actions)
+        if best != [action for action in self.truth if action in best]:
+            self._add("the best actions", f"they are {best}, out of {list(self.truth)}")
+            return
+        if not is_solved or found.guarantee is not gamedp.Guarantee.TWO_SIDED:
+            return
+        if self.truth and not best and not math.isnan(found.value):
+            self._add("the best actions", "there are none, though the value is known")
+        wants_most = self.truth and gamedp.Rules(self.game).player(self.state) == 0
+        promised = found.lower if wants_most else found.upper
+        if math.isinf(promised):
+            return
+        # Rounding may have widened the bounds of a value, and of each action.
+        room = 0.0 if math.isnan(found.value) else 2 * (found.upper - found.lower)
+        for action in best:
+            worth = self.truth[action]
+            short = Fraction(promised) - worth if wants_most else worth - Fraction(promised)
+            if short > room:
+                self._add(
+                    "the best actions",
+                    f"action {action} is worth {float(worth)!r}, out of bounds from "
+                    f"{found.lower!r} to {found.upper!r}",
+                )
+
+    def _check_line(self, found: gamedp.SearchResult) -> None:
+        """Check that the principal variation is play by the rules."""
+        state = self.state
+        for action, following in found.principal_variation:
+            if following not in [after for _, after in self.game.outcomes(state, action)]:
+                self._add("the line", f"action {action} does not lead to {following!r}")
+                return
+            state = following
+
+
+@attrs.frozen(kw_only=True)
+class Moves:
+    """Moves without chance or rewards from one numbered position to another.
+
+    Parameters
+    ----------
+    moves : tuple of tuple of int
+        Where the actions of each position lead; none at an end.
+    players : tuple of int
+        Who moves there.
+    payoffs : tuple of float
+        What player 0 receives at an end.
+    ranges : tuple of (float, float)
+        What is certain of player 0's value in each position.
+    """
+
+    moves: tuple[tuple[int, ...], ...]
+    players: tuple[int, ...]
+    payoffs: tuple[float, ...]
+    ranges: tuple[tuple[float, float], ...]
+    num_players = 2
+    acyclic = True
+
+    def initial_state(self) -> Place:
+        """Return the first position."""
+        return Place(0, 0)
+
+    def is_terminal(self, state: Place) -> bool:
+        """Say whether nothing leads on."""
+        return len(self.moves[state.number]) == 0
+
+    def player(self, state: Place) -> int:
+        """Return who moves."""
+        return self.players[state.number]
+
+    def actions(self, state: Place) -> Iterator[int]:
+        """Yield the numbers of the moves."""
+        yield from range(len(self.moves[state.number]))
+
+    def outcomes(self, state: Place, action: int) -> Iterator[tuple[float, Place]]:
+        """Yield where a move leads."""
+        yield 1.0, Place(0, self.moves[state.number][action])
+
+    def payoff(self, state: Place, player: int) -> float:
+        """Return what is received at an end."""
+        payoff = self.payoffs[state.number]
+        return payoff if player == 0 else -payoff
+
+    def heuristic(self, state: Place, player: int) -> float:
+        """Return an estimate that is as good as a guess."""
+        estimate = float(state.number * 5 % 7 - 3)
+        return estimate if player == 0 else -estimate
+
+    def value_range(self, state: Place, player: int) -> tuple[float, float]:
+        """Return what is certain of the value."""
+        low, high = self.ranges[state.number]
+        return (low, high) if player == 0 else (-high, -low)
+
+
+def small_games() -> dict[str, Any]:
+    """Return games that differ in kind, by name: what :func:`check_searcher` searches.
+
+    Examples
+    --------
+    >>> small_games()["moves"].moves[0]
+    (1, 2, 3)
+    """
+    moves = Moves(
+        moves=((1, 2, 3), (4, 5), (4, 6, 7), (5, 8), (9,), (8, 9), (), (), (), ()),
+        players=(0, 1, 1, 0, 0, 1, 0, 0, 0, 0),
+        payoffs=(0.0,) * 6 + (0.0, 2.0, -1.0, 1.0),
+        ranges=((-math.inf, math.inf),) * 6 + ((0.0, 0.0),) * 4,
+    )
+    values = (0.0, -1.0, 0.0, -1.0, 1.0, -1.0, 0.0, 2.0, -1.0, 1.0)  # of player 0
+    at_most = tuple((-3.0, value) for value in values)
+    exact = tuple((value, value) for value in values)
+    games: dict[str, Any] = {
+        "moves": moves,
+        "moves for the other one": attrs.evolve(moves, players=(1, 0, 0, 1, 1, 0, 0, 0, 0, 0)),
+        "ranges from above": attrs.evolve(moves, ranges=at_most),
+        "the range of the start is its value": attrs.evolve(
+            moves, ranges=exact[:1] + ((-3.0, 3.0),) * 9
+        ),
+        "ranges that are values": attrs.evolve(moves, ranges=exact),
+    }
+    for name in ("nothing to choose", "one sure step", "no cycles", "no cycles, places change"):
+        games[name] = TableGame.of(small_problems()[name].model)
+    return games

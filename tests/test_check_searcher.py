@@ -1,0 +1,261 @@
+"""The conformance kit for searchers: ours pass it on random games, broken ones are caught."""
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from search_games import (
+    Bounded,
+    Dicey,
+    DiceyMirrored,
+    DiceySum,
+    Earning,
+    MadeUp,
+    Mirrored,
+    TightEarning,
+    TightMadeUp,
+    TightMirrored,
+)
+
+import gamedp
+from gamedp.testing import ConformanceError, check_searcher, small_games
+from gamedp.testing.strategies import games
+
+TABLE = {"table_bytes": 2**14}
+EXACT = (
+    gamedp.Minimax(),
+    gamedp.AlphaBeta(**TABLE),
+    gamedp.AlphaBeta(table_bytes=0, all_best=False),
+    gamedp.Expectiminimax(**TABLE),
+    gamedp.Expectiminimax(pruning="star1", table_bytes=0),
+    gamedp.MaxN(),
+)
+LIMITED = (
+    gamedp.Minimax(depth=2),
+    gamedp.Minimax(max_nodes=7),
+    gamedp.AlphaBeta(depth=2, **TABLE),
+    gamedp.AlphaBeta(depth=3, extends=True, all_best=False, **TABLE),
+    gamedp.AlphaBeta(max_nodes=9, **TABLE),
+    gamedp.Expectiminimax(depth=2, **TABLE),
+    gamedp.Expectiminimax(depth=4, bounds=False, max_nodes=12, **TABLE),
+    gamedp.MaxN(depth=2),
+)
+PROVERS = (
+    gamedp.ProofNumberSearch(**TABLE),
+    gamedp.ProofNumberSearch(at_least=1, table_bytes=0),
+    gamedp.ProofNumberSearch(at_least=-2.0, **TABLE),
+    gamedp.ProofNumberSearch(max_nodes=6, **TABLE),
+)
+KINDS = (MadeUp, Earning, Mirrored, Bounded, TightMadeUp, TightEarning, TightMirrored)
+DICEY = (Dicey, DiceyMirrored, DiceySum)
+seldom = settings(deadline=None, max_examples=6)
+
+
+@pytest.mark.parametrize("searcher", EXACT + LIMITED + PROVERS, ids=repr)
+def test_our_searchers_pass(searcher):
+    report = check_searcher(searcher)
+    assert len(report.searched) + len(report.refused) == 9
+    positions = sum(count for _, count in report.searched)
+    assert positions >= (51 if searcher in PROVERS else 53)
+    assert report.solved == positions or searcher in LIMITED + PROVERS[-1:]
+    assert all(reason in str(report) for _, reason in report.refused)
+
+
+@pytest.mark.parametrize("searcher", EXACT + LIMITED, ids=repr)
+@seldom
+@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 10**6), fine=st.booleans())
+def test_they_pass_on_games_without_chance(searcher, kind, seed, fine):
+    fine = fine and not issubclass(kind, TightEarning)  # its bounds are sums that are rounded
+    check_searcher(searcher, {"made up": kind(seed=seed, layers=4, width=3, fine=fine)})
+
+
+@pytest.mark.parametrize("searcher", PROVERS, ids=repr)
+@settings(deadline=None, max_examples=15)
+@given(kind=st.sampled_from([TightMadeUp, TightMirrored]), seed=st.integers(0, 10**6))
+def test_provers_pass_on_games_without_chance(searcher, kind, seed):
+    check_searcher(searcher, {"made up": kind(seed=seed, layers=4, width=3)})
+
+
+@pytest.mark.parametrize(
+    "searcher",
+    [each for each in EXACT + LIMITED if not isinstance(each, gamedp.AlphaBeta)],
+    ids=repr,
+)
+@seldom
+@given(kind=st.sampled_from(DICEY), seed=st.integers(0, 10**6), game=games(acyclic=True))
+def test_they_pass_on_games_with_chance(searcher, kind, seed, game):
+    check_searcher(searcher, {"made up": kind(seed=seed, layers=3, width=3), "drawn": game})
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@settings(deadline=None, max_examples=15)
+@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 10**6))
+def test_at_a_depth_the_best_actions_are_those_of_minimax(depth, kind, seed):
+    """In every position: whoever moves, and whatever the ranges cut off."""
+    game = kind(seed=seed, layers=4, width=3)
+    model = gamedp.compile(game, compile="never")
+    for number in range(model.num_states):
+        state = model.state(number)
+        plain = gamedp.Minimax(depth=depth).search(game, state, compile="never")
+        for searcher in (
+            gamedp.AlphaBeta(depth=depth, **TABLE),
+            gamedp.AlphaBeta(depth=depth, all_best=False, **TABLE),
+            gamedp.Expectiminimax(depth=depth, **TABLE),
+        ):
+            found = searcher.search(game, state, compile="never")
+            assert found.lower <= plain.value <= found.upper or not found.is_proven
+            if plain.status is not gamedp.Status.SOLVED and not found.is_proven:
+                assert found.value == plain.value
+                if getattr(searcher, "all_best", True):
+                    assert found.best_actions == plain.best_actions
+                else:
+                    assert set(found.best_actions) <= set(plain.best_actions)
+            assert found.best_actions or model.is_terminal[number]
+
+
+def player_one_wins():
+    """Player 1 wins by action 0 at once; action 1 leads over another position to a draw."""
+    game = small_games()["moves"]
+    return attrs.evolve(
+        game,
+        moves=((1, 2), (), (3,), ()),
+        players=(1, 0, 0, 0),
+        payoffs=(0.0, -1.0, 0.0, 0.0),
+        ranges=((-1.0, 1.0),) * 4,
+    )
+
+
+def test_a_minimiser_that_wins_is_not_told_to_draw():
+    result = gamedp.ProofNumberSearch().search(player_one_wins(), compile="never")
+    assert result.best_actions == result.certain_actions == (0,)
+    assert result.upper < 0
+    win, draw = result.actions
+    assert (win.lower, win.upper, win.bound) == (-1.0, -1.0, "exact")
+    assert draw.lower >= result.lower
+    assert draw.lower <= 0 <= draw.upper
+
+
+@pytest.mark.parametrize("all_best", [True, False])
+@pytest.mark.parametrize("moves", [1, 2])
+def test_ranges_that_meet_at_the_root_leave_best_actions(all_best, moves):
+    """The value is known by the range of the root; which action reaches it is an estimate."""
+    game = attrs.evolve(
+        small_games()["moves"],
+        moves=((1, 2)[:moves], (3,), (4,), (5,), (5,), ()),
+        players=(0, 1, 1, 0, 0, 0),
+        payoffs=(0.0,) * 6,
+        ranges=((0.0, 0.0), *[(-3.0, 3.0)] * 5),
+    )
+    # The estimates of the positions 1 and 2 are 2 and 0.
+    searcher = gamedp.AlphaBeta(depth=1, all_best=all_best)
+    plain = gamedp.Minimax(depth=1).search(game, compile="never")
+    result = searcher.search(game, compile="never")
+    assert (result.value, result.lower, result.upper) == (0.0, 0.0, 0.0)
+    assert result.best_actions == plain.best_actions == (0,)
+    assert result.certain_actions == ()
+    assert result.possible_actions == (0, 1)[:moves]
+    assert result.status is gamedp.Status.DEPTH_LIMIT
+    solved = attrs.evolve(searcher, depth=None).search(game, compile="never")
+    assert solved.status is gamedp.Status.SOLVED
+    assert len(solved.best_actions) == (moves if all_best else 1)
+    assert set(solved.best_actions) <= set(solved.certain_actions)
+
+
+def test_what_a_range_alone_makes_equal_is_not_equally_good():
+    """Action 1 is estimated at 0; that it cannot be more than 2 does not make it 2."""
+    game = attrs.evolve(
+        small_games()["moves"],
+        moves=((1, 2), (3,), (3,), ()),
+        players=(0, 1, 1, 0),
+        payoffs=(0.0,) * 4,
+        ranges=((-9.0, 9.0), (-2.0, 2.0), (-2.0, 2.0), (0.0, 0.0)),
+    )
+    for searcher in (gamedp.AlphaBeta(depth=1), gamedp.Minimax(depth=1)):
+        result = searcher.search(game, compile="never")
+        assert [result.value, *result.best_actions] == [2.0, 0]
+
+
+@attrs.frozen
+class Outside:
+    """Another's searcher, which does all that ours can and passes."""
+
+    inner: gamedp.AlphaBeta = attrs.field(factory=lambda: gamedp.AlphaBeta(depth=2))
+
+    def search(self, game, state=None, *, compile="auto", progress=None):
+        result = self.inner.search(game, state, compile=compile)
+        return self.spoil(attrs.evolve(result, searcher=self))
+
+    def spoil(self, result):
+        return result
+
+
+class Estimating(Outside):
+    """Takes the value at a depth for the truth."""
+
+    def spoil(self, result):
+        return attrs.evolve(result, lower=result.value, upper=result.value)
+
+
+class Copying(Outside):
+    """Says of every action what holds of the position."""
+
+    def spoil(self, result):
+        entries = [
+            attrs.evolve(entry, lower=result.lower, upper=result.upper) for entry in result.actions
+        ]
+        return attrs.evolve(result, actions=tuple(entries))
+
+
+class Confident(Outside):
+    """Says that it is done, and that all actions are best."""
+
+    def spoil(self, result):
+        actions = tuple(entry.action for entry in result.actions)
+        return attrs.evolve(result, status=gamedp.Status.SOLVED, best_actions=actions)
+
+
+class Silent(Outside):
+    """Knows the value, and names no action."""
+
+    def spoil(self, result):
+        return attrs.evolve(result, best_actions=())
+
+
+class Wandering(Outside):
+    """Its line goes where no action leads."""
+
+    def spoil(self, result):
+        line = tuple((action, result.state) for action, _ in result.principal_variation)
+        return attrs.evolve(result, principal_variation=line)
+
+
+class Elsewhere(Outside):
+    """Forgets which position was asked about."""
+
+    def spoil(self, result):
+        return attrs.evolve(result, state=None)
+
+
+def test_anyones_searcher_may_pass():
+    assert check_searcher(Outside()).solved > 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Estimating, "the bounds: in Place.* the value is"),
+        (Copying, "the bounds: in Place.* action .* is worth"),
+        (Confident, "the best actions: in Place.* is worth"),
+        (Silent, "the best actions: in Place.* there are none"),
+        (Wandering, "the line: in Place"),
+        (Elsewhere, "the result: in Place.* not of this state"),
+    ],
+)
+def test_broken_searchers_are_caught(kind, words):
+    with pytest.raises(ConformanceError, match=words):
+        check_searcher(kind())
+
+
+def test_a_searcher_that_refuses_everything_has_shown_nothing():
+    with pytest.raises(ConformanceError, match="nothing searched"):
+        check_searcher(gamedp.AlphaBeta(), {"dice": Dicey()})

@@ -63,7 +63,7 @@ class TestSearch:
         assert (code, err) == (0, "")
         words = words_of(out)
         assert list(words) == [
-            "game", "state", "to move", "value", "bounds", "actions", "best", "line", "its end",
+            "game", "state", "to move", "value", "bounds", "actions", "seem best", "line", "its end",
             "guarantee", "status", "searcher", "depth", "nodes", "table", "time",
         ]  # fmt: skip
         game = Mancala(pits=3, stones=2)
@@ -81,11 +81,23 @@ class TestSearch:
             assert (row[0] == "*") == (entry.action in result.best_actions)
             assert row[2:].split() == [*entry.name.split(), repr(entry.value), *entry.bound.split()]
         names = [f"pit {action}" for action in result.best_actions]
-        assert words["best"] == [", ".join(names)]
+        assert words["seem best"] == [", ".join(names)]
         line = [f"pit {action}" for action, _ in result.principal_variation]
         assert words["line"] == [", ".join(line)]
         end = game.render(result.principal_variation[-1][1])
         assert [row.rstrip() for row in words["its end"][1:]] == end.splitlines()
+
+    def test_what_is_best_for_certain_is_told_from_what_may_be(self, run, run_json):
+        one = words_of(run("search", *SMALL, "--depth", 2, "--option=all_best=false", *PLAIN)[1])
+        assert (one["seem best"], one["may be"]) == (["pit 3"], ["pit 1, pit 2, pit 3"])
+        assert "best" not in one
+        proven = words_of(run("search", *SMALL, "--exact", *PLAIN)[1])
+        assert proven["best"] == ["pit 3"]
+        assert "seem best" not in proven
+        facts = run_json("search", *SMALL, "--depth", 4, *PLAIN)
+        assert (facts["certainly_best"], facts["possibly_best"]) == ([], [1, 2, 3])
+        facts = run_json("search", *SMALL, "--exact", *PLAIN)
+        assert facts["certainly_best"] == facts["best"] == [3]
 
     def test_json(self, run_json):
         facts = run_json("search", *SMALL, "--depth", 5, *PLAIN)
@@ -131,7 +143,7 @@ class TestSearch:
         from gamedp.cli import search
 
         def suitable(game, state):
-            return search._suitable_material(game, state, search.ENDINGS_BY_DEFAULT[0])
+            return search._suitable_material(game, state, search.FIRST_ENDINGS)
 
         assert suitable(Mancala(), Mancala().initial_state()) == 12
         assert suitable(Mancala(pits=2, stones=1), Mancala().initial_state()) == 3
@@ -141,15 +153,35 @@ class TestSearch:
         assert suitable(few, few.position([1] * 6, [0, 1, 0, 0, 0, 0])) == 7
 
     def test_larger_tables_where_small_ones_do_not_soon_lead_to_a_proof(
-        self, monkeypatch, run_json
+        self, monkeypatch, run, run_json
     ):
-        monkeypatch.setattr("gamedp.cli.search.ENDINGS_BY_DEFAULT", (28, 500, 5000))
+        monkeypatch.setattr("gamedp.cli.search.FIRST_ENDINGS", 28)
+        monkeypatch.setattr("gamedp.cli.search.MOST_ENDINGS", 5000)
         facts = run_json("search", *SMALL, "--exact", *PLAIN)
-        assert facts["searcher"]["endings"]["material"] > 2
+        assert 2 < facts["searcher"]["endings"]["material"] < 9
         assert facts["proven"]
-        limited = run_json("search", *SMALL, "--exact", "--max-nodes=100000", *PLAIN)
-        assert limited["searcher"]["endings"]["material"] == 2
-        assert limited["value"] == facts["value"]
+        assert "max_nodes" not in words_of(run("search", *SMALL, "--exact", *PLAIN)[1])["searcher"]
+        # So they do where there is a limit, too, and what they take counts for it.
+        for limit in ("--max-nodes=100000", "--max-seconds=600"):
+            limited = run_json("search", *SMALL, "--exact", limit, *PLAIN)
+            assert limited["proven"]
+            assert limited["nodes"] == facts["nodes"]
+            assert limited["searcher"]["endings"] == facts["searcher"]["endings"]
+
+    @pytest.mark.parametrize(
+        ("limit", "material", "status"),
+        [("--max-nodes=3", 2, "NODE_LIMIT"), ("--max-seconds=1e-9", 0, "TIME_LIMIT")],
+    )
+    def test_limits_hold_while_tables_grow(self, monkeypatch, run, limit, material, status):
+        monkeypatch.setattr("gamedp.cli.search.FIRST_ENDINGS", 28)
+        code, out, err = run("search", *SMALL, "--exact", limit, *PLAIN, "--json")
+        facts = json.loads(out)
+        assert code == 1
+        assert "stopped at a limit" in err
+        assert facts["status"] == status
+        assert facts["searcher"]["endings"]["material"] == material
+        assert not facts["proven"]
+        assert facts["lower"] <= 0 <= facts["upper"]
 
     def test_endings_are_kept(self, run_json, tmp_path):
         command = ("search", *SMALL, "--exact", "--endings-folder", tmp_path / "tables", *PLAIN)

@@ -138,7 +138,7 @@ class _Dialogue:
             print(f"\n{line.rules.render(state)}")
             action = actions[0]
             if len(actions) > 1:
-                best = self.search(state).best_actions
+                best = self.search(state).best_actions or actions  # all are as good, or unknown
                 action = best[int(self.rng.integers(len(best)))]
             print(f"\nThe computer plays {line.rules.action_name(state, action)}.")
         self._take(action)
@@ -223,6 +223,8 @@ def _hint(result: SearchResult, person: int) -> str:
     words = {"exact": "", "at least": "at least ", "at most": "at most "}
     if person == 1:  # values are the first player's
         words |= {"at least": "at most ", "at most": "at least "}
+    if not result.actions:
+        return "nothing is known of the actions before the search came to its limit"
     width = max(len(entry.name) for entry in result.actions)
     rows = []
     for entry in result.actions:
@@ -230,7 +232,9 @@ def _hint(result: SearchResult, person: int) -> str:
         star = "*" if entry.action in result.best_actions else " "
         rows.append(f"{star} {entry.name:<{width}}  {words[entry.bound]}{value:g}")
     proof = "proven" if result.is_proven else f"looking {result.statistics.depth} plies ahead"
-    return "\n".join([*rows, f"to you, {proof}; the best ones have a star"])
+    is_certain = set(result.best_actions) <= set(result.certain_actions)
+    star = "the best ones have a star" if is_certain else "what seems best has a star"
+    return "\n".join([*rows, f"to you, {proof}; {star}"])
 
 
 def _result(record: GameRecord, person: int) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import textwrap
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 __all__ = ["search"]
 
-ENDINGS_BY_DEFAULT = (3_000_000, 30_000_000, 300_000_000)
-"""So many positions at most are put into the tables that ``--exact`` makes by itself: less than a
-second, seconds, and half a minute. The larger ones are made when the search with the smaller ones
-has looked at a good part of so many positions in vain, and if there is the memory for them."""
+FIRST_ENDINGS, MOST_ENDINGS = 3_000_000, 300_000_000
+"""So many positions at most are in the tables that ``--exact`` makes by itself: less than a second
+before the first search, and half a minute in all, if there is the memory for them."""
 
-POSITIONS_A_NODE = 256
-"""So many positions are in a table for each node that a search with it may take."""
+POSITIONS_A_NODE = 16
+"""So many positions go into a table in the time of one node of a search. A search with smaller
+tables takes no more time than making them larger by one material."""
 
 LINE_WIDTH = 80
 
@@ -178,20 +178,30 @@ def search(
     made = make_ordinary_game(game, settings or (), command="search")
     position = position_of(starts_of(gamedp.Rules(made)), state or (), "--state")
     searcher = how.make()  # before tables are made for it
+    material = how.endings or 0
+    grows = how.endings is None and how.exact and "endings" in settings_of(type(searcher))
+    if grows:
+        most = max(FIRST_ENDINGS, min(MOST_ENDINGS, available_bytes() // 2))
+        material = _suitable_material(made, position, most)
+    if not material and how.endings_folder is not None:
+        message = "--endings-folder needs --endings, how much material the tables are for."
+        raise InvalidParameterError(message)
     with watch(quiet=output.quiet) as progress:
-        nodes, seconds = 0, 0.0
-        for material, limits in _stages(made, position, searcher, how):
-            if material:
-                tables = gamedp.EndgameTables.build(
-                    made, material, folder=how.endings_folder, compile=compile, progress=progress
-                )
-                searcher = how.make(endings=tables, **limits)
-            result = searcher.search(made, position, compile=compile, progress=progress)
-            nodes, seconds = nodes + result.statistics.nodes, seconds + result.statistics.seconds
-            if result.status is gamedp.Status.SOLVED:
-                break
-        work = attrs.evolve(result.statistics, nodes=nodes, seconds=seconds)
-        result = attrs.evolve(result, statistics=work)
+        given: dict[str, Any] = {"compile": compile, "progress": progress}
+        if material:
+            growing = gamedp.EndgameTables.grow(
+                made,
+                material,
+                folder=how.endings_folder,
+                max_seconds=how.max_seconds or math.inf if grows else math.inf,
+                **given,
+            )
+            if not grows:
+                *_, whole = growing
+                growing = iter([whole])
+            result = _with_endings(made, position, how, growing, material, **given)
+        else:
+            result = searcher.search(made, position, **given)
     if output.json:
         report.print_json(_facts(game, result))
     else:
@@ -205,35 +215,53 @@ def search(
         raise NotSolvedError(message, result)
 
 
-def _stages(
-    game: Any, position: Any, searcher: Any, how: SearchOptions
-) -> Iterator[tuple[int, dict[str, float]]]:
-    """Yield up to how much material to make tables of endings, and limits for the search with them.
+def _with_endings(
+    game: Any,
+    position: Any,
+    how: SearchOptions,
+    growing: Iterator[gamedp.EndgameTables],
+    material: int,
+    **given: Any,
+) -> SearchResult:
+    """Return what a search finds with tables of endings, which grow up to so much material.
 
-    An exact search without limits of its own begins with small tables, and gets larger ones where
-    these do not soon lead to a proof. 0 is for no tables at all.
+    It begins with small tables, and goes on with larger ones where these do not soon lead to a
+    proof. All that is done counts for the limits, which leave what is known by then.
     """
-    if how.endings is None and how.exact and "endings" in settings_of(type(searcher)):
-        suitable = [_suitable_material(game, position, most) for most in ENDINGS_BY_DEFAULT]
-        materials = sorted({*suitable} - {0}) or [0]
-    else:
-        materials = [how.endings or 0]
-    if materials == [0] and how.endings_folder is not None:
-        message = "--endings-folder needs --endings, how much material the tables are for."
-        raise InvalidParameterError(message)
-    if min(how.max_seconds or math.inf, how.max_nodes or math.inf) < math.inf:
-        materials = materials[:1]
-    for material, larger in itertools.pairwise(materials):
-        if _positions(game, larger) > available_bytes() // 2:
-            yield material, {}
-            return
-        yield material, {"max_nodes": max(1, _positions(game, material) // POSITIONS_A_NODE)}
-    yield materials[-1], {}
-
-
-def _positions(game: Any, material: int) -> int:
-    """Return how many positions there are in tables up to so much material."""
-    return sum(game.num_endings(stratum) for stratum in range(material + 1))
+    begin, nodes, seconds = time.perf_counter(), 0, 0.0
+    most_nodes, most_seconds = how.max_nodes or math.inf, how.max_seconds or math.inf
+    result: SearchResult | None = None
+    while result is None or result.status is not gamedp.Status.SOLVED:
+        is_late = False
+        try:
+            tables = next(growing)
+        except NotSolvedError as error:
+            tables, is_late = error.solution, True
+        is_last = is_late or tables.material == material
+        if tables.num_positions < FIRST_ENDINGS and not is_last:
+            continue
+        if not is_late or result is None:
+            share = math.inf
+            if not is_last:
+                share = max(1, game.num_endings(tables.material + 1) // POSITIONS_A_NODE)
+            limits = {
+                "max_nodes": min(share, most_nodes - nodes),
+                "max_seconds": max(1e-3, most_seconds - (time.perf_counter() - begin)),
+            }
+            finite = {name: limit for name, limit in limits.items() if limit < math.inf}
+            found: SearchResult = how.make(endings=tables, **finite).search(game, position, **given)
+            nodes += found.statistics.nodes
+            seconds += found.statistics.seconds
+            result = attrs.evolve(
+                found,
+                searcher=how.make(endings=tables),
+                statistics=attrs.evolve(found.statistics, nodes=nodes, seconds=seconds),
+            )
+        if is_late:
+            return attrs.evolve(result, status=gamedp.Status.TIME_LIMIT)
+        if is_last or nodes >= most_nodes or result.status is gamedp.Status.TIME_LIMIT:
+            return result
+    return result
 
 
 def _suitable_material(game: Any, position: Any, most: int) -> int:
@@ -281,6 +309,8 @@ def _facts(name: str, result: SearchResult) -> dict[str, Any]:
         **{name: getattr(result, name) for name in ("values", "bounds") if hasattr(result, name)},
         "actions": [attrs.asdict(entry) for entry in result.actions],
         "best": result.best_actions,
+        "certainly_best": result.certain_actions,
+        "possibly_best": result.possible_actions,
         "line": line,
         "end": end,
         **attrs.asdict(work),
@@ -306,9 +336,7 @@ def _words(result: SearchResult) -> list[tuple[str, str]]:
     pairs += _value_lines(result)
     if result.actions:
         pairs.append(("actions", "\n".join(_rows(result))))
-    if result.best_actions:
-        names = [entry.name for entry in result.actions if entry.action in result.best_actions]
-        pairs.append(("best", ", ".join(names)))
+    pairs += _best_lines(result)
     if result.principal_variation:
         end = result.principal_variation[-1][1]
         pairs += [("line", _wrapped(_line(result))), ("its end", picture_of(rules, end))]
@@ -326,6 +354,21 @@ def _words(result: SearchResult) -> list[tuple[str, str]]:
         size = f"material up to {tables.material}, {tables.num_positions:,} positions"
         pairs.append(("endings", f"{size}, read {work.ending_probes:,} times"))
     return [*pairs, ("time", f"{work.seconds:.3f} s")]
+
+
+def _best_lines(result: SearchResult) -> list[tuple[str, str]]:
+    """Return the best actions in words, and which others the bounds do not rule out."""
+    best, possible = set(result.best_actions), set(result.possible_actions)
+    if not best:
+        return []
+
+    def names(actions: set[int]) -> str:
+        return ", ".join(entry.name for entry in result.actions if entry.action in actions)
+
+    lines = [("best" if best <= set(result.certain_actions) else "seem best", names(best))]
+    if result.rules.num_players < 3 and possible - best:
+        lines.append(("may be", names(possible | best)))
+    return lines
 
 
 def _value_lines(result: SearchResult) -> list[tuple[str, str]]:

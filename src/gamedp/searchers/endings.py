@@ -26,7 +26,7 @@ from gamedp.searchers.endings_check import numbered, verify
 from gamedp.storage.blocks import BLOCK, BlockFile
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator
 
     from numpy.typing import NDArray
 
@@ -156,6 +156,43 @@ class EndgameTables:
         >>> gamedp.AlphaBeta(endings=tables).search(game).value
         0.0
         """
+        *_, tables = cls.grow(
+            game,
+            material,
+            folder=folder,
+            compile=compile,
+            max_seconds=max_seconds,
+            progress=progress,
+        )
+        return tables
+
+    @classmethod
+    def grow(
+        cls,
+        game: Any,
+        material: int,
+        *,
+        folder: str | Path | None = None,
+        compile: Literal["auto", "always", "never"] = "auto",
+        max_seconds: float = float("inf"),
+        progress: ProgressCallback | None = None,
+    ) -> Iterator[EndgameTables]:
+        """Yield the tables whenever they cover one material more: for a search that may need less.
+
+        All share their values. Parameters and errors are those of :meth:`build`; `max_seconds`
+        count from the first step on, with what is done between the steps.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.mancala import Mancala
+        >>> game = Mancala(pits=3, stones=2)
+        >>> for tables in gamedp.EndgameTables.grow(game, 11):
+        ...     if gamedp.AlphaBeta(endings=tables, max_nodes=10).search(game).is_proven:
+        ...         break
+        >>> tables
+        <EndgameTables of Mancala(pits=3, stones=2, ...): material 0 to 10, 8,008 positions>
+        """
         rules = Rules(game)
         if not max_seconds > 0:
             message = f"max_seconds is {max_seconds!r}; it must be positive."
@@ -165,16 +202,17 @@ class EndgameTables:
         files = [None if home is None else home.open(*each) for each in enumerate(sizes)]
         tables = cls._empty(game, sizes, files)
         missing = [stratum for stratum, size in enumerate(sizes) if size and not files[stratum]]
-        if not missing:
-            return tables
-        _check_room(tables.num_positions)
-        builder = Builder(rules, tables, missing, compile, max_seconds, progress)
-        for stratum in missing:
-            if not builder.fill(stratum):
-                _stop(tables, stratum, max_seconds, folder)
-            if home is not None:
-                home.write(stratum, tables.stratum(stratum))
-        return tables
+        builder = None
+        if missing:
+            _check_room(tables.num_positions)
+            builder = Builder(rules, tables, missing, compile, max_seconds, progress)
+        for stratum in range(len(sizes)):
+            if builder is not None and stratum in missing:
+                if not builder.fill(stratum):
+                    _stop(tables, stratum, max_seconds, folder)
+                if home is not None:
+                    home.write(stratum, tables.stratum(stratum))
+            yield tables.up_to(stratum)
 
     @classmethod
     def _empty(cls, game: Any, sizes: list[int], files: list[BlockFile | None]) -> EndgameTables:
@@ -188,6 +226,19 @@ class EndgameTables:
             np.array(sizes, np.int64),
             np.zeros(int(starts[-1]) // BLOCK, np.bool_),
             files,
+        )
+
+    def up_to(self, material: int) -> EndgameTables:
+        """Return the tables of no more material than that; they share their values with these."""
+        count = material + 1
+        return EndgameTables(
+            self.game,
+            material,
+            self.values,
+            self.offsets[:count],
+            self.sizes[:count],
+            self.present,
+            self.files[:count],
         )
 
     def __repr__(self) -> str:
@@ -319,15 +370,6 @@ class EndgameTables:
 
 def _stop(tables: EndgameTables, stratum: int, max_seconds: float, folder: Any) -> NoReturn:
     """Raise the error of a limit, with the tables of less material."""
-    covered = EndgameTables(
-        tables.game,
-        stratum - 1,
-        tables.values,
-        tables.offsets[:stratum],
-        tables.sizes[:stratum],
-        tables.present,
-        tables.files[:stratum],
-    )
     way_out = (
         "Raise it, or take the smaller tables: they are the .solution of this error."
         if folder is None
@@ -338,7 +380,7 @@ def _stop(tables: EndgameTables, stratum: int, max_seconds: float, folder: Any) 
         f"EndgameTables stopped at its limit of {max_seconds:g} seconds in material {stratum} of "
         f"{tables.material}; {stratum} of {tables.material + 1} strata are complete. {way_out}"
     )
-    raise NotSolvedError(message, covered)
+    raise NotSolvedError(message, tables.up_to(stratum - 1))
 
 
 def _sizes(rules: Rules, material: int) -> list[int]:

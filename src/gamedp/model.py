@@ -85,6 +85,9 @@ class Model:
         Back from indices to the game's own states; None for a model made of arrays.
     rules : Rules or None
         The game that the model was compiled from.
+    rounding : (float, float, float)
+        How far payoffs, and rewards, of the rules may be from the stored ones, and either as a part
+        of itself; 0 unless the rules give fractions, or integers that no double holds.
     seconds : mapping
         How long it took to ``"compile"`` the rules and to ``"explore"`` the states.
     """
@@ -105,6 +108,7 @@ class Model:
     states: StateTable | None = None
     rules: Rules | None = None
     seconds: Mapping[str, float] = attrs.field(factory=dict)
+    rounding: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __attrs_post_init__(self) -> None:
         """Refuse arrays that compiled loops would read beyond; lock them."""
@@ -118,7 +122,7 @@ class Model:
         """Make a model of arrays that gamedp itself has just put together; nothing is checked."""
         model = cls.__new__(cls)
         defaults = {"num_players": 1, "constant_sum": 0.0, "states": None, "rules": None}
-        model.__setstate__({**defaults, "seconds": {}, **fields})
+        model.__setstate__({**defaults, "seconds": {}, "rounding": (0.0, 0.0, 0.0), **fields})
         return model
 
     def _lock(self) -> None:

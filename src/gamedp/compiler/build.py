@@ -8,11 +8,13 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
+import attrs
 import numpy as np
 
 from gamedp.compiler import interpreted
 from gamedp.compiler.expand import canonical_state, is_state, start
 from gamedp.compiler.limits import Limits, Watch
+from gamedp.compiler.rounding import rounding_of
 from gamedp.compiler.spot_check import ask_again, spot_check
 from gamedp.errors import (
     CompilationError,
@@ -125,7 +127,8 @@ def compile_game(
     rows = interpreted.explore(rules, seeds, watch)
     model = _model_of_rows(rules, begin, rows, {"compile": 0.0, "explore": watch.seconds})
     ask_again(rules, model)
-    return model
+    rounding = rounding_of(rules, model, rows.states.__getitem__, compiled=False)
+    return attrs.evolve(model, rounding=rounding) if any(rounding) else model
 
 
 def _compiled(
@@ -164,7 +167,9 @@ def _compiled(
     seconds = {"compile": compiled_at - before, "explore": watch.seconds - compiled_at}
     model = _model_of_arrays(rules, begin, explorer, table, seconds)
     spot_check(rules, model)
-    return model
+    is_compiled = explorer.compiled.is_compiled
+    rounding = rounding_of(rules, model, model.state, compiled=is_compiled)
+    return attrs.evolve(model, rounding=rounding) if any(rounding) else model
 
 
 def _look_for_mistakes(rules: Rules, begin: list[tuple[float, Any, bool]]) -> None:

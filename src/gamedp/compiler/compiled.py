@@ -48,6 +48,11 @@ class CompiledRules:
     explore: Callable[..., int]
     seed_box: Callable[..., int]
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether numba compiles them: false with its JIT disabled."""
+        return self.explore is not loop.explore
+
 
 def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any]]:
     """Write the functions between a state and its fields, in the words of the state's class.

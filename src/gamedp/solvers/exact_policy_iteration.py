@@ -126,7 +126,11 @@ class ExactPolicyIteration:
         """Solve the problem; the bounds are apart by rounding to doubles alone."""
         require(self, problem)
         reporter = Reporter(progress, "solve")
-        work = Work(self, problem, tolerance, reporter)
+        stored = problem
+        if any(problem.model.rounding):  # here the rules are asked; a start may be rounded
+            model = attrs.evolve(problem.model, rounding=(0.0, 0.0, 0.0))
+            stored = attrs.evolve(problem, model=model)
+        work = Work(self, stored, tolerance, reporter)
         following = None
         try:
             if isinstance(problem.objective, FiniteHorizon):
@@ -149,6 +153,7 @@ class ExactPolicyIteration:
             status=Status.SOLVED,
             sweeps=work.policies,
             seconds=reporter.seconds,
+            exact=True,
         )
         # No finer bounds are possible, and the numbers themselves are there: so this is no error.
         close = width_of(numbers[1], numbers[2]) <= tolerance

@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import InvalidModelError, LimitExceededError, NotSolvedError
+from gamedp.errors import (
+    InvalidModelError,
+    LimitExceededError,
+    NotSolvedError,
+    UnsupportedProblemError,
+)
 from gamedp.kernels import quotients
+from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Reachability
 from gamedp.solution import Guarantee, Solution, Statistics, Status, width_of
 
 if TYPE_CHECKING:
@@ -143,6 +149,52 @@ def check_range(
         raise InvalidModelError(message)
 
 
+def widened(
+    problem: Problem, lower: NDArray[np.float64], upper: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return bounds for the payoffs and rewards of the rules, which no doubles may hold.
+
+    With payoffs off by p and rewards by r at most, every policy is worth the same to within p, and
+    r for each step, discounted. Where steps are not bounded, but nothing is negative (or nothing
+    positive), it is worth the same to within a part of itself, the largest part by which a number
+    is off; and so are then the best of all.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If rewards of both signs are rounded where play may last for ever: then this is not bounded.
+    """
+    model, objective = problem.model, problem.objective
+    payoff, reward, part = model.rounding
+    if isinstance(objective, Reachability):
+        return lower, upper
+    amount: Any = payoff
+    if reward > 0:
+        if isinstance(objective, Discounted):
+            amount = payoff + reward / (1 - objective.discount) * (1 + 2.0**-40)
+        elif isinstance(objective, FiniteHorizon):
+            amount = payoff + reward * objective.horizon
+        elif isinstance(objective, AverageReward):
+            amount = reward
+        elif not model.structure.cycle():
+            amount = payoff + reward * model.structure.num_levels
+        elif problem.has_one_sign and not model.has_swaps and part < 0.5:
+            most = np.maximum(np.abs(lower), np.abs(upper))
+            amount = np.where(np.isfinite(most), most * 2 * part, 0.0)
+        else:
+            message = (
+                "some rewards of the rules are no 64-bit numbers, and with rewards of both signs "
+                "their rounding adds up for as long as play lasts. Use ExactPolicyIteration, or "
+                "give rewards that are (by float(...))."
+            )
+            raise UnsupportedProblemError(message)
+    amount = amount * (1 + 2.0**-40)
+    return (
+        np.where(np.isinf(lower), lower, np.nextafter(lower - amount, -np.inf)),
+        np.where(np.isinf(upper), upper, np.nextafter(upper + amount, np.inf)),
+    )
+
+
 def make_solution(  # noqa: PLR0913 - what a solution consists of
     problem: Problem,
     solver: Any,
@@ -154,6 +206,7 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
     sweeps: int,
     seconds: float,
     relative: bool = False,
+    exact: bool = False,
 ) -> Solution:
     """Make the Solution, and raise NotSolvedError if it is not what was asked for.
 
@@ -164,9 +217,17 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
         How long solving took.
     relative : bool
         Whether a relative tolerance was asked for.
+    exact : bool
+        Whether the bounds are about what the rules give, not about the doubles nearest to that.
     """
     model = problem.model
     values, lower, upper = numbers
+    if any(model.rounding) and not exact and guarantee is not Guarantee.NONE:
+        tolerance = getattr(solver, "tolerance", np.inf)
+        before = width_of(lower, upper, relative=relative)
+        lower, upper = widened(problem, lower, upper)
+        if before <= tolerance < width_of(lower, upper, relative=relative):
+            status = Status.ROUNDING if status is Status.SOLVED else status
     num_bytes = values.nbytes + lower.nbytes + upper.nbytes + policy.nbytes
     solution = Solution(
         model=model,

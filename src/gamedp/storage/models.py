@@ -39,6 +39,7 @@ def describe_model(model: Model) -> dict[str, Any]:
         "model": {
             "num_players": int(model.num_players),
             "constant_sum": float(model.constant_sum),
+            "rounding": list(model.rounding),
             "seconds": encode(dict(model.seconds)),
             "digest": model.digest(),
         },
@@ -88,6 +89,7 @@ def restore_model(
         states=states,
         rules=rules,
         seconds=decode(saved["seconds"]),
+        rounding=_rounding(folder, saved.get("rounding", [0.0, 0.0, 0.0])),
     )
     if model.digest() != saved["digest"]:
         message = f"the arrays of the model in {folder} do not belong together. {WAY_OUT}."
@@ -95,6 +97,18 @@ def restore_model(
     if rules is not None:
         _check_rules(folder, model, content["game"]["rules"])
     return model
+
+
+def _rounding(folder: Path, saved: Any) -> tuple[float, float, float]:
+    """Return how far numbers of the rules are from the stored ones."""
+    try:
+        payoffs, rewards, part = map(float, saved)
+    except (TypeError, ValueError):
+        payoffs = rewards = part = np.nan
+    if not min(payoffs, rewards, part) >= 0:
+        message = f"the model in {folder} has {saved!r} for its rounding. {WAY_OUT}."
+        raise DamagedFileError(message)
+    return payoffs, rewards, part
 
 
 def _encode_states(states: StateTable | None) -> dict[str, Any]:

@@ -105,13 +105,16 @@ def test_finite_horizons_are_certified(model, horizon):
 @relaxed
 @given(models(sure=True, rewards=False), st.sampled_from([None, -1.0, 0.5]))
 def test_draws_are_certified(model, draw):
-    solver = gamedp.Retrograde(draw=draw)
-    assume(solver.supports(gamedp.Problem(model)))
-    solution = known(model, None, solver)
-    certificate = assert_certified(solution, exact_values(model, draw=draw))
+    assume(not model.has_swaps or draw is None)
+    objective = gamedp.TotalReward(draw=draw)
+    solver = gamedp.Retrograde()
+    assume(solver.supports(gamedp.Problem(model, objective)))
+    solution = known(model, objective, solver)
+    certificate = assert_certified(solution, exact_values(model, objective))
     endless = solution.distances < 0
-    assert (certificate.lower[endless] <= certificate.draw).all()
-    assert (certificate.draw <= certificate.upper[endless]).all()
+    draw = draw if draw is not None else model.constant_sum / 2
+    assert (certificate.lower[endless] <= draw).all()
+    assert (draw <= certificate.upper[endless]).all()
 
 
 def plays(model):
@@ -659,8 +662,27 @@ def test_what_is_wrong_with_the_arrays_is_said(changes, match):
 
 def test_a_draw_is_for_payoffs_alone():
     model = loop(reward=1.0)
+    half = gamedp.TotalReward(draw=0.5)
     with pytest.raises(CertificateError, match=r"draw is 0\.5"):
-        gamedp.verify(model, claim(model, [0, 0.75], [9, 0.75], [-1, 0], [-1, 0], draw=0.5))
+        gamedp.verify(model, claim(model, [0, 0.75], [9, 0.75], [-1, 0], [-1, 0], half))
+
+
+def test_two_draws_are_two_claims():
+    """Whoever may wait for ever or lose is sure of the draw, whatever that is."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], terminals=[1], payoffs=[-1.0]
+    )
+    claims = set()
+    for draw in (0.5, -0.5):
+        solution = gamedp.solve(model, gamedp.TotalReward(draw=draw))
+        certificate = solution.certificate()
+        assert solution.value() == draw
+        claims.add(gamedp.verify(model, certificate).claim)
+        other = attrs.evolve(certificate, objective=gamedp.TotalReward(draw=-draw))
+        with pytest.raises(CertificateError, match="may go on for ever"):
+            gamedp.verify(model, other)
+    assert len(claims) == 2
+    assert any("play without end counts -0.5" in words for words in claims)
 
 
 def test_what_has_no_certificate():

@@ -299,12 +299,15 @@ def test_the_best_choice_is_worth_what_its_state_is(model):
 def test_another_worth_of_a_draw():
     names = ("may go on for ever", "two opponents, for ever", "places change, for ever")
     problems = {name: small_problems()[name] for name in names}
-    report = check_solver(gamedp.Retrograde(draw=0.5), problems, draw=0.5)
+    half = gamedp.TotalReward(draw=0.5)
+    declared = {name: gamedp.Problem(problems[name].model, half) for name in names[:2]}
+    report = check_solver(gamedp.Retrograde(), declared)
     assert report.solved == names[:2]
-    with pytest.raises(ConformanceError, match=r"state 0 is 0\.0, not between 0\.5 and 0\.5"):
-        check_solver(gamedp.Retrograde(draw=0.5), problems)
-    with pytest.raises(gamedp.UnsupportedProblemError, match=r"a draw is worth 0\.0 to both"):
-        exact_values(problems[names[2]].model, draw=0.5)
+    assert exact_values(declared[names[0]].model, half)[0] == 0.5
+    with pytest.raises(ConformanceError, match="nothing solved"):
+        check_solver(gamedp.ValueIteration(), declared)  # it refuses them, in words
+    with pytest.raises(gamedp.UnsupportedProblemError, match=r"a draw counts 0\.0 for both"):
+        exact_values(problems[names[2]].model, half)
 
 
 def test_where_no_exact_value_is_known():

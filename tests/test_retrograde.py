@@ -130,7 +130,7 @@ def assert_right(solution, draw=None):
             assert distances[following] == distances[state, 0] - 1
     assert_policy_attains(graph, solution, values, draw)
     if model.num_states <= 200:  # what the conformance kit holds solvers against
-        truth = exact_values(model, solution.objective, draw=draw)
+        truth = exact_values(model, solution.objective)
         assert truth == [values[state, 0] for state in range(model.num_states)]
     return solution
 
@@ -179,7 +179,8 @@ def test_values_distances_and_policy(model, optimum):
 @relaxed
 @given(sure_models(max_states=10, swaps=False), small)
 def test_the_worth_of_a_draw(model, draw):
-    assert_right(gamedp.solve(model, solver=gamedp.Retrograde(draw=draw)), draw)
+    solution = gamedp.solve(model, gamedp.TotalReward(draw=draw), gamedp.Retrograde())
+    assert_right(solution, draw)
 
 
 @relaxed
@@ -211,7 +212,8 @@ def test_without_cycles_it_agrees_with_backward_induction(model):
 @given(games(sure=True, rewards=False, players=[2], swaps=True))
 def test_rules_with_changed_places(game):
     check_game(game, compile=False)
-    solution = gamedp.solve(game, compile="never", solver="retrograde", tolerance=1e6)
+    half = gamedp.TotalReward(draw=game.constant_sum / 2)
+    solution = gamedp.solve(game, half, compile="never", solver="retrograde", tolerance=1e6)
     assert_right(solution)
 
 
@@ -309,7 +311,7 @@ def test_how_many_cops_catch_a_robber(edges, size, cops):
         assert (solution.distance() is None) == (not caught)
         if count == 1:
             assert_right(solution)
-            escape = gamedp.solve(solution.model, solver=gamedp.Retrograde(draw=-1.0))
+            escape = gamedp.solve(solution.model, gamedp.TotalReward(draw=-1.0), "retrograde")
             assert escape.value() == (1.0 if caught else -1.0)
             assert (escape.distance() is None) == (not caught)
 
@@ -464,30 +466,30 @@ def rolling():
 
 
 @pytest.mark.parametrize(
-    ("model", "objective", "solver", "words"),
+    ("model", "objective", "words"),
     [
-        (rolling(), None, {}, r"one state for sure; choice 1 \(action 0\) of state 1 does not"),
-        (tiny(), gamedp.Discounted(0.5), {}, "is for TotalReward, not for Discounted"),
-        (tiny(), gamedp.FiniteHorizon(5), {}, "is for TotalReward, not for FiniteHorizon"),
+        (rolling(), None, r"one state for sure; choice 1 \(action 0\) of state 1 does not"),
+        (tiny(), gamedp.Discounted(0.5), "is for TotalReward, not for Discounted"),
+        (tiny(), gamedp.FiniteHorizon(5), "is for TotalReward, not for FiniteHorizon"),
         (
             tiny(rewards=[0.0, -0.5, 0.0]),
             None,
-            {},
             r"choice 1 \(action 1\) of state 0 earns -0\.5 on the way",
         ),
-        (tiny(), None, {"draw": 0.25}, r"as 0\.25: the players change places"),
-        (tiny(constant_sum=1.0), None, {"draw": 0}, r"worth the same to both, 0\.5\."),
     ],
 )
-def test_what_it_cannot_do(model, objective, solver, words):
+def test_what_it_cannot_do(model, objective, words):
     with pytest.raises(gamedp.UnsupportedProblemError, match=f"^Retrograde .*{words}"):
-        gamedp.solve(model, objective, gamedp.Retrograde(**solver))
+        gamedp.solve(model, objective, gamedp.Retrograde())
 
 
-@pytest.mark.parametrize("draw", [np.nan, np.inf, "half"])
-def test_a_draw_is_a_number(draw):
-    with pytest.raises(gamedp.InvalidParameterError, match="must be a finite number"):
-        gamedp.Retrograde(draw=draw)
+def test_where_places_change_a_draw_is_half_the_constant_sum():
+    objective = gamedp.TotalReward(draw=0.25)
+    with pytest.raises(gamedp.UnsupportedProblemError, match=r"draw=0\.25 .*for both, 0\.0\."):
+        gamedp.solve(tiny(), objective)
+    with pytest.raises(gamedp.UnsupportedProblemError, match=r"the same for both, 0\.5\."):
+        gamedp.solve(tiny(constant_sum=1.0), gamedp.TotalReward(draw=0))
+    assert gamedp.solve(tiny(constant_sum=0.5), objective).value() == 0.25
 
 
 def test_other_solutions_have_no_distances():

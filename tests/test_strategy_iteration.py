@@ -153,7 +153,7 @@ def test_known_values(objective, values, policy, solver):
         (
             back_and_forth(constant_sum=1.0, payoffs=[0.0, 1.0]),
             gamedp.TotalReward(),
-            "the payoffs add up to 1, and what play without end is worth, as around 0",
+            "play without end counts, as around 0: the payoffs add up to 1",
         ),
         (
             back_and_forth(rewards=[1.0, 0.0, -1.0, 0.0]),

@@ -45,6 +45,10 @@ class Status(enum.Enum):
     TIME_LIMIT = "stopped at the limit of time: the bounds hold, but are wider than was asked"
     NODE_LIMIT = "stopped at the limit of nodes: the bounds hold, but are wider than was asked"
     DEPTH_LIMIT = "searched to the depth that was asked: the value is an estimate, the bounds hold"
+    UNDECLARED = (
+        "stopped as the values depend on what play without end counts, which is not declared: the "
+        "bounds hold for all that it may count"
+    )
     UNPROVEN = "stopped when the values hardly changed any more: nothing is proven"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 import operator
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -27,6 +29,7 @@ __all__ = [
     "has_target",
     "resolved",
     "sum_of_values",
+    "worth_of_endless_play",
 ]
 
 StateSet: TypeAlias = "Callable[[Any], bool] | Iterable[Any] | NDArray[np.bool_]"
@@ -97,6 +100,16 @@ def _states_if_any(given: Any) -> Any:
     return None if given is None else _states(given)
 
 
+def _draw_if_any(given: Any) -> float | None:
+    if given is None:
+        return None
+    number = float(given) if isinstance(given, numbers.Real) else math.nan
+    if math.isfinite(number) and number == given:
+        return number + 0.0  # no negative zero
+    message = f"draw is {given!r}; it must be a finite number that a 64-bit float holds, or None."
+    raise InvalidParameterError(message)
+
+
 def _same(first: Any, second: Any) -> bool:
     if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
         return np.array_equal(first, second)
@@ -110,10 +123,10 @@ _by_content = attrs.cmp_using(eq=_same)
 class TotalReward:
     """The expected sum of all rewards and the payoff at the end; a winning probability is one.
 
-    Play that never ends, and earns nothing on the way, has the sum 0. If the payoffs of two players
-    add up to another constant, it would be lost for one of them, and who that is is for the rules
-    to say: :class:`gamedp.Retrograde` then shares the constant equally, or counts such play as its
-    option `draw` says. Other solvers prove nothing where play may go on for ever.
+    Play that never ends, and earns nothing on the way, counts `draw`. Without one it counts 0; but
+    if the payoffs of two players add up to another constant, it is not declared whose loss that
+    would be. Then a value is proven if it is the same whatever endless play counts, from the least
+    payoff to the greatest; where it is not, :func:`gamedp.solve` names a state and asks for `draw`.
 
     With `until`, rewards count until the first of these states is reached, payoffs of terminal
     states among them included; where that happens with a probability below one, the total is
@@ -128,12 +141,37 @@ class TotalReward:
         What player 0 wants. A second player wants the opposite.
     until : StateSet, optional
         The states at which the sum ends. If not given, it ends in the terminal states, if at all.
+    draw : float, optional
+        What play without end counts for player 0, where there are payoffs at the end alone and no
+        rewards. Where players change places (`canonical`), it counts half the constant sum, the
+        same for both, and can be nothing else.
+
+    Examples
+    --------
+    The mover may wait for ever, or end the game and lose:
+
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays(
+    ...     [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], terminals=[1], payoffs=[-1.0]
+    ... )
+    >>> gamedp.solve(model).value(), gamedp.solve(model, gamedp.TotalReward(draw=-0.5)).value()
+    (0.0, -0.5)
     """
 
     optimum: Optimum = attrs.field(default="max", validator=_is_optimum)
     until: Any = attrs.field(
         default=None, converter=_states_if_any, eq=_by_content, hash=False, kw_only=True
     )
+    draw: float | None = attrs.field(default=None, converter=_draw_if_any, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse a draw where play without end has a worth of its own."""
+        if self.until is not None and self.draw is not None:
+            message = (
+                f"draw is {self.draw!r}, but with until, play that misses these states for ever "
+                "counts plus infinity. Leave one of them out."
+            )
+            raise InvalidParameterError(message)
 
 
 @attrs.frozen
@@ -223,6 +261,29 @@ class FiniteHorizon:
 
 
 Objective: TypeAlias = TotalReward | Reachability | Discounted | FiniteHorizon | AverageReward
+
+
+def worth_of_endless_play(objective: Objective, model: Any) -> tuple[float, float]:
+    """Return the least and the most that play without end may count for player 0.
+
+    They differ where two players share a constant other than 0 and no draw is declared: then all
+    that counts from the least payoff to the greatest is possible. Only for totals without a target;
+    what is earned on the way is not included.
+
+    Parameters
+    ----------
+    objective : Objective
+    model : Model
+    """
+    if not isinstance(objective, TotalReward) or objective.until is not None:
+        return 0.0, 0.0
+    if objective.draw is not None:
+        return objective.draw, objective.draw
+    if model.num_players != 2 or model.constant_sum == 0 or model.rewards.any():
+        return 0.0, 0.0
+    if model.has_swaps or not len(model.payoffs):
+        return model.constant_sum / 2, model.constant_sum / 2
+    return float(model.payoffs.min()) + 0.0, float(model.payoffs.max()) + 0.0
 
 
 def has_target(objective: Objective) -> bool:

@@ -28,7 +28,7 @@ import numpy as np
 
 from gamedp.choice_values import choice_values, settled
 from gamedp.guarantees import Guarantee
-from gamedp.objectives import AverageReward, Reachability, TotalReward
+from gamedp.objectives import AverageReward, Reachability, TotalReward, worth_of_endless_play
 from gamedp.structure import Structure
 
 if TYPE_CHECKING:
@@ -301,18 +301,13 @@ class OptimalChoices:
         return self._has_one_sign or getattr(self.solution.objective, "until", None) is not None
 
     def _endless(self, sign: float) -> float:
-        """Return what play without end is worth to player 0 where it earns nothing."""
-        del sign
+        """Return what play without end counts at least for one side, where it earns nothing."""
         solution = self.solution
         if isinstance(solution.objective, Reachability):
             return 0.0
         if getattr(solution.objective, "until", None) is not None:
             return math.inf
-        draw = getattr(solution.solver, "draw", None)
-        if draw is not None:
-            return float(draw)
-        total = solution.model.constant_sum if solution.model.num_players == 2 else 0.0
-        return total / 2
+        return worth_of_endless_play(solution.objective, solution.model)[0 if sign > 0 else 1]
 
     def _ends(self, sign: float, certainty: Certainty, *, infinite: bool) -> Flags:
         """Return the states at which a player has what the value promises.

@@ -11,7 +11,7 @@ import numpy as np
 
 from gamedp.errors import UnsupportedProblemError
 from gamedp.kernels import bellman, proofs
-from gamedp.model import Model, check_finite
+from gamedp.model import Model, check_finite, describe_choice
 from gamedp.objectives import (
     Discounted,
     FiniteHorizon,
@@ -19,6 +19,7 @@ from gamedp.objectives import (
     TotalReward,
     has_target,
     resolved,
+    worth_of_endless_play,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ class Problem:
         Where two opponents can keep each other from an end: what play without end is worth where it
         earns nothing, 0 or plus infinity. There Bellman's equation has many solutions, and bounds
         of its values need to be deflated. None for all other problems.
+    presumes_ends : bool
+        Whether to prove errors as if play surely ended, though it need not. They hold if, by the
+        policy found, each of two opponents makes play end whatever the other one does: that is
+        for the solver to check (:mod:`gamedp.solvers.forced_ends`).
     found : dict
         What solvers have found out about the problem and need again, by name. Nothing in it may
         refer to this very problem: it is to be freed with its last user.
@@ -53,6 +58,7 @@ class Problem:
     objective: Objective = attrs.field(factory=TotalReward)
     endless_is_worst: bool = attrs.field(default=False, kw_only=True)
     endless: float | None = attrs.field(default=None, kw_only=True)
+    presumes_ends: bool = attrs.field(default=False, kw_only=True)
     found: dict[str, Any] = attrs.field(factory=dict, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -77,6 +83,62 @@ class Problem:
                 "or a game without canonical."
             )
             raise UnsupportedProblemError(message)
+        self._check_draw()
+
+    def _check_draw(self) -> None:
+        """Refuse a draw that these rules have no place for."""
+        model, draw = self.model, getattr(self.objective, "draw", None)
+        message = ""
+        if draw is None:
+            return
+        if model.num_players > 2:
+            message = f"draw={draw!r} is for one or two players; these are {model.num_players}."
+        elif model.has_swaps and Fraction(draw) * 2 != Fraction(model.constant_sum):
+            message = (
+                f"draw={draw!r} cannot be what play without end counts: the players change places "
+                f"(canonical), so it counts the same for both, {model.constant_sum / 2!r}. Leave "
+                "draw out, or solve a game without canonical."
+            )
+        elif draw != 0 and model.rewards.any():
+            choice = int(np.flatnonzero(model.rewards)[0])
+            message = (
+                f"draw={draw!r} is for payoffs at the end alone; {describe_choice(model, choice)} "
+                f"earns {float(model.rewards[choice])!r} on the way, and play without end counts "
+                "what it earns. Leave draw out."
+            )
+        if message:
+            raise UnsupportedProblemError(message)
+
+    @functools.cached_property
+    def draws(self) -> tuple[float, float]:
+        """The least and the most that play without end may count; 0 and 0 where all play ends.
+
+        They differ if it is not declared, see :class:`gamedp.TotalReward`.
+        """
+        low, high = worth_of_endless_play(self.objective, self.model)
+        if (low == 0 == high) or self.model.structure.always_ends:
+            return 0.0, 0.0
+        return low, high
+
+    @property
+    def lacks_draw(self) -> bool:
+        """Whether it is not declared who loses a constant sum if play never ends."""
+        return self.model.constant_sum != 0 and getattr(self.objective, "draw", None) is None
+
+    def undeclared(self) -> str:
+        """Say that it is not declared what play without end counts, and how to declare it."""
+        model = self.model
+        state = model.state(int((model.structure.end_component >= 0).argmax()))
+        way_out = f"TotalReward(draw={model.constant_sum / 2:g}) shares the constant sum equally"
+        if model.rewards.any():
+            way_out = "TotalReward(draw=0) counts what it earns on the way"
+            if model.has_swaps:
+                way_out = "let the game end after so many turns, or use constant_sum=0"
+        return (
+            f"needs to know what play without end counts, as around {state!r}: the payoffs add up "
+            f"to {model.constant_sum:g}, and it is not declared whose loss that is. To declare it, "
+            f"{way_out}."
+        )
 
     @property
     def discount(self) -> float:
@@ -94,6 +156,7 @@ class Problem:
         return (
             isinstance(self.objective, (Discounted, FiniteHorizon))
             or self.endless_is_worst
+            or self.presumes_ends
             or (isinstance(self.objective, TotalReward) and self.model.structure.always_ends)
         )
 

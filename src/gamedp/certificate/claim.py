@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import attrs
@@ -76,8 +75,6 @@ class Certificate(AnyCertificate):
         endless play that earns and loses: numbers that are less than what the next step earns and
         leads to, in the mean (greater, for the upper bound); infinite for states that need none,
         and None if there is no need for any.
-    draw : float
-        What play without end is worth where no step earns anything; other than 0 only there.
     digest : str
         :meth:`gamedp.Model.digest` of the model.
     """
@@ -92,7 +89,6 @@ class Certificate(AnyCertificate):
     escapes: Integers | None = None
     bias_lower: Floats | None = None
     bias_upper: Floats | None = None
-    draw: float = 0.0
 
 
 def may_drift(model: Model, objective: Objective) -> bool:
@@ -111,7 +107,7 @@ def check_complete(model: Model, certificate: Certificate) -> Objective:
     check_finite(model)
     objective = resolved(certificate.objective, model)
     _check_supported(model, objective)
-    _check_draw(model, certificate, objective)
+    _check_draw(model, objective)
     average = isinstance(objective, AverageReward)
     ranked = isinstance(objective, (TotalReward, Reachability))
     ranks = {"lower_ranks", "upper_ranks"} if ranked else set()
@@ -182,14 +178,12 @@ def _check_supported(model: Model, objective: Objective) -> None:
         raise UnsupportedProblemError(message)
 
 
-def _check_draw(model: Model, certificate: Certificate, objective: Objective) -> None:
-    """Raise unless play without end may be worth what the certificate says."""
-    if certificate.draw == 0:
-        return
-    pays_at_end = isinstance(objective, TotalReward) and not model.rewards.any()
-    if not pays_at_end or sums_until(objective) or not math.isfinite(certificate.draw):
+def _check_draw(model: Model, objective: Objective) -> None:
+    """Raise unless play without end may count what the objective says."""
+    draw = getattr(objective, "draw", None)
+    if draw and model.rewards.any():
         message = (
-            f"draw is {certificate.draw!r}; only a total of payoffs alone, where no step earns "
-            "anything, may give play without end a worth other than 0."
+            f"draw is {draw!r}; only a total of payoffs alone, where no step earns anything, may "
+            "let play without end count another number than 0."
         )
         raise CertificateError(message)

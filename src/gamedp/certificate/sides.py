@@ -16,7 +16,14 @@ import attrs
 import numpy as np
 
 from gamedp.certificate.claim import Certificate, may_drift, sums_until
-from gamedp.objectives import AverageReward, Discounted, Objective, Reachability, TotalReward
+from gamedp.objectives import (
+    AverageReward,
+    Discounted,
+    Objective,
+    Reachability,
+    TotalReward,
+    worth_of_endless_play,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -239,11 +246,13 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
     ending = _ending(objective, sign)
     # Where nothing can be lost in the whole model, no total is negative, and no probability; unless
     # to miss a target is worth less than anything.
-    gives = not model.has_swaps and sign * certificate.draw >= 0 and ending is not Ending.STRICT
+    # What is not declared is taken at its worst for the bound.
+    draw = worth_of_endless_play(objective, model)[0 if sign > 0 else 1]
+    gives = not model.has_swaps and sign * draw >= 0 and ending is not Ending.STRICT
     if gives and (earned >= 0).all() and (sign * worth[ends] >= 0).all():
         free |= claimed.top <= 0
     # Play without end is worth the same to both after a change of places, or nobody can say what.
-    is_fair = not model.has_swaps or 2 * Fraction(certificate.draw) == Fraction(model.constant_sum)
+    is_fair = not model.has_swaps or 2 * Fraction(draw) == Fraction(model.constant_sum)
     own_ranks = _falling(ranks[0], pair[0], free)
     if ending is Ending.STRICT:
         escapes = np.full(len(ends), -1) if certificate.escapes is None else certificate.escapes
@@ -263,7 +272,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         required=~ends & ~free & (pair[0] > -np.inf),
         discount=objective.discount if isinstance(objective, Discounted) else 1.0,
         constant=sign * model.constant_sum,
-        draw=sign * certificate.draw if is_fair else math.nan,
+        draw=sign * draw if is_fair else math.nan,
         never_earns=not (earned.any() if model.has_swaps else (earned > 0).any()),
         drift=drift,
     )

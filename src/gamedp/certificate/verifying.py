@@ -23,6 +23,7 @@ from gamedp.objectives import (
     Objective,
     Reachability,
     TotalReward,
+    worth_of_endless_play,
 )
 from gamedp.staged_model import StagedModel
 
@@ -130,7 +131,7 @@ def verify(
             sides = (turned(model, certificate, objective, sign) for sign in (1.0, -1.0))
             in_rationals = sum(_check_side(model, side) for side in sides)
     return Verified(
-        claim=_words(objective),
+        claim=_words(model, objective),
         width=widest(certificate),
         states=model.num_states,
         choices=model.num_choices,
@@ -138,7 +139,7 @@ def verify(
     )
 
 
-def _words(objective: Objective) -> str:
+def _words(model: Model, objective: Objective) -> str:
     what = {
         TotalReward: "expected total",
         Reachability: "probability that the target is reached",
@@ -148,8 +149,21 @@ def _words(objective: Objective) -> str:
     }[type(objective)]
     who = "largest" if objective.optimum == "max" else "smallest"
     return (
-        f"For every state, the {who} {what} that player 0 can secure lies between lower and upper."
+        f"For every state, the {who} {what} that player 0 can secure lies between lower and upper"
+        f"{_words_of_draws(model, objective)}."
     )
+
+
+def _words_of_draws(model: Model, objective: Objective) -> str:
+    """Say what play without end counts, if it counts at all."""
+    if not isinstance(objective, TotalReward) or objective.until is not None:
+        return ""
+    low, high = worth_of_endless_play(objective, model)
+    if low != high:
+        return f", whatever play without end counts from {low!r} to {high!r}"
+    if low == 0:
+        return ", where play without end counts what it earns on the way"
+    return f", where play without end counts {low!r}"
 
 
 def _check_side(model: Model, side: Side) -> int:

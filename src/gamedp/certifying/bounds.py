@@ -21,7 +21,7 @@ from gamedp.certifying.equilibria import certify_equilibrium
 from gamedp.certifying.refining import Refining, cut
 from gamedp.certifying.swings import refuse_swings
 from gamedp.errors import CertificateError, UnsupportedProblemError
-from gamedp.objectives import AverageReward, FiniteHorizon, TotalReward
+from gamedp.objectives import AverageReward, FiniteHorizon
 from gamedp.solution import Guarantee, Solution, Status
 
 if TYPE_CHECKING:
@@ -75,7 +75,6 @@ def certify(solution: Solution) -> Certificate | EquilibriumCertificate:
         objective=objective,
         lower=solution.lower,
         upper=solution.upper,
-        draw=_worth_of_a_draw(solution),
         digest=model.digest(),
     )
     if isinstance(objective, AverageReward):
@@ -113,16 +112,6 @@ def _averages(solution: Solution, plain: Certificate) -> Certificate:
         )
         raise UnsupportedProblemError(message) from error
     return plain
-
-
-def _worth_of_a_draw(solution: Solution) -> float:
-    """Return what play without end was taken to be worth, where the solver has a say in that."""
-    objective = solution.objective
-    worth = getattr(solution.solver, "worth_of_a_draw", None)
-    pays_at_end = isinstance(objective, TotalReward) and objective.until is None
-    if worth is None or not pays_at_end or solution.model.structure.always_ends:
-        return 0.0
-    return float(worth(solution.model))
 
 
 def _proven(solution: Solution, plain: Certificate) -> Certificate:

@@ -105,10 +105,10 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
     """Return what is asked of a model."""
     name, optimum = options.name(), options.wanted()
     if file.reach is not None:
-        if name != "total" or file.target is not None or file.reward is not None:
-            other = (
-                "--target" if file.target else "--reward" if file.reward else f"objective {name}"
-            )
+        others = {"--target": file.target, "--reward": file.reward, "--draw": options.draw}
+        given = [option for option, value in others.items() if value is not None]
+        if name != "total" or given:
+            other = given[0] if given else f"objective {name}"
             message = f"--reach does not go with {other}: one of them says what is computed."
             raise InvalidParameterError(message)
         allowed = None if file.allowed is None else _states(loaded, file.allowed, "--allowed")

@@ -111,6 +111,8 @@ class ObjectiveOptions:
         What the value one step later counts: at least 0, below 1.
     horizon : int
         Number of steps.
+    draw : float
+        What play without end counts for the first player, of a total of payoffs at the end.
     average : bool
         The reward per step in the long run, as `--objective average`.
     optimum : {"max", "min"}
@@ -124,6 +126,7 @@ class ObjectiveOptions:
     objective: Literal["total", "discounted", "horizon", "average"] | None = None
     discount: float | None = None
     horizon: int | None = None
+    draw: float | None = None
     average: Flag = False
     optimum: Optimum | None = None
     max: Flag = False
@@ -152,6 +155,9 @@ class ObjectiveOptions:
         if name in numbers and not given:
             message = f"--objective {name} needs {options[name]}."
             raise InvalidParameterError(message)
+        if self.draw is not None and name != "total":
+            message = f"--draw does not go with the objective {name}."
+            raise InvalidParameterError(message)
         return name
 
     def make(self) -> Objective:
@@ -161,7 +167,9 @@ class ObjectiveOptions:
             return Discounted(self.discount, optimum)
         if self.horizon is not None:
             return FiniteHorizon(self.horizon, optimum)
-        return AverageReward(optimum) if name == "average" else TotalReward(optimum)
+        if name == "average":
+            return AverageReward(optimum)
+        return TotalReward(optimum, draw=self.draw)
 
 
 @Parameter(name="*", group=Group("Solver", sort_key=3))

@@ -101,8 +101,8 @@ def reduce(problem: Problem) -> Reduction:
     recasts: list[Unfolding | Flattening] = []
     original = problem
     if problem.model.has_swaps:
-        if problem.model.constant_sum != 0:
-            _refuse_constant(problem)
+        if problem.lacks_draw:
+            raise UnsupportedProblemError(problem.undeclared())
         recasts.append(Unfolding(unfold(problem.model), problem.model))
         problem = attrs.evolve(problem, model=recasts[-1].model)
     while True:
@@ -121,17 +121,6 @@ def _moved(problem: Problem, model: Model) -> Problem:
         more = np.zeros(model.num_states - problem.model.num_states, np.bool_)
         objective = attrs.evolve(objective, until=np.append(objective.until, more))
     return attrs.evolve(problem, model=model, objective=objective)
-
-
-def _refuse_constant(problem: Problem) -> None:
-    model = problem.model
-    state = model.state(int((model.structure.end_component >= 0).argmax()))
-    message = (
-        f"needs play to end: the payoffs add up to {model.constant_sum:g}, and what play without "
-        f"end is worth, as around {state!r}, is for the rules to say. Let the game end after so "
-        "many turns, or use constant_sum=0."
-    )
-    raise UnsupportedProblemError(message)
 
 
 class _FlatPartsError(Exception):
@@ -436,8 +425,8 @@ class _Case:
     def _two_without_target(self, active: Flags) -> None:
         """Totals of two opponents: infinite where one can force ever more, or ever less."""
         structure = self.structure
-        if self.model.constant_sum != 0:
-            _refuse_constant(self.original)
+        if self.problem.lacks_draw:
+            raise UnsupportedProblemError(self.original.undeclared())
         forced = [self._force(active, sign) for sign in (1, -1)]
         if forced[0].any() and forced[1].any():
             self._refuse_both_ways(int(forced[0].argmax()))

@@ -21,6 +21,7 @@ __all__ = [
     "Support",
     "deflatable",
     "reduction_of",
+    "refused_draws",
     "require",
     "solve_as_asked",
     "support_of_deflating",
@@ -72,9 +73,21 @@ def support_of_fixed_points(problem: Problem) -> Support:
     if problem.model.num_players > 2:
         return Support(False, "is for one or two players; BackwardInduction does more.")
     reduction = reduction_of(problem)
-    if isinstance(reduction, str) and has_target(problem.objective):
+    if isinstance(reduction, str) and (has_target(problem.objective) or refused_draws(problem)):
         return Support(False, reduction)
     return Support(True)
+
+
+def refused_draws(problem: Problem) -> str:
+    """Say why no solver does what play without end counts; empty if that is 0, or there is none."""
+    if problem.draws == (0.0, 0.0):
+        return ""
+    low, high = problem.draws
+    if low != high:
+        return f"{problem.undeclared()} gamedp.solve looks whether it matters."
+    return (
+        f"takes play without end to count 0, not {low:g}; gamedp.solve shifts all payoffs for it."
+    )
 
 
 def support_of_proper(problem: Problem) -> Support:
@@ -109,6 +122,8 @@ def deflatable(problem: Problem) -> Reduction | str | None:
     """Return what makes the problem proper, but for two opponents who can keep play from ending."""
     if not needs_reduction(problem):
         return None
+    if refusal := refused_draws(problem):
+        return refusal
     if "reduction" not in problem.found:
         try:
             found: Reduction | str = _without_doubts(reduce(attrs.evolve(problem)))
@@ -257,11 +272,11 @@ def solve_as_asked(
         most = np.maximum(np.abs(lower), np.abs(upper))[apart]
         finer = 0.5 * tolerance * float(most.min(initial=np.inf))
         if stopped is not None or not 0 < finer < absolute:
-            width = solution.width
+            width, name = solution.width, type(solution.solver).__name__
             message = (
-                f"{type(solver).__name__} stopped at the limit of 64-bit rounding: every value is "
-                f"known to within {width:.3g}, and some are too close to 0 for the relative "
-                f"tolerance {tolerance:g}. Let gamedp.solve choose the solver, ask for an absolute "
+                f"{name} stopped at the limit of 64-bit rounding: every value is known to within "
+                f"{width:.3g}, and some are too close to 0 for the relative tolerance "
+                f"{tolerance:g}. Let gamedp.solve choose the solver, ask for an absolute "
                 "tolerance, or read .solution on this error."
             )
             raise NotSolvedError(message, attrs.evolve(solution, status=Status.ROUNDING))

@@ -27,6 +27,7 @@ from gamedp.reduction import Reduction
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.backward_induction import BackwardInduction
 from gamedp.solvers.base import Solver, deflatable, reduction_of, solve_as_asked
+from gamedp.solvers.draws import at_zero, counts_zero, declare, for_draws, is_tried_at_once
 from gamedp.solvers.portfolio import followers, is_for_deflation, solve_in_turn
 from gamedp.solvers.straight import straight_of
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
@@ -201,10 +202,31 @@ def _solved(
         staged = StagedProblem(model, objective)
         return solve_as_asked(_of_stages(solver), staged, tolerance, progress, relative=relative)
     problem = Problem(model, objective)
+    if not counts_zero(problem) or (solver is None and not relative and is_tried_at_once(problem)):
+        asked = for_draws(solver, problem, _in_turn)
+        return solve_as_asked(asked, problem, tolerance, progress, relative=relative)
     if solver is not None:
         return solve_as_asked(solver, problem, tolerance, progress, relative=relative)
     chosen = _choose(problem, progress)[0]
     return solve_in_turn(problem, chosen, tolerance, progress, relative=relative)
+
+
+@attrs.frozen
+class _InTurn:
+    """The solver that was chosen, and those that go on where it gets stuck, as one solver."""
+
+    chosen: Solver
+
+    def solve(
+        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+    ) -> Any:
+        return solve_in_turn(problem, self.chosen, tolerance, progress, relative=False)
+
+
+def _in_turn(problem: Problem) -> Any:
+    """Return what solves a problem, in which play without end may count another number than 0."""
+    chosen = _choose(problem)[0]
+    return chosen if getattr(chosen, "counts_draws", False) else _InTurn(chosen)
 
 
 def _reporting(progress: ProgressCallback) -> compiling.Listener:
@@ -296,6 +318,8 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
         )
     problem = Problem(model, TotalReward() if objective is None else objective)
     solver, reason = _choose(problem)
+    endless = _endless(problem)
+    problem = at_zero(problem)
     reduction = reduction_of(problem) if model.num_players <= 2 else None
     known = f"{_known(reduction)}\n" if isinstance(reduction, Reduction) else ""
     if isinstance(reduction, Reduction) and reduction.problem.model.num_choices == 0:
@@ -303,12 +327,30 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
     others = followers(problem, solver, relative=False)
     names = " and ".join(type(other).__name__ for other in others)
     more = f"\nShould it get stuck: {names}." if others and _can_get_stuck(solver) else ""
-    return f"{_shape(model)}.\n{known}{type(solver).__name__}: {reason}{more}"
+    return f"{_shape(model)}.\n{known}{endless}{type(solver).__name__}: {reason}{more}"
 
 
 def _can_get_stuck(solver: Any) -> bool:
     """Say whether a solver is one that goes on and on: it has limits."""
     return hasattr(solver, "max_seconds")
+
+
+def _endless(problem: Problem) -> str:
+    """Describe what is tried first where two opponents could go on for ever, and what it counts."""
+    words = ""
+    if is_tried_at_once(problem):
+        words = (
+            "TopologicalValueIteration: first it is tried whether each player makes an end, "
+            "whatever the other one does; then it does not matter what play without end counts. "
+            "If not:\n"
+        )
+    low, high = problem.draws
+    if low != high:
+        words += (
+            "What play without end counts is not declared (TotalReward has a draw): the problem is "
+            f"solved as if it were {low:g}, and as if {high:g}, to see whether it matters.\n"
+        )
+    return words
 
 
 def _shape(model: Model) -> str:
@@ -403,6 +445,11 @@ def _choose(  # noqa: C901, PLR0911 - a table of reasons
     problem: Problem, progress: ProgressCallback | None = None
 ) -> tuple[Solver, str]:
     """Return the solver for a problem and the reason in words."""
+    asked = problem
+    if not counts_zero(problem):
+        # Where it is not declared, this is for the least that play without end may count.
+        asked = declare(problem, problem.draws[0])
+        problem = at_zero(asked)
     if isinstance(problem.objective, FiniteHorizon):
         return BackwardInduction(), "one sweep for each step of the horizon."
     if isinstance(problem.objective, AverageReward):
@@ -424,11 +471,11 @@ def _choose(  # noqa: C901, PLR0911 - a table of reasons
     ):
         return backward, single_sweep
     if isinstance(problem.objective, TotalReward) and problem.model.is_deterministic:
-        from gamedp.solvers.retrograde import Retrograde  # noqa: PLC0415
+        from gamedp.solvers.retrograde import Retrograde, draw_of  # noqa: PLC0415
 
         backwards = Retrograde()
-        if backwards.supports(problem):
-            worth = backwards.worth_of_a_draw(problem.model)
+        if backwards.supports(asked):
+            worth = draw_of(asked)
             reason = (
                 "every step is sure, so values spread backwards from the ends; play without end is "
                 f"worth {worth:g}."

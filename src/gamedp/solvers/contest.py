@@ -48,7 +48,7 @@ from gamedp.reduction.sets import (
     positive,
 )
 from gamedp.reduction.unfolding import unfold
-from gamedp.solvers.base import Support, reduction_of
+from gamedp.solvers.base import Support, reduction_of, refused_draws
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -188,6 +188,8 @@ def _contest(problem: Problem) -> Contest | str:
         return "does not do long-run averages; RelativeValueIteration does."
     if problem.model.num_players > 2:
         return "is for one or two players; BackwardInduction does more."
+    if refusal := refused_draws(problem):
+        return refusal
     original = problem
     problem = _unfolded(problem)
     maximise = (problem.model.players == 0) == (problem.objective.optimum == "max")
@@ -298,13 +300,8 @@ class _Opponents:
     def _total(self) -> Contest | str:
         """Let the one improve to whom no end component brings losses."""
         model = self.problem.model
-        if model.constant_sum != 0:
-            state = int(self.structure.end_component.argmax())
-            return (
-                f"needs play to end: the payoffs add up to {model.constant_sum:g}, and what play "
-                f"without end is worth, as around {self._state(state)}, is for the rules to say. "
-                "Let the game end after so many turns, or use constant_sum=0."
-            )
+        if self.problem.lacks_draw:
+            return self.original.undeclared()
         if self.problem.endless_is_worst:
             return "takes problems as they are, not reduced ones."
         labels, stays = np.asarray(self.structure.end_component), self.structure.stays

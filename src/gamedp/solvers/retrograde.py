@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, InvalidParameterError
+from gamedp.errors import InvalidModelError
 from gamedp.kernels import retrograde
 from gamedp.model import describe_choice
-from gamedp.objectives import TotalReward, has_target
+from gamedp.objectives import TotalReward, has_target, worth_of_endless_play
 from gamedp.problem import Problem
 from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Status
@@ -25,16 +24,10 @@ if TYPE_CHECKING:
     from gamedp.progress import ProgressCallback
     from gamedp.solution import Solution
 
-__all__ = ["Retrograde"]
+__all__ = ["Retrograde", "draw_of"]
 
 BUDGET = 1 << 22
 """States in one call of the kernel."""
-
-
-def _is_finite(_instance: object, attribute: Any, value: object) -> None:
-    if value is not None and not (isinstance(value, (int, float)) and math.isfinite(value)):
-        message = f"{attribute.name} is {value!r}; it must be a finite number, or None."
-        raise InvalidParameterError(message)
 
 
 @attrs.frozen(kw_only=True)
@@ -59,17 +52,7 @@ class Retrograde:
     if there is none that neither leaves for something worse, so that play goes on for ever. The
     policy keeps to that, and so never waits for a win.
 
-    Parameters
-    ----------
-    draw : float, optional
-        What play without end is worth to player 0. Half the constant sum if not given, so 0 in a
-        zero-sum game and for one player, as :class:`TotalReward` has it. Where players change
-        places (`canonical`), it can be nothing else.
-
-    Raises
-    ------
-    InvalidParameterError
-        If `draw` is not a finite number.
+    What a draw counts is the objective's to say: :class:`TotalReward` has it.
 
     References
     ----------
@@ -88,15 +71,16 @@ class Retrograde:
     ... )
     >>> gamedp.solve(model, solver=gamedp.Retrograde())
     <Solution value=0.0 lower=0.0 upper=0.0 guarantee=TWO_SIDED status=SOLVED>
-    >>> solution = gamedp.solve(model, solver=gamedp.Retrograde(draw=1.5))
+    >>> solution = gamedp.solve(model, gamedp.TotalReward(draw=1.5), gamedp.Retrograde())
     >>> solution.value(), solution.distance(0), gamedp.solve(model).distance(0)
     (1.5, None, None)
-    >>> solution = gamedp.solve(model, solver=gamedp.Retrograde(draw=3))
+    >>> solution = gamedp.solve(model, gamedp.TotalReward(draw=3), gamedp.Retrograde())
     >>> solution.value(1), solution.distance(1), solution.distance(0)
     (1.0, 1, None)
     """
 
-    draw: float | None = attrs.field(default=None, validator=_is_finite)
+    counts_draws: ClassVar[bool] = True
+    """Whether it does play without end that counts another number than 0."""
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
@@ -124,21 +108,10 @@ class Retrograde:
                 f"{describe_choice(model, choice)} earns {float(model.rewards[choice])!r} on the "
                 "way. Use TopologicalValueIteration, or BackwardInduction with a FiniteHorizon.",
             )
-        draw = self.worth_of_a_draw(model)
-        if model.has_swaps and 2 * draw != model.constant_sum:
-            return Support(
-                False,
-                f"cannot count play without end as {draw!r}: the players change places "
-                f"(canonical), so it is worth the same to both, {model.constant_sum / 2!r}. Leave "
-                "draw out, or solve a game without canonical.",
-            )
+        low, high = problem.draws
+        if low != high:
+            return Support(False, problem.undeclared())
         return Support(True)
-
-    def worth_of_a_draw(self, model: Model) -> float:
-        """Return what play without end is worth to player 0."""
-        if self.draw is not None:
-            return float(self.draw)
-        return model.constant_sum / 2 if model.num_players == 2 else 0.0
 
     def solve(
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
@@ -147,8 +120,7 @@ class Retrograde:
         require(self, problem)
         reporter = Reporter(progress, "solve")
         model = problem.model
-        draw = self.worth_of_a_draw(model)
-        ladder = _Ladder.of(model, draw)
+        ladder = _Ladder.of(model, draw_of(problem))
         levels, distances = _spread(problem, ladder, reporter)
         levels[levels < 0] = ladder.draw
         policy = np.full(model.num_states, -1, np.int64)
@@ -174,6 +146,12 @@ class Retrograde:
             seconds=reporter.seconds,
         )
         return attrs.evolve(solution, distances=distances)
+
+
+def draw_of(problem: Problem) -> float:
+    """Return what play without end counts; if there is none and it may count anything, the half."""
+    low, high = worth_of_endless_play(problem.objective, problem.model)
+    return low if low == high else problem.model.constant_sum / 2
 
 
 @attrs.frozen(eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import attrs
 
@@ -16,9 +16,14 @@ from gamedp.solvers.base import (
 )
 from gamedp.solvers.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.deflation import bound_contested
+from gamedp.solvers.forced_ends import may_be_forced, solve_where_ends_are_forced
 from gamedp.solvers.gathered import LARGEST, solve_gathered
 from gamedp.solvers.options import positive, whole_and_positive
 from gamedp.solvers.run import Run
+
+if TYPE_CHECKING:
+    from gamedp.progress import ProgressCallback
+    from gamedp.solution import Solution
 
 __all__ = ["TopologicalValueIteration"]
 
@@ -81,6 +86,22 @@ class TopologicalValueIteration(FixedPointSolver):
         """Say whether this solver can do the problem, and why not."""
         support = support_of_fixed_points(problem)
         return support or support_of_deflating(problem)
+
+    def solved_at_once(
+        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+    ) -> Solution | None:
+        """Return the solution where play could go on for ever, but either opponent makes an end."""
+        if not may_be_forced(problem) or problem.draws != (0.0, 0.0):
+            return None
+        return self.solved_if_forced(problem, tolerance, progress)
+
+    def solved_if_forced(
+        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+    ) -> Solution | None:
+        """Return the same, whatever play without end counts: then that does not matter."""
+        return solve_where_ends_are_forced(
+            self, problem, tolerance, progress, self.max_sweeps, self.max_seconds
+        )
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""

@@ -10,7 +10,7 @@ from gamedp.certificate.claim import ARRAYS
 from gamedp.errors import DamagedFileError
 from gamedp.storage.arrays import check_arrays, length
 from gamedp.storage.folder import MANIFEST, read_folder, write_folder
-from gamedp.storage.results import SETS, encode_objective, restore_objective, sets_of
+from gamedp.storage.results import SETS, encode_objective, restore_objective, sets_of, with_draw
 
 if TYPE_CHECKING:
     import os
@@ -55,7 +55,7 @@ def save_certificate(certificate: AnyCertificate, path: str | os.PathLike[str]) 
         "digest": certificate.digest,
     }
     if isinstance(certificate, Certificate):
-        content |= {"draw": float(certificate.draw), "rest_shift": certificate.rest_shift}
+        content["rest_shift"] = certificate.rest_shift
     write_folder(Path(path), content, arrays | sets_of(certificate.objective), NOUN)
 
 
@@ -112,10 +112,12 @@ def load_certificate(
     check_arrays(folder, arrays, content["arrays"], shapes)
     own: dict[str, Any] = {name: array for name, array in arrays.items() if name in names}
     try:
+        objective = restore_objective(content["objective"], arrays)
         if its_class is Certificate:
-            own |= {"draw": content["draw"], "rest_shift": content["rest_shift"]}
+            own["rest_shift"] = content["rest_shift"]
+            objective = with_draw(objective, content.get("draw"))
         return its_class(
-            objective=restore_objective(content["objective"], arrays),
+            objective=objective,
             digest=content["digest"],
             **own,
         )

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import DamagedFileError, InvalidParameterError
-from gamedp.objectives import Objective
+from gamedp.objectives import Objective, TotalReward
 from gamedp.plain import (
     class_path,
     decode,
@@ -40,6 +40,7 @@ __all__ = [
     "restore_objective",
     "restore_result",
     "sets_of",
+    "with_draw",
 ]
 
 SETS = ("until", "target", "allowed")
@@ -110,9 +111,37 @@ def encode_objective(objective: Objective) -> dict[str, Any]:
 
 def restore_objective(encoded: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Objective:
     """Return the objective of what `encode_objective` has returned, and the arrays beside it."""
+    if encoded["class"].endswith("TotalReward"):
+        # Older folders have no draw here, see `with_draw`.
+        encoded = {**encoded, "fields": {**encoded["fields"]}}
+        encoded["fields"].setdefault("draw", None)
     objective: Objective = decode_object(encoded, OBJECTIVES.get)
     sets: dict[str, Any] = {name: arrays[name] for name in SETS if name in arrays}
     return attrs.evolve(objective, **sets)
+
+
+def with_draw(objective: Objective, draw: float | None) -> Objective:
+    """Return an objective with the draw that older folders keep beside it, if it has none."""
+    if draw is None or not isinstance(objective, TotalReward) or objective.until is not None:
+        return objective
+    return objective if objective.draw is not None else attrs.evolve(objective, draw=draw)
+
+
+def _without_draw(
+    encoded: dict[str, Any], objective: Objective, model: Any
+) -> tuple[dict[str, Any], Objective]:
+    """Return a solver and an objective of older folders, where a draw was an option of the solver.
+
+    None was half the constant sum.
+    """
+    fields = encoded["fields"]
+    if "draw" not in fields or not encoded["class"].endswith("Retrograde"):
+        return encoded, objective
+    draw = fields["draw"]
+    if draw is None and not model.has_swaps and model.num_players == 2 and model.constant_sum:
+        draw = model.constant_sum / 2
+    rest = {name: value for name, value in fields.items() if name != "draw"}
+    return {**encoded, "fields": rest}, with_draw(objective, draw)
 
 
 def encode_solver(solver: Any) -> dict[str, Any]:
@@ -145,9 +174,12 @@ def restore_result(
 ) -> SomeSolution:
     """Return a solution of that `kind`, of what `describe_result` has returned and its `parts`."""
     try:
+        solver, objective = _without_draw(
+            content["solver"], restore_objective(content["objective"], arrays), parts.get("model")
+        )
         return kind(
-            objective=restore_objective(content["objective"], arrays),
-            solver=_restore_solver(content["solver"]),
+            objective=objective,
+            solver=_restore_solver(solver),
             status=Status[content["status"]],
             guarantee=Guarantee[content["guarantee"]],
             statistics=Statistics(

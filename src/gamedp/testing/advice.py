@@ -39,17 +39,15 @@ class Advice:
     slack: Fraction
 
     @classmethod
-    def of(
-        cls, solution: gamedp.Solution, truth: list[Any], slack: Fraction, draw: float | None
-    ) -> Advice:
+    def of(cls, solution: gamedp.Solution, truth: list[Any], slack: Fraction) -> Advice:
         """Compute what is needed to judge a solution whose exact values are known."""
         model, objective = solution.model, solution.objective
-        worth = exact_choice_values(model, objective, draw=draw)
+        worth = exact_choice_values(model, objective)
         endless = (gamedp.TotalReward, gamedp.Reachability, gamedp.AverageReward)
         committed: list[Any] | None = worth
         if isinstance(objective, endless) and not model.structure.always_ends:
             try:
-                committed = exact_committed_values(model, objective, draw=draw)
+                committed = exact_committed_values(model, objective)
             except gamedp.UnsupportedProblemError:  # of policies that nobody takes
                 committed = None
         return cls(solution, truth, worth, committed, slack)

@@ -54,7 +54,6 @@ def check_solver(
     problems: Mapping[str, gamedp.Problem] | None = None,
     *,
     tolerance: float = 1e-6,
-    draw: float | None = None,
 ) -> SolverReport:
     """Verify that a solver keeps what its solutions promise.
 
@@ -77,9 +76,6 @@ def check_solver(
         for ever with chance or rewards: then only the form of the solution is looked at.
     tolerance : float
         What is asked of the solver.
-    draw : float, optional
-        What play without end is worth to player 0 where every step is sure, if the solver takes it
-        for something else than half the constant sum.
 
     Returns
     -------
@@ -103,7 +99,7 @@ def check_solver(
     solved, unfinished, refused = [], [], []
     for name, problem in (small_problems() if problems is None else problems).items():
         before = problem.model.digest()
-        trial = _Trial(solver, name, problem, tolerance, draw, complaints)
+        trial = _Trial(solver, name, problem, tolerance, complaints)
         reason = trial.refusal()
         if reason is None:
             stopped = trial.run()
@@ -129,7 +125,6 @@ class _Trial:
     name: str
     problem: gamedp.Problem
     tolerance: float
-    draw: float | None
     complaints: Complaints
 
     def _add(self, kind: str, text: str) -> None:
@@ -239,7 +234,7 @@ class _Trial:
         """Hold the bounds, and the policy, against the exact values."""
         model, objective = self.problem.model, self.problem.objective
         try:
-            truth = exact_values(model, objective, draw=self.draw)
+            truth = exact_values(model, objective)
         except gamedp.UnsupportedProblemError:
             return
         lower, upper = solution.lower.tolist(), solution.upper.tolist()
@@ -254,7 +249,7 @@ class _Trial:
             return
         # What is best by values that are off by a width is off by two of them at most.
         slack = 2 * Fraction(solution.width)
-        advice = Advice.of(solution, truth, slack, self.draw)
+        advice = Advice.of(solution, truth, slack)
         worth = advice.worth
         finite = [abs(number) for number in worth if math.isfinite(number)]
         slack += Fraction(1, 10**12) * max(finite, default=Fraction(0))
@@ -279,7 +274,7 @@ class _Trial:
         for player in sorted(set(movers.tolist())):
             wants_most = (player == 0) == (objective.optimum == "max")
             sign = 1 if wants_most else -1
-            got = exact_values(model, objective, draw=self.draw, policy=policy, player=player)
+            got = exact_values(model, objective, policy=policy, player=player)
             for state, value in enumerate(truth):
                 if value != got[state] and sign * (value - got[state]) > slack:
                     self._add(

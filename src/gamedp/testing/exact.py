@@ -26,7 +26,6 @@ def exact_values(
     model: gamedp.Model,
     objective: Any = None,
     *,
-    draw: float | None = None,
     policy: Sequence[int] | None = None,
     player: int = 0,
 ) -> list[Any]:
@@ -42,10 +41,8 @@ def exact_values(
         states, unless every step is sure and earns nothing, and play without end is a draw. For the
         long-run average, one player makes all choices.
     objective : TotalReward, Reachability, Discounted, FiniteHorizon or AverageReward, optional
-        The total reward if not given.
-    draw : float, optional
-        What play without end is worth to player 0; half the constant sum if not given, for one
-        player 0. Where players change places it can be nothing else.
+        The total reward if not given. Where what play without end counts is not declared, a
+        `policy` is held against what is worst for its player.
     policy : (S,) sequence of int, optional
         Choices that `player` keeps to, while the other one does what is best against them: then
         these are the values of the policy. Not for finite horizons.
@@ -61,7 +58,8 @@ def exact_values(
     ------
     UnsupportedProblemError
         If there is no such number: more players, too many policies to compare, play that may go on
-        for ever and earns rewards of both signs, or opponents in the long run.
+        for ever and earns rewards of both signs, or opponents in the long run; or if it depends on
+        what play without end counts, which is not declared.
 
     Examples
     --------
@@ -82,45 +80,81 @@ def exact_values(
     """
     objective = gamedp.TotalReward() if objective is None else objective
     if policy is None:
-        return _solved(model, objective, draw)
+        return _solved(model, objective)
     if isinstance(objective, gamedp.FiniteHorizon):
         message = "a policy that does not count the steps has no values for a finite horizon."
         raise gamedp.UnsupportedProblemError(message)
-    return _solved(model, objective, draw, lambda rows: _keep_to(rows, model, policy, player))
+    wants_most = (player == 0) == (objective.optimum == "max")
+    return _solved(
+        model, objective, lambda rows: _keep_to(rows, model, policy, player), wants_most=wants_most
+    )
 
 
 def _solved(
     model: gamedp.Model,
     objective: Any,
-    draw: float | None,
     restrict: Callable[[list[list[Row]]], None] | None = None,
+    *,
+    wants_most: bool = True,
 ) -> list[Any]:
-    """Return the exact values of a model, of which some choices may be taken away before."""
+    """Return the exact values of a model, of which some choices may be taken away before.
+
+    Those are of one side; what play without end counts, if it is not declared, is then what is
+    worst for that side.
+    """
     if model.num_players > 2:
         message = "exact values are for one or two players."
         raise gamedp.UnsupportedProblemError(message)
     discount = Fraction(getattr(objective, "discount", 1))
     rows, maximise, known = _unfolded(model, objective, discount)
-    has_target = isinstance(objective, gamedp.Reachability) or (
-        getattr(objective, "until", None) is not None
-    )
+    ends_early = _has_target(objective)
     if isinstance(objective, gamedp.FiniteHorizon):
         return _after_steps(rows, maximise, known, objective.horizon)[: model.num_states]
     if restrict is not None:
         restrict(rows)
     if isinstance(objective, gamedp.AverageReward):
         return long_run(rows[: model.num_states], maximise[: model.num_states], model)
-    if discount < 1 or (model.structure.always_ends and not has_target):
+    if discount < 1 or (model.structure.always_ends and not ends_early):
         return _best_policies(rows, maximise, known)[: model.num_states]
-    if has_target or not model.is_deterministic or model.rewards.any():
+    if ends_early or model.rewards.any():
         return _enumerated(rows, model, objective, maximise, known)[: model.num_states]
-    worth = _worth_of_a_draw(model, draw)
-    return _with_draws(rows, maximise, known, worth)[: model.num_states]
+    draws = _draws(model, objective)
+    if restrict is not None:
+        draws = (draws[0], draws[0]) if wants_most else (draws[1], draws[1])
+    return _for_draws(rows, model, objective, maximise, known, draws)
 
 
-def exact_choice_values(
-    model: gamedp.Model, objective: Any = None, *, draw: float | None = None
+def _for_draws(
+    rows: list[list[Row]],
+    model: gamedp.Model,
+    objective: Any,
+    maximise: list[bool],
+    known: list[Fraction | None],
+    draws: tuple[Fraction, Fraction],
 ) -> list[Any]:
+    """Return the values, if they are the same for all that play without end may count."""
+    found = []
+    for draw in sorted(set(draws)):
+        less = _less(known, model, draw)
+        values: list[Any] = (
+            _with_draws(rows, maximise, less)
+            if model.is_deterministic
+            else _enumerated(rows, model, objective, maximise, less)
+        )
+        found.append([value + draw for value in values[: model.num_states]])
+    if found[0] != found[-1]:
+        message = "the value depends on what play without end counts, which is not declared."
+        raise gamedp.UnsupportedProblemError(message)
+    return found[0]
+
+
+def _has_target(objective: Any) -> bool:
+    return isinstance(objective, gamedp.Reachability) or (
+        getattr(objective, "until", None) is not None
+    )
+
+
+def exact_choice_values(model: gamedp.Model, objective: Any = None) -> list[Any]:
     """Return what every choice of a model is worth, exactly, if play is at its best afterwards.
 
     In the long run, what a choice itself earns does not count.
@@ -145,7 +179,7 @@ def exact_choice_values(
     following = objective
     if isinstance(objective, gamedp.FiniteHorizon):
         following = attrs.evolve(objective, horizon=objective.horizon - 1)
-    values = exact_values(model, following, draw=draw)
+    values = exact_values(model, following)
     values += [Fraction(model.constant_sum) - value for value in values]
     rows, _, known = _unfolded(model, objective, Fraction(getattr(objective, "discount", 1)))
     ends, _ = _ends(model, objective, known)
@@ -159,9 +193,7 @@ def exact_choice_values(
     ]
 
 
-def exact_committed_values(
-    model: gamedp.Model, objective: Any = None, *, draw: float | None = None
-) -> list[Any]:
+def exact_committed_values(model: gamedp.Model, objective: Any = None) -> list[Any]:
     """Return for every choice what its state is worth if its mover always takes that choice there.
 
     A choice is best exactly if that is the value of the state. It is less than
@@ -188,7 +220,7 @@ def exact_committed_values(
     """
     objective = gamedp.TotalReward() if objective is None else objective
     if isinstance(objective, gamedp.FiniteHorizon):
-        return exact_choice_values(model, objective, draw=draw)
+        return exact_choice_values(model, objective)
     found = []
     for state, (first, end) in enumerate(itertools.pairwise(model.choice_offsets.tolist())):
         for place in range(end - first):
@@ -196,7 +228,8 @@ def exact_committed_values(
             def restrict(rows: list[list[Row]], state: int = state, place: int = place) -> None:
                 rows[state] = [rows[state][place]]
 
-            found.append(_solved(model, objective, draw, restrict)[state])
+            wants_most = (model.players[state] == 0) == (objective.optimum == "max")
+            found.append(_solved(model, objective, restrict, wants_most=wants_most)[state])
     return found
 
 
@@ -208,7 +241,7 @@ def _enumerated(
     known: list[Fraction | None],
 ) -> list[Number]:
     """Return the values of a problem in which play may miss its end."""
-    if model.constant_sum and not isinstance(objective, gamedp.Reachability):
+    if model.constant_sum and model.rewards.any() and not _has_target(objective):
         message = "who loses the constant sum of play without end is for the rules to say."
         raise gamedp.UnsupportedProblemError(message)
     ends, missed = _ends(model, objective, known)
@@ -330,24 +363,40 @@ def _keep_to(
                 ]
 
 
-def _worth_of_a_draw(model: gamedp.Model, draw: float | None) -> Fraction:
-    fair = Fraction(model.constant_sum) / 2 if model.num_players == 2 else Fraction(0)
-    if draw is None:
-        return fair
-    if model.has_swaps and Fraction(draw) != fair:
-        message = f"where players change places, a draw is worth {float(fair)!r} to both."
-        raise gamedp.UnsupportedProblemError(message)
-    return Fraction(draw)
+def _draws(model: gamedp.Model, objective: Any) -> tuple[Fraction, Fraction]:
+    """Return the least and the most that play without end may count."""
+    total = Fraction(model.constant_sum) if model.num_players == 2 else Fraction(0)
+    if objective.draw is not None:
+        draw = Fraction(objective.draw)
+        if model.has_swaps and 2 * draw != total:
+            message = f"where players change places, a draw counts {float(total / 2)!r} for both."
+            raise gamedp.UnsupportedProblemError(message)
+        return draw, draw
+    if total == 0 or model.has_swaps or not len(model.payoffs):
+        return total / 2, total / 2
+    return Fraction(float(model.payoffs.min())), Fraction(float(model.payoffs.max()))
+
+
+def _less(
+    known: list[Fraction | None], model: gamedp.Model, draw: Fraction
+) -> list[Fraction | None]:
+    """Return payoffs less a draw; with the places changed, less what the draw leaves the other."""
+    other = Fraction(model.constant_sum) - draw
+    return [
+        payoff if payoff is None else payoff - (draw if state < model.num_states else other)
+        for state, payoff in enumerate(known)
+    ]
 
 
 def _with_draws(
-    rows: list[list[Row]], maximise: list[bool], known: list[Fraction | None], draw: Fraction
+    rows: list[list[Row]], maximise: list[bool], known: list[Fraction | None]
 ) -> list[Fraction]:
-    """Return what each player can force where every step is sure, and play without end a draw.
+    """Return what each player can force where every step is sure, and play without end counts 0.
 
     What is better than a draw, one player must reach; all else, that player can only avoid what is
     worse. These games are determined, so what neither can force is a draw.
     """
+    draw = Fraction(0)
     values = [draw] * len(rows)
     ends = {payoff for payoff in known if payoff is not None}
     for most in (True, False):

@@ -1,0 +1,141 @@
+"""Games that could go on for ever, of which each player can make an end, and wants to.
+
+In many games that could go on for ever, nobody wants that: in Pig, both players might hold with
+nothing to hold, again and again, but either would do better to roll. There Bellman's equation is
+solved as if play surely ended. That is no proof yet, for the proofs of errors (as in
+:mod:`gamedp.kernels.proofs`) are for models in which all play ends. But take the policy that was
+found. In the model in which the maximiser keeps to it, and the minimiser chooses, there is no end
+component, if the graph of that model says so: then all play ends there, whatever the minimiser
+does. What is proven from below about the values v, with errors e, is about this model: that v - e
+is no more than what Bellman's operator makes of it takes the maximiser's choices of the policy
+alone, and all of the minimiser's. There this operator has one fixed point [1]_, the value of the
+maximiser's policy, and v - e is no more than that. The minimiser's policy likewise proves v + e.
+
+As against either policy all play ends, it is all the same what play without end would be worth, or
+what it would earn.
+
+References
+----------
+.. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems", Mathematics
+   of Operations Research 16 (1991).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.kernels import blocks
+from gamedp.objectives import TotalReward
+from gamedp.reduction.sets import end_components
+from gamedp.reduction.unfolding import unfold
+from gamedp.solution import Status
+from gamedp.solvers.components import solve_by_components
+from gamedp.solvers.gathered import LARGEST, solve_gathered
+from gamedp.solvers.run import Run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model import Model
+    from gamedp.problem import Problem
+    from gamedp.progress import ProgressCallback
+    from gamedp.solution import Solution
+
+    Flags = NDArray[np.bool_]
+    Integers = NDArray[np.signedinteger[Any]]
+
+__all__ = ["may_be_forced", "solve_where_ends_are_forced"]
+
+SMALL = 1 << 14
+"""Components of up to this many states are solved within a kernel, as far as that is soon done."""
+
+PATIENCE = 1000
+"""Sweeps over a component in which play may stay, before this way is given up."""
+
+
+class _NotForcedError(Exception):
+    """Says that nothing is proven in this way."""
+
+
+def may_be_forced(problem: Problem) -> bool:
+    """Say whether two opponents play for a total, and play could go on for ever."""
+    model, objective = problem.model, problem.objective
+    if not isinstance(objective, TotalReward) or objective.until is not None:
+        return False
+    if model.num_players != 2 or problem.is_proper or problem.is_contested:
+        return False
+    free = np.diff(model.choice_offsets) > 1
+    movers = model.players[free]
+    return model.has_swaps or bool((movers == 0).any() and (movers == 1).any())
+
+
+def solve_where_ends_are_forced(
+    solver: Any,
+    problem: Problem,
+    tolerance: float,
+    progress: ProgressCallback | None,
+    max_sweeps: int,
+    max_seconds: float,
+) -> Solution | None:
+    """Return the solution, if by the policy found each player makes an end; else None.
+
+    Parameters
+    ----------
+    solver
+        Whose name the solution bears.
+    problem : Problem
+        One that :func:`may_be_forced`; it does not matter what play without end counts in it.
+    max_sweeps : int
+        Sweeps over one component at most.
+    """
+    presumed = attrs.evolve(problem, presumes_ends=True)
+    run = Run(presumed, tolerance, progress, max_seconds)
+    structure = problem.model.structure
+
+    def solve_one(number: int) -> None:
+        start, stop = run.component(number)
+        states = run.rows.order[start:stop]
+        patience = max_sweeps
+        if (structure.end_component[states] >= 0).any():
+            patience = min(max_sweeps, PATIENCE)
+        if sum(blocks.measure_jit(start, stop, run.rows)) > LARGEST:
+            raise _NotForcedError
+        solve_gathered(run, number, patience)
+        if run.status is not Status.SOLVED or not np.isfinite(run.errors[states]).all():
+            raise _NotForcedError
+
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            solve_by_components(run, solve_one, SMALL)
+    except _NotForcedError:
+        return None
+    if not 2 * run.errors.max(initial=0.0) <= tolerance:
+        return None
+    maximise = run.rows.maximise
+    sides = (maximise,) if problem.model.has_swaps else (maximise, ~maximise)
+    if not all(_makes_an_end(problem.model, run.policy, side) for side in sides):
+        return None
+    return run.solution(solver)
+
+
+def _makes_an_end(model: Model, policy: Integers, who: Flags) -> bool:
+    """Say whether all play ends if some keep to a policy, whatever the others do.
+
+    Where players change places, it is one of them who keeps to it, on whichever side of a state.
+    """
+    structure = model.structure
+    if model.has_swaps:
+        size, choices = model.num_states, model.num_choices
+        structure = unfold(model).structure
+        policy = np.concatenate([policy, np.where(policy >= 0, policy + choices, policy)])
+        who = np.concatenate([who, ~who])
+        within, active = np.ones(2 * size, np.bool_), np.ones(2 * choices, np.bool_)
+    else:
+        within, active = structure.end_component >= 0, structure.stays.copy()
+    chosen = np.zeros(len(active), np.bool_)
+    chosen[policy[who & (policy >= 0)]] = True
+    active &= chosen | ~who[structure.owners]
+    return end_components(structure, within, active) is None

@@ -1,0 +1,304 @@
+"""Games that could go on for ever: what that counts, and where it does not matter."""
+
+import json
+from fractions import Fraction
+from typing import NamedTuple
+
+import attrs
+import numba
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import gamedp
+from gamedp.storage import folder as folders
+from gamedp.testing import exact_values
+
+COMPILED = not numba.config.DISABLE_JIT
+
+relaxed = settings(
+    max_examples=60 if COMPILED else 12, deadline=None, suppress_health_check=list(HealthCheck)
+)
+DRAWS = (0.0, 0.25, 0.5, 1.0, -1.0, 3.0)
+
+
+@st.composite
+def games(draw, swaps=False):
+    """Draw a game of two ends that adds up to 1, in which much play need not end."""
+    inner = draw(st.integers(1, 2 if swaps else 4))
+    total = inner + 2
+    choices, offsets, successors, chances = [0], [0], [], []
+    for _ in range(inner):
+        for _ in range(draw(st.integers(1, 3))):
+            leaves = draw(st.booleans())
+            targets = draw(st.lists(st.integers(0, inner - 1), min_size=not leaves, max_size=2))
+            targets += [inner, inner + 1][: draw(st.integers(1, 2))] if leaves else []
+            weights = [draw(st.integers(1, 3)) for _ in targets]
+            successors += targets
+            chances += [
+                weight / sum(weights) * (draw(st.sampled_from([-1, 1])) if swaps else 1)
+                for weight in weights
+            ]
+            offsets.append(len(successors))
+        choices.append(len(offsets) - 1)
+    return gamedp.Model.from_arrays(
+        choices + [choices[-1]] * (total - inner),
+        offsets,
+        successors,
+        chances,
+        players=[draw(st.integers(0, 1)) for _ in range(total)],
+        terminals=range(inner, total),
+        payoffs=draw(st.sampled_from([[1.0, 0.0], [0.0, 1.0], [0.25, 1.0], [-0.5, 2.0]])),
+        num_players=2,
+        constant_sum=1.0,
+    )
+
+
+def solved(model, objective, solver=None):
+    """Return the solution, also where it is not what was asked."""
+    try:
+        return gamedp.solve(model, objective, solver, tolerance=1e-7)
+    except gamedp.NotSolvedError as error:
+        return error.solution
+
+
+def assert_within(solution, truth):
+    for low, value, high in zip(
+        solution.lower.tolist(), truth, solution.upper.tolist(), strict=True
+    ):
+        assert low <= value <= high
+
+
+@relaxed
+@given(games(), st.sampled_from(["max", "min"]))
+def test_whatever_play_without_end_counts(model, optimum):
+    objective = gamedp.TotalReward(optimum)
+    assume(gamedp.Problem(model, objective).draws[0] != gamedp.Problem(model, objective).draws[1])
+    solution = solved(model, objective)
+    assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
+    low, high = float(model.payoffs.min()), float(model.payoffs.max())
+    truths = [
+        exact_values(model, attrs.evolve(objective, draw=low + (high - low) * part))
+        for part in (0, 0.3, 1)
+    ]
+    for truth in truths:
+        assert_within(solution, truth)
+    if truths[0] == truths[-1]:
+        assert solution.status is gamedp.Status.SOLVED
+        assert solution.width <= 1e-7
+        assert_within(solution.certificate(), truths[0])
+        for player in (0, 1):
+            got = exact_values(model, objective, policy=solution.policy.tolist(), player=player)
+            for attained, best in zip(got, truths[0], strict=True):
+                assert abs(attained - best) <= Fraction(1, 10**6)
+    else:
+        assert solution.status is gamedp.Status.UNDECLARED
+        for bounds, truth in ((solution.lower, truths[0]), (solution.upper, truths[-1])):
+            assert bounds == pytest.approx([float(value) for value in truth], abs=1e-6)
+
+
+@relaxed
+@given(games(), st.sampled_from(["max", "min"]), st.sampled_from(DRAWS))
+def test_declared_draws(model, optimum, draw):
+    objective = gamedp.TotalReward(optimum, draw=draw)
+    assume(not model.structure.always_ends)
+    truth = exact_values(model, objective)
+    for solver in (None, gamedp.TopologicalValueIteration(), gamedp.StrategyIteration()):
+        solution = solved(model, objective, solver)
+        assert solution.status is gamedp.Status.SOLVED
+        assert_within(solution, truth)
+        assert solution.width <= 1e-7
+        certificate = solution.certificate()
+        assert_within(certificate, truth)
+        assert f"{draw:g}" in gamedp.verify(model, certificate).claim
+
+
+@relaxed
+@given(games(swaps=True), st.sampled_from(["max", "min"]))
+def test_who_changes_places_shares_the_constant(model, optimum):
+    objective = gamedp.TotalReward(optimum)
+    assume(model.has_swaps and not model.structure.always_ends)
+    truth = exact_values(model, objective)
+    assert truth == exact_values(model, attrs.evolve(objective, draw=0.5))
+    solution = solved(model, objective)
+    assert solution.status is gamedp.Status.SOLVED
+    assert_within(solution, truth)
+    assert_within(solution.certificate(), truth)
+
+
+class State(NamedTuple):
+    """Who is to move, the scores of both players, and what is in hand; as of Pig's rules."""
+
+    player: int
+    first: int
+    second: int
+    turn: int
+
+
+@attrs.frozen
+class Pig:
+    """Pig as its rules read: whoever is to move may hold at any time, even nothing, or roll."""
+
+    goal: int = 100
+    win: float = 1.0
+    loss: float = 0.0
+    throws: bool = False
+    """Whether the throw of the die is a state of its own, with `turn` -1 minus what is in hand."""
+
+    num_players = 2
+
+    @property
+    def constant_sum(self):
+        return self.win + self.loss
+
+    def initial_state(self):
+        return State(0, 0, 0, 0)
+
+    def player(self, state):
+        return state.player
+
+    def is_terminal(self, state):
+        return state.first >= self.goal or state.second >= self.goal
+
+    def actions(self, state):
+        yield 1
+        if state.turn >= 0:
+            yield 0
+
+    def outcomes(self, state, action):
+        own = state.second if state.player else state.first
+        if action == 0:
+            if state.player == 0:
+                yield 1.0, State(1, state.first + state.turn, state.second, 0)
+            else:
+                yield 1.0, State(0, state.first, state.second + state.turn, 0)
+        elif self.throws and state.turn >= 0:
+            yield 1.0, State(state.player, state.first, state.second, -1 - state.turn)
+        else:
+            yield 1 / 6, State(1 - state.player, state.first, state.second, 0)
+            turn = state.turn if state.turn >= 0 else -1 - state.turn
+            for die in range(2, 7):
+                after = min(turn + die, self.goal - own)
+                yield 1 / 6, State(state.player, state.first, state.second, after)
+
+    def payoff(self, state, player):
+        won = state.first >= self.goal if player == 0 else state.second >= self.goal
+        return self.win if won else self.loss
+
+
+@pytest.mark.parametrize("options", [{}, {"loss": -1.0}, {"throws": True}])
+def test_pig_as_its_rules_read(options):
+    """The chance to win is 0.5306 (T. Neller, C. Presser, The UMAP Journal 25, 2004)."""
+    game = Pig(100 if COMPILED else 6, **options)
+    solution = gamedp.solve(game, compile="auto" if COMPILED else "never")
+    assert solution.status is gamedp.Status.SOLVED
+    assert isinstance(solution.solver, gamedp.TopologicalValueIteration)
+    low, high = ((bound - game.loss) / (1 - game.loss) for bound in solution.bounds())
+    value = 0.530592725273747 if COMPILED else 0.7661733706519
+    assert low - 1e-12 <= value <= high + 1e-12
+    assert high - low <= 1e-6
+
+
+def test_the_certificate_of_pig_says_that_it_does_not_matter():
+    solution = gamedp.solve(Pig(6), compile="never")
+    claim = gamedp.verify(solution.model, solution.certificate()).claim
+    assert claim.endswith(
+        "between lower and upper, whatever play without end counts from 0.0 to 1.0."
+    )
+
+
+def passing(chance):
+    """In 0 and 1 one may pass, or take a chance to win."""
+    return gamedp.Model.from_arrays(
+        [0, 2, 4, 4, 4],
+        [0, 1, 3, 4, 6],
+        [1, 2, 3, 0, 2, 3],
+        [1.0, chance, 1 - chance, 1.0, 1 - chance, chance],
+        players=[0, 1, 0, 0],
+        terminals=[2, 3],
+        payoffs=[1.0, 0.0],
+        num_players=2,
+        constant_sum=1.0,
+    )
+
+
+def test_where_it_matters_it_is_said():
+    """Nobody wants to take a chance of 1/4."""
+    model = passing(0.25)
+    with pytest.raises(
+        gamedp.NotSolvedError, match=r"from 0 it is 0\.25 if that is 0, and 0\.75 if"
+    ):
+        gamedp.solve(model)
+    with pytest.raises(gamedp.NotSolvedError, match=r"TotalReward\(draw=0\.5\)") as caught:
+        gamedp.solve(model)
+    solution = caught.value.solution
+    assert solution.status is gamedp.Status.UNDECLARED
+    assert solution.bounds() == pytest.approx((0.25, 0.75), abs=1e-6)
+    gamedp.verify(model, solution.certificate())
+    assert "not declared" in gamedp.explain(model)
+    for draw, value in ((0.1, 0.25), (0.5, 0.5), (0.9, 0.75)):
+        solution = gamedp.solve(model, gamedp.TotalReward(draw=draw))
+        assert solution.value() == pytest.approx(value, abs=1e-6)
+    for solver in (gamedp.StrategyIteration(), gamedp.TopologicalValueIteration()):
+        problem = gamedp.Problem(model)
+        with pytest.raises(gamedp.UnsupportedProblemError, match="needs to know what play without"):
+            solver.solve(problem, tolerance=1e-6)
+
+
+@pytest.mark.parametrize("chance", [0.5625, 0.75])
+def test_where_it_does_not_matter_it_is_proven(chance):
+    model = passing(chance)
+    solution = gamedp.solve(model)
+    assert solution.status is gamedp.Status.SOLVED
+    assert solution.value() == pytest.approx(chance)
+    assert "first it is tried" in gamedp.explain(model)
+    relative = gamedp.solve(model, tolerance=1e-9, relative=True)
+    assert relative.value() == pytest.approx(chance, rel=1e-9)
+
+
+@pytest.mark.parametrize(("draw", "message"), [
+    (float("nan"), "must be a finite number"),
+    ("half", "must be a finite number"),
+    (2**53 + 1, "that a 64-bit float holds"),
+])  # fmt: skip
+def test_a_draw_is_a_number(draw, message):
+    with pytest.raises(gamedp.InvalidParameterError, match=message):
+        gamedp.TotalReward(draw=draw)
+
+
+def test_a_draw_has_its_place():
+    with pytest.raises(gamedp.InvalidParameterError, match="counts plus infinity"):
+        gamedp.TotalReward(until=[0], draw=0.5)
+    model = attrs.evolve(passing(0.5), rewards=passing(0.5).rewards + 1)
+    with pytest.raises(gamedp.UnsupportedProblemError, match="payoffs at the end alone"):
+        gamedp.solve(model, gamedp.TotalReward(draw=0.5))
+
+
+def test_folders_of_before_have_their_draw_in_the_objective(tmp_path):
+    """Retrograde had an option for it, and certificates a field."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], terminals=[1], payoffs=[0.0],
+        num_players=2, constant_sum=1.0,
+    )  # fmt: skip
+    objective = gamedp.TotalReward(draw=0.5)
+    solution = gamedp.solve(model, objective)
+    certificate = solution.certificate()
+    for saved, name, noun in (
+        (solution, "solution", "solution"),
+        (certificate, "proof", "certificate"),
+    ):
+        saved.save(tmp_path / name)
+        path = tmp_path / name / "manifest.json"
+        manifest = json.loads(path.read_text())
+        content = manifest["content"]
+        del content["objective"]["fields"]["draw"]
+        if name == "solution":
+            content["solver"]["fields"] = {"draw": None}
+        else:
+            content["draw"] = 0.5
+        path.write_text(folders._manifest_text(manifest["gamedp"], content, noun))
+    loaded = gamedp.load(tmp_path / "solution")
+    assert loaded.objective == objective
+    assert loaded.solver == gamedp.Retrograde()
+    assert gamedp.load_certificate(tmp_path / "proof").objective == objective
+    gamedp.verify(loaded.model, gamedp.load_certificate(tmp_path / "proof"))

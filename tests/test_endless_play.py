@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from staged_games import StagedWubbel
+
 import gamedp
 from gamedp.storage import folder as folders
 from gamedp.testing import exact_values
@@ -302,3 +304,13 @@ def test_folders_of_before_have_their_draw_in_the_objective(tmp_path):
     assert loaded.solver == gamedp.Retrograde()
     assert gamedp.load_certificate(tmp_path / "proof").objective == objective
     gamedp.verify(loaded.model, gamedp.load_certificate(tmp_path / "proof"))
+
+
+@pytest.mark.skipif(not COMPILED, reason="15,000 contexts take minutes in plain Python")
+def test_stages_that_a_reckless_player_need_not_leave():
+    """Who rolls on for ever hardly ever saves: but nobody must play so."""
+    solution = gamedp.solve(StagedWubbel(120))
+    assert solution.status is gamedp.Status.SOLVED
+    low, high = solution.bounds()
+    assert low <= 0.524153164697172 <= high  # of the ordinary game
+    assert high - low <= 1e-6

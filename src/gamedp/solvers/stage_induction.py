@@ -34,6 +34,9 @@ __all__ = ["StageInduction", "program_of"]
 SLICE = 512 * LANES
 """Contexts between two looks at the limits: some hundredths of a second."""
 
+MARGINS = 12
+"""How often a margin is tried that is four times as large, before weights are."""
+
 ENDLESS = 1e-9
 """Play that ends less likely than this, however often it may, is taken for play that never ends."""
 
@@ -225,6 +228,13 @@ class _Run:
         """Sweep contexts that lead to each other until they are known; return their error."""
         sweep = self.model.sweeper.sweep
         self.values[codes] = 0.0
+        if self._always_changes_places(codes):
+            error = self._settle_in_turns(codes)
+            if np.isfinite(error):
+                return below + error * (1 + 4 * UNIT)
+            if self.status is not Status.SOLVED:
+                return np.inf
+            self.values[codes] = 0.0
         heaviest = self._heaviest(codes)
         allowed = max(self.tolerance / 4 / len(self.errors), 0.0)
         error = np.inf
@@ -246,6 +256,61 @@ class _Run:
         if not np.isfinite(heaviest):
             self.is_proven = False
         return below + error * (1 + 4 * UNIT)
+
+    def _always_changes_places(self, codes: NDArray[np.int64]) -> bool:
+        """Say whether players change places on every way from a context to one of its rank."""
+        for first in range(0, len(codes), LANES):
+            some = codes[first : first + LANES]
+            onward = self.model.sweeper.follow(some)
+            stays = (onward.following >= 0) & np.isin(onward.following, codes)
+            if (stays & ~onward.swaps).any():
+                return False
+        return True
+
+    def _settle_in_turns(self, codes: NDArray[np.int64]) -> float:
+        """Do the same where players always change places; infinite if nothing is proven so.
+
+        Let v be the values, T a sweep, and e > 0 such that T takes v - e to more than v - e, and
+        v + e to less than v + e, by some c > 0 at least, where it takes what a player is owed to be
+        the constant sum less the other's bound. Then whoever takes the choices that are best by
+        v - e gains c on average with each stage that stays in the rank, whatever the other one
+        does; what is gained is bounded, so that play leaves the rank almost surely, and is worth
+        v - e at least. So it does not matter what play without end counts. As each way within the
+        rank changes places, T of v + e has the lower bounds, and T of v - e the upper ones.
+        """
+        sweep = self.model.sweeper.sweep
+        allowed = max(self.tolerance / 4 / len(self.errors), 0.0)
+        threshold, margin = allowed / 64, 0.0
+        for _ in range(self.solver.max_sweeps):
+            self.sweeps += len(codes)
+            result = sweep(self.program, codes, self.values)
+            if self.is_out_of_time:
+                self.status = Status.TIME_LIMIT
+                return np.inf
+            self.largest = max(self.largest, _largest(self.values[codes]))
+            floor = self._rounding(result.reward)
+            if not result.change <= max(threshold, 8 * floor):
+                continue
+            margin = self._margin(codes, 4 * (result.change + 2 * floor))
+            if margin <= allowed or result.change <= 8 * floor or not np.isfinite(margin):
+                return margin
+            threshold = result.change / 16
+        return np.inf
+
+    def _margin(self, codes: NDArray[np.int64], margin: float) -> float:
+        """Return an e as :meth:`_settle_in_turns` needs it, from `margin` on; infinite if none."""
+        for _ in range(MARGINS):
+            changes, reward = 0.0, 0.0
+            for sign in (1.0, -1.0):
+                moved = self.values.copy()
+                moved[codes] += sign * margin
+                self.sweeps += len(codes)
+                result = self.model.sweeper.sweep(self.program, codes, moved, writes=False)
+                changes, reward = max(changes, result.change), max(reward, result.reward)
+            if changes + 4 * self._rounding(reward) + 2.0**-20 * margin < 2 * margin:
+                return margin
+            margin *= 4
+        return np.inf
 
     def _heaviest(self, codes: NDArray[np.int64]) -> float:
         """Return the largest weight: of how many stages there are at most to come, expected."""

@@ -4,7 +4,8 @@ Seconds are of processor time, for all that `gamedp.compile` does once the rules
 Beside it are the same rules as plain Python, at a smaller size and per transition, and
 `peers/explore.c`, plain C that has the rules written into its loop and makes the same arrays. All
 models of a size must agree: in their numbers, in the sums of rewards and payoffs, and in a checksum
-over every transition.
+over every transition. A last row has the same rules compiled without a look at whether integers
+overflow.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from typing import Any
 import attrs
 import measure
 import numpy as np
+from numba.core.compiler import Compiler
 from numpy.typing import NDArray
 from problems import SlipGrid
 
 import gamedp
+from gamedp.compiler import bridge
 from gamedp.games.wubbel import Wubbel
 
+CHECKS = 1.1  # times as long with checked integers as without them, at most
 FIELD_BITS = 16  # of a field of a state in the peer's codes
 
 
@@ -82,6 +86,18 @@ class Case:
     goal: float
 
 
+def unchecked(game: Any) -> Any:
+    """Return the same game, whose rules from now on run without a look at their integers."""
+    kind = type(f"Unchecked{type(game).__name__}", (type(game),), {})  # rules are kept by name
+    twin = kind(**{field.name: getattr(game, field.name) for field in attrs.fields(type(game))})
+    checked, bridge.CheckedCompiler = bridge.CheckedCompiler, Compiler
+    try:
+        gamedp.compile(twin, compile="always")
+    finally:
+        bridge.CheckedCompiler = checked
+    return twin
+
+
 def rows_of(case: Case, rounds: int) -> list[measure.Row]:
     """Return the rows of one game."""
     peer = measure.build_peer("explore")
@@ -111,6 +127,21 @@ def rows_of(case: Case, rounds: int) -> list[measure.Row]:
         beside="C",
     )
     found = summary(kept["model"], case.fields)
+    size, seconds = kept["model"].num_bytes, dict(kept["model"].seconds)
+    twin = unchecked(case.game)
+
+    def without_checks() -> float:
+        kept.clear()
+        return measure.processor_seconds(lambda: kept.update(model=gamedp.compile(twin)))
+
+    checks = measure.compare(
+        f"{case.name} {case.size}: with checked integers",
+        ours,
+        without_checks,
+        rounds=rounds,
+        beside="without",
+        goal=("<=", CHECKS),
+    )
     rate = found[case.unit] / in_c.ours
     in_python = measure.compare(
         f"{case.name} {case.size}: a transition of it",
@@ -127,12 +158,13 @@ def rows_of(case: Case, rounds: int) -> list[measure.Row]:
             value=rate,
             goal=(">=", case.goal),
             facts={
-                "bytes a transition": kept["model"].num_bytes / found["transitions"],
-                "seconds on the clock": dict(kept["model"].seconds),
+                "bytes a transition": size / found["transitions"],
+                "seconds on the clock": seconds,
             },
         ),
         attrs.evolve(in_c, agrees=printed == found if printed else None, facts=found),
         in_python,
+        checks,
     ]
 
 

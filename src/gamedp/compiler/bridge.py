@@ -34,6 +34,7 @@ from numba.extending import (
     unbox,
 )
 
+from gamedp.compiler.integers import CheckedCompiler
 from gamedp.game import HELPER_MARK, with_item
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ __all__ = [
     "as_flag",
     "as_tuple",
     "bind",
+    "compiled_methods",
     "record",
     "returns_counted_memory",
 ]
@@ -206,6 +208,8 @@ def _overload_with_item(values: Any, index: Any, value: Any) -> Any:  # noqa: AR
     if not isinstance(values, types.UniTuple):
         return None
     item_type = values.dtype
+    if isinstance(item_type, types.Integer) and isinstance(value, types.Float):
+        return None  # compiled, the fraction would be cut off
 
     def with_item_in_compiled_rules(values, index, value):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
         if index < 0 or index >= len(values):
@@ -293,7 +297,7 @@ def _overload_as_action(action: Any) -> Any:
 def _make_helper_known(function: Callable[..., Any]) -> None:
     if function not in _known_helpers and getattr(function, HELPER_MARK, False):
         _known_helpers.add(function)
-        register_jitable(boundscheck=True)(function)
+        register_jitable(boundscheck=True, pipeline_class=CheckedCompiler)(function)
 
 
 def returns_counted_memory(key: str, signatures: Mapping[str, tuple[types.Type, ...]]) -> bool:
@@ -325,6 +329,17 @@ def returns_counted_memory(key: str, signatures: Mapping[str, tuple[types.Type, 
             if not isinstance(part, RecordType) and counted.lookup(part).contains_nrt_meminfo():
                 return True
     return False
+
+
+def compiled_methods(bound: Any) -> dict[str, Any]:
+    """Return the compiled methods of a game, functions of the bound game and their arguments.
+
+    There are none where numba's JIT is disabled.
+    """
+    if not isinstance(bound, Record):
+        return {}
+    key = bound.numba_type.rules_key
+    return {name: function for (of, name), function in _dispatchers.items() if of == key}
 
 
 def record(key: str, values: Mapping[str, Any]) -> Any:
@@ -378,6 +393,8 @@ def bind(
         _lower_method(name)
         if (key, name) not in _dispatchers:
             # Our own functions index arrays of known lengths, and checks keep loops from vectors.
-            checks = not name.startswith("gamedp_")
-            _dispatchers[key, name] = njit(function, boundscheck=checks or None)
+            checks: dict[str, Any] = {}
+            if not name.startswith("gamedp_"):
+                checks = {"boundscheck": True, "pipeline_class": CheckedCompiler}
+            _dispatchers[key, name] = njit(function, **checks)
     return record(key, {name: getattr(game, name) for name in fields})

@@ -14,6 +14,7 @@ from gamedp.compiler.compiled import disagree
 from gamedp.compiler.expand import canonical_state, expand, is_state
 from gamedp.compiler.limits import LATE
 from gamedp.compiler.memory import fitted, roomier
+from gamedp.compiler.overflow import refuse_overflow
 from gamedp.errors import InvalidModelError, LimitExceededError, shown
 from gamedp.states import WORD_LIMIT, Codec, PackedTable
 
@@ -325,6 +326,7 @@ class Explorer:
     def _explain(self, error: Exception | None) -> NoReturn:
         """Raise the error of the state that the loop stopped at."""
         state = self._present_state()
+        refuse_overflow(self.rules, self.compiled.game, [state], error)
         for choice in expand(self.rules, state).choices:
             for successor, _ in choice.outcomes:
                 self.layout.flatten(successor)
@@ -335,6 +337,7 @@ class Explorer:
         state = self.layout.build(iter(_fields_in_box(box, int(self.counters[loop.SEED]))))
         if is_state(self.rules, state):
             canonical_state(self.rules, state, "the box")
+        refuse_overflow(self.rules, self.compiled.game, [state], error)
         disagree(f"in {shown(state)} of the box", error)
 
 

@@ -19,6 +19,7 @@ from gamedp.compiler.build import fall_back, first_reason
 from gamedp.compiler.compiled import disagree, hash_of, loops_over_rules, state_functions
 from gamedp.compiler.digest import ENTRY_METHODS, dissect
 from gamedp.compiler.expand import Calling, expand
+from gamedp.compiler.overflow import refuse_overflow
 from gamedp.errors import InvalidModelError, shown
 from gamedp.game import SEARCH_DEFAULTS, as_real, method
 from gamedp.states import Layout
@@ -96,7 +97,9 @@ class SearchRules:
             return record("search", values)
         return python_types.SimpleNamespace(**values)
 
-    def run(self, work: Any, budget: int, fields: NDArray[np.int64]) -> int:
+    def run(
+        self, work: Any, budget: int, stack: NDArray[np.int64], fields: NDArray[np.int64]
+    ) -> int:
         """Call the loop; where the rules fail, say in which position.
 
         Parameters
@@ -104,13 +107,20 @@ class SearchRules:
         work
             Of the method `work`.
         budget : int
-        fields : (P, K) int64
-            The loop's stack; ``work.counters[0]`` is the ply it stands at.
+        stack : (P, K) int64
+            The positions that the loop begins with.
+        fields : (Q, K) int64
+            The loop's whole stack, which it may go on to.
         """
         try:
             return int(self.loop(self.game, work, budget))
         except Exception as error:  # noqa: BLE001 - whatever the rules may raise
-            self.explain(fields, error)
+            self.refuse_overflow(fields, error)
+            self.explain(stack, error)
+
+    def refuse_overflow(self, fields: NDArray[np.int64], error: Exception | None) -> None:
+        """Raise InvalidModelError if compiled rules have left 64 bits in one of the positions."""
+        refuse_overflow(self.rules, self.game, map(self.build, fields[::-1]), error)
 
     def explain(self, fields: NDArray[np.int64], error: Exception | None = None) -> NoReturn:
         """Raise the error of the rules in one of the positions on the stack, the deepest first."""

@@ -12,9 +12,11 @@ import numpy as np
 from numba import int64, typeof
 
 from gamedp.compiler import ends_loop, stage_loop, unroll
-from gamedp.compiler.bridge import bind, record
+from gamedp.compiler.bridge import bind, compiled_methods, record
 from gamedp.compiler.compiled import disagree, hash_of, loops_over_rules, state_functions
 from gamedp.compiler.digest import dissect, fields_read
+from gamedp.compiler.judge import Judge
+from gamedp.compiler.overflow import compiled_twin, refuse_overflow_at
 from gamedp.kernels.lanes import LANES, REGISTER, Program
 from gamedp.kernels.stages import sweep_stage_jit
 from gamedp.staged_game import STAGED_DEFAULTS, STAGED_METHODS, StagedRules
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.compiler.judge import Judge
     from gamedp.states import Layout
 
 __all__ = ["CompiledSweeper", "PlainSweeper"]
@@ -215,9 +216,13 @@ class PlainSweeper:
         except Exception as error:  # noqa: BLE001 - whatever the rules may raise
             for code in range(self.codec.size) if codes is None else codes.tolist():
                 context = self.judge.context(code)
+                self._refuse_overflow(context, error)
                 if self.rules.call("is_state", context):
                     self.judge.check(context)
             disagree("somewhere in the contexts", error)
+
+    def _refuse_overflow(self, context: Any, error: Exception) -> None:
+        """Raise InvalidModelError if rules that are compiled have left 64 bits there."""
 
 
 class _PlainGame:
@@ -270,6 +275,18 @@ class CompiledSweeper(PlainSweeper):
             )
             self._loops = loops_over_rules(functions_of_rules, key, signatures)
         return game
+
+    def _refuse_overflow(self, context: Any, error: Exception) -> None:
+        if not isinstance(error, OverflowError) or not compiled_methods(self.game):
+            return
+        judge, rules = self.judge, StagedRules(compiled_twin(self.rules.game, self.game))
+        twin = Judge(rules, judge.stage, judge.layout, judge.codec)
+
+        def ask(each: Judge) -> None:
+            if each.rules.call("is_state", context):
+                each.check(context)
+
+        refuse_overflow_at(lambda _: ask(twin), context, lambda _: ask(judge))
 
     def warm_up(self) -> None:
         """Compile the loops, or load them from disk, by calls that have nothing to do."""

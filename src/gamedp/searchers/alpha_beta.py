@@ -545,7 +545,8 @@ class _Search:
             left = self.last_node - int(self.counters[loop.NODES])
             if left <= 0:
                 raise _NotYet
-            status = rules.run(self.work, int(min(self.watch.budget(), left)), stack)
+            budget = int(min(self.watch.budget(), left))
+            status = rules.run(self.work, budget, stack, self.fields)
             if status == loop.DONE:
                 return (
                     float(self.results[loop.SCORE]),

@@ -9,6 +9,7 @@ import numpy as np
 from gamedp.compiler import endings_loop as loop
 from gamedp.compiler.compiled import disagree
 from gamedp.compiler.expand import expand
+from gamedp.compiler.overflow import refuse_overflow
 from gamedp.compiler.search import SearchRules, search_rules
 from gamedp.errors import DamagedFileError, InvalidModelError, UnsupportedProblemError
 from gamedp.plain import encode_object
@@ -241,6 +242,7 @@ class Builder:
         """Raise the error of the rules in the position that the loop has stopped at."""
         rules, index = self._rules.rules, self._index()
         state = rules.game.ending_state(stratum, index)
+        refuse_overflow(rules, self._rules.game, [state], error)
         if self._steps and index > 0:
             rules.game.next_ending(rules.game.ending_state(stratum, index - 1))
         expansion = expand(rules, state)

@@ -336,6 +336,7 @@ class _Search:
             try:
                 status = int(rules.loop(rules.game, self.work, budget))
             except Exception as error:  # noqa: BLE001 - whatever the rules may raise
+                rules.refuse_overflow(self.fields, error)
                 rules.explain(self._stack(), error)
             if status == loop.DONE:
                 kind, is_true = self.counters[[loop.KIND, loop.TRUE]].tolist()

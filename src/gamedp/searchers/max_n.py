@@ -299,6 +299,7 @@ class _Search:
             try:
                 status = int(rules.loop(rules.game, self.work, budget))
             except Exception as error:  # noqa: BLE001 - whatever the rules may raise
+                rules.refuse_overflow(self.fields, error)
                 rules.explain(self.fields[: int(self.counters[loop.PLY]) + 1], error)
             if status == loop.DONE:
                 return _Found(

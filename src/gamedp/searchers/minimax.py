@@ -182,7 +182,7 @@ class _Search:
         work = self._work(rules)
         while True:
             stack = self.fields[: int(self.counters[loop.PLY]) + 1]
-            status = rules.run(work, self.watch.budget(), stack)
+            status = rules.run(work, self.watch.budget(), stack, self.fields)
             if status == loop.DONE:
                 return float(self.results[loop.SCORE]), bool(self.counters[loop.PROVEN])
             if status == loop.PAUSED:

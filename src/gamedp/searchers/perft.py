@@ -108,7 +108,7 @@ def perft(
     present = work(search)
     fields[0] = search.flatten(state)
     counters[loop.PLY] = depth > 0 and not is_over
-    while (status := search.run(present, watch.budget(), fields[:1])) != loop.DONE:
+    while (status := search.run(present, watch.budget(), fields[:1], fields)) != loop.DONE:
         if status == loop.GROW_PLIES:
             plies = np.concatenate((plies, np.zeros_like(plies)))
             present = work(search)

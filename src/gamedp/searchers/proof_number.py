@@ -336,7 +336,7 @@ class _Search:
         work = self._work(rules, goal, exceeds=exceeds)
         while True:
             stack = self.fields[: int(self.counters[loop.PLY]) + 1, :-2]
-            status = rules.run(work, self.watch.budget(), stack)
+            status = rules.run(work, self.watch.budget(), stack, self.fields[:, :-2])
             if status == loop.DONE:
                 if self.counters[loop.PROOF] != 0 and self.counters[loop.DISPROOF] != 0:
                     continue  # a number has reached its limit

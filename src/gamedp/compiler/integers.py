@@ -1,0 +1,516 @@
+"""Integers in compiled rules: what 64 bits cannot hold is an error, and never another number.
+
+Python's integers have no end, compiled ones wrap around. So rules are compiled with one more pass,
+after their types are known: it sends integer arithmetic to functions that compute the same and
+raise OverflowError where the result is not what Python would have. LLVM tells that of an addition
+at the price of a jump that is never taken.
+
+Not checked are numpy's own functions and what is stored in arrays, where numpy wraps around in
+plain Python, too; and numbers of a variable that is an int in one place and a float in another,
+which is a float throughout.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from typing import Any
+
+from numba import literal_unroll, njit
+from numba.core import cgutils, ir, types
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.ir_utils import mk_unique_var
+from numba.core.typed_passes import PreLowerStripPhis
+from numba.core.typing import signature
+from numba.extending import intrinsic, overload
+
+__all__ = ["CheckedCompiler"]
+
+EXACT = 2**53
+"""All integers up to this are floating-point numbers, too."""
+
+_WHOLE = (types.Integer, types.Boolean)
+
+
+def _raise_if(context: Any, builder: Any, is_wrong: Any, text: str) -> None:
+    with builder.if_then(is_wrong, likely=False):
+        context.call_conv.return_user_exc(builder, OverflowError, (text,))
+
+
+def _as(context: Any, builder: Any, value: Any, kind: Any, result: Any, text: str) -> Any:
+    """Cast an operand to the type that is computed in; raise if it does not fit there."""
+    cast = context.cast(builder, value, kind, result)
+    turns = isinstance(kind, types.Integer) and kind.signed != result.signed
+    if turns and (kind.signed or kind.bitwidth >= result.bitwidth):
+        _raise_if(context, builder, builder.icmp_signed("<", cast, cast.type(0)), text)
+    return cast
+
+
+def _is_inexact(builder: Any, value: Any) -> Any:
+    """Say whether an integer of 64 bits is no floating-point number."""
+    zeros = builder.cttz(value, cgutils.false_bit)
+    shift = builder.and_(zeros, value.type(63))
+    odd = builder.ashr(value, shift)
+    shifted = builder.add(odd, odd.type(EXACT))
+    return builder.icmp_unsigned(">", shifted, odd.type(2 * EXACT))
+
+
+def _arithmetic(operation: Any, sign: str, name: str) -> Any:
+    """Return `operation` on integers, which LLVM can do and tell whether it overflows."""
+    text = f"a {sign} b is beyond 64 bits"
+
+    def checked(typing_context: Any, a: Any, b: Any) -> Any:
+        plain = typing_context.resolve_function_type(operation, (a, b), {})
+        result = plain.return_type
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            left, right = (
+                _as(context, builder, value, kind, result, text)
+                for value, kind in zip(arguments, (a, b), strict=True)
+            )
+            instruction = f"{'s' if result.signed else 'u'}{name}_with_overflow"
+            pair = getattr(builder, instruction)(left, right)
+            _raise_if(context, builder, builder.extract_value(pair, 1), text)
+            return builder.extract_value(pair, 0)
+
+        return signature(result, a, b), generate
+
+    return intrinsic(checked)
+
+
+def _shift_left(operation: Any) -> Any:
+    def checked(typing_context: Any, a: Any, b: Any) -> Any:
+        result = typing_context.resolve_function_type(operation, (a, b), {}).return_type
+        text = "a << b is beyond 64 bits, or b is negative"
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            value = context.cast(builder, arguments[0], a, result)
+            by = context.cast(builder, arguments[1], b, types.int64)
+            places = builder.and_(by, by.type(63))
+            shifted = builder.shl(value, places)
+            back = (builder.ashr if result.signed else builder.lshr)(shifted, places)
+            lost = builder.icmp_unsigned("!=", back, value)
+            some = builder.icmp_unsigned("!=", value, value.type(0))
+            negative = builder.icmp_signed("<", by, by.type(0))
+            far = builder.icmp_unsigned(">", by, by.type(63))
+            too_far = builder.and_(far, builder.or_(some, negative))
+            _raise_if(context, builder, builder.or_(lost, too_far), text)
+            return shifted
+
+        return signature(result, a, b), generate
+
+    return intrinsic(checked)
+
+
+def _shift_right(operation: Any) -> Any:
+    def checked(typing_context: Any, a: Any, b: Any) -> Any:
+        result = typing_context.resolve_function_type(operation, (a, b), {}).return_type
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            value = context.cast(builder, arguments[0], a, result)
+            by = context.cast(builder, arguments[1], b, types.int64)
+            negative = builder.icmp_signed("<", by, by.type(0))
+            _raise_if(context, builder, negative, "a >> b with a negative b")
+            far = builder.icmp_unsigned(">", by, by.type(63))
+            if result.signed:
+                return builder.ashr(value, builder.select(far, by.type(63), by))
+            near = builder.lshr(value, builder.and_(by, by.type(63)))
+            return builder.select(far, value.type(0), near)
+
+        return signature(result, a, b), generate
+
+    return intrinsic(checked)
+
+
+def _bits(operation: Any, sign: str) -> Any:
+    """Return a bitwise operation: with one number that has a sign, the result may be too large."""
+
+    def checked(typing_context: Any, a: Any, b: Any) -> Any:
+        plain = typing_context.resolve_function_type(operation, (a, b), {})
+        text = f"a {sign} b is beyond 64 bits"
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            values = [
+                context.cast(builder, value, kind, plain.return_type)
+                for value, kind in zip(arguments, (a, b), strict=True)
+            ]
+            found = context.get_function(operation, plain)(builder, values)
+            for value, kind in zip(values, (a, b), strict=True):
+                if plain.return_type.signed and kind == types.uint64:
+                    doubtful = found if sign == "&" else value
+                    below = builder.icmp_signed("<", doubtful, value.type(0))
+                    _raise_if(context, builder, below, text)
+            return found
+
+        return signature(plain.return_type, a, b), generate
+
+    return intrinsic(checked)
+
+
+def _division(operation: Any, sign: str) -> Any:
+    """Return a division with remainder: the smallest number divided by -1 is too large."""
+    text = f"a {sign} b is beyond 64 bits"
+
+    def checked(typing_context: Any, a: Any, b: Any) -> Any:
+        plain = typing_context.resolve_function_type(operation, (a, b), {})
+        result = plain.args[0] if operation is divmod else plain.return_type
+        inner = signature(plain.return_type, result, result)
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            values = [
+                _as(context, builder, value, kind, result, text)
+                for value, kind in zip(arguments, (a, b), strict=True)
+            ]
+            if result.signed and sign != "%":
+                least = builder.icmp_signed("==", values[0], values[0].type(result.minval))
+                turns = builder.icmp_signed("==", values[1], values[1].type(-1))
+                _raise_if(context, builder, builder.and_(least, turns), text)
+            return context.get_function(operation, inner)(builder, values)
+
+        return signature(plain.return_type, a, b), generate
+
+    return intrinsic(checked)
+
+
+def _quotient(operation: Any) -> Any:
+    """Return the quotient as a float: Python divides the integers, machines their roundings."""
+
+    def checked(typing_context: Any, a: Any, b: Any) -> Any:
+        plain = typing_context.resolve_function_type(operation, (a, b), {})
+        text = "a / b where a or b is no float"
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            for value, kind in zip(arguments, (a, b), strict=True):
+                whole = context.cast(builder, value, kind, types.int64)
+                _raise_if(context, builder, _is_inexact(builder, whole), text)
+            values = [
+                context.cast(builder, value, kind, wanted)
+                for value, kind, wanted in zip(arguments, (a, b), plain.args, strict=True)
+            ]
+            return context.get_function(operation, plain)(builder, values)
+
+        return signature(plain.return_type, a, b), generate
+
+    return intrinsic(checked)
+
+
+def _comparison(operation: Any) -> Any:
+    """Return a comparison of an integer with a float: it is wrong where they are rounded equal."""
+
+    def checked(typing_context: Any, a: Any, b: Any) -> Any:
+        plain = typing_context.resolve_function_type(operation, (a, b), {})
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            values = [
+                context.cast(builder, value, kind, types.float64)
+                for value, kind in zip(arguments, (a, b), strict=True)
+            ]
+            number = arguments[0] if isinstance(a, _WHOLE) else arguments[1]
+            whole = context.cast(builder, number, a if isinstance(a, _WHOLE) else b, types.int64)
+            equal = builder.fcmp_ordered("==", *values)
+            _raise_if(
+                context,
+                builder,
+                builder.and_(equal, _is_inexact(builder, whole)),
+                "an int beyond 2**53 is compared with a float",
+            )
+            of_floats = signature(plain.return_type, types.float64, types.float64)
+            return context.get_function(operation, of_floats)(builder, values)
+
+        return signature(plain.return_type, a, b), generate
+
+    return intrinsic(checked)
+
+
+def _negation() -> Any:
+    def checked(typing_context: Any, a: Any) -> Any:
+        result = typing_context.resolve_function_type(operator.neg, (a,), {}).return_type
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            value = _as(context, builder, arguments[0], a, result, "-a is beyond 64 bits")
+            name = "ssub_with_overflow" if result.signed else "usub_with_overflow"
+            pair = getattr(builder, name)(value.type(0), value)
+            _raise_if(context, builder, builder.extract_value(pair, 1), "-a is beyond 64 bits")
+            return builder.extract_value(pair, 0)
+
+        return signature(result, a), generate
+
+    return intrinsic(checked)
+
+
+def _absolute() -> Any:
+    def checked(typing_context: Any, a: Any) -> Any:
+        plain = typing_context.resolve_function_type(abs, (a,), {})
+        result = plain.return_type
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            value = context.cast(builder, arguments[0], a, result)
+            if result.signed:
+                least = builder.icmp_signed("==", value, value.type(result.minval))
+                _raise_if(context, builder, least, "abs(a) is beyond 64 bits")
+            return context.get_function(abs, plain)(builder, [value])
+
+        return signature(result, a), generate
+
+    return intrinsic(checked)
+
+
+def _from_float(function: Any) -> Any:
+    """Return what makes an integer of a float, where 64 bits hold it."""
+
+    def checked(typing_context: Any, a: Any) -> Any:
+        kind = typing_context.resolve_value_type(function)
+        plain = typing_context.resolve_function_type(kind, (a,), {})
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            number = context.cast(builder, arguments[0], a, types.float64)
+            low = builder.fcmp_ordered(">=", number, number.type(-(2.0**63)))
+            high = builder.fcmp_ordered("<", number, number.type(2.0**63))
+            outside = builder.not_(builder.and_(low, high))  # also NaN
+            _raise_if(context, builder, outside, "an int made of a float is beyond 64 bits")
+            return context.get_function(kind, plain)(builder, arguments)
+
+        return signature(plain.return_type, a), generate
+
+    return intrinsic(checked)
+
+
+def _narrowed(result: Any) -> Any:
+    """Return what makes one of numpy's integers of a number, where its type holds it."""
+    text = f"a number is beyond {result}"
+
+    def checked(_typing_context: Any, a: Any) -> Any:
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            cast = context.cast(builder, arguments[0], a, result)
+            lost = builder.icmp_unsigned("!=", context.cast(builder, cast, result, a), arguments[0])
+            if a.signed != result.signed:
+                signed = arguments[0] if a.signed else cast
+                below = builder.icmp_signed("<", signed, signed.type(0))
+                lost = builder.or_(lost, below)
+            _raise_if(context, builder, lost, text)
+            return cast
+
+        return signature(result, a), generate
+
+    return intrinsic(checked)
+
+
+_times = _arithmetic(operator.mul, "*", "mul")
+_plus = _arithmetic(operator.add, "+", "add")
+
+
+def _power(base: int, exponent: int) -> int:
+    """Return a power of integers that is an integer itself."""
+    raise NotImplementedError  # compiled rules alone call it, by what numba has in its place
+
+
+@overload(_power, strict=False)
+def _overload_power(base: Any, exponent: Any) -> Any:  # noqa: ARG001 - as the function has it
+    def power(base, exponent):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+        if exponent < 0:
+            raise OverflowError("a ** b with a negative b is no int")  # noqa: EM101, TRY003
+        result = base**0
+        while exponent > 0:
+            if exponent & 1:
+                result = _times(result, base)
+            exponent >>= 1
+            if exponent > 0:
+                base = _times(base, base)
+        return result
+
+    return power
+
+
+def _total(values: Any, start: Any = 0) -> Any:
+    """Return the sum of integers."""
+    raise NotImplementedError  # compiled rules alone call it, by what numba has in its place
+
+
+@overload(_total, strict=False)
+def _overload_total(values: Any, start: Any = 0) -> Any:  # noqa: ARG001
+    if isinstance(values, types.Tuple):  # of several types
+
+        def total_of_several(values, start=0):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+            found = start
+            for value in literal_unroll(values):
+                found = _plus(found, value)
+            return found
+
+        return total_of_several
+
+    def total(values, start=0):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+        found = start
+        for value in values:
+            found = _plus(found, value)
+        return found
+
+    return total
+
+
+BINARY: dict[Any, Any] = {
+    operator.add: _plus,
+    operator.sub: _arithmetic(operator.sub, "-", "sub"),
+    operator.mul: _times,
+    operator.lshift: _shift_left(operator.lshift),
+    operator.rshift: _shift_right(operator.rshift),
+    operator.and_: _bits(operator.and_, "&"),
+    operator.or_: _bits(operator.or_, "|"),
+    operator.xor: _bits(operator.xor, "^"),
+    operator.floordiv: _division(operator.floordiv, "//"),
+    operator.mod: _division(operator.mod, "%"),
+    operator.truediv: _quotient(operator.truediv),
+    operator.pow: _power,
+    divmod: _division(divmod, "//"),
+    pow: _power,
+}
+"""What stands for an operation on two integers."""
+
+LOGIC = (operator.and_, operator.or_, operator.xor)
+"""Operations that truth values have, too."""
+
+COMPARISONS: dict[Any, Any] = {
+    operation: _comparison(operation)
+    for operation in (
+        operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge
+    )
+}  # fmt: skip
+"""What stands for a comparison of an integer with a float."""
+
+UNARY: dict[Any, Any] = {operator.neg: _negation(), abs: _absolute()}
+"""What stands for an operation on one integer."""
+
+FROM_FLOAT: dict[Any, Any] = {
+    function: _from_float(function) for function in (int, round, math.floor, math.ceil, math.trunc)
+}
+"""What stands for the functions that make an integer of a float."""
+
+
+NARROWED: dict[Any, Any] = {kind: _narrowed(kind) for kind in types.integer_domain}
+"""What stands for numpy's types of integers, called with an integer."""
+
+
+def _checked(function: Any, kinds: tuple[Any, ...]) -> Any:
+    """Return what is called in place of a function on arguments of these types; None if itself."""
+    whole = [isinstance(kind, _WHOLE) for kind in kinds]
+    fractions = any(isinstance(kind, types.Float) for kind in kinds)
+    table: dict[Any, Any] = {}
+    if isinstance(function, types.NumberClass):
+        kind = function.instance_type
+        if all(whole):
+            table = {} if isinstance(kinds[0], types.Boolean) else NARROWED
+        elif kind == types.int64:
+            table = {kind: FROM_FLOAT[int]}
+        function = kind
+    elif function is sum and _holds_integers(kinds[0]):
+        table = {sum: _total}
+    elif len(kinds) == 1:
+        table = UNARY if whole[0] else FROM_FLOAT if fractions else {}
+    elif len(kinds) == 2 and all(whole):
+        truths = any(isinstance(kind, types.Boolean) for kind in kinds)
+        table = {} if truths and function in LOGIC else BINARY
+    elif len(kinds) == 2 and any(whole) and fractions:
+        table = COMPARISONS
+    return table.get(function)
+
+
+def _holds_integers(kind: Any) -> bool:
+    if isinstance(kind, types.BaseTuple):
+        return all(isinstance(part, _WHOLE) for part in kind)
+    return isinstance(kind, types.IterableType) and isinstance(
+        kind.iterator_type.yield_type, _WHOLE
+    )
+
+
+@functools.cache
+def _checked_dispatcher(dispatcher: Any) -> Any:
+    """Return a function that numba compiles by itself, compiled with checks; None if it is so."""
+    if dispatcher._compiler.pipeline_class is CheckedCompiler:  # noqa: SLF001 - nowhere else
+        return None
+    return njit(dispatcher.py_func, pipeline_class=CheckedCompiler, boundscheck=True)
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _CheckIntegers(FunctionPass):  # type: ignore[misc] # numba has no types
+    """Replaces what is computed with integers, once their types are known."""
+
+    _name = "gamedp_check_integers"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Go through all statements; say that something may have changed."""
+        for block in state.func_ir.blocks.values():
+            body = []
+            for statement in block.body:
+                if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
+                    body += _replace(state, block, statement.value)
+                body.append(statement)
+            block.body = body
+        return True
+
+
+def _replace(state: Any, block: Any, expression: Any) -> list[Any]:
+    """Let an expression compute with checks; return what has to be stated before it."""
+    if expression.op in ("binop", "inplace_binop"):
+        operands = [expression.lhs, expression.rhs]
+        function = expression.immutable_fn if expression.op == "inplace_binop" else expression.fn
+    elif expression.op == "unary":
+        operands, function = [expression.value], expression.fn
+    elif expression.op == "call" and not expression.kws and expression.vararg is None:
+        return _replace_call(state, block, expression)
+    else:
+        return []
+    kinds = _kinds(state, operands)
+    checked = _checked(function, kinds)
+    if checked is not None:
+        state.calltypes.pop(expression)
+        expression.fn = checked
+        if expression.op == "inplace_binop":
+            expression.immutable_fn = checked
+        _, state.calltypes[expression] = _resolved(state, checked, kinds)
+    return []
+
+
+def _replace_call(state: Any, block: Any, expression: Any) -> list[Any]:
+    called = state.typemap[expression.func.name]
+    kinds = _kinds(state, expression.args)
+    checked = None
+    if isinstance(called, types.Dispatcher):
+        checked = _checked_dispatcher(called.dispatcher)
+    elif isinstance(called, types.Function):
+        checked = _checked(called.typing_key, kinds)
+    elif isinstance(called, types.NumberClass) and kinds:
+        checked = _checked(called, kinds)
+    if checked is None:
+        return []
+    kind, signature = _resolved(state, checked, kinds)
+    name = ir.Var(block.scope, mk_unique_var("$checked"), expression.loc)
+    state.typemap[name.name] = kind
+    state.calltypes.pop(expression)
+    expression.func = name
+    state.calltypes[expression] = signature
+    return [ir.Assign(ir.Global(name.name, checked, expression.loc), name, expression.loc)]
+
+
+def _kinds(state: Any, operands: Any) -> tuple[Any, ...]:
+    return tuple(types.unliteral(state.typemap[operand.name]) for operand in operands)
+
+
+def _resolved(state: Any, function: Any, kinds: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Return the type of a function, and its signature for arguments of these types."""
+    kind = state.typingctx.resolve_value_type(function)
+    return kind, kind.get_call_type(state.typingctx, kinds, {})
+
+
+class CheckedCompiler(CompilerBase):  # type: ignore[misc]
+    """Compiles a function as numba does, with integers that do not wrap around."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Return numba's own passes with one more."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_CheckIntegers, PreLowerStripPhis)
+        passes.finalize()
+        return [passes]

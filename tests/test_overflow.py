@@ -1,0 +1,297 @@
+"""Compiled rules whose numbers outgrow 64 bits are refused, wherever it happens."""
+
+import math
+import operator
+from typing import NamedTuple
+
+import attrs
+import numba
+import numpy as np
+import pytest
+
+import gamedp
+from gamedp.compiler.integers import CheckedCompiler
+from gamedp.game import helper
+
+MOST, LEAST = 2**63 - 1, -(2**63)
+
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain integers do not overflow")
+
+FAR = 70_001
+"""The state in which numbers get too large, of 100,000; no state that is compared has this one."""
+
+
+class Step(NamedTuple):
+    place: int
+
+
+@helper
+def too_large(is_there):
+    """Return 2**64 % 5, which is 1, or 0; what wraps around is 0 in any case."""
+    number = 256 * is_there
+    for _ in range(3):
+        number *= number
+    return number % 5
+
+
+@attrs.frozen
+class Walk:
+    """A long way with one state in which a number gets too large: 0 after wrapping around."""
+
+    number: int
+    far: int = FAR
+    steps: int = 100_000
+
+    def wrong(self, state, number):
+        return too_large(number == self.number and state.place == self.far)
+
+    def initial_state(self):
+        return Step(0)
+
+    def is_terminal(self, state):
+        return state.place >= self.steps - self.wrong(state, 1)
+
+    def actions(self, state):
+        yield 5 + self.wrong(state, 2)
+
+    def outcomes(self, state, action):
+        yield 1.0, Step(state.place + 1 + self.wrong(state, 3))
+
+    def payoff(self, state, player):
+        return 1.0 + self.wrong(state, 7)
+
+    def reward(self, state, action, player):
+        return 1.0 * self.wrong(state, 4)
+
+    def canonical(self, state):
+        return Step(state.place + self.wrong(state, 5)), False
+
+    def heuristic(self, state, player):
+        return 1.0 * self.wrong(state, 6)
+
+    def is_state(self, state):
+        return state.place < 200 + self.wrong(state, 8)
+
+
+def refused(call):
+    with pytest.raises(
+        gamedp.InvalidModelError, match="cannot hold: a \\* b is beyond 64"
+    ) as error:
+        call()
+    assert "compile='never'" in str(error.value)
+    return str(error.value)
+
+
+THERE = f"Step(place={FAR})"
+CALLS = {
+    1: f"is_terminal({THERE}) computes",
+    2: f"actions({THERE}) computes",
+    3: f"outcomes({THERE}, 5) computes",
+    4: f"reward({THERE}, 5, 0) computes",
+    5: f"canonical({THERE}), after action 5 in Step(place={FAR - 1}) computes",
+}
+
+
+@pytest.mark.parametrize("number", CALLS)
+def test_one_state_of_many_that_overflows_is_named(number):
+    """No state that is compared has anything wrong, and nor have the values that come out."""
+    assert CALLS[number] in refused(lambda: gamedp.solve(Walk(number=number), compile="always"))
+
+
+def test_payoffs_and_the_states_of_a_box_are_watched_too():
+    end = Walk(number=7, far=50, steps=50)
+    assert "payoff(Step(place=50), 0) computes" in refused(lambda: gamedp.compile(end))
+    box = Walk(number=8, far=70, steps=300)
+    text = refused(lambda: gamedp.compile(box, box={"place": (0, 100)}))
+    assert "is_state(Step(place=70)) computes" in text
+
+
+def test_without_that_state_all_is_well():
+    model = gamedp.compile(Walk(number=3, far=-1), compile="always")
+    assert model.num_states == 100_001
+
+
+SEARCHES = {
+    "alpha-beta": lambda game: gamedp.AlphaBeta(depth=60).search(game, compile="always"),
+    "expectiminimax": lambda game: gamedp.Expectiminimax(depth=60).search(game, compile="always"),
+    "max-n": lambda game: gamedp.MaxN(depth=60).search(game, compile="always"),
+    "perft": lambda game: gamedp.perft(game, 60, compile="always"),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_searches_are_watched_and_name_the_position(name):
+    for number in (3, 6) if name != "perft" else (3,):
+        far = 60 if number == 6 else 33
+        game = Walk(number=number, far=far, steps=100)
+        call = (
+            f"outcomes(Step(place={far}), 5)" if number == 3 else f"heuristic(Step(place={far}), 0)"
+        )
+        assert call in refused(lambda game=game: SEARCHES[name](game))
+
+
+class Score(NamedTuple):
+    points: int
+
+
+@attrs.frozen
+class Coin:
+    """The stage: heads or tails."""
+
+    def initial_state(self):
+        return Step(0)
+
+    def is_terminal(self, state):
+        return state.place > 0
+
+    def actions(self, state):
+        yield 0
+
+    def outcomes(self, state, action):
+        yield 0.5, Step(1)
+        yield 0.5, Step(2)
+
+    def payoff(self, state, player):
+        return 0.0
+
+
+@attrs.frozen
+class Tosses:
+    """A staged game with one context in which a number gets too large."""
+
+    number: int
+    far: int
+    goal: int = 3000
+
+    def wrong(self, context, number):
+        return too_large(number == self.number and context.points == self.far)
+
+    def stage(self):
+        return Coin()
+
+    def contexts(self):
+        return {"points": (0, self.goal + 2)}
+
+    def initial_state(self):
+        return Score(0)
+
+    def is_terminal(self, context):
+        return context.points >= self.goal
+
+    def payoff(self, context, player):
+        return float(context.points)
+
+    def following(self, context, end):
+        return Score(context.points + end.place + self.wrong(context, 1) * (end.place == 2))
+
+    def reward(self, context, end, player):
+        return 1.0 * self.wrong(context, 2)
+
+    def rank(self, context):
+        return self.goal + 2 - context.points + self.wrong(context, 3)
+
+
+@pytest.mark.parametrize(
+    ("number", "call"),
+    [
+        (1, "following(Score(points=1234), Step(place=1))"),
+        (2, "reward(Score(points=1234), Step(place=1), 0)"),
+        (3, "rank(Score(points=1234))"),
+    ],
+)
+def test_staged_games_are_watched_in_every_context(number, call):
+    assert call in refused(lambda: gamedp.solve(Tosses(number, 1234), compile="always"))
+    solution = gamedp.solve(Tosses(number, -1), compile="always")
+    assert solution.value() == pytest.approx(3000 + 1 / 3, abs=0.01)
+
+
+def checked(function):
+    return numba.njit(function, pipeline_class=CheckedCompiler)
+
+
+def inplace(a, b):
+    total = a
+    for _ in range(2):
+        total += b
+        total -= 1
+        total *= 1
+        total <<= 0
+    return total
+
+
+BIG, ROUNDED = 2**62, 2**53 + 1
+
+OPERATIONS = {
+    "+": (
+        lambda a, b: a + b,
+        [(MOST - 1, 1), (True, True)],
+        [(MOST, 1), (LEAST, -1), (True, MOST)],
+    ),
+    "-": (lambda a, b: a - b, [(-1, LEAST), (True, 3)], [(LEAST, 1), (0, LEAST), (False, LEAST)]),
+    "*": (lambda a, b: a * b, [(2**32, 2**30), (-(2**32), 2**31)], [(2**32, 2**31), (LEAST, -1)]),
+    "<<": (
+        lambda a, b: a << b,
+        [(1, 62), (-1, 63), (0, 64), (MOST, 0)],
+        [(1, 63), (1, 64), (0, -1), (1, -1), (3, 62), (-2, 63), (1, 128)],
+    ),
+    ">>": (lambda a, b: a >> b, [(MOST, 63), (MOST, 64), (-1, 200), (LEAST, 63)], [(5, -1)]),
+    "//": (lambda a, b: a // b, [(LEAST, 1), (7, -2), (LEAST, 2)], [(LEAST, -1)]),
+    "%": (lambda a, b: a % b, [(LEAST, -1), (7, -2), (MOST, 10)], []),
+    "divmod": (lambda a, b: divmod(a, b)[0], [(7, -2)], [(LEAST, -1)]),
+    "/": (lambda a, b: a / b, [(2**60, 3), (LEAST, 3), (0, 3)], [(MOST, 3), (1, ROUNDED)]),
+    "**": (
+        lambda a, b: a**b,
+        [(2, 62), (-2, 63), (0, 0), (10, 18), (-1, 1000001), (3037000499, 2)],
+        [(2, 63), (2, -1), (1, -1), (10, 19), (3037000500, 2)],
+    ),
+    "pow": (lambda a, b: 0 + pow(a, b), [(2, 62)], [(2, 63)]),
+    "** 2": (lambda a, _: a**2, [(3037000499, 0)], [(3037000500, 0)]),
+    "-a": (lambda a, _: -a, [(MOST, 0), (True, 0)], [(LEAST, 0)]),
+    "abs": (lambda a, _: abs(a), [(-MOST, 0), (True, 0)], [(LEAST, 0)]),
+    "sum": (lambda a, b: sum((a, b)), [(MOST, -1)], [(MOST, 1)]),
+    "sum from": (lambda a, b: sum((a, b), 1), [(5, 6)], [(MOST - 1, 1), (MOST, 0)]),
+    "sum of a list": (lambda a, b: sum([a, b]), [(MOST, -5)], [(MOST, 1)]),
+    "sum of several types": (lambda a, b: sum((a, b, True)), [(MOST - 1, 0)], [(MOST, 0)]),
+    "in place": (inplace, [(5, 7), (BIG, -1)], [(MOST, 4), (LEAST, -1)]),
+    "& | ^ ~": (lambda a, b: (a & b | a ^ b) + ~a // 2, [(LEAST, MOST), (5, 6), (-7, 12)], []),
+    "from operator": (lambda a, b: 0 + operator.add(a, b), [(5, 6)], [(MOST, 1)]),
+    "an inner function": (lambda a, _: (lambda b: b * 3)(a), [(5, 0)], [(MOST, 0)]),  # noqa: PLC3002
+    "int": (lambda a, _: int(a * 1.5), [(BIG, 0), (-5, 0)], [(MOST, 0), (LEAST, 0)]),
+    "round": (lambda a, _: round(a * 1.5), [(BIG, 0), (5, 0)], [(MOST, 0)]),
+    "floor": (lambda a, _: math.floor(a * 1.5), [(BIG, 0), (-5, 0)], [(MOST, 0), (LEAST, 0)]),
+    "ceil": (lambda a, _: math.ceil(a * 1.5), [(BIG, 0), (-5, 0)], [(MOST, 0), (LEAST, 0)]),
+    "trunc": (lambda a, _: math.trunc(a * -1.5), [(BIG, 0), (5, 0)], [(MOST, 0), (LEAST, 0)]),
+    "== float": (lambda a, b: a == float(b), [(2**53, 2**53), (ROUNDED, 7)], [(ROUNDED, 2**53)]),
+    "< float": (lambda a, b: a < float(b), [(2**53 - 1, 2**53), (7, 8)], [(ROUNDED, 2**53)]),
+    "int8": (lambda a, _: np.int8(a) + 0, [(100, 0), (-128, 0)], [(200, 0), (-129, 0)]),
+    "a mask": (lambda a, _: a & 0xFFFFFFFFFFFFFFFF, [(200, 0)], [(-1, 0)]),
+    "no sign": (lambda a, _: a + 0x8000000000000000, [], [(5, 0)]),
+    "or no sign": (lambda a, _: a | 0x8000000000000000, [], [(5, 0)]),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_gives_what_python_gives_or_raises(name):
+    function, fitting, beyond = OPERATIONS[name]
+    compiled = checked(function)
+    for case in fitting:
+        assert compiled(*case) == function(*case), case
+    for case in beyond:
+        with pytest.raises(OverflowError):
+            compiled(*case)
+
+
+def test_other_functions_that_numba_compiles_are_checked_with_the_rules():
+    doubled = numba.njit(lambda number: number * 2)
+    compiled = checked(lambda number: doubled(number))  # noqa: PLW0108 - what is compiled
+    assert compiled(5) == 10
+    with pytest.raises(OverflowError):
+        compiled(MOST)
+
+
+def test_a_fraction_among_integers_is_not_cut_off():
+    """Plain Python puts it into the tuple; compiled rules that cut it off are refused."""
+    compiled = checked(lambda a, b: gamedp.with_item((a, 1), 0, b))
+    assert compiled(5, 6) == (6, 1)
+    with pytest.raises(numba.TypingError):
+        compiled(5, 0.5)

@@ -3,6 +3,7 @@
 import signal
 
 import pytest
+from mutants import recording
 
 
 def pytest_configure():
@@ -20,3 +21,18 @@ def fresh_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GAMEDP_CACHE_DIR", str(tmp_path_factory.mktemp("compiled-rules")))
         yield
+
+
+def pytest_runtest_setup(item):
+    """Tell coverage, if it is measured, which test the lines belong to."""
+    recording.enter(item.nodeid)
+
+
+def pytest_runtest_logreport(report):
+    """Take down what a test took."""
+    recording.note(report.nodeid, report.duration)
+
+
+def pytest_sessionfinish():
+    """Keep it beside the coverage."""
+    recording.leave()

@@ -106,6 +106,8 @@ def tried(mutant: Mutant, recorded: Recorded, seed: str) -> Tried:
 
 def what_fails(tests: list[str]) -> str:
     """Say which of the tests fails without any fault, if one does."""
+    if not tests:
+        return ""
     with _with_fault(None) as folder:
         verdict, test = _asked(folder, tests, 10 * START, compiled=False)
     return "" if verdict == SURVIVED else f"{verdict} {test}"

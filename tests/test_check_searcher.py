@@ -1,5 +1,8 @@
 """The conformance kit for searchers: ours pass it on random games, broken ones are caught."""
 
+import math
+from typing import NamedTuple
+
 import attrs
 import pytest
 from hypothesis import given, settings
@@ -259,3 +262,114 @@ def test_broken_searchers_are_caught(kind, words):
 def test_a_searcher_that_refuses_everything_has_shown_nothing():
     with pytest.raises(ConformanceError, match="nothing searched"):
         check_searcher(gamedp.AlphaBeta(), {"dice": Dicey()})
+
+
+@attrs.frozen(kw_only=True)
+class Claims(type(small_games()["moves"])):
+    """Moves with an estimate and a range in position 5 that may be no such thing."""
+
+    estimate: float = 0.0
+    ends: tuple[float, float] = (-3.0, 3.0)
+
+    def heuristic(self, state, player):
+        return self.estimate if state.number == 5 else 0.0
+
+    def value_range(self, state, player):
+        return self.ends if state.number == 5 else (-9.0, 9.0)
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ({"estimate": -math.inf}, "heuristic.*number=5.* is -inf"),
+        ({"estimate": math.inf}, "heuristic.*number=5.* is inf"),
+        ({"estimate": math.nan}, "heuristic.*number=5.* is nan"),
+        ({"ends": (1.0, -1.0)}, r"value_range.*number=5.* is \(1.0, -1.0\)"),
+        ({"ends": (math.nan, 1.0)}, r"value_range.*number=5.* is \(nan, 1.0\)"),
+        ({"ends": (math.inf, math.inf)}, r"value_range.*number=5.* is \(inf, inf\)"),
+        ({"ends": (-math.inf, -math.inf)}, r"value_range.*number=5.* is \(-inf, -inf\)"),
+    ],
+)
+@pytest.mark.parametrize(
+    "searcher",
+    [
+        gamedp.AlphaBeta(depth=2),
+        gamedp.Minimax(depth=2),
+        gamedp.Expectiminimax(depth=2),
+        gamedp.MaxN(depth=2),
+        gamedp.ProofNumberSearch(),
+    ],
+    ids=lambda searcher: type(searcher).__name__,
+)
+def test_claims_that_are_no_numbers_are_refused(searcher, claim, words):
+    moves = attrs.asdict(small_games()["moves"], recurse=False) | claim
+    del moves["ranges"]
+    game = Claims(**moves, ranges=())
+    with pytest.raises(gamedp.InvalidModelError, match=words):
+        searcher.search(game, compile="never")
+    fine = attrs.evolve(game, estimate=1.0, ends=(-2.0, 2.0))
+    assert searcher.search(fine, compile="never").best_actions
+
+
+def test_what_is_estimated_is_not_proven():
+    game = small_games()["moves"]
+    for searcher in (gamedp.AlphaBeta(depth=1), gamedp.Minimax(depth=1), gamedp.MaxN(depth=1)):
+        result = searcher.search(game, compile="never")
+        assert result.lower < result.upper
+        assert not result.is_proven
+        assert not result.certain_actions
+        assert result.possible_actions == (0, 1, 2)
+    assert gamedp.AlphaBeta().search(game, compile="never").is_proven
+
+
+class Long(NamedTuple):
+    ply: int
+    branch: int
+    leaf: int
+
+
+@attrs.frozen
+class Thicket:
+    """After the first move, action 0 leads into a thicket, action 1 to the end of a straight way.
+
+    Either is worth `worth` of that action.
+    """
+
+    worth: tuple[float, float] = (0.0, 0.0)
+    plies: int = 13
+    num_players = 2
+
+    def initial_state(self):
+        return Long(0, -1, 0)
+
+    def is_terminal(self, state):
+        return state.ply == (self.plies if state.branch == 0 else 4)
+
+    def player(self, state):
+        return 0
+
+    def actions(self, state):
+        return range(1 if state.ply == 0 or (state.branch == 1 and state.ply > 1) else 2)
+
+    def outcomes(self, state, action):
+        branch = action if state.ply == 1 else state.branch
+        leaf = 0 if state.ply < 2 else 2 * state.leaf + action
+        yield 1.0, Long(state.ply + 1, branch, leaf)
+
+    def payoff(self, state, player):
+        # The last leaf of the thicket is the only good one.
+        last = state.leaf == 2 ** (self.plies - 2) - 1
+        worth = self.worth[state.branch] if state.branch == 1 or last else -9.0
+        return worth if player == 0 else -worth
+
+
+@pytest.mark.parametrize(("worth", "branch"), [((1.0, 1.0), 1), ((2.0, 1.0), 0), ((1.0, 2.0), 1)])
+def test_a_line_goes_on_where_an_action_takes_more_than_its_share(worth, branch):
+    """The thicket has more positions than are looked at before the other action is tried."""
+    game = Thicket(worth)
+    searcher = gamedp.AlphaBeta(depth=game.plies, table_bytes=0)
+    result = searcher.search(game, compile="never")
+    assert result.value == max(worth)
+    actions = [action for action, _ in result.principal_variation]
+    assert actions[:2] == [0, branch]
+    assert len(actions) == (game.plies if branch == 0 else 4)

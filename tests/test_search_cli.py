@@ -63,8 +63,8 @@ class TestSearch:
         assert (code, err) == (0, "")
         words = words_of(out)
         assert list(words) == [
-            "game", "state", "to move", "value", "bounds", "actions", "seem best", "line", "its end",
-            "guarantee", "status", "searcher", "depth", "nodes", "table", "time",
+            "game", "state", "to move", "value", "bounds", "actions", "seem best", "line",
+            "its end", "guarantee", "status", "searcher", "depth", "nodes", "table", "time",
         ]  # fmt: skip
         game = Mancala(pits=3, stones=2)
         result = gamedp.AlphaBeta(depth=4).search(game, compile="never")

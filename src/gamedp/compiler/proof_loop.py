@@ -94,6 +94,7 @@ def prove(game, work, budget):
     most_material = work.most_material
     total, last_field = work.constant_sum, fields.shape[1] - 1
     settled_field = last_field - 1
+    infinity = float("inf")
     ply, phase = counters[PLY], counters[PHASE]
     proof, disproof = counters[PROOF], counters[DISPROOF]
     last_node = counters[NODES] + budget
@@ -169,7 +170,7 @@ def prove(game, work, budget):
                                     low = one
                                 if other < high:
                                     high = other
-                        if not low <= high:
+                        if not low <= high or low == infinity or high == -infinity:
                             return UNORDERED
                         if meets_jit(low, needed, exceeds):
                             proof = 0
@@ -183,7 +184,11 @@ def prove(game, work, budget):
                         effort = 1
                         if most_material >= 0:
                             effort += max(0, game.material(after) - most_material)
-                        lead = int(float(game.heuristic(after, side)) - needed)
+                        estimate = float(game.heuristic(after, side))
+                        if not abs(estimate) < infinity:
+                            return BAD
+                        beyond = min(max(estimate - needed, -2.0 * MOST_LEAD), 2.0 * MOST_LEAD)
+                        lead = int(beyond)
                         if proof:
                             proof = effort + min(max(0, -lead), MOST_LEAD)
                         if disproof:

@@ -279,7 +279,7 @@ def alpha_beta(game, work, budget):
                         low = one - half
                     if other - half < high:
                         high = other - half
-            if not low <= high:
+            if not low <= high or low == float("inf") or high == -float("inf"):
                 counters[PLY] = ply
                 return UNORDERED
             phase = RETURN

@@ -153,7 +153,7 @@ def minimax(game, work, budget):
             low, high = game.value_range(state, mover)
             low -= work.half
             high -= work.half
-            if not low <= high:
+            if not low <= high or low == float("inf") or high == -float("inf"):
                 counters[PLY] = ply
                 return BAD
             if ints[ply, REST] == 0:

@@ -21,6 +21,7 @@ from gamedp.searchers.base import (
     checked_range,
     ended,
     refuse_chance,
+    refuse_estimate,
     root_of,
     step,
 )
@@ -591,6 +592,7 @@ class _Search:
                 "one of them is wrong."
             )
             raise InvalidModelError(message)
+        refuse_estimate(rules.rules, state)
         rules.explain(stack)
 
     def _slack(self, low: float, high: float) -> float:

@@ -37,6 +37,7 @@ __all__ = [
     "ended",
     "refuse_chance",
     "refuse_cycles",
+    "refuse_estimate",
     "root_of",
     "single_start",
     "step",
@@ -272,6 +273,19 @@ def check_estimate(rules: Rules, state: Any, player: int) -> None:
     if not math.isfinite(estimate):
         message = f"heuristic({state!r}, {player}) is {estimate!r}; it must be one finite number."
         raise InvalidModelError(message)
+
+
+def refuse_estimate(rules: Rules, state: Any) -> None:
+    """Look at the `heuristic` of a position for whoever plays, if the game is not over there.
+
+    Raises
+    ------
+    InvalidModelError
+        If it is not one finite number.
+    """
+    if not rules.game.is_terminal(state):
+        for player in range(rules.num_players):
+            check_estimate(rules, state, player)
 
 
 def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:

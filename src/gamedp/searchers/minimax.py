@@ -11,7 +11,16 @@ import numpy as np
 from gamedp.compiler import tree_loop as loop
 from gamedp.compiler.search import SearchRules, search_rules
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
-from gamedp.searchers.base import OutOfTime, Sums, Watch, checked_range, ended, root_of, step
+from gamedp.searchers.base import (
+    OutOfTime,
+    Sums,
+    Watch,
+    checked_range,
+    ended,
+    refuse_estimate,
+    root_of,
+    step,
+)
 from gamedp.solution import Guarantee, Status
 from gamedp.solvers.options import positive, whole_and_positive
 
@@ -192,6 +201,7 @@ class _Search:
                 state = rules.build(stack[-1])
                 if not rules.rules.game.is_terminal(state):
                     checked_range(rules.rules, state, rules.rules.player(state))
+                refuse_estimate(rules.rules, state)
                 rules.explain(stack)
             else:
                 names = ("fields", "ints", "floats") if status == loop.GROW_PLIES else ("moves",)

@@ -21,6 +21,7 @@ from gamedp.searchers.base import (
     checked_range,
     ended,
     refuse_chance,
+    refuse_estimate,
     root_of,
     step,
 )
@@ -362,6 +363,10 @@ class _Search:
                 array = getattr(self, name)
                 setattr(self, name, np.concatenate((array, np.zeros_like(array))))
             return
+        self._complain(status)
+
+    def _complain(self, status: int) -> NoReturn:
+        """Raise the error of the rules that the loop has met."""
         rules = self.rules
         stack = self.fields[: int(self.counters[loop.PLY]) + 1, :-2]
         state = rules.build(stack[-1])
@@ -373,10 +378,13 @@ class _Search:
             self.options.endings.refuse(state)
         if status == loop.UNORDERED:
             for choice in choices:
-                child = choice.outcomes[0]
-                if not child.is_terminal:
-                    self._range(child.state, child.player, is_swapped=child.swapped)
+                self._start(choice)
             self._contradicts(state)
+        for choice in choices:
+            child = choice.outcomes[0]
+            refuse_estimate(rules.rules, child.state)
+            if self.strips and not child.is_terminal:
+                refuse_estimate(rules.rules, rules.rules.game.remainder(child.state))
         rules.explain(stack)
 
     def _contradicts(self, state: Any) -> NoReturn:

@@ -26,6 +26,7 @@ def random_rows(seed, num_states, discount, *, cyclic, swaps):
         successors.extend([*targets, num_states - 1])
         probabilities.extend(weights)
         offsets.append(len(successors))
+    constants = rng.normal(size=num_choices)
     return bellman.Rows(
         order=np.arange(num_states)[::-1].astype(np.int32),
         place=np.arange(num_states)[::-1].astype(np.uint32),
@@ -33,8 +34,8 @@ def random_rows(seed, num_states, discount, *, cyclic, swaps):
         transition_offsets=np.array(offsets, np.int64),
         successors=np.array(successors, np.int32),
         probabilities=np.array(probabilities),
-        constants=rng.normal(size=num_choices),
-        constant_error=0.0,
+        constants=constants,
+        sizes=constants,
         maximise=rng.random(num_states) < 0.5,
         discount=discount,
     )

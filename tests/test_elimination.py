@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.kernels import iteration, proofs
+from gamedp.kernels import iteration, rounding
 from gamedp.solvers import gathered
 from gamedp.testing import exact_values
 from gamedp.testing.models import SlipperyGrid, SlowChain
@@ -175,4 +175,4 @@ def test_a_policy_of_a_grid_takes_few_terms():
     swept = gamedp.solve(model, grid.objective, gamedp.TopologicalValueIteration())
     assert (solution.lower <= swept.upper).all()
     assert (solution.upper >= swept.lower).all()
-    assert proofs.UNIT * solution.values.max() < solution.width <= 1e-6
+    assert rounding.UNIT * solution.values.max() < solution.width <= 1e-6

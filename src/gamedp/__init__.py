@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         NotSolvedError,
         UnknownNameError,
         UnknownStateError,
+        UnsupportedArithmeticError,
         UnsupportedProblemError,
     )
     from gamedp.game import Game, Rules, helper, with_item
@@ -178,6 +179,7 @@ _HOMES = {
     "Tournament": "tournaments",
     "UnknownNameError": "errors",
     "UnknownStateError": "errors",
+    "UnsupportedArithmeticError": "errors",
     "UnsupportedProblemError": "errors",
     "ValueIteration": "solvers.value_iteration",
     "Verified": "certificate",
@@ -289,6 +291,7 @@ __all__ = [
     "Tournament",
     "UnknownNameError",
     "UnknownStateError",
+    "UnsupportedArithmeticError",
     "UnsupportedProblemError",
     "ValueIteration",
     "Verified",

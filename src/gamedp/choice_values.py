@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gamedp.errors import UnsupportedProblemError
+from gamedp.guarantees import TINY, UNIT
 from gamedp.objectives import AverageReward, FiniteHorizon, Reachability
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 __all__ = ["ChoiceValues", "choice_values", "settled"]
-
-UNIT = 2.0**-53
-TINY = 2.0**-1074
 
 
 class ChoiceValues(NamedTuple):

@@ -21,6 +21,7 @@ __all__ = [
     "NotSolvedError",
     "UnknownNameError",
     "UnknownStateError",
+    "UnsupportedArithmeticError",
     "UnsupportedProblemError",
 ]
 
@@ -51,6 +52,10 @@ class InvalidParameterError(GamedpError, ValueError):
 
 class UnsupportedProblemError(GamedpError, ValueError):
     """A solver was asked for what it cannot do; the message says what can."""
+
+
+class UnsupportedArithmeticError(GamedpError, ArithmeticError):
+    """A process in which floating-point numbers are not computed as proofs assume."""
 
 
 class CertificateError(GamedpError, ValueError):

@@ -10,7 +10,8 @@ import attrs
 import numpy as np
 
 from gamedp.errors import UnsupportedProblemError
-from gamedp.kernels import bellman, proofs
+from gamedp.guarantees import check_arithmetic
+from gamedp.kernels import bellman
 from gamedp.model import Model, check_finite, describe_choice
 from gamedp.objectives import (
     Discounted,
@@ -63,6 +64,7 @@ class Problem:
 
     def __attrs_post_init__(self) -> None:
         """Refuse numbers that no solver could work with; make sets of states masks."""
+        check_arithmetic()
         check_finite(self.model)
         object.__setattr__(self, "objective", resolved(self.objective, self.model))
         swaps = self.model.has_swaps or (
@@ -162,7 +164,9 @@ class Problem:
 
     @functools.cached_property
     def has_one_sign(self) -> bool:
-        """Whether no two rewards or payoffs have different signs."""
+        """Whether no two rewards or payoffs have different signs, to whichever player."""
+        if self.model.has_swaps:
+            return False
         lowest, highest = 0.0, 0.0
         for earned in (self.model.rewards, self.model.payoffs):
             lowest = min(lowest, float(earned.min(initial=0.0)))
@@ -196,21 +200,22 @@ class Problem:
         return self._constants[0]
 
     @functools.cached_property
-    def _constants(self) -> tuple[NDArray[np.float64], float]:
-        """The constants, and how far off they may be by rounding, relatively."""
+    def _constants(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The constants and their sizes, as :class:`gamedp.kernels.bellman.Rows` has them."""
         model = self.model
         if model.constant_sum == 0 or not model.has_swaps:
-            return model.rewards, 0.0
-        constants = np.empty(model.num_choices)
-        exact = bellman.swap_constants_jit(
+            return model.rewards, model.rewards
+        constants, sizes = np.empty((2, model.num_choices))
+        bellman.swap_constants_jit(
             model.transition_offsets,
             model.probabilities,
             model.rewards,
             model.constant_sum,
             constants,
+            sizes,
         )
-        constants.flags.writeable = False
-        return constants, 0.0 if exact else proofs.UNIT
+        constants.flags.writeable = sizes.flags.writeable = False
+        return constants, sizes
 
     def range_of_values(self) -> tuple[float, float]:
         """Return bounds that hold without any computation: the range of the payoffs.
@@ -245,3 +250,7 @@ class StagedProblem:
 
     model: StagedModel
     objective: Objective = attrs.field(factory=TotalReward)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse to work with numbers that are not computed as proofs assume."""
+        check_arithmetic()

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, UnknownStateError
+from gamedp.guarantees import TINY, UNIT
 from gamedp.model import Model
 from gamedp.solution import (
     ActionValue,
@@ -127,7 +128,7 @@ class StagedSolution:
         """Return a value and its error."""
         check_player(self.model.num_players, player)
         starts = self.model.rules.initial() if context is None else [(1.0, context)]
-        value = error = 0.0
+        value = error = size = 0.0
         rounds = len(starts) > 1
         for chance, start in starts:
             code, swapped = self.model.index(start)
@@ -136,11 +137,11 @@ class StagedSolution:
                 number = self.model.constant_sum - number
                 rounds = rounds or self.model.constant_sum != 0
             value += chance * number
+            size += chance * (abs(number) + abs(self.model.constant_sum))
             error += chance * float(self.errors[code])
         if error == np.inf:
             return value, error
-        size = abs(value) + abs(self.model.constant_sum)
-        return value, error + (len(starts) + 8) * 2.0**-53 * size * rounds
+        return value, error + (len(starts) + 8) * (UNIT * size + TINY) * rounds
 
     def inside(self, context: Hashable) -> Solution:
         """Return the solution of the stage in one context: each state's value in the whole game.
@@ -283,7 +284,7 @@ def _solve_inside(solution: StagedSolution, context: Any, swapped: bool) -> Solu
     maximise = (part.players == 0) == (solution.objective.optimum == "max")
     rows = bellman.Rows(
         structure.order, structure.place, part.choice_offsets, part.transition_offsets,
-        part.successors, part.probabilities, part.rewards, 0.0, maximise, 1.0,
+        part.successors, part.probabilities, part.rewards, part.rewards, maximise, 1.0,
     )  # fmt: skip
     stages.evaluate_jit(structure.order, rows, values, errors, policy)
     return Solution(

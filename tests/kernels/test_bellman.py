@@ -1,5 +1,7 @@
 """The kernels of Bellman's equation: compiled and plain twins agree, and their proofs are right."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from equations import blank, cases, fixed_point, gathered, make, random_rows, twins
@@ -80,6 +82,7 @@ def test_newton_solves_components_with_one_key_state(seed, size, swaps, discount
             offsets.append(len(successors))
         choices.append(len(offsets) - 1)
     choices.append(len(offsets) - 1)
+    constants = rng.normal(size=len(offsets) - 1)
     rows = bellman.Rows(
         order=np.concatenate([[size], np.arange(size)[::-1]]).astype(np.int32),
         place=np.concatenate([np.arange(size)[::-1] + 1, [0]]).astype(np.uint32),
@@ -87,8 +90,8 @@ def test_newton_solves_components_with_one_key_state(seed, size, swaps, discount
         transition_offsets=np.array(offsets, np.int64),
         successors=np.array(successors, np.int32),
         probabilities=np.array(probabilities),
-        constants=rng.normal(size=len(offsets) - 1),
-        constant_error=0.0,
+        constants=constants,
+        sizes=constants,
         maximise=rng.random(size + 1) < 0.5,
         discount=discount,
     )
@@ -151,17 +154,17 @@ def test_a_sure_step_loses_nothing():
         successors=np.array([1], np.int32),
         probabilities=np.array([-1.0]),
         constants=np.array([1.0]),
+        sizes=np.array([1.0]),
     )
-    assert proofs.rounded_jit(0, one, values, errors * 0) == (0.9, pytest.approx(0.0, abs=1e-16))
-    assert proofs.rounded_jit(0, one._replace(constants=np.array([0.0])), values, errors) == (
-        -0.1,
-        0.25,
-    )
-    # 1 - 0.1 is rounded: what is lost is stated, no more.
-    lost = proofs.rounded_jit(0, one, values, errors * 0)[1]
-    from fractions import Fraction
-
-    assert Fraction(lost) == abs(1 - Fraction(0.1) - Fraction(0.9))
+    # 1 - 0.1 is rounded: what is lost is stated, and hardly more.
+    value, lost = proofs.rounded_jit(0, one, values, errors * 0)
+    truth = abs(1 - Fraction(0.1) - Fraction(0.9))
+    assert value == 0.9
+    assert truth <= lost <= truth * (1 + Fraction(1, 2**40))
+    nothing = np.zeros(1)
+    free = one._replace(constants=nothing, sizes=nothing)
+    assert proofs.rounded_jit(0, free, values, errors * 0) == (-0.1, 0.0)
+    assert proofs.rounded_jit(0, free, values, errors) == (-0.1, pytest.approx(0.25, rel=1e-13))
 
 
 def test_values_without_bound_are_not_called_settled():

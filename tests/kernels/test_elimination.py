@@ -57,7 +57,7 @@ def chain(seed, size, orders, discount, *, signs, swaps=False):
         successors=np.array(successors, np.int32),
         probabilities=probabilities,
         constants=constants,
-        constant_error=0.0,
+        sizes=constants,
         maximise=np.ones(size + 1, np.bool_),
         discount=discount,
     )

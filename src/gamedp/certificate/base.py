@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import CertificateError
+from gamedp.guarantees import check_arithmetic
 
 if TYPE_CHECKING:
     import os
@@ -106,7 +107,14 @@ class _WithDigest(Protocol):
 
 
 def check_digest(model: _WithDigest, certificate: AnyCertificate) -> None:
-    """Raise CertificateError if the certificate is of another model."""
+    """Raise CertificateError if the certificate is of another model.
+
+    Raises
+    ------
+    UnsupportedArithmeticError
+        If this process does not compute as the checker assumes.
+    """
+    check_arithmetic()
     digest = model.digest()
     if certificate.digest != digest:
         message = (

@@ -18,6 +18,7 @@ from gamedp.certificate.verifying import compare
 from gamedp.certificate.worth import exactly_keeps, slices, worths
 from gamedp.certifying.drifts import find_drifts
 from gamedp.kernels import ranks as kernels
+from gamedp.kernels.rounding import TINY
 from gamedp.objectives import Reachability, TotalReward
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class Ranking:
                 if margin:
                     size = np.maximum(np.abs(worth.least), np.abs(worth.most))
                     bound = side.bound[rows.state_of]
-                    bound = bound - margin * np.maximum(size, np.abs(bound)) - kernels.TINY
+                    bound = bound - margin * np.maximum(size, np.abs(bound)) - TINY
                     holds = worth.compare(bound)[0] | (side.bound[rows.state_of] == np.inf)
                 else:
                     holds, fails = compare(self.model, side, rows)

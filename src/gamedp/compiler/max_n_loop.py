@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.loop import lost_jit
+from gamedp.kernels.rounding import TINY, UNIT, UPWARD
 from gamedp.model import SUM_ROUNDING
 
 # What a call returns.
@@ -35,8 +36,6 @@ FLOATS = 3
 BEST, BEST_ERROR, SUM, SUM_ERROR, SIZE = range(5)
 ROWS = 5
 
-UNIT = 2.0**-53
-UPWARD = 1.0 + 2.0**-46
 
 SLACK = 1e-9
 """By how much the probabilities of an action's outcomes may miss 1."""
@@ -212,7 +211,8 @@ def max_n(game, work, budget):
                 slack = rows[ply, SUM_ERROR, player]
                 if not is_sure or reward != 0.0:
                     size = rows[ply, SIZE, player] + abs(reward) + slack
-                    slack = (slack + (number + 8) * UNIT * size) * UPWARD
+                    count = number + 8
+                    slack = (slack + count * UNIT * size) * UPWARD + count * TINY
                 if place == 0:
                     best, error = rows[ply, BEST, player], rows[ply, BEST_ERROR, player]
                     is_better = total > best

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gamedp.kernels.jit import compiled
-from gamedp.kernels.proofs import TINY, UNIT
+from gamedp.kernels.rounding import TINY, UNIT
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -88,7 +88,8 @@ def drift(choice: int, state: int, graph: Graph, values: Floats) -> tuple[float,
         moves |= difference != 0.0
     if not moves:
         return total, 0.0
-    return total, (last - first + 10) * UNIT * (abs(graph.rewards[choice]) + moved) + TINY
+    count = last - first + 10
+    return total, count * (UNIT * (abs(graph.rewards[choice]) + moved) + TINY)
 
 
 drift_jit = compiled(drift)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gamedp.kernels.jit import compiled, inlined
+from gamedp.kernels.rounding import TINY, UPWARD, rounds_jit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -37,8 +38,10 @@ class Rows(NamedTuple):
         As in :class:`gamedp.Model`.
     constants : (C,)
         Rewards, and for each swap of the players what it is worth.
-    constant_error : float
-        How far off a constant may be, relatively, where it is a rounded sum.
+    sizes : (C,)
+        What the terms of each constant add up to in absolute value, with or without a sign:
+        rounding is in proportion to that, however much cancels out. A constant is exact where its
+        absolute value is that of its size.
     maximise : (S,) bool
         Whether the mover wants the most.
     discount : float
@@ -52,7 +55,7 @@ class Rows(NamedTuple):
     successors: Integers
     probabilities: Floats
     constants: Floats
-    constant_error: float
+    sizes: Floats
     maximise: Flags
     discount: float
 
@@ -163,28 +166,24 @@ def swap_constants(
     rewards: Floats,
     constant_sum: float,
     constants: Floats,
-) -> bool:
-    """Add to every choice's reward what the swaps of the players are worth on it.
-
-    Returns
-    -------
-    exact : bool
-        Whether no sure step's sum was rounded.
-    """
-    exact = True
+    sizes: Floats,
+) -> None:
+    """Set constants to rewards and what the swaps of the players are worth, and their sizes."""
     for choice in range(len(constants)):
+        first, last = transition_offsets[choice], transition_offsets[choice + 1]
         swapped = 0.0
-        for t in range(transition_offsets[choice], transition_offsets[choice + 1]):
+        for t in range(first, last):
             if probabilities[t] < 0.0:
                 swapped -= probabilities[t]
+        if swapped == 0.0:
+            constants[choice] = sizes[choice] = rewards[choice]
+            continue
         share = constant_sum * swapped
         constant = rewards[choice] + share
-        if swapped == 1.0 and (
-            constant - share != rewards[choice] or constant - rewards[choice] != share
-        ):
-            exact = False
-        constants[choice] = constant
-    return exact
+        constants[choice] = sizes[choice] = constant
+        is_sure = last - first == 1 and swapped == 1.0
+        if not is_sure or rounds_jit(rewards[choice], share, constant):
+            sizes[choice] = (abs(rewards[choice]) + abs(share)) * UPWARD + TINY
 
 
 swap_constants_jit = compiled(swap_constants)

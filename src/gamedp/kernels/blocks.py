@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gamedp.kernels.jit import compiled
+from gamedp.kernels.rounding import TINY, UNIT
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -54,7 +55,9 @@ class Block(NamedTuple):
     sizes : (C,)
         The same with the absolute values of all terms.
     slacks : (C,)
-        The part of the successors outside in ``sum(|P| * errors)``.
+        The part of the successors outside in ``sum(|P| * errors)``; what may be lost of products
+        where numbers end; and how far off the constant may be, where it is more than a reward: then
+        there is no discount.
     counts : (C,)
         How many successors the choice has in all.
     leaving : (C,)
@@ -149,6 +152,7 @@ def gather(
             first_t = next_t
             next_t = np.uintp(rows.transition_offsets[ONE + choice])
             total = size = slack = leaving = 0.0
+            some = False
             for t in range(first_t, next_t):
                 target = np.uintp(rows.successors[t])
                 probability = rows.probabilities[t]
@@ -167,11 +171,16 @@ def gather(
                     size += abs(term)
                     slack += abs(probability) * errors[target]
                     leaving += abs(probability)
+                    some |= values[target] != 0.0
                     if errors[target] > outside:
                         outside = errors[target]
-            constant = rows.constants[choice]
+            if some:
+                slack += float(next_t - first_t) * TINY  # even if all products are rounded to zero
+            constant, constant_size = rows.constants[choice], abs(rows.sizes[choice])
+            if constant_size != abs(constant):
+                slack += (float(next_t - first_t) + 8.0) * UNIT * constant_size
             block.known[num_choices] = constant + rows.discount * total
-            block.sizes[num_choices] = abs(constant) + rows.discount * size
+            block.sizes[num_choices] = constant_size + rows.discount * size
             block.slacks[num_choices] = slack
             block.counts[num_choices] = next_t - first_t
             block.leaving[num_choices] = leaving

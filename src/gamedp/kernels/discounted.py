@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.kernels.jit import compiled, inlined
+from gamedp.kernels.rounding import TINY, UNIT, UPWARD
 from gamedp.kernels.whole import (
     DOWN,
     DRIFT,
@@ -56,10 +57,6 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
-
-UNIT = 2.0**-53
-UPWARD = 1.0 + 2.0**-46
-"""Outweighs the rounding of the few operations that put a bound together."""
 
 PATIENCE = 8
 """Improvements that may bring the changes down no further before sweeps in between get fewer."""
@@ -170,7 +167,7 @@ def prepare(equation: Equation, values: Floats, before: Floats, numbers: Floats)
 
 def slack(equation: Equation, numbers: Floats) -> float:
     """Return how far off a value may be by rounding."""
-    return float((equation.longest + 10) * UNIT * numbers[SIZE])
+    return float((equation.longest + 10) * (UNIT * numbers[SIZE] + TINY))
 
 
 slack_jit = inlined(slack)

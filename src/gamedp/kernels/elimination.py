@@ -16,7 +16,8 @@ import numpy as np
 
 from gamedp.kernels.blocks import ERROR, VALUE, WEIGHT
 from gamedp.kernels.jit import compiled
-from gamedp.kernels.sparse_elimination import FAINT, FEW, MANY, UNIT
+from gamedp.kernels.rounding import UNIT
+from gamedp.kernels.sparse_elimination import FAINT, FEW, MANY
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -20,7 +20,7 @@ import numpy as np
 
 from gamedp.kernels.bellman import backup_jit
 from gamedp.kernels.jit import compiled, inlined
-from gamedp.kernels.proofs import TINY, UNIT, UPWARD
+from gamedp.kernels.rounding import TINY, UNIT, UPWARD
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,11 +36,11 @@ def enclose(choice: int, rows: Rows, lower: Floats, upper: Floats) -> tuple[floa
     """Return a lower and an upper bound of what a choice is worth."""
     first = rows.transition_offsets[choice]
     last = rows.transition_offsets[choice + 1]
-    constant = rows.constants[choice]
+    constant, constant_size = rows.constants[choice], abs(rows.sizes[choice])
     low = high = low_size = high_size = 0.0
     least = np.inf
     most = -np.inf
-    low_is_zero = high_is_zero = constant == 0.0
+    low_is_zero = high_is_zero = constant_size == 0.0
     swaps = False
     for t in range(first, last):
         target = rows.successors[t]
@@ -64,20 +64,21 @@ def enclose(choice: int, rows: Rows, lower: Floats, upper: Floats) -> tuple[floa
     high = constant + rows.discount * high
     if last - first == 1 and rows.discount == 1.0 and abs(rows.probabilities[first]) == 1.0:
         # A sure step is one addition; where it is exact, nothing is lost.
-        inexact = rows.constant_error > 0.0 and constant != 0.0
+        inexact = constant_size != abs(constant)
         part = low - constant
         if inexact or (constant - (low - part)) + (low_part - part) != 0.0:
-            low -= 4.0 * UNIT * (abs(constant) + abs(low)) + TINY
+            low -= 4.0 * UNIT * (constant_size + abs(low)) + TINY
         part = high - constant
         if inexact or (constant - (high - part)) + (high_part - part) != 0.0:
-            high += 4.0 * UNIT * (abs(constant) + abs(high)) + TINY
+            high += 4.0 * UNIT * (constant_size + abs(high)) + TINY
         return low, high
-    count = (last - first + 8) * UNIT * UPWARD
+    count = last - first + 8
+    share = count * UNIT * UPWARD
     # What is zero is not rounded; what is tiny may be rounded to zero.
     if not low_is_zero:
-        low -= count * (abs(constant) + rows.discount * low_size) + TINY
+        low -= share * (constant_size + rows.discount * low_size) + count * TINY
     if not high_is_zero:
-        high += count * (abs(constant) + rows.discount * high_size) + TINY
+        high += share * (constant_size + rows.discount * high_size) + count * TINY
     if constant == 0.0 and rows.discount == 1.0 and not swaps:
         # A mean lies between what it is a mean of: that needs no rounding.
         if low < least:
@@ -270,7 +271,7 @@ def approach(
             size = 0.0
             for t in range(first, last):
                 size += abs(rows.probabilities[t] * values[rows.successors[t]])
-            size = abs(rows.constants[policy[state]]) + rows.discount * size
+            size = abs(rows.sizes[policy[state]]) + rows.discount * size
             if not difference <= 8.0 * UNIT * size:
                 relative = difference / abs(value) if value != 0.0 else np.inf
         values[state] = value

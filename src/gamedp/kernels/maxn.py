@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.kernels.jit import compiled
-from gamedp.kernels.proofs import TINY, UNIT, UPWARD
+from gamedp.kernels.rounding import TINY, UNIT, UPWARD
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -65,8 +65,9 @@ def solve(
             values[state, player] = reward + total
             exact = last - first == 1 and probabilities[first] == 1.0 and reward == 0.0
             if not exact:
-                slack += (last - first + 8) * UNIT * (size + abs(reward) + slack)
-                slack = slack * UPWARD + TINY
+                count = last - first + 8
+                slack += count * UNIT * (size + abs(reward) + slack)
+                slack = slack * UPWARD + count * TINY
             errors[state, player] = slack
 
 

@@ -44,7 +44,7 @@ import numpy as np
 from gamedp.kernels.blocks import ERROR, NUMBERS, VALUE, WEIGHT, Block
 from gamedp.kernels.iteration import OPPONENTS, SWAPS
 from gamedp.kernels.jit import compiled
-from gamedp.kernels.proofs import TINY, UNIT, UPWARD
+from gamedp.kernels.rounding import TINY, UNIT, UPWARD
 from gamedp.kernels.sparse_elimination import MANY, eliminate_jit
 
 if TYPE_CHECKING:
@@ -170,7 +170,6 @@ def advantage(
     error = errors[state]
     weight = numbers[WEIGHT, int(rows.place[state]) - start]
     constant = rows.constants[choice]
-    constant_doubt = rows.constant_error * abs(constant)
     first, last = rows.transition_offsets[choice], rows.transition_offsets[choice + 1]
     total = size = doubt = 0.0
     fall = fall_size = fall_doubt = 0.0
@@ -196,20 +195,22 @@ def advantage(
     discount = rows.discount
     rest = (1.0 - discount) * value
     total = constant + (discount * total - rest)
-    size = abs(constant) + (discount * size + abs(rest))
-    doubt = discount * doubt + (1.0 - discount) * error + constant_doubt
+    size = abs(rows.sizes[choice]) + (discount * size + abs(rest))
+    doubt = discount * doubt + (1.0 - discount) * error
     # Of probabilities that are scaled, or no one knows what they mean.
     off = abs(chances - 1.0)
     if off > count * UNIT:
         doubt = np.inf
     slack = doubt + (count * UNIT + off) * (size + doubt)
     if size > 0.0:
-        slack += TINY
+        slack += count * TINY
     rest = (1.0 - discount) * weight
     fall = discount * fall + rest
     fall_size = discount * fall_size + rest
     fall_doubt = relative * (discount * fall_doubt + rest)
-    fall -= (fall_doubt + (count * UNIT + off) * (fall_size + fall_doubt)) * UPWARD
+    if fall_size > 0.0:
+        off = (count * UNIT + off) * (fall_size + fall_doubt)
+        fall -= (fall_doubt + off) * UPWARD + count * TINY
     return total, slack * UPWARD, size, fall
 
 

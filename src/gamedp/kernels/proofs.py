@@ -17,6 +17,10 @@ Rounding follows the usual model [2]_: with k transitions and A the sum of the a
 computed value is within ``(k + 1) * u * A / (1 - (k + 1) * u)`` of the exact one, u = 2**-53. We
 allow ``(k + 8) * u * A``, which covers as well that every stored probability is off by up to two
 units in the last place, as 1/6 and 0.1 * 0.9 are: the bounds hold for the rules that were meant.
+A constant counts with the sum of the absolute values that it was added up from, however much of
+them cancels out. Where numbers end, each term may lose all of its digits: so does the allowance for
+that count them. An error is rounded up before a difference is added to it, which may be negative,
+and is rounded itself: ``error * 2**-46`` is more than that loses, where their sum is positive.
 
 References
 ----------
@@ -34,6 +38,7 @@ import numpy as np
 from gamedp.kernels.bellman import backup_jit
 from gamedp.kernels.blocks import NUMBERS, VALUE, WEIGHT, isolate_jit
 from gamedp.kernels.jit import compiled, inlined
+from gamedp.kernels.rounding import LEAST, TINY, UNIT, UPWARD
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -44,13 +49,6 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
-
-UNIT = 2.0**-53
-TINY = 2.0**-1060
-LEAST = 2.0**-1074
-"""The smallest positive number: what a quotient may have been rounded to zero from."""
-UPWARD = 1.0 + 2.0**-46
-"""Outweighs the rounding of the few operations that put a bound together."""
 
 GREEDY, NEAR, ALL = 0, 1, 2
 """Whose steps the weights count: the greedy policy's, nearly optimal ones', or any."""
@@ -68,12 +66,14 @@ def rounded(
     if last - first == 1 and rows.discount == 1.0 and abs(rows.probabilities[first]) == 1.0:
         # A sure step: one addition, whose error is known exactly (Knuth's two-sum).
         target = rows.successors[first]
+        constant = rows.constants[choice]
         addend = rows.probabilities[first] * values[target]
-        value = rows.constants[choice] + addend
-        part = value - rows.constants[choice]
-        lost = (rows.constants[choice] - (value - part)) + (addend - part)
-        lost = abs(lost) + rows.constant_error * abs(rows.constants[choice])
-        return value, lost + errors[target]
+        value = constant + addend
+        part = value - constant
+        lost = abs((constant - (value - part)) + (addend - part))
+        if abs(rows.sizes[choice]) != abs(constant):
+            lost += 2.0 * UNIT * abs(rows.sizes[choice])
+        return value, (lost + errors[target]) * UPWARD
     total = 0.0
     size = 0.0
     slack = 0.0
@@ -83,12 +83,12 @@ def rounded(
         total += term
         size += abs(term)
         slack += abs(rows.probabilities[t]) * errors[target]
-    size = abs(rows.constants[choice]) + rows.discount * size
+    size = abs(rows.sizes[choice]) + rows.discount * size
     slack = rows.discount * slack
     count = last - first + 8
     return (
         rows.constants[choice] + rows.discount * total,
-        (slack + count * UNIT * (size + slack)) * UPWARD + TINY,
+        (slack + count * UNIT * (size + slack)) * UPWARD + count * TINY,
     )
 
 
@@ -333,7 +333,7 @@ def check(
             # What the errors outside grow by on this step, and rounding.
             slack = rows.discount * (block.slacks[choice] + inside * outside) - outside
             count = block.counts[choice] + 8.0
-            rounding = count * UNIT * (size + 2.0 * outside) + TINY
+            rounding = count * (UNIT * (size + 2.0 * outside) + TINY)
             slack += rounding
             fall = its_weight - rows.discount * weight * (1.0 + count * UNIT)
             if result > best:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gamedp.kernels.jit import compiled
+from gamedp.kernels.rounding import TINY, UNIT
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 NONE = -1
-
-UNIT = 2.0**-53
-TINY = 2.0**-1060
 
 
 class Graph(NamedTuple):
@@ -304,7 +302,7 @@ def worth(
         size += abs(term)
     slack = (last - first + 8) * UNIT * size
     if least < most:
-        slack += TINY
+        slack += (last - first) * TINY
     base = discount * mean
     reward = graph.rewards[side, choice]
     if discount != 1.0:

@@ -1,8 +1,17 @@
-"""Whether a sum is exact in floating point."""
+"""The numbers of floating-point arithmetic, and whether a sum is exact."""
 
 from __future__ import annotations
 
 from gamedp.kernels.jit import inlined
+
+UNIT = 2.0**-53
+"""How much of a number is lost at most when it is rounded."""
+LEAST = 2.0**-1074
+"""The smallest positive number: what a quotient may have been rounded to zero from."""
+TINY = 2.0**-1060
+"""More than what a few operations on one number may lose where numbers end."""
+UPWARD = 1.0 + 2.0**-46
+"""Outweighs the rounding of the few operations that put a bound together."""
 
 
 def rounds(first: float, second: float, total: float) -> bool:

@@ -60,6 +60,7 @@ import numpy as np
 
 from gamedp.kernels.blocks import ERROR, VALUE, WEIGHT
 from gamedp.kernels.jit import compiled, inlined
+from gamedp.kernels.rounding import UNIT
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -78,7 +79,6 @@ component; what it earns if nothing cancels out, and what errors outside contrib
 roundings it brings along."""
 COLUMNS = 8  # one line of the processor's cache
 
-UNIT = 2.0**-53
 FAINT = 2.0**-1072
 """More than what a number can lose by underflow."""
 MANY = 0.01

@@ -9,7 +9,8 @@ import numpy as np
 from gamedp.kernels.bellman import backup_jit
 from gamedp.kernels.jit import compiled
 from gamedp.kernels.lanes import Program, run_straight_code, settle_row
-from gamedp.kernels.proofs import UNIT, settle_jit
+from gamedp.kernels.proofs import settle_jit
+from gamedp.kernels.rounding import UNIT
 
 if TYPE_CHECKING:
     import numpy.typing as npt

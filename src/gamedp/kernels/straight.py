@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.kernels.jit import compiled, inlined
-from gamedp.kernels.proofs import TINY, UNIT, UPWARD
+from gamedp.kernels.rounding import TINY, UNIT, UPWARD
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -94,11 +94,11 @@ def leave(
         value = constant + total
         if next_t - first_t == ONE and rows.probabilities[first_t] == 1.0:
             part = value - constant
-            slack += abs((constant - (value - part)) + (total - part))
+            slack = (slack + abs((constant - (value - part)) + (total - part))) * UPWARD
         else:
             count = int(next_t - first_t) + 8
             size += abs(constant)
-            slack = (slack + count * UNIT * (size + slack)) * UPWARD + TINY
+            slack = (slack + count * UNIT * (size + slack)) * UPWARD + count * TINY
         if not_missed == 0:
             num_missing += 1
             missing = choice if missing == NONE else missing

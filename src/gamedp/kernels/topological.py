@@ -34,7 +34,8 @@ from gamedp.kernels.iteration import (
 )
 from gamedp.kernels.jit import compiled
 from gamedp.kernels.policy_proofs import prove_policy_jit
-from gamedp.kernels.proofs import UNIT, allot_jit, check_jit, conclude_jit
+from gamedp.kernels.proofs import allot_jit, check_jit, conclude_jit
+from gamedp.kernels.rounding import UNIT
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.kernels.proofs import TINY, UNIT
+from gamedp.kernels.rounding import TINY, UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,7 +167,7 @@ def sign_of_gain(model: Model, members: Flags, stays: Flags, sign: float) -> Gai
         best = np.maximum.reduceat(worth, first)
         change = best - bias
         least, most = float(change.min()), float(change.max())
-        slack = 2 * count * UNIT * (size + 2 * float(np.abs(bias).max())) + TINY
+        slack = 2 * count * (UNIT * (size + 2 * float(np.abs(bias).max())) + TINY)
         if most < -slack:
             return Gain(-1, policy, gaps)
         if least > slack:

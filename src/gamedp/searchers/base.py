@@ -11,6 +11,7 @@ import attrs
 from gamedp.compiler.expand import expand
 from gamedp.errors import InvalidModelError, UnsupportedProblemError
 from gamedp.game import Rules, method
+from gamedp.guarantees import check_arithmetic
 from gamedp.kernels.rounding import rounds
 from gamedp.progress import Reporter
 from gamedp.search_result import SearchResult, SearchStatistics
@@ -179,11 +180,14 @@ def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
 
     Raises
     ------
+    UnsupportedArithmeticError
+        If numbers are not computed as proofs assume.
     UnsupportedProblemError
         If the game has more players than two, chance although it must not, or no single start.
     InvalidModelError
         If the rules are wrong there.
     """
+    check_arithmetic()
     rules = Rules(game)
     if rules.num_players > 2:
         message = (

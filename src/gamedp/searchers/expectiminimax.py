@@ -12,6 +12,7 @@ from gamedp.compiler import chance_loop as loop
 from gamedp.compiler.chance_loop import above
 from gamedp.compiler.memory import untouched
 from gamedp.compiler.search import SearchRules, bind_once, search_rules, table_entries
+from gamedp.guarantees import TINY
 from gamedp.kernels.transposition import EXACT, LOWER, UPPER
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.searchers.base import (
@@ -389,7 +390,8 @@ class _Search:
         # Every ply adds the outcomes of an action, each with a few roundings: of the mean, of its
         # bounds, and of the windows.
         steps = (int(self.counters[loop.DEEPEST]) + 4) * (int(self.counters[loop.MOST]) + 8)
-        return 4 * steps * 2.0**-52 * (float(self.results[loop.LARGEST]) + abs(self.half))
+        largest = float(self.results[loop.LARGEST]) + abs(self.half)
+        return 4 * steps * (2.0**-52 * largest + TINY)
 
     def _result(self, status: Status) -> SearchResult:
         """Put into the game's words what was found."""

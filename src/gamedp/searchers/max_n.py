@@ -12,6 +12,7 @@ from gamedp.compiler import max_n_loop as loop
 from gamedp.compiler.expand import expand
 from gamedp.compiler.search import SearchRules, search_rules
 from gamedp.game import Rules
+from gamedp.guarantees import check_arithmetic
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.searchers.base import (
     OutOfTime,
@@ -149,6 +150,7 @@ class MaxN:
             If the rules are wrong somewhere; names the state and the action.
         """
         rules = Rules(game)
+        check_arithmetic()
         state = single_start(rules) if state is None else state
         expansion = expand(rules, state)
         if expansion.payoffs is not None:

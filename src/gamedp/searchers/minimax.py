@@ -10,6 +10,7 @@ import numpy as np
 
 from gamedp.compiler import tree_loop as loop
 from gamedp.compiler.search import SearchRules, search_rules
+from gamedp.guarantees import TINY
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.searchers.base import (
     OutOfTime,
@@ -229,7 +230,7 @@ class _Search:
             # Every ply adds the outcomes of an action, each with a rounding or two.
             steps = (int(self.counters[loop.DEEPEST]) + 4) * (int(self.counters[loop.MOST]) + 8)
             largest = max(float(self.results[loop.LARGEST]), self.sums.largest)
-            slack = steps * 2.0**-52 * (largest + abs(root.half))
+            slack = steps * (2.0**-52 * (largest + abs(root.half)) + TINY)
         actions = []
         for choice, (score, proven) in zip(root.choices, scores, strict=False):
             bounds = (score, score) if proven else (-INFINITY, INFINITY)

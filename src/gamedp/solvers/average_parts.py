@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from gamedp.kernels.average import Graph
-from gamedp.kernels.proofs import UNIT
+from gamedp.kernels.rounding import UNIT
 from gamedp.reduction.sets import positive
 from gamedp.structure import Structure
 

@@ -10,7 +10,7 @@ import numpy as np
 from gamedp.errors import NotSolvedError
 from gamedp.kernels import average
 from gamedp.kernels.average import NO_CHOICE
-from gamedp.kernels.proofs import UNIT
+from gamedp.kernels.rounding import UNIT
 from gamedp.objectives import AverageReward
 from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback, Reporter

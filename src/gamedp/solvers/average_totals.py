@@ -11,7 +11,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, NotSolvedError
 from gamedp.kernels import bellman, proofs
-from gamedp.kernels.proofs import TINY
+from gamedp.kernels.rounding import TINY
 from gamedp.objectives import TotalReward
 from gamedp.problem import Problem
 from gamedp.solution import Status

@@ -19,7 +19,7 @@ import attrs
 import numpy as np
 
 from gamedp.kernels import average
-from gamedp.kernels.proofs import TINY, UNIT
+from gamedp.kernels.rounding import TINY, UNIT
 from gamedp.model import Model
 from gamedp.reduction.sets import positive
 from gamedp.solvers.average_parts import EndComponents, graph_of, offsets_of, ragged
@@ -184,7 +184,9 @@ class Ways:
             rewards = self.sign * model.rewards[choices]
             sizes = np.abs(rewards) + np.abs(gains[state]) + np.add.reduceat(np.abs(terms), starts)
             surplus = rewards - gains[state] + np.add.reduceat(terms, starts)
-            return np.asarray(surplus + (counts + 12) * UNIT * sizes + _margin(surplus, values))
+            return np.asarray(
+                surplus + (counts + 12) * (UNIT * sizes + TINY) + _margin(surplus, values)
+            )
 
     def lower_biases(
         self,

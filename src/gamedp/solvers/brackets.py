@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.kernels import intervals, proofs
+from gamedp.kernels import intervals
+from gamedp.kernels.rounding import TINY, UNIT
 from gamedp.solution import Status
 from gamedp.solvers.finishing import outward
 from gamedp.solvers.run import Run
@@ -118,8 +119,8 @@ class Bracket:
             start, stop, self.run.rows, self.run.values, self.run.policy
         )
         if self.run.relative:
-            return 0.0 if relative <= 8 * proofs.UNIT else float(relative)
-        floor = 8 * proofs.UNIT * float(np.abs(self.run.values[self.states(number)]).max())
+            return 0.0 if relative <= 8 * UNIT else float(relative)
+        floor = 8 * UNIT * float(np.abs(self.run.values[self.states(number)]).max())
         return 0.0 if change <= floor else float(change)
 
     def prove(self, number: int, effort: int) -> bool:
@@ -247,4 +248,4 @@ class Bracket:
 def _widened(number: float, sign: int) -> float:
     if not np.isfinite(number):
         return number
-    return number + sign * (1e-12 * abs(number) + proofs.TINY)
+    return number + sign * (1e-12 * abs(number) + TINY)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gamedp.kernels import proofs, topological
+from gamedp.kernels import topological
+from gamedp.kernels.rounding import UNIT
 from gamedp.solution import Status
 from gamedp.solvers.run import Run
 
@@ -96,7 +97,7 @@ def sweep_until_proven(
         if run.out_of_time:
             run.status = Status.TIME_LIMIT
             break
-        floor = 8 * proofs.UNIT * float(np.abs(run.values[states]).max())
+        floor = 8 * UNIT * float(np.abs(run.values[states]).max())
         if change <= max(threshold, floor):
             if not run.problem.is_proper or run.prove(number, allowed, max_sweeps) <= allowed:
                 return

@@ -11,10 +11,10 @@ from gamedp.kernels import (
     elimination,
     iteration,
     policy_proofs,
-    proofs,
     sparse_elimination,
     topological,
 )
+from gamedp.kernels.rounding import UNIT
 from gamedp.solution import Status
 from gamedp.solvers.components import share_of_tolerance
 
@@ -137,7 +137,7 @@ class Component:
     @property
     def floor(self) -> float:
         """A change that rounding alone may make."""
-        return 8 * proofs.UNIT * float(np.abs(self._at_work[1][blocks.VALUE]).max())
+        return 8 * UNIT * float(np.abs(self._at_work[1][blocks.VALUE]).max())
 
     @property
     def _at_work(self) -> tuple[Any, NDArray[np.float64]]:

@@ -7,7 +7,8 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from gamedp.kernels import proofs, sound
+from gamedp.kernels import sound
+from gamedp.kernels.rounding import UNIT
 from gamedp.problem import Problem
 from gamedp.solvers.base import FixedPointSolver, Support, reduction_of, support_of_proper
 from gamedp.solvers.brackets import Bracket
@@ -93,7 +94,7 @@ class SoundValueIteration(FixedPointSolver):
                 sweeps, None, f"component {number:,}: {stop - start:,} states, {widths.max():.2e}"
             )
             scale = np.abs(values) if run.relative else 1.0
-            rounding = 8 * proofs.UNIT * (np.abs(values) if run.relative else np.abs(values).max())
+            rounding = 8 * UNIT * (np.abs(values) if run.relative else np.abs(values).max())
             rests = (widths <= rounding).all() or np.array_equal(values, run.values[states])
             is_close = (widths <= allowed * scale).all()
             run.values[states] = values

@@ -12,7 +12,7 @@ import numpy as np
 
 from gamedp.errors import NotSolvedError, UnsupportedProblemError
 from gamedp.kernels.lanes import LANES, Program
-from gamedp.kernels.proofs import UNIT
+from gamedp.kernels.rounding import UNIT
 from gamedp.kernels.stages import bound_rounding_jit
 from gamedp.objectives import TotalReward
 from gamedp.problem import Problem, StagedProblem

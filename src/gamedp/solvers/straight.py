@@ -78,6 +78,7 @@ def _search(problem: Problem, reporter: Reporter) -> Straight | None:
     if model.num_players > 2:
         return None
     no_places = np.empty(0, model.successors.dtype)
+    rewards = _nothing(model.num_choices) if probable else model.rewards
     rows = Rows(
         no_places,
         no_places,
@@ -85,8 +86,8 @@ def _search(problem: Problem, reporter: Reporter) -> Straight | None:
         model.transition_offsets,
         model.successors,
         model.probabilities,
-        _nothing(model.num_choices) if probable else model.rewards,
-        0.0,
+        rewards,
+        rewards,
         (model.players == 0) == (objective.optimum == "max"),
         1.0,
     )

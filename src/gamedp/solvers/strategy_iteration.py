@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.kernels.proofs import UNIT
+from gamedp.kernels.rounding import TINY, UNIT
 from gamedp.progress import Reporter
 from gamedp.reduction.unfolding import rounding_of, widened
 from gamedp.solution import Guarantee, Status, width_of
@@ -264,7 +264,7 @@ class _Search:
         with np.errstate(invalid="ignore"):  # what is infinite both ways is not better for certain
             results = rewards + np.add.reduceat(terms, starts)
         sizes = np.abs(rewards) + np.add.reduceat(np.abs(terms), starts)
-        slack = (np.diff(model.transition_offsets) + 8) * UNIT * sizes
+        slack = (np.diff(model.transition_offsets) + 8) * (UNIT * sizes + TINY)
         return results, np.where(np.isfinite(slack), slack, 0.0)
 
     def _better(self, policy: Integers, answer: _Answer) -> Integers:

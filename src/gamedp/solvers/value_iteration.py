@@ -5,7 +5,8 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from gamedp.kernels import bellman, proofs
+from gamedp.kernels import bellman
+from gamedp.kernels.rounding import UNIT
 from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback
 from gamedp.solution import Solution, Status
@@ -83,7 +84,7 @@ class ValueIteration(FixedPointSolver):
             if run.out_of_time:
                 run.status = Status.TIME_LIMIT
                 break
-            floor = 8 * proofs.UNIT * float(np.abs(run.values).max())
+            floor = 8 * UNIT * float(np.abs(run.values).max())
             if change <= max(threshold, floor):
                 if not proper or run.prove_all() <= 0.5 * tolerance or change <= floor:
                     break

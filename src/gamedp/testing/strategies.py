@@ -5,6 +5,7 @@ Needs hypothesis, which nothing else here does: so this module is imported by it
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
@@ -21,9 +22,14 @@ WEIGHTS = (1, 2, 3, 1e-2, 1e2)
 SCALES = (1.0, 1.0, 1e6, 1e-9)
 SIDES = ((1,), (-1,), (0.5, -0.5))
 
+SIZES = (0.1, 1 / 3, 1.0, 3.0, 1e6, 1e-9, 2.0**53, 1e16, 1e-150, 1e-300, 2.0**-1074)
+"""What hard numbers are multiples of."""
+SPLITS = ((1,) * 3, (1,) * 6, (1,) * 7, (1,) * 36, (1, 2, 7), (1, 1e12), (1, 2.0**40, 2.0**53))
+"""Into which parts hard probabilities divide one, or are equal."""
+
 
 @st.composite
-def models(
+def models(  # noqa: PLR0913 - all that a model may have
     draw: st.DrawFn,
     *,
     max_states: int = 7,
@@ -33,6 +39,7 @@ def models(
     swaps: bool | None = None,
     rewards: bool = True,
     sure: bool = False,
+    hard: bool = False,
 ) -> gamedp.Model:
     """Draw a small model: up to `max_states` states with choices, and one or two terminal ones.
 
@@ -53,6 +60,10 @@ def models(
     sure : bool
         Whether every choice leads to one state for sure; unless `acyclic`, play may then go on for
         ever, whatever `ends` says.
+    hard : bool
+        Whether rounding matters: numbers are huge, tiny, or nearly opposite, probabilities have no
+        finite binary form, many outcomes are equal, and rewards nearly cancel what follows, or the
+        share of the constant sum.
 
     Examples
     --------
@@ -68,7 +79,7 @@ def models(
     acyclic = draw(st.booleans()) if acyclic is None else acyclic
     swapping = num_players == 2 and (draw(st.booleans()) if swaps is None else swaps)
     scale = draw(st.sampled_from(SCALES))
-    numbers = st.floats(-10, 10).map(lambda number: number * scale)
+    numbers = hard_numbers(draw) if hard else st.floats(-10, 10).map(lambda x: x * scale)
     columns = num_players if num_players > 2 else 1
     earned = st.lists(
         st.one_of(st.just(0.0), numbers) if rewards else st.just(0.0),
@@ -90,7 +101,12 @@ def models(
             if ends and not sure:
                 end = draw(st.integers(inner, total - 1))
                 targets = [*(target for target in targets if target != end), end]
-            weights = [draw(st.sampled_from(WEIGHTS)) for _ in targets]
+            if hard and not sure and targets:
+                parts = draw(st.sampled_from(SPLITS))
+                targets = [targets[place % len(targets)] for place in range(len(parts))]
+                weights = list(draw(st.permutations(parts)))
+            else:
+                weights = [draw(st.sampled_from(WEIGHTS)) for _ in targets]
             for target, weight in zip(targets, weights, strict=True):
                 sides = draw(st.sampled_from(SIDES[: 2 if sure else 3])) if swapping else (1,)
                 successors += [target] * len(sides)
@@ -99,6 +115,13 @@ def models(
             offsets.append(len(successors))
         choices.append(len(gains))
     payoffs = [[draw(numbers) for _ in range(columns)] for _ in range(total - inner)]
+    constant_sum = draw(numbers if hard else st.sampled_from([0.0, 1.0])) if swapping else 0.0
+    for choice, gain in enumerate(gains if hard else []):
+        if columns == 1 and draw(st.booleans()):
+            # All that follows, as if it were the last payoff: a reward that takes it back.
+            chances = probabilities[offsets[choice] : offsets[choice + 1]]
+            swapped = -sum(chance for chance in chances if chance < 0)
+            gain[0] = -(constant_sum * swapped + sum(chances) * payoffs[-1][0])
     return gamedp.Model.from_arrays(
         choices + [len(gains)] * (total - inner),
         offsets,
@@ -109,8 +132,18 @@ def models(
         terminals=range(inner, total),
         payoffs=payoffs if columns > 1 else [row[0] for row in payoffs],
         num_players=num_players,
-        constant_sum=draw(st.sampled_from([0.0, 1.0])) if swapping else 0.0,
+        constant_sum=constant_sum,
     )
+
+
+def hard_numbers(draw: st.DrawFn) -> st.SearchStrategy[float]:
+    """Return a strategy for numbers of one size or two, small multiples or next to them."""
+    sizes = draw(st.lists(st.sampled_from(SIZES), min_size=1, max_size=2))
+    towards = st.sampled_from((0.0, -math.inf, math.inf))
+    multiples = st.builds(
+        lambda size, count: size * count, st.sampled_from(sizes), st.integers(-3, 3)
+    )
+    return multiples | st.builds(math.nextafter, multiples, towards)
 
 
 def games(
@@ -122,6 +155,7 @@ def games(
     swaps: bool | None = None,
     rewards: bool = True,
     sure: bool = False,
+    hard: bool = False,
 ) -> st.SearchStrategy[TableGame]:
     """Draw a small game whose rules are tables and compile; parameters as for :func:`models`.
 
@@ -143,4 +177,5 @@ def games(
         swaps=swaps,
         rewards=rewards,
         sure=sure,
+        hard=hard,
     ).map(TableGame.of)

@@ -9,7 +9,6 @@ import numba
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-
 from staged_games import StagedWubbel
 
 import gamedp

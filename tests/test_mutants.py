@@ -165,7 +165,7 @@ def test_what_fails_a_run(capsys):
     keys = [mutant.key for mutant in mutants_of("some.py", SOURCE)]
     nothing = Reviewed(frozenset(), frozenset())
     assert judged_with([KILLED, TIMEOUT, SURVIVED, UNCOVERED], nothing) == 0
-    assert "function = 'worth'" in capsys.readouterr().out
+    assert 'function = "worth"' in capsys.readouterr().out
     assert judged_with([KILLED, SURVIVED, SURVIVED, UNCOVERED], nothing) == 1
     assert "only 1 of 4 were noticed" in capsys.readouterr().out
     reviewed = Reviewed(frozenset(), frozenset({keys[2]}))

@@ -2,6 +2,7 @@
 
 import math
 
+import attrs
 import numba
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import gamedp
 from gamedp.kernels import deflation
 from gamedp.reduction.endless import forced_again_and_again
+from gamedp.solvers import deflation as deflating
 from gamedp.solvers.base import deflatable
 from gamedp.testing import exact_values
 
@@ -194,6 +196,78 @@ def test_limits_leave_bounds_that_hold(options, status):
     assert solution.width > 1e-9
     assert (solution.lower <= truth.upper).all()
     assert (truth.lower <= solution.upper).all()
+
+
+def rewarded_circle(states):
+    """The same circle, in which each step earns 1, to the loss of who must end play."""
+    model = big_circle(states)
+    rewards = np.ones(model.num_choices)
+    return attrs.evolve(model, rewards=rewards), gamedp.TotalReward(until=model.terminals.tolist())
+
+
+def proves_nothing(self, policy, who, tolerance):
+    """Stand for policies that prove no finite bound."""
+    del policy, tolerance
+    maximises = (who == self.run.rows.maximise).all()
+    size = self.run.problem.model.num_states
+    return np.full(size, -math.inf if maximises else math.inf)
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [({"max_sweeps": 3}, "SWEEP_LIMIT"), ({"max_seconds": 1e-9}, "TIME_LIMIT")],
+)
+def test_limits_hold_while_first_bounds_are_looked_for(monkeypatch, options, status):
+    """Sweeps for policies that prove something end there, too, also if none ever does."""
+    model, objective = rewarded_circle(12)
+    monkeypatch.setattr(deflating._Deflating, "_proven_by", proves_nothing)
+    monkeypatch.setattr(deflating._Deflating, "improve_policies", lambda *_: None)
+    with pytest.raises(gamedp.NotSolvedError, match="Raise max_") as caught:
+        gamedp.solve(model, objective, gamedp.IntervalIteration(**options))
+    solution = caught.value.solution
+    assert solution.status.name == status
+    assert solution.statistics.sweeps <= 5
+    assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
+    truth = exact_values(model, objective)
+    for low, value, high in zip(
+        solution.lower.tolist(), truth, solution.upper.tolist(), strict=True
+    ):
+        assert low <= value <= high
+
+
+def test_a_limit_of_time_is_one_for_its_parts(monkeypatch):
+    """Whatever is solved on the way gets what is left of the time."""
+    model, objective = rewarded_circle(12)
+    given_seconds = []
+
+    def recording(solver):
+        def made(**options):
+            given_seconds.append(options["max_seconds"])
+            return solver(**options)
+
+        return made
+
+    for name in ("PolicyIteration", "StrategyIteration"):
+        monkeypatch.setattr(deflating, name, recording(getattr(gamedp, name)))
+    monkeypatch.setattr(deflating, "PATIENCE", 2)
+    solver = gamedp.IntervalIteration(max_seconds=1000.0)
+    solution = gamedp.solve(model, objective, solver, tolerance=1e-9)
+    assert solution.width <= 1e-9
+    assert len(given_seconds) >= 2
+    assert max(given_seconds) < 1000.0
+    assert given_seconds == sorted(given_seconds, reverse=True)
+
+
+def test_no_policies_are_improved_when_time_is_up(monkeypatch):
+    def refuse(**_):
+        raise AssertionError
+
+    monkeypatch.setattr(deflating, "StrategyIteration", refuse)
+    monkeypatch.setattr(deflating._Deflating, "_proven_by", proves_nothing)
+    model, objective = rewarded_circle(12)
+    with pytest.raises(gamedp.NotSolvedError, match="Raise max_seconds") as caught:
+        gamedp.solve(model, objective, gamedp.IntervalIteration(max_seconds=1e-9))
+    assert caught.value.solution.status is gamedp.Status.TIME_LIMIT
 
 
 def test_where_all_can_end_nothing_is_deflated(monkeypatch):

@@ -7,6 +7,7 @@ import sys
 import measure
 from discounted import discounted
 from exploration import exploration
+from families import families
 from graph import graph
 from kniffel import kniffel
 from mancala import mancala
@@ -25,6 +26,7 @@ if __name__ == "__main__":
             kniffel,
             mancala,
             models,
+            families,
             discounted,
             sweep,
             methods,

@@ -305,9 +305,10 @@ def truth_of(instance: Instance, loaded: gamedp.LoadedModel, path: Path) -> tupl
     return (low + high) / 2, f"gamedp, within {(high - low) / 2:.1g}"
 
 
-def of_instance(instance: Instance, path: Path, rounds: int) -> measure.Row:
-    """Return the row of one model, warm."""
+def of_instance(instance: Instance, path: Path, rounds: int, short: int = 0) -> measure.Row:
+    """Return the row of one model, warm; of ten times the rounds below `short` transitions."""
     loaded = prepared(instance, path)
+    rounds *= 10 if loaded.model.num_transitions < short else 1
     truth, source = truth_of(instance, loaded, path)
     found = solved(instance, loaded)
     theirs, value = None, None

@@ -32,6 +32,8 @@ EXPECTED = {
     "mancala": (9, 4 + SPIEL, SPIEL),
     # A row for each model, warm and cold, and two means; without Storm, those of our own models.
     "models": (12, 10, 10) if STORM else (2, 0, 0),
+    # A row for each instance, and means by classes of size and of all.
+    "families": (9, 6, 6) if STORM else (2, 0, 0),
     "discounted": (max(1, SOLVERS), SOLVERS, SOLVERS),
     "sweep": (6, 4, 2),
     "methods": (60, 60, 60),

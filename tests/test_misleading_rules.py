@@ -1,6 +1,7 @@
 """Rules that mislead: refused in words that name the place, before a wrong number comes out."""
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 import attrs
@@ -133,6 +134,17 @@ def test_a_player_that_numba_would_round_is_refused():
     words = r"player\(\) returns values of type float64|player\(Spot\(left=5\)\) is 0.0"
     with pytest.raises((gamedp.InvalidModelError, gamedp.CompilationError), match=words):
         gamedp.compile(late, compile="always")
+
+
+@pytest.mark.parametrize("searcher", SEARCHERS, ids=lambda searcher: type(searcher).__name__)
+@pytest.mark.parametrize("payoff", [Fraction(1, 3), 2**53 + 1, Fraction(1, 2), 2**53], ids=str)
+def test_searchers_refuse_payoffs_that_they_would_round(searcher, payoff):
+    game = odd(payoff=lambda self, state, player: payoff)
+    if Fraction(float(payoff)) == payoff:
+        assert searcher.search(game, compile="never").value == payoff
+    else:
+        with pytest.raises(gamedp.InvalidModelError, match="which no 64-bit number is equal to"):
+            searcher.search(game, compile="never")
 
 
 class Loose:  # noqa: PLW1641 - the very mistake that is tested
@@ -342,6 +354,10 @@ def test_long_texts_are_cut():
     assert "(0, 1, 2, 3" in str(caught.value)
     assert "4998, 4999)" in str(caught.value)
     assert len(str(caught.value)) < 600
+    for state in (tuple(range(5000)), "x" * 5000):
+        with pytest.raises(gamedp.UnknownStateError) as unknown:
+            gamedp.compile(Countdown(), compile="never").index(state)
+        assert len(str(unknown.value)) < 600
 
 
 @pytest.mark.parametrize("left", [2**63, -(2**70)])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, UnknownStateError
+from gamedp.errors import InvalidModelError, UnknownStateError, shown
 from gamedp.game import Rules
 
 if TYPE_CHECKING:
@@ -278,7 +278,8 @@ class Model:
             number = operator.index(state) if is_number else -1  # type: ignore[arg-type]
             if not 0 <= number < self.num_states:
                 message = (
-                    f"there is no state {state!r}; the model has no game, and its states are the "
+                    f"there is no state {shown(state)}; the model has no game, and its states are "
+                    "the "
                     f"numbers 0 to {self.num_states - 1}."
                 )
                 raise UnknownStateError(message)
@@ -438,7 +439,7 @@ def describe_choice(model: Model, choice: int) -> str:
     label = int(model.action_labels[choice])
     if model.rules is None:
         return f"choice {choice} (action {label}) of state {state}"
-    return f"action {label} in {model.state(state)!r}"
+    return f"action {label} in {shown(model.state(state))}"
 
 
 def check_finite(model: Model) -> None:
@@ -453,7 +454,7 @@ def check_finite(model: Model) -> None:
         place = (
             describe_choice(model, int(bad[0]))
             if name == "reward"
-            else f"terminal state {model.state(int(model.terminals[bad[0]]))!r}"
+            else f"terminal state {shown(model.state(int(model.terminals[bad[0]])))}"
         )
         message = f"the {name} of {place} is {array[bad[0]]}; it must be a finite number."
         raise InvalidModelError(message)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gamedp.errors import DamagedFileError, UnknownNameError, UnsupportedProblemError
+from gamedp.errors import DamagedFileError, UnknownNameError, UnsupportedProblemError, shown
 from gamedp.files import write_whole
 from gamedp.game import Rules
 from gamedp.plain import Known, decode, decode_object, encode, encode_object, near
@@ -137,7 +137,7 @@ def _again(rules: Rules, entry: dict[str, Any], known: Known) -> GameRecord:
     for action, outcome in zip(entry["actions"], entry["outcomes"], strict=True):
         state = line.states[-1]
         if line.is_over or action not in line.choices():
-            message = f"{action!r} is no action in {state!r}"
+            message = f"{action!r} is no action in {shown(state)}"
             raise ValueError(message)
         line.take(action, functools.partial(_possible, outcome))
     record = line.record()

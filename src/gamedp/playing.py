@@ -14,6 +14,7 @@ from gamedp.errors import (
     InvalidModelError,
     InvalidParameterError,
     UnsupportedProblemError,
+    shown,
 )
 from gamedp.game import Rules
 from gamedp.plain import encode_object
@@ -334,7 +335,9 @@ def seated(rules: Rules, player: Any, compile: Compile) -> Seat:
     def choose(state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:
         action = player(state, rng)
         if action not in actions:
-            message = f"{player!r} takes {action!r} in {state!r}; the actions are {list(actions)}."
+            message = (
+                f"{player!r} takes {action!r} in {shown(state)}; the actions are {list(actions)}."
+            )
             raise InvalidParameterError(message)
         return int(action)
 
@@ -357,7 +360,7 @@ def _by_solution(rules: Rules, solution: Solution) -> Seat:
     def choose(state: Any, _actions: Sequence[int], _rng: np.random.Generator) -> int:
         action = solution.best_action(state)
         if action is None:
-            message = f"the solution takes {state!r} for an end of the game, unlike the rules."
+            message = f"the solution takes {shown(state)} for an end of the game, unlike the rules."
             raise InvalidModelError(message)
         return action
 
@@ -375,7 +378,8 @@ def _by_search(rules: Rules, searcher: Any, compile: Compile) -> Seat:
         best = searcher.search(rules.game, state, **options).best_actions
         if not best:
             message = (
-                f"{searcher!r} found no best action in {state!r} before its limit; give it more "
+                f"{searcher!r} found no best action in {shown(state)} before its limit; give it "
+                "more "
                 "time, or less depth."
             )
             raise InvalidParameterError(message)

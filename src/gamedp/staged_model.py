@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, UnknownStateError
+from gamedp.errors import InvalidModelError, UnknownStateError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -224,7 +224,7 @@ class StagedModel:
         self.code(context)
         representative, swapped = self.rules.canonical(context)
         if not self.rules.call("is_state", representative):
-            message = f"{context!r} is not a context of this game: is_state() denies it."
+            message = f"{shown(context)} is not a context of this game: is_state() denies it."
             raise UnknownStateError(message)
         return self.code(representative), swapped
 
@@ -250,6 +250,6 @@ class StagedModel:
                     strict=True,
                 )
             )
-            message = f"{context!r} is outside the box of contexts: {ranges}."
+            message = f"{shown(context)} is outside the box of contexts: {ranges}."
             raise UnknownStateError(message)
         return int(self.codec.pack(np.array([fields], np.int64))[0, 0])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, UnknownStateError
+from gamedp.errors import InvalidModelError, UnknownStateError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -85,16 +85,23 @@ class Layout:
             try:
                 fields.append(operator.index(bool(part) if isinstance(part, np.bool_) else part))
             except TypeError:
-                message = f"{part!r} in {state!r} is not an integer, as it is in other states."
+                message = (
+                    f"{shown(part)} in {shown(state)} is not an integer, as it is in other states."
+                )
                 raise InvalidModelError(message) from None
             if self.kind is bool and fields[-1] not in {0, 1}:
-                message = f"{part!r} in {state!r} is not a truth value, as it is in other states."
+                message = (
+                    f"{shown(part)} in {shown(state)} is not a truth value, as it is in other "
+                    "states."
+                )
                 raise InvalidModelError(message)
             return
         if not isinstance(part, self.kind) or len(part) != len(self.parts):
             wanted = f"a {self.kind.__name__} of {len(self.parts)} items"
-            place = "" if part is state else f" in {state!r}"
-            message = f"{part!r}{place} does not fit the states of this game: {wanted} is expected."
+            place = "" if part is state else f" in {shown(state)}"
+            message = (
+                f"{shown(part)}{place} does not fit the states of this game: {wanted} is expected."
+            )
             raise InvalidModelError(message)
         for item, layout in zip(part, self.parts, strict=True):
             layout._flatten_into(item, fields, state)  # noqa: SLF001 - of this very class
@@ -259,7 +266,8 @@ class PackedTable:
         names = list(self.layout.names())
         ranges = ", ".join(f"{name!r}: (first, last)" for name in names[:3])
         message = (
-            f"{state!r} is not a state of this model: it cannot be reached from the start. For a "
+            f"{shown(state)} is not a state of this model: it cannot be reached from the start. "
+            "For a "
             "table of all states, reached or not, give the ranges of the fields as box={"
             f"{ranges}{', ...' if len(names) > 3 else ''}}} to gamedp.solve or gamedp.compile."
         )
@@ -302,5 +310,5 @@ class ObjectTable:
         try:
             return self.indices[state]
         except KeyError:
-            message = f"{state!r} is not a state of this model."
+            message = f"{shown(state)} is not a state of this model."
             raise UnknownStateError(message) from None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from gamedp.compiler.expand import expand
-from gamedp.errors import InvalidModelError
+from gamedp.errors import InvalidModelError, shown
 from gamedp.model import SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -80,7 +80,9 @@ def counterparts(rules: Rules, state: Any, representative: Any, swapped: bool) -
     """
     one, other = expand(rules, state), expand(rules, representative)
     swap = "with the players swapped" if swapped else "as it is"
-    words = f"canonical({state!r}) is {representative!r}, {swap}, but they are not symmetric:"
+    words = (
+        f"canonical({shown(state)}) is {shown(representative)}, {swap}, but they are not symmetric:"
+    )
     hint = "Mend canonical(); gamedp.testing.check_game checks it."
     if (one.payoffs is None) != (other.payoffs is None):
         over = state if other.payoffs is None else representative

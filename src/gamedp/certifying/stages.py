@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.certificate.staged import OVER, Sheaf, StagedCertificate, Stages, verify_staged
-from gamedp.errors import CertificateError, UnsupportedProblemError
+from gamedp.errors import CertificateError, UnsupportedProblemError, shown
 from gamedp.guarantees import Guarantee
 from gamedp.objectives import TotalReward
 
@@ -149,7 +149,8 @@ class _Certifying:
             apart *= 2
         message = (
             f"the bounds of {type(self.solution.solver).__name__} cannot be certified in "
-            f"{self.solution.model.state(int(codes[0]))!r}, nor where its rank is the same. Solve "
+            f"{shown(self.solution.model.state(int(codes[0])))}, nor where its rank is the same. "
+            "Solve "
             "with a larger tolerance."
         )
         raise CertificateError(message)
@@ -205,6 +206,6 @@ class _Certifying:
                 return
         message = (
             f"no weights show that play leaves the rank of "
-            f"{self.solution.model.state(int(rank.codes[0]))!r}."
+            f"{shown(self.solution.model.state(int(rank.codes[0])))}."
         )
         raise CertificateError(message)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import UnsupportedProblemError
+from gamedp.errors import UnsupportedProblemError, shown
 from gamedp.objectives import TotalReward
 from gamedp.structure import Structure
 
@@ -57,7 +57,7 @@ def refuse_swings(solution: Solution) -> None:
                 state = model.state(int((parts == part).argmax()))
                 message = (
                     "there is no certificate for totals where one player may go round for ever, "
-                    f"and earn and lose in turn, as around state {state!r}: no rule of a "
+                    f"and earn and lose in turn, as around state {shown(state)}: no rule of a "
                     "certificate tells what that may come to. The bounds hold all the same; if "
                     "play has to end, totals with `until` have a certificate."
                 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError
+from gamedp.errors import InvalidModelError, shown
 from gamedp.states import PackedTable
 
 if TYPE_CHECKING:
@@ -73,20 +73,20 @@ class Judge:
         except InvalidModelError:
             raise
         except Exception as error:
-            error.add_note(f"gamedp: raised by the rules in {context!r}")
+            error.add_note(f"gamedp: raised by the rules in {shown(context)}")
             raise
 
     def _check(self, context: Any) -> None:
         rules = self.rules
-        representative, swapped = self._settled(context, f"canonical({context!r})")
+        representative, swapped = self._settled(context, f"canonical({shown(context)})")
         if swapped and rules.num_players != 2:
-            message = f"canonical({context!r}) swaps the players, which takes two."
+            message = f"canonical({shown(context)}) swaps the players, which takes two."
             raise InvalidModelError(message)
         if rules.call("is_terminal", representative):
             payoff = rules.call("payoff", representative, 0)
             if not abs(payoff) < np.inf:
                 message = (
-                    f"payoff({representative!r}, 0) is {payoff!r}; it must be a finite number."
+                    f"payoff({shown(representative)}, 0) is {payoff!r}; it must be a finite number."
                 )
                 raise InvalidModelError(message)
             return
@@ -96,21 +96,25 @@ class Judge:
             if not rules.call("allows", representative, end):
                 continue
             some = True
-            place = f"following({representative!r}, {end!r})"
+            place = f"following({shown(representative)}, {shown(end)})"
             following, _ = self._settled(rules.call("following", representative, end), place)
             if rules.call("rank", following) > rank:
                 message = (
-                    f"{place} is {following!r} of rank {rules.call('rank', following)}, from rank "
+                    f"{place} is {shown(following)} of rank {rules.call('rank', following)}, from "
+                    "rank "
                     f"{rank}; a rank must never rise."
                 )
                 raise InvalidModelError(message)
             reward = rules.call("reward", representative, end, 0)
             if not abs(reward) < np.inf:
-                message = f"reward({representative!r}, {end!r}, 0) is {reward!r}, not finite."
+                message = (
+                    f"reward({shown(representative)}, {shown(end)}, 0) is {reward!r}, not finite."
+                )
                 raise InvalidModelError(message)
         if not some or not self._can_end(representative):
             message = (
-                f"in {representative!r} the stage cannot be played to an end that allows() accepts."
+                f"in {shown(representative)} the stage cannot be played to an end that allows() "
+                "accepts."
                 " Let is_terminal() say that the game is over, is_state() that there is no such "
                 "context, or allow more ends."
             )
@@ -122,16 +126,16 @@ class Judge:
         fields = self.layout.flatten(representative)
         if not self.codec.contains(fields):
             message = (
-                f"{place} leads to {representative!r}, which is outside the box of contexts, "
+                f"{place} leads to {shown(representative)}, which is outside the box of contexts, "
                 f"{self.rules.game.contexts()!r}."
             )
             raise InvalidModelError(message)
         if not self.rules.call("is_state", representative):
-            message = f"{place} leads to {representative!r}, which is_state() denies."
+            message = f"{place} leads to {shown(representative)}, which is_state() denies."
             raise InvalidModelError(message)
         again = self.rules.canonical(representative)
         if again != (representative, False):
-            message = f"canonical({representative!r}) is {again!r}; it must represent itself."
+            message = f"canonical({shown(representative)}) is {again!r}; it must represent itself."
             raise InvalidModelError(message)
         return representative, swapped
 

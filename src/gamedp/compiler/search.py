@@ -7,6 +7,8 @@ import functools
 import math
 import types as python_types
 from contextvars import ContextVar
+from fractions import Fraction
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -326,7 +328,7 @@ def _asked(rules: Rules, name: str) -> Callable[..., Any]:
             answer = function(game, *plain)
             if isinstance(answer, python_types.GeneratorType):
                 answer = list(answer)
-            if name in NUMBERS:
+            if name in NUMBERS and type(answer) is not float:
                 _check_number(rules, answer, name, plain)
             elif name == "outcomes":
                 for pair in answer:
@@ -338,14 +340,24 @@ def _asked(rules: Rules, name: str) -> Callable[..., Any]:
 
 
 def _check_number(rules: Rules, answer: Any, name: str, arguments: list[Any]) -> None:
-    """Refuse an answer that is no number, as exploration words it where that asks, too."""
+    """Refuse an answer that is no number, as exploration words it where that asks, too.
+
+    And one that no double is equal to: the bounds that a search proves are about what it is given.
+    """
     try:
-        as_real(answer)
+        number = as_real(answer)
     except (TypeError, ValueError, OverflowError):
         expand(rules, arguments[0])
         words = ", ".join(map(shown, arguments))
         message = f"{name}({words}) is {shown(answer)}; it must be one number."
         raise InvalidModelError(message) from None
+    if name != "heuristic" and isinstance(answer, Rational) and Fraction(answer) != number:
+        words = ", ".join(map(shown, arguments))
+        message = (
+            f"{name}({words}) is {shown(answer)}, which no 64-bit number is equal to; a search "
+            "proves bounds in these. Return float(...), or solve the whole game with gamedp.solve."
+        )
+        raise InvalidModelError(message)
 
 
 def _uncompiled(loop: Callable[..., int]) -> Callable[..., int]:

@@ -10,7 +10,7 @@ import numpy as np
 from gamedp.compiler.build import compile_game, fall_back, first_reason
 from gamedp.compiler.judge import Judge
 from gamedp.compiler.sweepers import CompiledSweeper, PlainSweeper
-from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError
+from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.kernels.lanes import Program
 from gamedp.staged_game import StagedRules
 from gamedp.staged_model import StagedModel
@@ -164,7 +164,8 @@ def _spot_check(judge: Judge, plain: PlainSweeper, compiled: CompiledSweeper, ex
             judge.stage.state(int(judge.stage.terminals[place])),
         )
         message = (
-            f"compiled rules and plain Python disagree on what {end!r} is worth in {context!r}. "
+            f"compiled rules and plain Python disagree on what {shown(end)} is worth in "
+            f"{shown(context)}. "
             "They may depend on integers beyond 64 bits or on something outside the game's own "
             "fields; compile='never' runs them as plain Python."
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import attrs
 
 from gamedp.compiler.expand import expand
-from gamedp.errors import InvalidModelError, UnsupportedProblemError
+from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.game import Rules, method
 from gamedp.guarantees import check_arithmetic
 from gamedp.kernels.rounding import rounds
@@ -159,7 +159,8 @@ class Sums:
 def refuse_chance(state: Any, action: int, searcher: str) -> NoReturn:
     """Raise the error of a searcher that meets dice."""
     message = (
-        f"{searcher} is for games without chance; action {action} in {state!r} has more than one "
+        f"{searcher} is for games without chance; action {action} in {shown(state)} has more than "
+        "one "
         "outcome. Use Expectiminimax, or gamedp.solve."
     )
     raise UnsupportedProblemError(message)
@@ -258,7 +259,7 @@ def checked_range(rules: Rules, state: Any, player: int) -> tuple[float, float]:
     low, high = map(float, method(rules.game, "value_range")(rules.game, state, player))
     if not low <= high or low == math.inf or high == -math.inf:
         message = (
-            f"value_range({state!r}, {player}) is ({low!r}, {high!r}), which holds no number; "
+            f"value_range({shown(state)}, {player}) is ({low!r}, {high!r}), which holds no number; "
             "the first must not be greater than the second."
         )
         raise InvalidModelError(message)
@@ -275,7 +276,9 @@ def check_estimate(rules: Rules, state: Any, player: int) -> None:
     """
     estimate = method(rules.game, "heuristic")(rules.game, state, player)
     if not math.isfinite(estimate):
-        message = f"heuristic({state!r}, {player}) is {estimate!r}; it must be one finite number."
+        message = (
+            f"heuristic({shown(state)}, {player}) is {estimate!r}; it must be one finite number."
+        )
         raise InvalidModelError(message)
 
 

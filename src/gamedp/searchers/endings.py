@@ -19,6 +19,7 @@ from gamedp.errors import (
     LimitExceededError,
     NotSolvedError,
     UnsupportedProblemError,
+    shown,
 )
 from gamedp.game import Rules, method
 from gamedp.searchers.endings_builder import METHODS, Builder, Home
@@ -291,7 +292,7 @@ class EndgameTables:
         material = int(self.game.material(state))
         if material > self.material:
             message = (
-                f"{state!r} has material {material}; the tables go to {self.material}. "
+                f"{shown(state)} has material {material}; the tables go to {self.material}. "
                 "Build larger ones, or search."
             )
             raise UnsupportedProblemError(message)
@@ -346,7 +347,7 @@ class EndgameTables:
         for each in (state, *after):
             if not self.game.is_terminal(each) and self.game.material(each) <= self.material:
                 numbered(self.game, each, self.sizes)
-        disagree(f"at the endgame tables, after {state!r}", None)
+        disagree(f"at the endgame tables, after {shown(state)}", None)
 
     def stratum(self, material: int) -> NDArray[np.int8]:
         """Return the values of the positions with just so much material, by their numbers.

@@ -11,7 +11,7 @@ from gamedp.compiler.compiled import disagree
 from gamedp.compiler.expand import expand
 from gamedp.compiler.overflow import refuse_overflow
 from gamedp.compiler.search import SearchRules, search_rules
-from gamedp.errors import DamagedFileError, InvalidModelError, UnsupportedProblemError
+from gamedp.errors import DamagedFileError, InvalidModelError, UnsupportedProblemError, shown
 from gamedp.plain import encode_object
 from gamedp.searchers.base import OutOfTime, Watch, refuse_chance
 from gamedp.searchers.endings_check import numbered
@@ -180,7 +180,8 @@ class Builder:
             refuse_chance(state, action, "EndgameTables")
         if status == loop.LOOPS:
             message = (
-                f"{state!r} can come again without losing material; endgame tables are for games "
+                f"{shown(state)} can come again without losing material; endgame tables are for "
+                "games "
                 "in which no position comes again. Use Retrograde."
             )
             raise UnsupportedProblemError(message)
@@ -189,7 +190,8 @@ class Builder:
         if status == loop.TOO_LARGE:
             expand(rules, state)
             message = (
-                f"the value of {state!r} is no whole number between -{loop.MOST} and {loop.MOST}, "
+                f"the value of {shown(state)} is no whole number between -{loop.MOST} and "
+                f"{loop.MOST}, "
                 "which is what endgame tables hold."
             )
             raise UnsupportedProblemError(message)
@@ -205,7 +207,8 @@ class Builder:
             material = rules.game.material(after)
             if not 0 <= material <= stratum:
                 message = (
-                    f"action {action} in {state!r}, of material {stratum}, leads to {after!r}, of "
+                    f"action {action} in {shown(state)}, of material {stratum}, leads to "
+                    f"{shown(after)}, of "
                     f"material {material}; material() must never rise, nor fall below 0."
                 )
                 raise InvalidModelError(message)
@@ -223,7 +226,8 @@ class Builder:
                 found = game.material(state), game.ending_index(state)
                 if found != (stratum, index):
                     message = (
-                        f"{words} is {state!r}, which has material {found[0]} and ending_index "
+                        f"{words} is {shown(state)}, which has material {found[0]} and "
+                        "ending_index "
                         f"{found[1]}; it should have material {stratum} and ending_index {index}."
                     )
                     raise InvalidModelError(message)
@@ -232,7 +236,7 @@ class Builder:
                 player, settled = self._rules.rules.player(state), game.settled(state, 0)
                 if player != 0 or settled != 0:
                     message = (
-                        f"{words} is {state!r}, in which player {player} is to move and "
+                        f"{words} is {shown(state)}, in which player {player} is to move and "
                         f"{settled!r} is settled for player 0; player 0 should move, and nothing "
                         "be settled."
                     )
@@ -252,4 +256,4 @@ class Builder:
                     numbered(rules.game, successor, self._tables.sizes)
                     for player in range(2):
                         rules.game.settled(successor, player)
-        disagree(f"in {state!r}", error)
+        disagree(f"in {shown(state)}", error)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.compiler.expand import expand
-from gamedp.errors import InvalidModelError, InvalidParameterError
+from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.game import Rules
 from gamedp.searchers.base import refuse_chance
 
@@ -34,13 +34,15 @@ def numbered(game: Any, state: Any, sizes: NDArray[np.int64]) -> int:
     material = int(game.material(state))
     if not 0 <= material < len(sizes):
         message = (
-            f"{state!r} has material {material}; the tables have strata for 0 to {len(sizes) - 1}."
+            f"{shown(state)} has material {material}; the tables have strata for 0 to "
+            f"{len(sizes) - 1}."
         )
         raise InvalidModelError(message)
     index, size = int(game.ending_index(state)), int(sizes[material])
     if not 0 <= index < size:
         message = (
-            f"ending_index({state!r}) is {index}; by num_endings({material}) there are numbers "
+            f"ending_index({shown(state)}) is {index}; by num_endings({material}) there are "
+            "numbers "
             f"from 0 to {size - 1}."
         )
         raise InvalidModelError(message)
@@ -81,7 +83,8 @@ class _Check:
         found = int(self._game.material(state)), int(self._game.ending_index(state))
         if found != (material, index):
             message = (
-                f"ending_state({material}, {index}) is {state!r}, which has material {found[0]} "
+                f"ending_state({material}, {index}) is {shown(state)}, which has material "
+                f"{found[0]} "
                 f"and ending_index {found[1]}."
             )
             raise InvalidModelError(message)
@@ -91,7 +94,8 @@ class _Check:
             value = int(self._tables.stratum(material)[index])
             if payoff != value:
                 message = (
-                    f"the endgame tables contradict the rules: {state!r} is worth {value} by the "
+                    f"the endgame tables contradict the rules: {shown(state)} is worth {value} by "
+                    "the "
                     f"tables, but the payoff there is {payoff:g}."
                 )
                 raise InvalidModelError(message)
@@ -146,7 +150,7 @@ class _Check:
             least, most = max(least, reward + worth[0]), max(most, reward + worth[1])
         if most < low or least > high:
             message = (
-                f"the endgame tables contradict the rules: {state!r} is worth "
+                f"the endgame tables contradict the rules: {shown(state)} is worth "
                 f"{_words(low, high)} to the mover by the tables, and {_words(least, most)} by "
                 "what its actions lead to. Either material, settled, ending_index and ending_state "
                 "do not fit together, or the tables are of other rules."

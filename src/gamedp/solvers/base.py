@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 import attrs
 import numpy as np
 
-from gamedp.errors import NotSolvedError, UnsupportedProblemError
+from gamedp.errors import NotSolvedError, UnsupportedProblemError, shown
 from gamedp.objectives import AverageReward, FiniteHorizon, has_target
 from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback
@@ -113,7 +113,8 @@ def reduction_of(problem: Problem) -> Reduction | str | None:
         state = reduction.original.model.state(reduction.contested)
         return (
             "does no two opponents of whom each can keep play from ending, as around state "
-            f"{state!r}; StrategyIteration, IntervalIteration and TopologicalValueIteration do."
+            f"{shown(state)}; StrategyIteration, IntervalIteration and TopologicalValueIteration "
+            "do."
         )
     return reduction
 

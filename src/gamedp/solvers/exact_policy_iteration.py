@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, UnsupportedProblemError
+from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.objectives import AverageReward, FiniteHorizon
 from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Status, width_of
@@ -190,7 +190,7 @@ def _enclosed(problem: Problem, exact: tuple[Fraction | float, ...]) -> Any:
             rows.append(enclosed(number))
         except OverflowError:
             message = (
-                f"the value of {problem.model.state(state)!r} is beyond the range of 64-bit "
+                f"the value of {shown(problem.model.state(state))} is beyond the range of 64-bit "
                 "floating point."
             )
             raise InvalidModelError(message) from None

@@ -11,6 +11,7 @@ from gamedp.errors import (
     LimitExceededError,
     NotSolvedError,
     UnsupportedProblemError,
+    shown,
 )
 from gamedp.kernels import quotients
 from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Reachability
@@ -145,7 +146,7 @@ def check_range(
         finite |= ~np.isnan(known)
     if not finite.all():
         state = model.state(int(np.argwhere(~finite)[0, 0]))
-        message = f"the value of {state!r} is beyond the range of 64-bit floating point."
+        message = f"the value of {shown(state)} is beyond the range of 64-bit floating point."
         raise InvalidModelError(message)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError
+from gamedp.errors import InvalidModelError, shown
 from gamedp.game import method
 from gamedp.model import describe_choice
 
@@ -186,7 +186,7 @@ class _Asker:
             if index in payoffs:
                 payoff = game.payoff(state, 0)
                 if isinstance(payoff, numbers.Rational):
-                    self._check(payoff, payoffs[index], f"the payoff of {state!r}")
+                    self._check(payoff, payoffs[index], f"the payoff of {shown(state)}")
                     payoffs[index] = rational(payoff)
             for choice in range(choices[index], choices[index + 1]):
                 action = int(model.action_labels[choice])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from gamedp.compiler import compile_staged
-from gamedp.errors import DamagedFileError, InvalidParameterError
+from gamedp.errors import DamagedFileError, InvalidParameterError, shown
 from gamedp.staged_game import StagedRules
 from gamedp.staged_model import StagedModel
 from gamedp.staged_solution import StagedSolution
@@ -152,7 +152,7 @@ def _spot_check(folder: Path, solution: StagedSolution) -> None:
         else:
             least, most = solution.inside(context).bounds()
         if not (least <= high and low <= most):
-            how = f"{context!r} is worth {least!r} to {most!r}, and was {low!r} to {high!r}"
+            how = f"{shown(context)} is worth {least!r} to {most!r}, and was {low!r} to {high!r}"
             raise DamagedFileError(changed(folder, solution.model.rules.game, how))
 
 

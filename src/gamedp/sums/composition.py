@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.game import Rules, with_item
 
 __all__ = ["Sum", "SumPosition"]
@@ -135,7 +135,7 @@ class Sum:
             if not rules.game.payoff(part, mover) < rules.game.payoff(part, 1 - mover):
                 message = (
                     f"a sum is of games in which whoever cannot move has lost; {rules.game!r} ends "
-                    f"in {part!r}, where that is not so."
+                    f"in {shown(part)}, where that is not so."
                 )
                 raise UnsupportedProblemError(message)
         return -1.0 if player == position.player else 1.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model import Model, check_finite, describe_choice
 from gamedp.sums.composition import Sum, SumPosition
 
@@ -185,7 +185,7 @@ class SumValues:
 
     def _values_at(self, position: Any) -> list[int]:
         if not isinstance(position, SumPosition) or len(position.parts) != len(self.parts):
-            message = f"{position!r} is no gamedp.SumPosition of {len(self.parts)} parts."
+            message = f"{shown(position)} is no gamedp.SumPosition of {len(self.parts)} parts."
             raise InvalidParameterError(message)
         return [part.value(state) for part, state in zip(self.parts, position.parts, strict=True)]
 
@@ -328,7 +328,7 @@ def _check_normal_play(model: Model) -> None:
         reason = f"{describe_choice(model, int((model.rewards != 0).argmax()))} earns something"
     elif not model.structure.is_acyclic:
         state = model.state(model.structure.cycle()[0])
-        reason = f"{state!r} can be reached from itself"
+        reason = f"{shown(state)} can be reached from itself"
     if reason:
         message = f"{CLAIM}; here {reason}."
         raise UnsupportedProblemError(message)
@@ -370,7 +370,7 @@ def _check_lone_end(model: Model) -> None:
         mover = model.rules.player(state)
         if not game.payoff(state, mover) < game.payoff(state, 1 - mover):
             message = (
-                f"{CLAIM}; here the player who cannot move in {state!r} does not lose (misère "
+                f"{CLAIM}; here the player who cannot move in {shown(state)} does not lose (misère "
                 f"play?). {MISERE}."
             )
             raise UnsupportedProblemError(message)
@@ -387,7 +387,7 @@ def _check_impartial(model: Model) -> None:
         other = state._replace(player=1 - state.player)
         if _moves(game, state) != _moves(game, other):
             message = (
-                f"{CLAIM}; and both have the same moves. In {state!r} they are not those of "
+                f"{CLAIM}; and both have the same moves. In {shown(state)} they are not those of "
                 f"{other!r}, so the game is partisan: solve it with gamedp.solve."
             )
             raise UnsupportedProblemError(message)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, UnknownStateError
+from gamedp.errors import InvalidModelError, UnknownStateError, shown
 from gamedp.solution import Guarantee
 from gamedp.staged_solution import StagedSolution
 from gamedp.totals.result import UNIT, Distribution
@@ -124,7 +124,7 @@ def end_probabilities(
     if swapped:  # as the stage's players see it
         onward = attrs.evolve(onward, swaps=~onward.swaps, rewards=-onward.rewards)
     if onward.payoffs[0] == onward.payoffs[0]:
-        message = f"the game is over in {context!r}: there is nothing to play inside."
+        message = f"the game is over in {shown(context)}: there is nothing to play inside."
         raise UnknownStateError(message)
     chances = walker.chances(codes, onward)[0]
     result: dict[Any, float] = {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.errors import UnsupportedProblemError
+from gamedp.errors import UnsupportedProblemError, shown
 from gamedp.totals.result import UNIT
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Unfolded:
         fractions = np.flatnonzero(stage.rewards != np.rint(stage.rewards))
         if len(fractions):
             state = int(np.searchsorted(stage.choice_offsets, fractions[0], side="right")) - 1
-            where = f"a reward on the way, in {stage.state(state)!r},"
+            where = f"a reward on the way, in {shown(stage.state(state))},"
             raise UnsupportedProblemError(not_whole(where, float(stage.rewards[fractions[0]])))
         program = program_of(stage, optimum=optimum, keeps_all=True)
         counts = np.diff(stage.choice_offsets)

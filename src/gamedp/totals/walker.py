@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError
+from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.staged_game import StagedRules
 from gamedp.staged_model import StagedModel
 from gamedp.staged_solution import StagedSolution
@@ -160,7 +160,7 @@ class Walker:
         if not same.all():
             context = self.model.state(int(codes[np.flatnonzero(~same)[0]]))
             message = (
-                f"from {context!r}, {self.counted.rules.game!r} does not lead to where "
+                f"from {shown(context)}, {self.counted.rules.game!r} does not lead to where "
                 f"{self.model.rules.game!r} does; counting= takes a game that differs in its "
                 "rewards and payoffs alone."
             )
@@ -184,10 +184,10 @@ class Walker:
             code, end = place(int(bad[0]))
             where = "constant_sum"
             if code is not None:
-                where = f"the payoff in {self.model.state(int(code))!r}"
+                where = f"the payoff in {shown(self.model.state(int(code)))}"
             if end is not None:
                 state = self.model.stage.state(int(self.model.stage.terminals[end]))
-                where = f"the reward for {state!r} in {self.model.state(int(code))!r}"
+                where = f"the reward for {shown(state)} in {shown(self.model.state(int(code)))}"
             raise UnsupportedProblemError(not_whole(where, float(numbers[bad[0]])))
         return whole.astype(np.int64)
 
@@ -208,7 +208,8 @@ class Walker:
         bad = trace_jit(unfolded.program, unfolded.nodes, worths, chances)
         if bad >= 0:
             message = (
-                f"the solution knows no values after {self.model.state(int(codes[bad]))!r}; it was "
+                f"the solution knows no values after {shown(self.model.state(int(codes[bad])))}; "
+                "it was "
                 "stopped before it got there."
             )
             raise UnsupportedProblemError(message)
@@ -243,7 +244,8 @@ class Walker:
         if len(forbidden):
             end = int(stage.terminals[self.unfolded.end_of_node[forbidden[0]]])
             message = (
-                f"the policy leads to {stage.state(end)!r} in {context!r}, which is not allowed."
+                f"the policy leads to {shown(stage.state(end))} in {shown(context)}, which is not "
+                "allowed."
             )
             raise InvalidModelError(message)
 
@@ -257,7 +259,8 @@ class Walker:
         number = operator.index(action) if isinstance(action, SupportsIndex) else None
         if number not in known:
             message = (
-                f"the policy takes {action!r} in {state!r} of {context!r}; the actions there are "
+                f"the policy takes {action!r} in {shown(state)} of {shown(context)}; the actions "
+                "there are "
                 f"{', '.join(map(str, known))}."
             )
             raise InvalidModelError(message)

@@ -22,6 +22,15 @@ def test_it_introduces_itself():
     assert "<th>guarantee</th><td>the true value lies between the bounds</td>" in table
 
 
+def test_the_principal_variation_counts_the_steps_of_a_horizon():
+    """To stay pays 1, to leave 5 and then nothing: so stay twice, and leave with the last step."""
+    model = gamedp.Model.from_arrays([0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], rewards=[1.0, 5.0],
+                                     terminals=[1])  # fmt: skip
+    solution = gamedp.solve(model, gamedp.FiniteHorizon(3))
+    assert solution.value() == 7.0
+    assert solution.principal_variation() == [0, 0, 0, 1]
+
+
 def test_the_principal_variation_follows_the_best_actions():
     line = matches().principal_variation()
     assert line[0] == MatchesState(0, 6)

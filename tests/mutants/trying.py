@@ -21,7 +21,7 @@ __all__ = ["KILLED", "SURVIVED", "TIMEOUT", "UNCOVERED", "Tried", "tried", "what
 
 KILLED, TIMEOUT, SURVIVED, UNCOVERED = "killed", "timeout", "survived", "uncovered"
 
-SHARES = (6.0, 40.0)
+SHARES = (5.0, 20.0)
 """Seconds of tests that are asked first, and those that are asked where these notice nothing."""
 
 PATIENCE, START = 4.0, 60.0

@@ -249,6 +249,20 @@ def test_an_opponent_may_keep_one_waiting():
         assert (least.best_actions(0), least.best_actions(1)) == ([0, 1], [1])
 
 
+def test_an_opponent_does_not_wait_where_that_is_paid_for():
+    """To stay would keep the end away and cost the opponent 1 a step: so both ways lead there."""
+    model = model_of(
+        [(0.0, {1: 1.0}), (0.0, {1: 1.0}), (0.0, {2: 1.0})],
+        [(1.0, {1: 1.0}), (1.0, {0: 1.0}), (0.0, {2: 1.0})],
+        1.0,
+        players=[0, 1, 0],
+    )
+    solution = gamedp.solve(model, solver=gamedp.StrategyIteration())
+    assert solution.values.tolist() == pytest.approx([1.0, 1.0, 1.0])
+    assert solution.best_actions(0) == [0, 1, 2]
+    assert solution.best_actions(1) == [2]
+
+
 def test_averages_compare_the_way_there_too():
     cycle = [(3.0, {0: 1.0}), (3.0, {1: 1.0}), (2.0, {0: 1.0}), (2.0, {2: 1.0})]
     model = model_of(cycle, [(3.0, {0: 1.0})], [(0.0, {0: 1.0}), (-1.0, {0: 1.0})])
@@ -390,6 +404,20 @@ def test_check_solver_sees_action_values_that_are_wrong():
     problem = gamedp.Problem(model, gamedp.FiniteHorizon(2))
     with pytest.raises(ConformanceError, match=r"action 0 is worth 2\.0, not 3\.0"):
         check_solver(Hasty(), {"steps": problem})
+
+
+class Brief(gamedp.BackwardInduction):
+    """Keeps no values for the steps of a horizon."""
+
+    def solve(self, problem, *, tolerance, progress=None):
+        solution = super().solve(problem, tolerance=tolerance)
+        return attrs.evolve(solution, following=None)
+
+
+def test_check_solver_asks_for_no_values_that_are_not_kept():
+    model = model_of([(1.0, {0: 1.0}), (0.0, {1: 1.0})], 0.0)
+    problem = gamedp.Problem(model, gamedp.FiniteHorizon(2))
+    assert check_solver(Brief(), {"steps": problem}).solved == ("steps",)
 
 
 def test_what_is_committed_is_worth_no_more():

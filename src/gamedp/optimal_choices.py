@@ -8,7 +8,7 @@ value, whatever the opponent does (the value of a play is then a bounded marting
 answers, a submartingale against others, and stopped in the end). Hence a tight choice of a state s
 is best if and only if one of its outcomes is in the attractor of the ends without s: there, tight
 choices lead on to an end with positive probability from wherever play may get, s excepted, and s
-leads there.
+leads there. (What earns something in each round is as good as an end, where nothing is lost.)
 
 References
 ----------
@@ -240,14 +240,30 @@ class OptimalChoices:
         helps = self._sides == (sign > 0)
         own = helps[self._unfolded.owners]
         active = np.where(own, np.tile(self._all_tight[certainty == "certain"], self._copies), True)
+        earns = np.zeros(len(active), np.bool_) if infinite else self._earns(sign)
+        if earns.any():
+            # As good as an end; the opponent will not go on with it, and has what is left.
+            members |= _combined(graph, earns & active & own, np.logical_or)
+            members |= ~helps & _combined(graph, earns, np.logical_and)
+            members[state] = False
+            active &= own | ~earns
         via, queue, missing = np.empty((3, len(members)), graph.choices.dtype)
         hit = np.empty(len(active), np.bool_)
         attractors.attract_jit(graph, helps, active, barred, members, via, queue, missing, hit)
         begin, stop = self._unfolded.transition_offsets[[first, end]].tolist()
         starts = self._unfolded.transition_offsets[first:end] - begin
         reached = members[self._unfolded.successors[begin:stop]]
-        leads: Flags = np.logical_or.reduceat(reached, starts)
+        leads: Flags = np.logical_or.reduceat(reached, starts) | earns[first:end]
         return leads
+
+    def _earns(self, sign: float) -> Flags:
+        """Say which choices bring a player more than any end, if they are made again and again."""
+        solution = self.solution
+        counts = isinstance(solution.objective, TotalReward) and solution.objective.until is None
+        if counts and self._has_one_sign and not solution.model.has_swaps:
+            earns: Flags = sign * solution.model.rewards > 0
+            return earns
+        return np.zeros(len(self._unfolded.owners), np.bool_)
 
     @property
     def _copies(self) -> int:
@@ -374,6 +390,15 @@ class OptimalChoices:
             np.concatenate([[0], np.cumsum(goes_on)]), offsets, model.successors[rows]
         )
         return chain.end_component
+
+
+def _combined(graph: Any, choices: Flags, combine: Any) -> Flags:
+    """Return for each state whether any or all of its choices, by `combine`, are among some."""
+    offsets = graph.choice_offsets
+    found = np.zeros(len(offsets) - 1, np.bool_)
+    inner = np.flatnonzero(np.diff(offsets))
+    found[inner] = combine.reduceat(choices, offsets[inner])
+    return found
 
 
 def _best_of_others(high: Floats, places: Integers, counts: Integers) -> Floats:

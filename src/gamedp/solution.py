@@ -268,7 +268,8 @@ class Solution:
         the way there, to within what the average is known (the policy's own alone, if the solution
         has no `biases`). Where distances are known, of equally good actions those after which the
         end is as far as it should be. Where the total is infinite, those that bring the policy to
-        what it earns without end. With more than two players, the policy's own.
+        what it earns without end. With more than two players, the policy's own. Where play may go
+        on for ever and rewards have both signs, some that are as good may be missing.
 
         Parameters
         ----------

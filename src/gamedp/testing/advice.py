@@ -64,6 +64,13 @@ class Advice:
 
     def _of_state(self, index: int, state: Any, choices: range) -> Iterator[tuple[str, str]]:
         solution = self.solution
+        maybe = solution.best_actions(state)
+        certain = solution.best_actions(state, certain=True)
+        if solution.step_policies is not None and solution.following is None:
+            # The solver keeps no values for the steps of a horizon; so its policy is all there is.
+            if maybe != [solution.best_action(state)]:
+                yield "best_actions", f"{maybe} are not what the policy takes"
+            return
         entries = solution.action_values(state)
         for entry, choice in zip(entries, choices, strict=True):
             worth = self.worth[choice]
@@ -71,8 +78,6 @@ class Advice:
             if not inside or not (entry.lower <= worth <= entry.upper or math.isnan(worth)):
                 words = f"action {entry.action} is worth {_number(worth)}, not {entry.value!r} "
                 yield "action_values", f"{words}({entry.lower!r} to {entry.upper!r})"
-        maybe = solution.best_actions(state)
-        certain = solution.best_actions(state, certain=True)
         listed = [entry.action for entry in entries if entry.best != "no"]
         if listed != maybe or set(certain) - set(maybe) or solution.best_action(state) not in maybe:
             yield "best_actions", f"{certain}, {maybe}, {listed} and the policy do not agree"
@@ -92,12 +97,22 @@ class Advice:
             yield "best_actions", f"{words}; the value is {_number(value)}"
         if best == "certain" and gap > 0:
             yield "best_actions", f"action {label} is not best, and said to be for certain"
-        # Of equally good actions, a few may be named where there is more to choose them by.
-        by_more = solution.distances is not None or isinstance(
-            solution.objective, gamedp.AverageReward
-        )
-        if gap == 0 and not listed and not by_more and abs(value) != math.inf:
+        if gap == 0 and not listed and not self._may_leave_out and abs(value) != math.inf:
             yield "best_actions", f"action {label} is as good as any, and missing"
+
+    @property
+    def _may_leave_out(self) -> bool:
+        """Whether some equally good actions need not be named.
+
+        There may be more to choose them by; or play that goes on for ever earns and loses in turn.
+        """
+        solution, rewards = self.solution, self.solution.model.rewards
+        if solution.distances is not None or isinstance(solution.objective, gamedp.AverageReward):
+            return True
+        if self.committed is self.worth or not isinstance(solution.objective, gamedp.TotalReward):
+            return False
+        one_sign = (rewards >= 0).all() or (rewards <= 0).all()
+        return bool(rewards.any() if solution.model.has_swaps else not one_sign)
 
 
 def _number(number: Any) -> str:

@@ -172,6 +172,13 @@ def test_a_state_by_itself_is_looked_at_once(monkeypatch):
     assert solution.lower[0] <= 1e4 * size <= solution.upper[0]
     assert solution.width < 1e-5
     assert solution.statistics.sweeps < 10
+    # Nor is it handed to those that would take the components one by one, if there are many.
+    monkeypatch.setattr(portfolio, "SCATTERED", size)
+    with pytest.raises(gamedp.NotSolvedError, match="^TopologicalValueIteration") as caught:
+        gamedp.solve(model)
+    assert "StrategyIteration" not in str(caught.value)
+    assert caught.value.solution.statistics.sweeps == solution.statistics.sweeps
+    assert "digits of each value with relative=True" in str(caught.value)
 
 
 def test_a_budget_ends_what_goes_on(monkeypatch):

@@ -141,12 +141,13 @@ def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
         yield TopologicalValueIteration()
         yield StrategyIteration()
         return
-    scattered = _is_scattered(problem)
-    if relative and not scattered:
+    if _is_scattered(problem):
+        return
+    if relative:
         yield OptimisticValueIteration()
         yield IntervalIteration()
     yield StrategyIteration()
-    if not relative and not scattered:
+    if not relative:
         yield IntervalIteration()
 
 

@@ -337,6 +337,37 @@ def test_large_components_are_swept_one_sweep_at_a_time():
     assert (early.upper >= solution.lower).all()
 
 
+def test_end_components_of_few_states_are_eliminated():
+    """Thirty rings that mix slowly, each in front of the next: sweeps alone would take dozens."""
+    rings, size = 30, 5
+    choices, successors, chances, rewards = [], [], [], []
+    for state in range(rings * size):
+        first = state - state % size
+        onward = first + (state + 1) % size
+        choices.append([(onward, 0.1), (state, 0.9)])
+        rewards.append(float(state % 7))
+        choices.append([(onward, 0.15), (state, 0.85)])
+        rewards.append(float(state % 5))
+        if first + size < rings * size:
+            choices.append([(first + size, 1.0)])
+            rewards.append(0.0)
+    counts = [3 if state < (rings - 1) * size else 2 for state in range(rings * size)]
+    for choice in choices:
+        successors += [target for target, _ in choice]
+        chances += [chance for _, chance in choice]
+    model = gamedp.Model.from_arrays(
+        np.cumsum([0, *counts]),
+        np.cumsum([0, *map(len, choices)]),
+        successors,
+        chances,
+        rewards=rewards,
+    )
+    solution = gamedp.solve(model, gamedp.AverageReward())
+    assert solution.statistics.sweeps <= 10
+    gamedp.verify(model, solution.certificate())
+    assert between(solution, exact_values(model, solution.objective, policy=solution.policy))
+
+
 @pytest.mark.parametrize(
     ("solver", "status", "words"),
     [

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from test_deflation import games
 
 import gamedp
+from gamedp.kernels import average
 from gamedp.reduction.gains import sign_of_gain
 from gamedp.solvers.base import deflatable
 from gamedp.testing import exact_values
@@ -317,3 +318,95 @@ def test_drifts_are_saved_and_loaded(tmp_path):
     loaded = gamedp.load_certificate(tmp_path / "proof")
     assert np.array_equal(loaded.bias_lower, certificate.bias_lower)
     assert gamedp.verify(model, loaded).width == 0
+
+
+@pytest.mark.parametrize("optimum", ["max", "min"])
+def test_what_two_opponents_make_infinite_both_ways_is_refused_at_once(optimum):
+    """From state 0, chance leads to gain or to loss for ever, whatever the players choose."""
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 3, 5, 7, 7],
+        [0, 2, 3, 4, 5, 6, 7, 8],
+        [1, 2, 1, 2, 0, 5, 3, 5],
+        [0.5, 0.5, 1, 1, 1, 1, 1, 1],
+        rewards=[0.0, 1.0, -1.0, 0.0, 0.0, 0.0, 0.0],
+        players=[0, 0, 0, 1, 0, 0],
+        terminals=[5],
+        num_players=2,
+    )
+    with pytest.raises(gamedp.UnsupportedProblemError, match=r"infinite both ways from state 0"):
+        gamedp.solve(model, gamedp.TotalReward(optimum))
+
+
+@pytest.mark.parametrize(
+    ("there", "back", "optimum", "values"),
+    [
+        # All endless play earns: whoever wants the least must leave.
+        (2.0, -1.0, "max", [6.0, 4.0]),
+        # All of it loses: whoever wants the most leaves.
+        (1.0, -2.0, "max", [3.0, 1.0]),
+        (2.0, -1.0, "min", [3.0, 4.0]),
+        (1.0, -2.0, "min", [3.0, 4.0]),
+    ],
+)
+@pytest.mark.parametrize("solver", [None, gamedp.StrategyIteration(), gamedp.IntervalIteration()])
+def test_contests_that_earn_or_lose_in_turn_are_solved(there, back, optimum, values, solver):
+    """State 0 leads to 1 or ends with 3; state 1, the opponent's, leads back or ends with 4."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 4, 4, 4],
+        range(5),
+        [1, 2, 0, 3],
+        np.ones(4),
+        rewards=[there, 0.0, back, 0.0],
+        players=[0, 1, 0, 0],
+        terminals=[2, 3],
+        payoffs=[3.0, 4.0],
+        num_players=2,
+    )
+    solution = gamedp.solve(model, gamedp.TotalReward(optimum), solver)
+    assert solution.status is gamedp.Status.SOLVED
+    assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
+    assert solution.width <= 1e-6
+    assert solution.values[:2].tolist() == pytest.approx(values)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_policies_attain_infinite_totals_that_earn_and_lose_in_turn(sign):
+    """To stay at 1 earns more at once; the way that earns in the long run pays for that first."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 4, 5],
+        range(6),
+        [0, 1, 0, 2, 0],
+        np.ones(5),
+        rewards=sign * np.array([-1.0, -2.0, 1.0, -3.0, 6.0]),
+    )
+    solution = gamedp.solve(model, gamedp.TotalReward("max" if sign > 0 else "min"))
+    assert solution.values[:3].tolist() == [sign * math.inf] * 3
+    assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
+    assert solution.policy[:3].tolist() == [1, 3, 4]
+    assert exact_values(model, gamedp.AverageReward(), policy=solution.policy)[0] * sign > 0
+    gamedp.verify(model, solution.certificate())
+
+
+def test_the_sign_of_a_gain_that_sweeps_hardly_tell_takes_few_of_them(monkeypatch):
+    """A ring that gains 2**-40 a round, whose states are hardly left: biases tell at once."""
+    visits = []
+    settle = average.settle_jit
+
+    def counted(*arguments):
+        found = settle(*arguments)
+        visits.append(int(arguments[-1][0]))
+        return found
+
+    monkeypatch.setattr(average, "settle_jit", counted)
+    rare = 2.0**-20
+    model = gamedp.Model.from_arrays(
+        range(4),
+        [0, 2, 4, 6],
+        [0, 1, 1, 2, 2, 0],
+        [1 - rare, rare] * 3,
+        rewards=[1.0, -1.0, 2.0**-40],
+    )
+    members = np.ones(3, np.bool_)
+    for sign, wanted in ((1, 1), (-1, -1)):
+        assert sign_of_gain(model, members, model.structure.stays, sign).sign == wanted
+    assert sum(visits) < 1000

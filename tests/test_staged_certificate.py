@@ -425,6 +425,24 @@ def test_to_be_worth_what_the_next_context_is_worth_is_no_proof(weights, worth):
     assert gamedp.verify(model, nothing).width == np.inf
 
 
+@pytest.mark.parametrize("helps", [(True, False), (False, True), (True, True)])
+def test_weights_count_that_either_player_may_keep_play_going(helps):
+    """Weights that do only if one player, or both, play to leave the rank are refused."""
+    solution, certificate = certified("contexts that lead to each other")
+    stages = Stages(solution.model)
+    weights = np.ones_like(certificate.weights)
+    for _ in range(200):
+        for sheaf in stages.sheaves(stages.codes):
+            ends = np.where(sheaf.stays, -weights[sheaf.following], 0.0)
+            ends[~sheaf.allowed] = np.nan
+            weights[sheaf.codes] = 1 - stages.lattice.sweep(ends, 0.0, helps)
+    weights = 1 + (weights - 1) * (1 + 1e-9)
+    assert (weights <= certificate.weights * (1 + 1e-6)).all()
+    assert (weights < certificate.weights - 1e-3).any()
+    wrong = attrs.evolve(certificate, weights=weights)
+    refused(solution.model, wrong, r"weights\[\d+\] = .* do not show that play leaves")
+
+
 def test_where_play_may_go_on_for_ever_nothing_is_certified():
     solution = gamedp.solve(Circle(), compile="never")
     assert solution.guarantee is gamedp.Guarantee.NONE

@@ -142,7 +142,7 @@ class Side:
         Ranks of finite bounds, and of those of plus infinity, NEVER elsewhere; and each with that
         of the opposite side, which counts after a change of places. If ranks must fall until play
         ends, the first ones have the escapes where the bound is plus infinity, else 0 there.
-    gains : (S,), (S,)
+    gains : (S,), (S,); or None
         The numbers that fall until something is earned, and those of the opposite side.
     ends : (S,) bool
         Where the value is known, namely `worth`.
@@ -170,7 +170,7 @@ class Side:
     until: bool
     ranks: tuple[Integers, Integers]
     traps: tuple[Integers, Integers]
-    gains: tuple[Integers, Integers]
+    gains: tuple[Integers, Integers] | None
     maximise: Flags
     ends: Flags
     worth: Floats
@@ -265,7 +265,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         until=sums_until(objective),
         ranks=(own_ranks, _falling(ranks[1], -pair[1], ends)),
         traps=(_trapping(ranks[0], pair[0], ends), _trapping(ranks[1], -pair[1], ends)),
-        gains=(_or_zeros(gains[0], model.num_states), _or_zeros(gains[1], model.num_states)),
+        gains=_gains(gains, model.num_states),
         maximise=(model.players == 0) == ((objective.optimum == "max") == (sign > 0)),
         ends=ends,
         worth=sign * worth,
@@ -284,6 +284,14 @@ def _ending(objective: Objective, sign: float) -> Ending:
     if not sums_until(objective):
         return Ending.RANKED
     return Ending.FREE if sign > 0 else Ending.STRICT
+
+
+def _gains(
+    gains: tuple[Integers | None, Integers | None], count: int
+) -> tuple[Integers, Integers] | None:
+    if all(numbers is None or not numbers.any() for numbers in gains):
+        return None  # none of them can fall
+    return _or_zeros(gains[0], count), _or_zeros(gains[1], count)
 
 
 def _or_zeros(numbers: Integers | None, count: int) -> Integers:

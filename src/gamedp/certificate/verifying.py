@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.certificate.base import AnyCertificate, Verified, widest
-from gamedp.certificate.claim import Certificate, check_complete
+from gamedp.certificate.claim import Certificate, check_complete, sums_until
 from gamedp.certificate.equilibrium import EquilibriumCertificate, verify_equilibrium
 from gamedp.certificate.sides import NEVER, Ending, Side, turned
 from gamedp.certificate.staged import StagedCertificate, verify_staged
@@ -128,8 +128,9 @@ def verify(
             _check_steps(model, certificate, recompute(model, certificate, objective))
             in_rationals = 0
         else:
-            sides = (turned(model, certificate, objective, sign) for sign in (1.0, -1.0))
-            in_rationals = sum(_check_side(model, side) for side in sides)
+            in_rationals = _check_sides(
+                model, [turned(model, certificate, objective, sign) for sign in (1.0, -1.0)]
+            )
     return Verified(
         claim=_words(model, objective),
         width=widest(certificate),
@@ -149,9 +150,26 @@ def _words(model: Model, objective: Objective) -> str:
     }[type(objective)]
     who = "largest" if objective.optimum == "max" else "smallest"
     return (
-        f"For every state, the {who} {what} that player 0 can secure lies between lower and upper"
+        f"For every state, the {who} {what} that player 0 can secure"
+        f"{_against(model, objective)} lies between lower and upper"
         f"{_words_of_draws(model, objective)}."
     )
+
+
+def _against(model: Model, objective: Objective) -> str:
+    """Return of which opponents alone the claim is true, if not of all.
+
+    Whoever wants the most may play a fair game until they are ahead, and have to be prepared to
+    wait longer than any mean: with rewards of both signs, play until a target is bounded from below
+    for those alone who remember finitely much.
+    """
+    if not sums_until(objective):
+        return ""
+    movers = model.players[np.diff(model.choice_offsets) > 0]
+    opposed = len(movers) > 0 and bool((movers != movers[0]).any())
+    if not opposed or not (model.rewards > 0).any() or not (model.rewards < 0).any():
+        return ""
+    return " against opponents with finite memory"
 
 
 def _words_of_draws(model: Model, objective: Objective) -> str:
@@ -166,11 +184,12 @@ def _words_of_draws(model: Model, objective: Objective) -> str:
     return f", where play without end counts {low!r}"
 
 
-def _check_side(model: Model, side: Side) -> int:
-    """Check one bound of every state; return how many inequalities were decided in rationals."""
-    check_ends(model, side)
-    _check_infinite(model, side)
-    return sum(_check_rows(model, side, rows) for rows in slices(model))
+def _check_sides(model: Model, sides: list[Side]) -> int:
+    """Check both bounds of every state; return how many inequalities were decided in rationals."""
+    for side in sides:
+        check_ends(model, side)
+        _check_infinite(model, side)
+    return sum(_check_rows(model, side, rows) for rows in slices(model) for side in sides)
 
 
 def check_ends(model: Model, side: Side) -> None:
@@ -201,10 +220,13 @@ def _check_infinite(model: Model, side: Side) -> None:
 def _check_rows(model: Model, side: Side, rows: Rows) -> int:
     """Check the states of these choices; return how many inequalities took rationals."""
     holds, fails = compare(model, side, rows)
-    progress = progresses(model, side, rows)
     if side.ending is Ending.STRICT:
         _check_escapes(model, side, rows)
-    doubtful = np.flatnonzero(~_do(side, rows, holds & progress) & side.required[rows.movers])
+    required = side.required[rows.movers]
+    if (_do(side, rows, holds & _falls(side, rows)) | ~required).all():
+        return 0
+    progress = progresses(model, side, rows)
+    doubtful = np.flatnonzero(~_do(side, rows, holds & progress) & required)
     return sum(
         _settle(model, side, rows, int(place), (holds, fails | ~progress)) for place in doubtful
     )
@@ -212,10 +234,15 @@ def _check_rows(model: Model, side: Side, rows: Rows) -> int:
 
 def _do(side: Side, rows: Rows, good: Flags) -> Flags:
     """Say which states have a good choice, or if it is an opponent's, none that is not."""
-    some = np.logical_or.reduceat(good, rows.first_choices)
-    return np.where(
-        side.maximise[rows.movers], some, np.logical_and.reduceat(good, rows.first_choices)
-    )
+    if len(rows.movers) == len(rows.choices):
+        return good
+    helps = side.maximise[rows.movers]
+    if helps.all():
+        return np.logical_or.reduceat(good, rows.first_choices)
+    every: Flags = np.logical_and.reduceat(good, rows.first_choices)
+    if helps.any():
+        every |= helps & np.logical_or.reduceat(good, rows.first_choices)
+    return every
 
 
 def compare(model: Model, side: Side, rows: Rows) -> tuple[Flags, Flags]:
@@ -230,6 +257,20 @@ def compare(model: Model, side: Side, rows: Rows) -> tuple[Flags, Flags]:
     return holds | infinite, fails & ~infinite
 
 
+def _falls(side: Side, rows: Rows) -> Flags:
+    """Say of choices that they do what the ranks demand: of those, for sure, of which that is easy.
+
+    The rank of a finite bound falls, or none is needed.
+    """
+    if side.ending is Ending.FREE:
+        falls = np.ones(len(rows.choices), np.bool_)
+    else:
+        rank = side.ranks[0][rows.state_of]
+        least = np.minimum.reduceat(rows.follow(*side.ranks), rows.starts)
+        falls = (rank < NEVER) & (rank > least)
+    return falls & (side.bound[rows.state_of] < np.inf)
+
+
 def progresses(model: Model, side: Side, rows: Rows) -> Flags:
     """Say of each choice whether it does what the rank of its state demands."""
     bound = side.bound[rows.state_of]
@@ -239,9 +280,10 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
     reward = np.zeros(len(bound))
     if side.inequalities[0].rewarded:
         reward = side.sign * model.rewards[rows.choices.start : rows.choices.stop]
-    gain_after = np.minimum.reduceat(rows.follow(*side.gains), rows.starts)
-    gains = (reward > 0) | (side.gains[0][rows.state_of] > gain_after)
-    earns = (reward >= 0) & gains
+    earns = reward > 0
+    if side.gains is not None:
+        gain_after = np.minimum.reduceat(rows.follow(*side.gains), rows.starts)
+        earns |= (reward == 0) & (side.gains[0][rows.state_of] > gain_after)
     progress = np.ones(len(bound), np.bool_)
     if side.ending is not Ending.FREE:
         rank, falls, keeps = _ranks_after(side.ranks, rows)

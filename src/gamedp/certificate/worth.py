@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "Worths", "exact_worth", "exactly_keeps", "slices", "two_sum", "worths"]
 
-SLICE = 1 << 19
+SLICE = 1 << 15
 """Transitions looked at together, so that the memory needed does not grow with their number."""
 
 UNIT = 2.0**-53

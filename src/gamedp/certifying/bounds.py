@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.certificate import EquilibriumCertificate
-    from gamedp.model import Model
 
     Floats = NDArray[np.float64]
 
@@ -41,6 +40,9 @@ MARGINS = (2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30)
 
 MOST_MOVED = 2.0**-40
 """How far bounds are moved for rounding, if possible, as a part of the largest one."""
+
+FEW_EXACT = 16
+"""Choices to decide in rational numbers before wider bounds are tried, which need none."""
 
 FEW_SWEEPS, MOST_SWEEPS = 50, 3000
 """Sweeps to widen bounds, before finer ones are tried and after; the latter need no sweeps."""
@@ -121,9 +123,9 @@ def _proven(solution: Solution, plain: Certificate) -> Certificate:
     """
     refused: CertificateError | None = None
     narrowest: Certificate | None = None
-    for changed in _candidates(solution, plain):
+    for certificate in _candidates(solution, plain):
         try:
-            certificate = _ranked(solution.model, changed)
+            verify(solution.model, certificate)
         except CertificateError as error:
             refused = refused or error
             continue
@@ -160,18 +162,25 @@ def _candidates(solution: Solution, plain: Certificate) -> Iterator[Certificate]
 
     The bounds as they are; else a little wider, if few sweeps do; else values made finer than
     doubles, as exact ones are at once; else bounds that were swept for long. Where rounding has
-    stopped a solver, its values may be known more closely than it could say: they come first.
+    stopped a solver, its values may be known more closely than it could say: they come first. So do
+    wider bounds, where much would have to be decided in rational numbers.
     """
+    model = solution.model
     stopped_by_rounding = solution.status is Status.ROUNDING and solution.exact is None
     if not stopped_by_rounding:
-        yield plain
+        few = {} if solution.exact else {"most_exact": FEW_EXACT}
+        first = Ranking(model, plain, 0.0, **few)
+        if not first.num_open:
+            yield first.certificate()
         if solution.exact is None:
             yield from _wider(solution, plain, FEW_SWEEPS)
+        if first.num_open:
+            yield Ranking(model, plain, 0.0).certificate()
     for finer in _finer(solution, plain):
         if not stopped_by_rounding or _width(finer) <= _width(plain):
-            yield finer
+            yield Ranking(model, finer, 0.0).certificate()
     if stopped_by_rounding:
-        yield plain
+        yield Ranking(model, plain, 0.0).certificate()
     yield from _wider(solution, plain, MOST_SWEEPS)
 
 
@@ -182,19 +191,13 @@ def _width(certificate: Certificate) -> float:
     return float(np.max(apart, where=np.isfinite(apart), initial=0.0))
 
 
-def _ranked(model: Model, plain: Certificate) -> Certificate:
-    """Return a certificate of these very bounds; raise CertificateError if it is refused."""
-    certificate = Ranking(model, plain, 0.0).certificate()
-    verify(model, certificate)
-    return certificate
-
-
 def _wider(solution: Solution, plain: Certificate, most_sweeps: int) -> Iterator[Certificate]:
     """Go through bounds that were widened along a policy, if that does not take too much."""
     for margin in MARGINS:
         wider = Ranking(solution.model, plain, margin).relaxed(most_sweeps)
         if wider is not None and _is_close(plain, wider):
             yield wider
+            yield Ranking(solution.model, wider, 0.0).certificate()
 
 
 def _finer(solution: Solution, plain: Certificate) -> Iterator[Certificate]:

@@ -14,7 +14,6 @@ import numpy as np
 from gamedp.certificate import Certificate
 from gamedp.certificate.claim import may_drift
 from gamedp.certificate.sides import Ending, Side, turned
-from gamedp.certificate.verifying import compare
 from gamedp.certificate.worth import exactly_keeps, slices, worths
 from gamedp.certifying.drifts import find_drifts
 from gamedp.kernels import ranks as kernels
@@ -38,7 +37,7 @@ MOST_VISITS = 30_000_000
 """Transitions looked at to widen the bounds, for one margin; at least ten times each."""
 
 MOST_EXACT = 20_000
-"""Choices to judge in rational numbers; those of larger models that need it do not count."""
+"""Choices to judge in rational numbers; if more of a larger model need it, there are no ranks."""
 
 
 class Ranking:
@@ -49,13 +48,20 @@ class Ranking:
     sides : (lower, upper)
     good : (2, C) bool
         The choices that keep the bound, up to the margin.
+    best : (2, S)
+        The choices that seem to be worth the most; NONE where there are none.
+    num_open : int
+        How many choices rounding leaves in doubt: they would have to be decided in rational
+        numbers, and are more than `most_exact`. There are no ranks then.
     active : (2, S) bool
         Where a finite bound is to be shown.
     ranks, gains, via : (2, S)
         As the kernels leave them: NONE where there are none.
     """
 
-    def __init__(self, model: Model, plain: Certificate, margin: float) -> None:
+    def __init__(
+        self, model: Model, plain: Certificate, margin: float, most_exact: int = MOST_EXACT
+    ) -> None:
         self.model = model
         self.plain = plain
         self.ranked = isinstance(plain.objective, (TotalReward, Reachability))
@@ -84,10 +90,8 @@ class Ranking:
             np.stack([side.maximise for side in self.sides]),
             np.stack([rewards, -rewards]),
         )
-        self.good = np.zeros((2, model.num_choices), np.bool_)
-        self.best = np.full(shape, NONE)
-        for number, side in enumerate(self.sides):
-            self._judge(number, side, margin)
+        self.margin = margin
+        self.num_open = self._judge(most_exact)
         self.via = np.full(shape, NONE)
         self.drifts = np.full(shape, -np.inf)
         self.ranks = np.full(shape, NONE)
@@ -96,33 +100,56 @@ class Ranking:
         self.free = np.array([[side.ending is Ending.FREE] for side in self.sides])
         self.strict = np.array([[side.ending is Ending.STRICT] for side in self.sides])
         self.finite = self._leads_to_claims()
-        if self.ranked:
+        if self.ranked and not self.num_open:
             self._rank()
             self._trap()
 
-    def _judge(self, number: int, side: Side, margin: float) -> None:
-        """Find the choices that keep their bound, and the best of each state."""
-        undecided = []
+    def _judge(self, most_exact: int) -> int:
+        """Find the choices that keep their bound, and the best ones; return how many are open."""
+        model, sides = self.model, self.sides
+        shape = (2, model.num_choices)
+        judged = kernels.Judged(
+            np.empty(shape, np.bool_),
+            np.empty(shape, np.bool_),
+            np.empty((2, model.num_states), np.int64),
+        )
+        if sides[0].inequalities[0].rest is None and sides[1].inequalities[0].rest is None:
+            constants = np.array([side.constant for side in sides])
+            missing = np.array([side.missing_counts for side in sides])
+            kernels.judge_jit(
+                self.graph, self.bounds, constants, sides[0].discount, missing, self.margin, judged
+            )
+        else:
+            for number, side in enumerate(sides):
+                self._judge_sums(number, side, judged)
+        self.good, self.best = judged.holds, judged.best
+        if self.margin:
+            return 0
+        doubtful = judged.doubtful & self.required[:, model.structure.owners]
+        count = int(doubtful.sum())
+        if count > most_exact:
+            return count
+        for number, choice in np.argwhere(doubtful).tolist():
+            self.good[number, choice] = exactly_keeps(model, sides[number], choice)
+        return 0
+
+    def _judge_sums(self, number: int, side: Side, judged: kernels.Judged) -> None:
+        """Judge a side whose bounds are sums of doubles."""
         for rows in slices(self.model):
             here = slice(rows.choices.start, rows.choices.stop)
             with np.errstate(all="ignore"):
                 worth = worths(self.model, side, side.inequalities[0], rows)
-                if margin:
+                bound, rest = side.inequalities[0].of(rows.state_of)
+                if self.margin:
                     size = np.maximum(np.abs(worth.least), np.abs(worth.most))
-                    bound = side.bound[rows.state_of]
-                    bound = bound - margin * np.maximum(size, np.abs(bound)) - TINY
-                    holds = worth.compare(bound)[0] | (side.bound[rows.state_of] == np.inf)
-                else:
-                    holds, fails = compare(self.model, side, rows)
-                    doubtful = ~holds & ~fails & side.required[rows.state_of]
-                    undecided.append(here.start + np.flatnonzero(doubtful))
+                    bound = bound - self.margin * np.maximum(size, np.abs(bound)) - TINY
+                    rest = None
+                holds, fails = worth.compare(bound, rest)
                 lower = worth.lower()
-            self.good[number, here] = holds
-            self.best[number, rows.movers] = here.start + _first_best(lower, rows)
-        choices = np.concatenate(undecided) if undecided else np.empty(0, np.int64)
-        if len(choices) <= MOST_EXACT:
-            for choice in choices.tolist():
-                self.good[number, choice] = exactly_keeps(self.model, side, choice)
+            infinite = side.bound[rows.state_of] == np.inf
+            judged.holds[number, here] = holds | infinite
+            judged.doubtful[number, here] = ~(holds | fails | infinite)
+            judged.best[number, rows.movers] = here.start + _first_best(lower, rows)
 
     def _leads_to_claims(self) -> Flags:
         """Say which choices cannot lead to a bound of minus infinity; (2, C)."""
@@ -163,7 +190,7 @@ class Ranking:
             left_over = left & ~self._may_last(left)
             if not left_over.any() or self.sides[1].ending is Ending.STRICT:
                 return
-            rank = int(self.ranks.max()) + 1
+            rank = max(1, int(self.ranks.max()) + 1)  # 0 is for ends alone
             content = np.stack([side.bound <= side.draw for side in self.sides])
             members, gains = self._gaining(left, self.ranks != NONE, good, content)
             if not members.any():
@@ -293,7 +320,8 @@ class Ranking:
     def relaxed(self, most_sweeps: int) -> Certificate | None:
         """Return wider bounds, which one policy keeps: that by which the ranks were found.
 
-        None if they still move after so many sweeps.
+        With these ranks, which do for wider bounds as well; None if they still move after so many
+        sweeps.
         """
         via = np.where(self.via == NONE, self.best, self.via)
         constants = np.array([side.constant for side in self.sides])
@@ -304,7 +332,7 @@ class Ranking:
                 self.graph, via, self.active, constants, self.sides[0].discount, bounds
             )
             if not lowered:
-                return attrs.evolve(self.plain, lower=bounds[0], upper=-bounds[1])
+                return attrs.evolve(self.certificate(), lower=bounds[0], upper=-bounds[1])
         return None
 
 

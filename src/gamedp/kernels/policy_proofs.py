@@ -32,7 +32,8 @@ rewards as the policy's have :math:`\varepsilon_s` of the size of rounding.
 References
 ----------
 .. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems", Mathematics
-   of Operations Research 16 (1991).
+   of Operations Research 16 (1991); for two players: S. Patek, D. Bertsekas, "Stochastic shortest
+   path games", SIAM Journal on Control and Optimization 37 (1999).
 """
 
 from __future__ import annotations

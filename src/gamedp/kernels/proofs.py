@@ -25,7 +25,8 @@ and is rounded itself: ``error * 2**-46`` is more than that loses, where their s
 References
 ----------
 .. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems", Mathematics
-   of Operations Research 16 (1991).
+   of Operations Research 16 (1991); for two players: S. Patek, D. Bertsekas, "Stochastic shortest
+   path games", SIAM Journal on Control and Optimization 37 (1999).
 .. [2] N. Higham, "Accuracy and Stability of Numerical Algorithms", SIAM 2002, chapter 3.
 """
 

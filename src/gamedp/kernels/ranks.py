@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 NONE = -1
 
+ULPS = 2.0**-51
+GRID = 2.0**26
+FAINT = 2.0**-1070
+"""What a product or a probability may lose where numbers end, as the checker counts it."""
+
 
 class Graph(NamedTuple):
     """A model, seen from both bounds: S states, C choices, T transitions.
@@ -318,6 +323,199 @@ def worth(
 
 
 worth_jit = compiled(worth)
+
+
+class Judged(NamedTuple):
+    """What :func:`judge` finds of the choices of both sides.
+
+    Attributes
+    ----------
+    holds, doubtful : (2, C) bool
+        Those that surely keep the bound of their state; those that rounding leaves open.
+    best : (2, S)
+        The choice that seems to be worth the most; NONE where there is none.
+    """
+
+    holds: Flags
+    doubtful: Flags
+    best: Integers
+
+
+def unsure_part(choice: int, graph: Graph) -> float:
+    """Return the part of each probability of a choice by which it may be off, as the checker."""
+    first = graph.transition_offsets[choice]
+    last = graph.transition_offsets[choice + 1]
+    if last - first == 1 and abs(graph.probabilities[first]) == 1.0:
+        return ULPS
+    excess = -1.0
+    rest = 0.0
+    for t in range(first, last):
+        chance = abs(graph.probabilities[t])
+        coarse = np.floor(chance * GRID) * (1.0 / GRID)
+        excess += coarse
+        rest += chance - coarse
+    count = float(last - first)
+    return max(ULPS, abs(excess + rest) * (1.0 + 2.0**-19) + count * count * 2.0**-79)
+
+
+unsure_part_jit = compiled(unsure_part)
+
+
+def half(number: float) -> float:
+    """Return the first half of the digits of a number (Veltkamp)."""
+    scaled = (2.0**27 + 1.0) * number
+    return scaled - (scaled - number)
+
+
+half_jit = compiled(half)
+
+
+def added(
+    reward: float, base: float, rest: float, slack: float
+) -> tuple[float, float, float, float]:
+    """Return a reward and what follows, as :func:`weighed` does; what is lost goes to the rest."""
+    total = reward + base
+    back = total - reward
+    rest += (reward - (total - back)) + (base - back)
+    return total, rest, slack, abs(base)
+
+
+added_jit = compiled(added)
+
+
+def weighed(
+    choice: int,
+    side: int,
+    graph: Graph,
+    bounds: Floats,
+    constant: float,
+    discount: float,
+    part: float,
+) -> tuple[float, float, float, float]:
+    """Return what a choice is worth by the bounds of its successors: ``base + rest``, and slack.
+
+    The last number is the size of the bounds; infinite if some of them are: then `base` is what
+    that comes to, or 0 if they are infinite on either side.
+    """
+    first = graph.transition_offsets[choice]
+    last = graph.transition_offsets[choice + 1]
+    if last - first == 1 and graph.probabilities[first] > 0.0 and discount == 1.0:
+        bound = bounds[side, graph.successors[first]]
+        if abs(bound) == np.inf:
+            return bound, 0.0, 0.0, np.inf
+        return added_jit(graph.rewards[side, choice], bound, 0.0, 0.0)  # type: ignore[no-any-return]
+    least = np.inf
+    most = -np.inf
+    pivot = 0.0
+    lost_most = 0.0
+    for t in range(first, last):
+        bound = bounds[side, graph.successors[t]]
+        if graph.probabilities[t] < 0.0:
+            bound = constant + bounds[1 - side, graph.successors[t]]
+            if constant != 0.0:
+                lost_most = max(lost_most, UNIT * abs(bound))
+        least = min(least, bound)
+        most = max(most, bound)
+        pivot += abs(graph.probabilities[t]) * bound
+    if least == -np.inf or most == np.inf:
+        if least == -np.inf and most == np.inf:
+            return 0.0, 0.0, 0.0, np.inf
+        return least if least == -np.inf else most, 0.0, 0.0, np.inf
+    if least == most and discount == 1.0:
+        return added_jit(graph.rewards[side, choice], least, 0.0, lost_most)  # type: ignore[no-any-return]
+    pivot = min(max(pivot, least), most)
+    rest = 0.0
+    size = 0.0
+    for t in range(first, last):
+        bound = bounds[side, graph.successors[t]]
+        if graph.probabilities[t] < 0.0:
+            bound = constant + bounds[1 - side, graph.successors[t]]
+        term = abs(graph.probabilities[t]) * (bound - pivot)
+        rest += term
+        size += abs(term)
+    count = last - first
+    slack = ((count + 2) * UNIT + part) * size * (1.0 + 2.0**-20) + lost_most
+    if least < most:
+        slack += count * FAINT * (1.0 + (most - least))
+    base = pivot
+    if discount != 1.0:
+        base = discount * pivot
+        high = half_jit(discount)
+        low = discount - high
+        other_high = half_jit(pivot)
+        other_low = pivot - other_high
+        lost = (high * other_high - base) + high * other_low + low * other_high
+        rest = discount * rest + (lost + low * other_low)
+        slack += 2.0**-52 * abs(rest)
+        if not 2.0**-900 < abs(base) < 2.0**900 and pivot != 0.0:
+            slack += 2.0**-52 * abs(base) + FAINT
+    return added_jit(graph.rewards[side, choice], base, rest, slack)  # type: ignore[no-any-return]
+
+
+weighed_jit = compiled(weighed)
+
+
+def judge(
+    graph: Graph,
+    bounds: Floats,
+    constants: Floats,
+    discount: float,
+    missing_counts: Flags,
+    margin: float,
+    judged: Judged,
+) -> None:
+    """Find the choices that keep the bounds, just as the checker does, but compiled.
+
+    Nothing rests on it: what comes of it is checked.
+
+    Parameters
+    ----------
+    bounds : (2, S)
+    constants : (2,)
+        What a change of places takes the value from, turned.
+    missing_counts : (2,) bool
+        Whether to miss a target is worth plus infinity, whatever else may come.
+    margin : float
+        By which part of the bounds a choice may miss its inequality.
+    judged : Judged
+        Filled.
+    """
+    most_worth = np.empty(2)
+    for state in range(len(graph.choice_offsets) - 1):
+        for side in range(2):
+            judged.best[side, state] = NONE
+        most_worth[:] = -np.inf
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+            part = unsure_part_jit(choice, graph)
+            for side in range(2):
+                bound = bounds[side, state]
+                base, rest, slack, size = weighed_jit(
+                    choice, side, graph, bounds, constants[side], discount, part
+                )
+                if size == np.inf:
+                    if base == 0.0:  # some are infinite on either side
+                        base = np.inf if missing_counts[side] else -np.inf
+                    holds = base > 0.0
+                    fails = not holds
+                    worth_it = base
+                else:
+                    if margin > 0.0:
+                        bound -= margin * max(size, abs(bound)) + TINY
+                    gap = bound - base
+                    reach = 2.0 * abs(rest)
+                    blur = 2.0**-50 * (abs(gap) + reach + slack)
+                    holds = gap + blur <= rest - slack
+                    fails = gap - blur > rest + slack
+                    worth_it = base + (rest - slack)
+                infinite = bounds[side, state] == np.inf
+                judged.holds[side, choice] = holds or infinite
+                judged.doubtful[side, choice] = not (holds or fails or infinite)
+                if judged.best[side, state] == NONE or worth_it > most_worth[side]:
+                    most_worth[side] = worth_it
+                    judged.best[side, state] = choice
+
+
+judge_jit = compiled(judge)
 
 
 def relax(

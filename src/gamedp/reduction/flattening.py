@@ -1,11 +1,18 @@
 """End components in which all that is earned depends on where play is alone, made flat.
 
-If each choice that stays in an end component earns what some numbers, the heights, fall by,
-``r(s, a) = h(s) - h(t)`` whatever follows, then play from s to t has earned h(s) - h(t), by
-whatever way it got there, and play round and round earns and loses in turn for ever [1]_. So the
-one player who chooses there gets from each state to each way out, for a price that is known and
-that no probability changes. In the model made here there is a hub for each such end component: all
-its states lead there, and from there one step leads to each way out.
+The heights of such an end component are a potential: each choice that stays earns what it falls
+by, ``r(s, a) = h(s) - h(t)`` for every possible successor t.
+
+*Lemma.* Play that has stayed within from s to t has earned ``h(s) - h(t)``, by whatever way it got
+there: the sum telescopes. So play round and round earns and loses in turn for ever [1]_, unless h
+is constant, and partial sums stay between the least and the greatest difference of heights.
+
+*Theorem.* Where play has to end, values are those of the quotient: a hub stands for the end
+component, each state s of it leads to the hub and earns h(s), and from there one step leads to each
+way out (t, a), which costs h(t). For the one player who chooses there gets from every state to
+every way out almost surely, by choices that stay; by the lemma that earns ``h(s) - h(t)``, for all
+probabilities. And every policy that leaves, leaves by some of the ways out, at those prices: its
+total is a mean of what they are worth, and no better than the best of them.
 
 References
 ----------

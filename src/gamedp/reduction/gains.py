@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.kernels.rounding import TINY, UNIT
+from gamedp.kernels import average
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,10 +32,10 @@ UNDECIDED = 2
 """Where rewards have both signs, and it is not known which of them prevails."""
 
 MOST_VISITS = 30_000_000
-"""Transitions looked at for one end component; at least a thousand times each."""
+"""Transitions that sweeps over one end component look at, about, before its sign is given up."""
 
-STEP = 0.5
-"""How far each sweep goes: not all the way, for play may go round in a circle."""
+FEW_SWEEPS, MOST_SWEEPS = 250, 16_000
+"""Sweeps over one end component at first, and at most; each of few states is also eliminated."""
 
 
 def signs_of_endless_play(
@@ -124,9 +124,9 @@ def sign_of_gain(model: Model, members: Flags, stays: Flags, sign: float) -> Gai
     """Find out whether all endless play in an end component loses, or some policy's always gains.
 
     For any numbers h, what the best policy earns per step in the long run lies between the least
-    and the greatest of ``max(r + P h) - h`` over the states [1]_. Value iteration brings the two
-    together. All is rounded outward, for probabilities that are off by two units in the last place,
-    too.
+    and the greatest of ``max(r + P h) - h`` over the states [1]_. Sweeps and the biases of policies
+    bring the two together, see :mod:`gamedp.kernels.average`. All is rounded outward, for
+    probabilities that are off by two units in the last place, too.
 
     Parameters
     ----------
@@ -154,29 +154,40 @@ def sign_of_gain(model: Model, members: Flags, stays: Flags, sign: float) -> Gai
     starts = np.concatenate([[0], np.cumsum(lengths)])
     begin = model.transition_offsets[choices]
     places = np.repeat(begin - starts[:-1], lengths) + np.arange(starts[-1])
-    successors = place[model.successors[places]]
+    successors = place[model.successors[places]].astype(model.successors.dtype)
     chances = model.probabilities[places]
     rewards = sign * np.asarray(model.rewards)[choices]
-    size = float(np.abs(rewards).max())
-    count = float(lengths.max()) + 8
     policy = np.full(model.num_states, -1, np.int64)
     gaps = np.full(model.num_choices, np.inf)
-    bias = np.zeros(len(states))
-    for _ in range(max(1000, MOST_VISITS // len(places))):
-        worth = rewards + np.add.reduceat(chances * bias[successors], starts[:-1])
-        best = np.maximum.reduceat(worth, first)
-        change = best - bias
-        least, most = float(change.min()), float(change.max())
-        slack = 2 * count * (UNIT * (size + 2 * float(np.abs(bias).max())) + TINY)
-        if most < -slack:
+    graph = average.Graph(np.append(first, len(choices)), starts, successors, chances, rewards)
+    values, new_values = np.zeros((2, len(states)))
+    own, bounds = np.zeros(len(states), np.int64), np.empty((1, 2))
+    sweeps, most = FEW_SWEEPS, min(MOST_SWEEPS, max(FEW_SWEEPS, MOST_VISITS // len(places)))
+    while True:
+        settled = average.settle_jit(
+            0,
+            1,
+            np.array([0, len(states)]),
+            len(states),
+            sweeps,
+            0.0,
+            graph,
+            values,
+            new_values,
+            own,
+            bounds,
+            np.zeros(1, np.int64),
+        )
+        lowest, highest = bounds[0].tolist()
+        if highest < 0:
             return Gain(-1, policy, gaps)
-        if least > slack:
-            greedy = np.flatnonzero(worth == best[owners])[::-1]
-            policy[states[owners[greedy]]] = choices[greedy]
+        if lowest > 0:
+            policy[states] = choices[own]
             return Gain(1, policy, gaps)
-        if most - least <= slack or not np.isfinite(slack):
+        if settled or sweeps >= most or not np.isfinite(lowest + highest):
             break
-        bias = bias + STEP * change
-        bias = bias - 0.5 * (bias.max() + bias.min())
+        sweeps *= 4
+    worth = rewards + np.add.reduceat(chances * values[successors], starts[:-1])
+    best = np.maximum.reduceat(worth, first)
     gaps[choices] = best[owners] - worth
     return Gain(0, policy, gaps)

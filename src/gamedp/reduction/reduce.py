@@ -13,7 +13,8 @@ there are hubs instead of end components that earn and lose in turn.
 References
 ----------
 .. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems", Mathematics
-   of Operations Research 16 (1991).
+   of Operations Research 16 (1991); for two players: S. Patek, D. Bertsekas, "Stochastic shortest
+   path games", SIAM Journal on Control and Optimization 37 (1999).
 .. [2] K. Chatterjee, M. Henzinger, "Faster and dynamic algorithms for maximal end-component
    decomposition and related graph problems in probabilistic verification", SODA 2011.
 """
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["needs_reduction", "reduce"]
+__all__ = ["UndefinedTotalError", "needs_reduction", "reduce"]
 
 
 def needs_reduction(problem: Problem) -> bool:
@@ -121,6 +122,10 @@ def _moved(problem: Problem, model: Model) -> Problem:
         more = np.zeros(model.num_states - problem.model.num_states, np.bool_)
         objective = attrs.evolve(objective, until=np.append(objective.until, more))
     return attrs.evolve(problem, model=model, objective=objective)
+
+
+class UndefinedTotalError(UnsupportedProblemError):
+    """Says that each of two opponents can make a total infinite, in their own direction."""
 
 
 class _FlatPartsError(Exception):
@@ -428,6 +433,9 @@ class _Case:
         if self.problem.lacks_draw:
             raise UnsupportedProblemError(self.original.undeclared())
         forced = [self._force(active, sign) for sign in (1, -1)]
+        both = forced[0] & forced[1]
+        if both.any():
+            raise UndefinedTotalError(self._both_ways(int(both.argmax())))
         if forced[0].any() and forced[1].any():
             self._refuse_both_ways(int(forced[0].argmax()))
         self.keep = active & ~leads_into(structure, forced[0] | forced[1])
@@ -478,11 +486,13 @@ class _Case:
         raise UnsupportedProblemError(message)
 
     def _refuse_both_ways(self, state: int) -> None:
-        message = (
+        raise UnsupportedProblemError(self._both_ways(state))
+
+    def _both_ways(self, state: int) -> str:
+        return (
             f"finds a total that is infinite both ways from state {self._name(state)}: it "
             "is undefined. Use AverageReward or Discounted."
         )
-        raise UnsupportedProblemError(message)
 
     def _refuse_detours(self, choice: int) -> None:
         state = self._name(int(self.structure.owners[choice]))

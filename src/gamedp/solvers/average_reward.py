@@ -50,15 +50,16 @@ class RelativeValueIteration:
 
     Where play goes on for ever, it stays in an end component in the end [1]_, and in each maximal
     one the best gain is the same for all of its states. It is found by sweeps over the component
-    alone; the bounds ``min(Tv - v) <= gain <= max(Tv - v)`` hold for whatever values v the sweeps
-    have come to (Odoni; Puterman [2]_, theorem 8.5.5), and the lower one is what the greedy policy
-    earns at least. The sweeps move only in part, so that periodic chains converge as well
+    alone, some of them along the policy; the bounds ``min(Tv - v) <= gain <= max(Tv - v)`` hold for
+    whatever values v the sweeps have come to (Odoni; Puterman [2]_, theorem 8.5.5), and the lower
+    one is what the greedy policy earns at least. In a component of few states, v are biases of
+    policies, by elimination. The sweeps move only in part, so that periodic chains converge as well
     (Schweitzer). Where they converge slowly, policies are evaluated by linear systems: these only
     propose values, for which the same bounds are proven.
 
     What is left is to get to the best component: a total reward to be had by staying in one, on the
-    model in which each is a single state, solved by :class:`TopologicalValueIteration`, once with
-    the lower and once with the upper bounds of the gains.
+    model in which each is a single state, solved by :class:`TopologicalValueIteration` with the
+    lower bounds of the gains; with the upper ones it is no more than their distance above that.
 
     The solution has `biases`: numbers h with which anyone can check the bounds g, for a maximum by
     ``g(s) >= sum(P * g)`` and ``g(s) + h(s) >= r + sum(P * h)`` for all choices (above) and the
@@ -186,7 +187,7 @@ class _Search:
         start, stop = self.parts.offsets[number : number + 2].tolist()
         size = stop - start
         attempt = 1 if size <= SMALL else PATIENCE
-        shift = 0.0
+        shift, before, repeats = 0.0, np.inf, average.REPEATS
         for sweep in range(1, self.solver.max_sweeps + 1):
             noise = self._sweep(number, shift)
             lowest, highest = self.bounds[number].tolist()
@@ -208,7 +209,20 @@ class _Search:
                 attempt *= 8
                 if self._propose(number):
                     continue
-            self.values[start:stop] = self.new_values[start:stop]
+            if sweep > 1 and not highest - lowest <= 0.9 * before:
+                repeats //= 2
+            before = highest - lowest
+            average.follow_jit(
+                start,
+                stop,
+                shift,
+                repeats,
+                self.parts.graph,
+                self.values,
+                self.new_values,
+                self.policy,
+            )
+            self.visits[0] += repeats * size
 
     def _sweep(self, number: int, shift: float) -> float:
         start, stop = self.parts.offsets[number : number + 2].tolist()
@@ -247,16 +261,21 @@ class _Search:
         model, sweeps = self.problem.model, self.solver.max_sweeps
         ways = Ways.of(model, self.sign, self.parts)
         self._check_range()
-        # A fifth each for the ways of the lower and of the upper bounds; a tenth for rounding.
-        low, high = (
-            ways.values(self.bounds[:, side], 0.2 * self.tolerance, self._seconds_left(), sweeps)
-            for side in (0, 1)
-        )
+        # A fifth for the ways; a tenth for rounding.
+        apart = float(np.diff(self.bounds).max(initial=0.0))
+        low = ways.values(self.bounds[:, 0], 0.2 * self.tolerance, self._seconds_left(), sweeps)
+        high = low
+        if not apart <= self.allowed:
+            high = ways.values(
+                self.bounds[:, 1], 0.2 * self.tolerance, self._seconds_left(), sweeps
+            )
         for part in (low, high):
             if self.status is Status.SOLVED and part.width > 0.2 * self.tolerance:
                 self.status = part.status
         policy, stays = ways.policy(low.policy, self.policy)
         lower, upper = low.lower[ways.node], high.upper[ways.node]
+        if high is low:  # no gain is more than so much above its lower bound
+            upper = _moved(model, upper, apart)
         lower, upper, biases = self._with_biases(ways, lower, upper, policy, stays)
         if self.sign < 0:
             lower, upper = 0.0 - upper, 0.0 - lower  # and no zero with a minus

@@ -11,7 +11,7 @@ from gamedp.errors import NotSolvedError, UnsupportedProblemError, shown
 from gamedp.objectives import AverageReward, FiniteHorizon, has_target
 from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback
-from gamedp.reduction import Reduction, needs_reduction, reduce
+from gamedp.reduction import Reduction, UndefinedTotalError, needs_reduction, reduce
 from gamedp.solution import Guarantee, Solution, Status, width_of
 from gamedp.solvers.run import Run
 
@@ -73,7 +73,8 @@ def support_of_fixed_points(problem: Problem) -> Support:
     if problem.model.num_players > 2:
         return Support(False, "is for one or two players; BackwardInduction does more.")
     reduction = reduction_of(problem)
-    if isinstance(reduction, str) and (has_target(problem.objective) or refused_draws(problem)):
+    declined = has_target(problem.objective) or refused_draws(problem)
+    if isinstance(reduction, str) and (declined or problem.found.get("undefined", False)):
         return Support(False, reduction)
     return Support(True)
 
@@ -130,6 +131,7 @@ def deflatable(problem: Problem) -> Reduction | str | None:
             found: Reduction | str = _without_doubts(reduce(attrs.evolve(problem)))
         except UnsupportedProblemError as error:
             found = str(error)
+            problem.found["undefined"] = isinstance(error, UndefinedTotalError)
         problem.found["reduction"] = found
     known: Reduction | str = problem.found["reduction"]
     return known

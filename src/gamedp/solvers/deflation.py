@@ -9,18 +9,35 @@ worth, or the best of their ways out: a bound that holds whatever the choices ar
 is raised likewise, to the best way out of whoever wants the least, where the other one keeps to
 choices that look best by the upper bound.
 
-The bounds meet. Suppose they converge to L and U, and let d > 0 be the largest distance, D where it
-is found. By the choices that are best by U for whoever wants the most, and by L for the other one,
-play from D stays in D; so it gets to sets C within D that it does not leave. On one of them, U and
-L are constant and nothing is earned, if in each end component rewards have one sign or all endless
-play earns, or all of it loses. Let w be what endless play is worth. As d > 0, either U > w or L < w
-on C; say U > w. C is part of an end component M from which the reply to L was considered, so U on C
-is at most what some way out of M is worth by U. L is constant on M, for no choice inside it leads
-to more; so the distance at the state of this way out is d at least, hence d, and the way leads back
-into D. From there, play gets to such a set once more. If this were to go on for ever, all its
-states would be one end component; since U (or L) neither falls nor rises from set to set, no reward
-is among them that is not 0, and it is all U > w or all L < w. Then it would be part of M, and the
-way out would not be one.
+**The bounds meet**, in exact arithmetic. Let T be Bellman's operator. Sweeps and deflating keep
+``TU <= U`` and ``L <= TL``; so the limits, called U and L too, are fixed points of T. Let w be what
+endless play is worth, and let rewards have one sign in each end component, or all endless play earn
+there, or all of it lose. Suppose that the largest distance d of U and L is positive, and that D is
+where it is found. Keep to the *pair*: for whoever wants the most, a choice that is best by U; for
+the other one, a reply to L that is made again and again, which is best by the limit.
+
+*Lemma 1.* With any choices that are best by U and by L, play from D stays in D, and there
+``U = r + P U`` and ``L = r + P L``. For ``U <= r + P U`` and ``L >= r + P L``, so the distance at a
+state is at most its mean over the successors, which is at most d.
+
+*Lemma 2.* Where play by such choices recurs, nothing is earned, and U and L are constant. For in
+the stationary distribution the mean of U is itself plus the average reward: that is 0, which by
+assumption takes that no reward is met; and a martingale is constant on a recurrent class.
+
+*Lemma 3.* Let C be a recurrent class of the pair in D, and ``U > w`` there. There is a choice of
+whoever wants the most, at a state t with ``U(t) = U(C)`` and ``L(t) = L(C)``, that is best by U and
+leads out of an end component M that contains C and t: one of those without rewards that are left
+by the replies. For C is part of such an M. L is constant on M, as ``L >= P L`` for all choices
+inside. M is deflated, so ``U(C) <= Q(t, a)`` by U for some way out, which is at most U(t); as the
+distance at t is no more than d, all these are equal. If ``L < w``, the same holds with signs
+turned; one of both is true, as d > 0.
+
+*Theorem.* ``d = 0``. Else go on from each class C, of the first kind if ``U > w`` there, from C to
+t within M, out of M, and by the pair to the next class; all that stays in D, by lemma 1. In the
+end play recurs among some classes. From class to class, U and L are martingales but for rewards; so
+by the argument of lemma 2 no reward is met, and U and L are the same on all these classes: all are
+of one kind, say of the first. Then all these M, and what lies between them, are one end component
+without rewards that is left by the replies. M was maximal, so the way out of it leads nowhere else.
 
 References
 ----------

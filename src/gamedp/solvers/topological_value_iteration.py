@@ -62,7 +62,8 @@ class TopologicalValueIteration(FixedPointSolver):
     References
     ----------
     .. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems",
-       Mathematics of Operations Research 16 (1991).
+       Mathematics of Operations Research 16 (1991); for two players: S. Patek, D. Bertsekas,
+       "Stochastic shortest path games", SIAM Journal on Control and Optimization 37 (1999).
     .. [2] P. Dai, Mausam, D. Weld, J. Goldsmith, "Topological value iteration algorithms", Journal
        of Artificial Intelligence Research 42 (2011).
     .. [3] C. O'Cinneide, "Entrywise perturbation theory and error analysis for Markov chains",

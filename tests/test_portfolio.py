@@ -174,7 +174,7 @@ def test_a_state_by_itself_is_looked_at_once(monkeypatch):
     assert solution.statistics.sweeps < 10
     # Nor is it handed to those that would take the components one by one, if there are many.
     monkeypatch.setattr(portfolio, "SCATTERED", size)
-    with pytest.raises(gamedp.NotSolvedError, match="^TopologicalValueIteration") as caught:
+    with pytest.raises(gamedp.NotSolvedError, match=r"^TopologicalValueIteration") as caught:
         gamedp.solve(model)
     assert "StrategyIteration" not in str(caught.value)
     assert caught.value.solution.statistics.sweeps == solution.statistics.sweeps

@@ -617,3 +617,9 @@ def test_optional_methods_compile_and_say_the_same(game):
         pits = list(game.actions(state))
         [(_, state)] = game.outcomes(state, pits[turn * 5 % len(pits)])
     assert turn > 15
+
+
+def test_compiled_rules_count_stones_without_integers_beyond_64_bits():
+    """Seven fields of nine bits: a product over all fields would not fit."""
+    game = Mancala(stones=6)
+    assert gamedp.perft(game, 2, compile="always").positions == (1, 6, 36)

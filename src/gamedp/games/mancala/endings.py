@@ -28,6 +28,7 @@ __all__ = [
     "following_rows",
     "num_boards",
     "rank_rows",
+    "sums_up_to",
     "unrank_rows",
     "winning_range",
 ]
@@ -65,8 +66,26 @@ def boards_before(pits: int, stones: int) -> NDArray[np.int64]:
 
 
 @gamedp.helper
+def sums_up_to(row: int, width: int, home: int) -> int:
+    """Return in each field what lies in the fields of a row up to it.
+
+    The product with one stone in each field has the same there, but may be beyond 64 bits.
+
+    Examples
+    --------
+    >>> bin(sums_up_to(0b0011_0000_0001, width=4, home=12))
+    '0b10000010001'
+    """
+    step = width
+    while step < home:
+        row += (row & ((1 << (home - step)) - 1)) << step
+        step += step
+    return row
+
+
+@gamedp.helper
 def rank_rows(
-    own: int, opponent: int, width: int, home: int, ones: int, table: NDArray[np.int64], size: int
+    own: int, opponent: int, width: int, home: int, table: NDArray[np.int64], size: int
 ) -> int:
     """Return the number of a board among those with as many stones in the pits.
 
@@ -76,8 +95,6 @@ def rank_rows(
         The sides; what lies in the kalahs does not count.
     width, home : int
         Bits of a field, and of all pits.
-    ones : int
-        One stone in each field.
     table : (N,) int64
         Of `boards_before`.
     size : int
@@ -91,7 +108,7 @@ def rank_rows(
     field = (1 << width) - 1
     row = (1 << home) - 1
     pairs = (own & row) + (opponent & row)
-    sums = pairs * ones  # field k has what lies in the pairs up to k
+    sums = sums_up_to(pairs, width, home)
     place = home - width
     total = (sums >> place) & field
     if total >= size:

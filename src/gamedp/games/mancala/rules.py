@@ -26,6 +26,7 @@ from gamedp.games.mancala.endings import (
     following_rows,
     num_boards,
     rank_rows,
+    sums_up_to,
     unrank_rows,
     winning_range,
 )
@@ -445,12 +446,9 @@ class Mancala:
         return kept
 
     def _in_play(self, side: int) -> int:
-        """Return the stones in the pits of a side.
-
-        The product has the sum of the first k fields in field k, and carries nothing into it.
-        """
+        """Return the stones in the pits of a side."""
         row = side & ((1 << self._home) - 1)
-        return (row * self._ones >> (self._home - self._width)) & ((1 << self._width) - 1)
+        return sums_up_to(row, self._width, self._home) >> (self._home - self._width)
 
     # What search and tables of endings read.
 
@@ -556,7 +554,6 @@ class Mancala:
             state.sides[1],
             self._width,
             self._home,
-            self._ones,
             self._boards_before,
             self._ending_sums,
         )

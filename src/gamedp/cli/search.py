@@ -228,15 +228,17 @@ def _with_endings(
     It begins with small tables, and goes on with larger ones where these do not soon lead to a
     proof. All that is done counts for the limits, which leave what is known by then.
     """
-    begin, nodes, seconds = time.perf_counter(), 0, 0.0
+    nodes, seconds, spent = 0, 0.0, 0.0
     most_nodes, most_seconds = how.max_nodes or math.inf, how.max_seconds or math.inf
     result: SearchResult | None = None
     while result is None or result.status is not gamedp.Status.SOLVED:
-        is_late = False
+        is_late, begin = False, time.perf_counter()
         try:
             tables = next(growing)
         except NotSolvedError as error:
             tables, is_late = error.solution, True
+        if tables.material > 0:  # before the first ones, the rules are compiled
+            spent += time.perf_counter() - begin
         is_last = is_late or tables.material == material
         if tables.num_positions < FIRST_ENDINGS and not is_last:
             continue
@@ -246,7 +248,7 @@ def _with_endings(
                 share = max(1, game.num_endings(tables.material + 1) // POSITIONS_A_NODE)
             limits = {
                 "max_nodes": min(share, most_nodes - nodes),
-                "max_seconds": max(1e-3, most_seconds - (time.perf_counter() - begin)),
+                "max_seconds": max(1e-3, most_seconds - spent - seconds),
             }
             finite = {name: limit for name, limit in limits.items() if limit < math.inf}
             found: SearchResult = how.make(endings=tables, **finite).search(game, position, **given)

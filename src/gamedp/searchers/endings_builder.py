@@ -100,14 +100,6 @@ class Builder:
         self._tables = tables
         self._stack = np.zeros(1 << 10, np.int64)
         self._counters = np.zeros(loop.COUNTERS, np.int64)
-        self._watch = Watch(
-            max_seconds,
-            float("inf"),
-            progress,
-            lambda: int(self._counters[loop.VALUED]),
-            total=int(tables.sizes[missing].sum()),
-            unit="positions",
-        )
         self._is_late = False
         self._steps = callable(getattr(rules.game, STEP, None))
         self._rules = search_rules(
@@ -117,6 +109,14 @@ class Builder:
             lambda search: self._work(search, missing[0]),
             compile=compile,
             more=METHODS,
+        )
+        self._watch = Watch(
+            max_seconds,
+            float("inf"),
+            progress,
+            lambda: int(self._counters[loop.VALUED]),
+            total=int(tables.sizes[missing].sum()),
+            unit="positions",
         )
 
     def _work(self, search: SearchRules, stratum: int) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 
 import measure
+from averages import averages
+from certificates import certificates
 from discounted import discounted
 from exploration import exploration
 from families import families
@@ -27,6 +29,8 @@ if __name__ == "__main__":
             mancala,
             models,
             families,
+            averages,
+            certificates,
             discounted,
             sweep,
             methods,

@@ -34,6 +34,8 @@ EXPECTED = {
     "models": (12, 10, 10) if STORM else (2, 0, 0),
     # A row for each instance, and means by classes of size and of all.
     "families": (9, 6, 6) if STORM else (2, 0, 0),
+    "averages": (4, 4 * STORM, 4 * STORM),
+    "certificates": (5, 0, 0),
     "discounted": (max(1, SOLVERS), SOLVERS, SOLVERS),
     "sweep": (6, 4, 2),
     "methods": (60, 60, 60),

@@ -714,7 +714,6 @@ def test_probabilities_that_do_not_sum_to_one():
             },
             "has no use for bias_lower",
         ),
-        ({"draw": math.inf}, "draw is inf"),
         ({"lower": np.array([0.75, 0.8])}, r"lower\[1\] = 0.8 of state 1 is wrong.*0.75"),
     ],
 )

@@ -178,7 +178,12 @@ def test_what_rests_must_look_like():
 
 
 @relaxed
-@given(models(), st.data(), st.sampled_from([0, 40]), st.sampled_from([1.0, 0.3, 1 - 1e-9]))
+@given(
+    models() | models(hard=True),
+    st.data(),
+    st.sampled_from([0, 40]),
+    st.sampled_from([1.0, 0.3, 1 - 1e-9]),
+)
 def test_what_doubles_decide_holds_in_rationals(model, data, shift, discount):
     """With rests of any size, and a discount."""
     assume(not (model.has_swaps and model.constant_sum and discount != 1))

@@ -103,6 +103,30 @@ def test_bounds_contain_the_values(model, optimum, discount, tolerance, seed):
                 assert entry.lower <= choices[choice] <= entry.upper
 
 
+@relaxed
+@given(
+    models(max_states=4, players=[1], ends=False, hard=True),
+    st.sampled_from(["max", "min"]),
+    st.sampled_from([1e-12, 1e-6, 0.1]),
+    st.integers(0, 2**32 - 1),
+)
+def test_other_objectives(model, optimum, tolerance, seed):
+    scale = max(float(np.abs(numbers).max()) for numbers in (model.rewards, model.payoffs))
+    goal = model.terminals[:1].tolist()
+    for objective, solver in (
+        (gamedp.FiniteHorizon(seed % 6, optimum), gamedp.BackwardInduction()),
+        (gamedp.AverageReward(optimum), gamedp.RelativeValueIteration(max_sweeps=FEW)),
+        (gamedp.Reachability(goal, optimum=optimum), SOLVERS[1 + seed % 6]),
+    ):
+        try:
+            truths = [exact_values(one, objective) for one in (model, disturbed(model, seed))]
+            solution = solved(solver, model, objective, max(tolerance * scale, 5e-324))
+        except gamedp.UnsupportedProblemError:  # too many policies, or a chain too slow for doubles
+            continue
+        for truth in truths:
+            assert contains(solution, truth), objective
+
+
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
 def test_a_reward_that_cancels_the_share_of_the_constant_sum(solver):
     total = 1e6

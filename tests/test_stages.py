@@ -491,3 +491,24 @@ def test_a_run_that_stops_early_says_so():
         gamedp.solve(Journey(days=3, again=False), tolerance=1e-30)
     low, high = caught.value.solution.bounds()
     assert high - low < 1e-10
+
+
+@attrs.frozen
+class FaintWubbel(StagedWubbel):
+    """For the smallest number there is: half of it is no number."""
+
+    constant_sum = 5e-324
+
+    def payoff(self, context, player):
+        return 0.0 if player == context.player else 5e-324
+
+
+def test_what_underflows_is_allowed_for():
+    game = FaintWubbel(5)
+    solution = gamedp.solve(game, tolerance=1e-300)
+    for context in (Scores(0, 0, 0), Scores(1, 2, 3), Scores(0, 4, 4)):
+        low, high = gamedp.solve(StagedWubbel(5)).bounds(context)
+        least, most = solution.bounds(context)
+        assert Fraction(least) <= Fraction(low) * Fraction(5e-324)
+        assert Fraction(high) * Fraction(5e-324) <= Fraction(most)
+        assert most - least < 1e-300

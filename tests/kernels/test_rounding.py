@@ -22,6 +22,7 @@ from gamedp.kernels import (
     intervals,
     iteration,
     maxn,
+    policy_proofs,
     proofs,
     sparse_elimination,
     straight,
@@ -408,3 +409,55 @@ def test_many_products_that_underflow_are_allowed_for():
     status = np.full(2, straight.DONE, np.int8)
     straight.leave_jit(0, rows, False, status, values, errors, np.full(2, -1))
     assert abs(values[0] - small) <= errors[0]
+
+
+def test_a_constant_that_cancels_counts_with_all_that_it_is_of():
+    """A reward of nearly the share of a constant sum; the ends are worth nothing."""
+    total = 1e6
+    rewards, offsets = np.array([-total * (0.1 + 0.2)]), np.array([0, 3])
+    chances = np.array([-0.1, -0.2, 0.7])
+    constants, sizes = np.empty((2, 1))
+    bellman.swap_constants(offsets, chances, rewards, total, constants, sizes)
+    rows = bellman.Rows(
+        order=np.array([1, 2, 3, 0], np.int32),
+        place=np.array([3, 0, 1, 2], np.uint32),
+        choice_offsets=np.array([0, 1, 1, 1, 1]),
+        transition_offsets=offsets,
+        successors=np.array([1, 2, 3], np.int32),
+        probabilities=chances,
+        constants=constants,
+        sizes=sizes,
+        maximise=np.ones(4, np.bool_),
+        discount=1.0,
+    )
+    zeros = np.zeros(4)
+    low, high = extremes(Case(rows, rewards, total, zeros, zeros), 0)
+    assert low < -1e-10 < 4e-11 < high
+    for rounded, enclose in zip(
+        kernels(proofs, "rounded"), kernels(intervals, "enclose"), strict=True
+    ):
+        value, error = rounded(0, rows, zeros, zeros)
+        assert Fraction(value) - Fraction(error) <= low
+        assert high <= Fraction(value) + Fraction(error)
+        below, above = enclose(0, rows, zeros, zeros)
+        assert Fraction(below) <= low
+        assert high <= Fraction(above)
+    block, _, _ = blocks.isolate_jit(3, 4, 3, 4, rows, zeros, zeros)
+    iteration.begin_jit(1, block)
+    numbers = np.zeros((blocks.NUMBERS, 1))
+    sparse_elimination.eliminate_jit(1, 1.0, block, 1000, numbers)
+    value, error = Fraction(numbers[blocks.VALUE, 0]), Fraction(numbers[blocks.ERROR, 0])
+    assert value - error <= low
+    assert high <= value + error
+    values, errors, policy = blank(rows)
+    values[0] = constants[0]
+    proofs.certify_jit(3, 4, rows, 1, values, np.array([1.0, 0, 0, 0]), errors, policy)
+    assert Fraction(values[0]) - Fraction(errors[0]) <= low
+    assert high <= Fraction(values[0]) + Fraction(errors[0])
+    numbers[blocks.WEIGHT] = 1.0
+    total, slack, size, _ = policy_proofs.advantage_jit(
+        0, 0, 3, 4, rows, zeros, zeros, numbers, 0.0
+    )
+    assert Fraction(total) - Fraction(slack) <= low
+    assert high <= Fraction(total) + Fraction(slack)
+    assert size > 5e5

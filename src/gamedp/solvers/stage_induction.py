@@ -12,7 +12,7 @@ import numpy as np
 
 from gamedp.errors import NotSolvedError, UnsupportedProblemError
 from gamedp.kernels.lanes import LANES, Program
-from gamedp.kernels.rounding import UNIT
+from gamedp.kernels.rounding import TINY, UNIT
 from gamedp.kernels.stages import bound_rounding_jit
 from gamedp.objectives import TotalReward
 from gamedp.problem import Problem, StagedProblem
@@ -199,7 +199,7 @@ class _Run:
         relative, rewards = self.stage_error
         size = self.largest + abs(self.model.constant_sum) + reward + rewards
         # Three times for the sums at the end of the stage, once for this very formula.
-        return (relative + 4 * UNIT) * size
+        return (relative + 4 * UNIT) * (size + TINY / UNIT)  # and of what underflows
 
     def _sweep_once(self, codes: NDArray[np.int64]) -> float | None:
         """Sweep contexts that do not lead to each other; return the largest reward, None if so."""

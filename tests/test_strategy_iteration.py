@@ -151,11 +151,6 @@ def test_known_values(objective, values, policy, solver):
     ("model", "objective", "words"),
     [
         (
-            back_and_forth(constant_sum=1.0, payoffs=[0.0, 1.0]),
-            gamedp.TotalReward(),
-            "play without end counts, as around 0: the payoffs add up to 1",
-        ),
-        (
             back_and_forth(rewards=[1.0, 0.0, -1.0, 0.0]),
             gamedp.TotalReward(),
             "rewards of one sign where play may go on for ever; action 0 in 1 earns -1",

@@ -115,7 +115,7 @@ def test_each_can_send_the_other_back():
         assert gamedp.verify(model, solution.certificate()).width <= 1e-6
 
 
-def test_a_constant_sum_is_for_the_rules_to_share():
+def test_a_constant_sum_is_shared_where_places_change():
     model = gamedp.Model.from_arrays(
         [0, 2, 2],
         [0, 1, 2],
@@ -126,10 +126,11 @@ def test_a_constant_sum_is_for_the_rules_to_share():
         num_players=2,
         constant_sum=1.0,
     )
-    with pytest.raises(gamedp.UnsupportedProblemError, match="what play without end is worth"):
-        gamedp.solve(model, solver=gamedp.PolicyIteration())
-    # Retrograde shares it equally.
-    assert gamedp.solve(model).values.tolist() == [1.0, 1.0]
+    with pytest.raises(gamedp.UnsupportedProblemError, match=r"count 0, not 0\.5"):
+        gamedp.PolicyIteration().solve(gamedp.Problem(model), tolerance=1e-6)
+    for solver in (None, gamedp.StrategyIteration(), gamedp.IntervalIteration()):
+        values = gamedp.solve(model, solver=solver).values
+        assert values == pytest.approx([1.0, 1.0], abs=1e-6)
 
 
 def test_large_enough_to_be_unfolded_in_compiled_code():

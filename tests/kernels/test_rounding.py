@@ -395,8 +395,9 @@ def test_many_products_that_underflow_are_allowed_for():
     assert abs(value - small) > 2.0**-1060  # more than is allowed for a few
     assert abs(value - small) <= error < 2.0**-1035
     swapped = rows._replace(probabilities=-rows.probabilities)
-    low, high = intervals.enclose_jit(0, swapped, values, values)
-    assert low <= -small <= high
+    for sign, one in ((1, rows), (-1, swapped)):
+        low, high = intervals.enclose_jit(0, one, values, values)
+        assert low <= sign * small <= high
     graph = average.Graph(
         rows.choice_offsets,
         rows.transition_offsets,
@@ -461,3 +462,27 @@ def test_a_constant_that_cancels_counts_with_all_that_it_is_of():
     assert Fraction(total) - Fraction(slack) <= low
     assert high <= Fraction(total) + Fraction(slack)
     assert size > 5e5
+
+
+def test_each_bound_is_widened_by_its_own_size():
+    rows = bellman.Rows(
+        order=np.array([1, 0], np.int32),
+        place=np.array([1, 0], np.uint32),
+        choice_offsets=np.array([0, 2, 2]),
+        transition_offsets=np.array([0, 3, 4]),
+        successors=np.array([1, 1, 1, 1], np.int32),
+        probabilities=np.array([-0.01, -0.02, 0.97, -1.0]),
+        constants=np.array([0.0, 0.1 + 1.0]),
+        sizes=np.array([0.0, 1.1 * proofs.UPWARD]),
+        maximise=np.ones(2, np.bool_),
+        discount=1.0,
+    )
+    nothing, much = np.zeros(2), np.array([0.0, 1.0])
+    for enclose in kernels(intervals, "enclose"):
+        low, high = enclose(0, rows, nothing, much)
+        most = [Fraction(p) + Fraction(2 * np.spacing(p)) for p in (0.01, 0.02, 0.97)]
+        assert Fraction(low) <= -most[0] - most[1]
+        assert Fraction(high) >= most[2]
+        # What a sure step earns is a rounded sum: it is not exact, though nothing is added.
+        low, high = enclose(1, rows, nothing, nothing)
+        assert Fraction(low) < Fraction(0.1) + 1 < Fraction(high)

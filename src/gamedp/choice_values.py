@@ -80,7 +80,7 @@ def choice_values(solution: Solution, first: int, end: int) -> ChoiceValues:
         sizes = np.abs(rewards) + np.abs(shares)
         terms = np.where(np.isfinite(largest), np.abs(weights) * largest, 0.0)
         sizes += discount * np.bincount(owners, terms)
-        slack = (lengths + 12) * UNIT * sizes + lengths * TINY
+        slack = (lengths + 12) * UNIT * sizes + (lengths + 4) * TINY
         sure = (lengths == 1) & (discount * np.abs(weights[starts]) == 1)
         sure &= _adds_up(rewards, shares)
         constants = rewards + shares

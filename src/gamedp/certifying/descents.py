@@ -116,9 +116,11 @@ class Ranking:
         if sides[0].inequalities[0].rest is None and sides[1].inequalities[0].rest is None:
             constants = np.array([side.constant for side in sides])
             missing = np.array([side.missing_counts for side in sides])
-            kernels.judge_jit(
-                self.graph, self.bounds, constants, sides[0].discount, missing, self.margin, judged
-            )
+            with np.errstate(all="ignore"):  # what overflows is in doubt
+                kernels.judge_jit(
+                    *(self.graph, self.bounds, constants, sides[0].discount),
+                    *(missing, self.margin, judged),
+                )
         else:
             for number, side in enumerate(sides):
                 self._judge_sums(number, side, judged)

@@ -188,11 +188,8 @@ class EndgameTables:
         >>> import gamedp
         >>> from gamedp.games.mancala import Mancala
         >>> game = Mancala(pits=3, stones=2)
-        >>> for tables in gamedp.EndgameTables.grow(game, 11):
-        ...     if gamedp.AlphaBeta(endings=tables, max_nodes=10).search(game).is_proven:
-        ...         break
-        >>> tables
-        <EndgameTables of Mancala(pits=3, stones=2, ...): material 0 to 10, 8,008 positions>
+        >>> [tables.num_positions for tables in gamedp.EndgameTables.grow(game, 3)]
+        [1, 7, 28, 84]
         """
         rules = Rules(game)
         if not max_seconds > 0:

@@ -387,7 +387,7 @@ class TestQuery:
         del sys.modules["own_rules"]
         sys.path.remove(str(folder))
         code, _, err = run("query", "kept", "--state", "heads=0")
-        assert (code, err.count("\n")) == (1, 1)
+        assert (code, err.count("\n")) == (2, 1)
         assert "Flips of module own_rules is not registered" in err
         assert "--game file.py:ClassName" in err
         query = ["query", "kept", "--state", "heads=0", "--game", "own_rules.py:Flips"]
@@ -570,7 +570,9 @@ class TestStaged:
     def test_a_saved_table(self, run, run_json, cache, folder):
         solved = run_json("solve", *JOURNEY, "--save", "days")
         assert {path.name for path in folder.iterdir()} >= {"days", "cache"}
-        facts = run_json("query", "days", "--state", "left=1,luck=0", "--inside", "place=2")
+        where = ["--state", "left=1,luck=0", "--inside", "place=2"]
+        own = ["--game", "staged_games:Journey", "--set", "days=2"]
+        facts = run_json("query", "days", *where, *own)
         assert facts["game"] == "days"
         assert facts["parameters"] == solved["parameters"] == {"days": 2, "again": True}
         assert facts["state"] == {"left": 1, "luck": 0}

@@ -459,7 +459,8 @@ def test_on_the_command_line_where_no_values_are_kept(capsys, tmp_path):
     game = Chancy(sizes=(2, 0, 1), num_players=3)
     solution = gamedp.solve(game, compile="never")
     solution.save(folder)
-    assert main(["query", folder, "--json"]) == 0
+    own = ["--game", "symmetric_games:Chancy", "--set", "sizes=2,0,1", "--set", "num_players=3"]
+    assert main(["query", folder, "--json", *own]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert [action["action"] for action in facts["actions"]] == [1, 3]
     assert facts["best"] == [solution.best_action(game.initial_state())]

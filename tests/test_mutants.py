@@ -77,8 +77,11 @@ def test_every_reviewed_fault_is_there_still():
     """Who changes such a line looks at the list again."""
     reviewed = Reviewed.read(ROOT / "tests" / "mutants" / "reviewed.toml")
     keys = {mutant.key for mutant in known_mutants()}
-    assert sorted((reviewed.equivalent | reviewed.noticed) - keys) == []
-    assert not reviewed.equivalent & reviewed.noticed
+    assert sorted((reviewed.equivalent | reviewed.noticed.keys()) - keys) == []
+    assert not reviewed.equivalent & reviewed.noticed.keys()
+    for test in reviewed.noticed.values():
+        file, name = test.split("::")
+        assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8")
 
 
 def test_the_draw_depends_on_the_seed_alone():
@@ -87,7 +90,9 @@ def test_the_draw_depends_on_the_seed_alone():
         for path in ("new.py", "old.py", "older.py")
         for mutant in mutants_of(path, SOURCE)
     ]
-    reviewed = Reviewed(frozenset({found[0].key}), frozenset({found[-1].key, found[-2].key}))
+    reviewed = Reviewed(
+        frozenset({found[0].key}), dict.fromkeys([found[-1].key, found[-2].key], "")
+    )
 
     def draw(seed):
         return chosen(found, reviewed, {"new.py"}, count=12, noticed=1, seed=seed)
@@ -163,12 +168,13 @@ def judged_with(verdicts, reviewed):
 def test_what_fails_a_run(capsys):
     """Not a single fault that goes unnoticed, but one that was noticed before, or very many."""
     keys = [mutant.key for mutant in mutants_of("some.py", SOURCE)]
-    nothing = Reviewed(frozenset(), frozenset())
+    nothing = Reviewed(frozenset(), {})
     assert judged_with([KILLED, TIMEOUT, SURVIVED, UNCOVERED], nothing) == 0
     assert 'function = "worth"' in capsys.readouterr().out
-    assert judged_with([KILLED, SURVIVED, SURVIVED, UNCOVERED], nothing) == 1
-    assert "only 1 of 4 were noticed" in capsys.readouterr().out
-    reviewed = Reviewed(frozenset(), frozenset({keys[2]}))
+    assert judged_with([KILLED, SURVIVED, SURVIVED, UNCOVERED], nothing) == 0
+    assert judged_with([SURVIVED, SURVIVED, SURVIVED, UNCOVERED], nothing) == 1
+    assert "only 0 of 4 were noticed" in capsys.readouterr().out
+    reviewed = Reviewed(frozenset(), {keys[2]: "the test"})
     assert judged_with([KILLED, KILLED, KILLED, SURVIVED], reviewed) == 0
     assert judged_with([KILLED, KILLED, SURVIVED, KILLED], reviewed) == 1
     assert "1 of these were noticed before" in capsys.readouterr().out

@@ -62,12 +62,12 @@ class Reviewed:
     ----------
     equivalent : set of keys
         What these change cannot be noticed, for the reason that stands there.
-    noticed : set of keys
-        These once went unnoticed, and must not again.
+    noticed : dict of key to str
+        These once went unnoticed; the test that was written then must notice them.
     """
 
     equivalent: frozenset[tuple[str, ...]]
-    noticed: frozenset[tuple[str, ...]]
+    noticed: dict[tuple[str, ...], str]
 
     @classmethod
     def read(cls, path: Path) -> Reviewed:
@@ -76,14 +76,14 @@ class Reviewed:
             "mutant", []
         )
 
-        def keys(verdict: str) -> frozenset[tuple[str, ...]]:
-            return frozenset(
-                (row["path"], row["function"], row["line"], row["change"])
+        def reasons(verdict: str) -> dict[tuple[str, ...], str]:
+            return {
+                (row["path"], row["function"], row["line"], row["change"]): row["why"]
                 for row in rows
                 if row["verdict"] == verdict
-            )
+            }
 
-        return cls(keys("equivalent"), keys("noticed"))
+        return cls(frozenset(reasons("equivalent")), reasons("noticed"))
 
 
 def chosen(
@@ -131,6 +131,11 @@ class Recorded:
         name = self._files.get(mutant.path)
         contexts = {} if name is None else self._data.contexts_by_lineno(name)
         return sorted(test for test in contexts.get(mutant.number, ()) if test in self._seconds)
+
+    def all_of(self, test: str) -> tuple[list[str], float]:
+        """Return a test with all its parameters, and the seconds that it takes."""
+        table = self._seconds.get(test, {})
+        return sorted(table), sum(table.values())
 
     def drawn(self, tests: Iterable[str], seconds: float, seed: str) -> tuple[list[str], float]:
         """Draw some of the tests, with parameters, that take so many seconds; add their time.

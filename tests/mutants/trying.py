@@ -81,26 +81,31 @@ def _asked(folder: Path, tests: list[str], seconds: float, *, compiled: bool) ->
     return KILLED, words
 
 
-def tried(mutant: Mutant, recorded: Recorded, seed: str) -> Tried:
-    """Try one fault: first on a few tests that run its line, then on more, then compiled."""
+def tried(mutant: Mutant, recorded: Recorded, seed: str, test: str = "") -> Tried:
+    """Try one fault: first on a few tests that run its line, then on more, then compiled.
+
+    Where a `test` is known that must notice it, that is the one that is asked.
+    """
     begin = time.monotonic()
 
     def result(verdict: str, test: str = "", *, compiled: bool = False) -> Tried:
         return Tried(mutant, verdict, test, time.monotonic() - begin, compiled)
 
-    tests = recorded.tests_of(mutant)
+    tests = [test] if test else recorded.tests_of(mutant)
     if not tests:
         return result(UNCOVERED)
     with _with_fault(mutant) as folder:
+        if test:
+            return result(*_asked(folder, *recorded.all_of(test), compiled=False))
         for share in SHARES:
             some, seconds = recorded.drawn(tests, share, f"{seed} {share}")
-            verdict, test = _asked(folder, some, seconds, compiled=False)
+            verdict, by = _asked(folder, some, seconds, compiled=False)
             if verdict != SURVIVED:
-                return result(verdict, test)
+                return result(verdict, by)
         if mutant.path.startswith(COMPILED):
             some, seconds = recorded.drawn(tests, SHARES[0], f"{seed} compiled")
-            verdict, test = _asked(folder, some, seconds + START, compiled=True)
-            return result(verdict, test, compiled=True)
+            verdict, by = _asked(folder, some, seconds + START, compiled=True)
+            return result(verdict, by, compiled=True)
     return result(SURVIVED)
 
 

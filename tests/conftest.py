@@ -1,9 +1,12 @@
 """What all tests share."""
 
 import signal
+from importlib.metadata import EntryPoint
 
 import pytest
 from mutants import recording
+
+from gamedp import registry
 
 
 def pytest_configure():
@@ -21,6 +24,22 @@ def fresh_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GAMEDP_CACHE_DIR", str(tmp_path_factory.mktemp("compiled-rules")))
         yield
+
+
+@pytest.fixture
+def register(monkeypatch):
+    """Register classes, each named ``"module:Class"``, as an installed package would."""
+    known, more = registry.registered, []
+    monkeypatch.setattr(
+        registry,
+        "registered",
+        lambda group: known(group) | {point.name: point for point in more if point.group == group},
+    )
+
+    def add(group, *paths):
+        more.extend(EntryPoint(path, path, group) for path in paths)
+
+    return add
 
 
 def pytest_runtest_setup(item):

@@ -686,7 +686,8 @@ def test_probabilities_count_up_to_two_units_in_the_last_place():
 
 def test_probabilities_that_do_not_sum_to_one():
     model = loop()
-    broken = attrs.evolve(model, probabilities=np.array([1.0, 0.5]))
+    fields = {field.name: getattr(model, field.name) for field in attrs.fields(gamedp.Model)}
+    broken = gamedp.Model.unchecked(**(fields | {"probabilities": np.array([1.0, 0.5])}))
     with pytest.raises(gamedp.InvalidModelError, match=r"choice 1 .* do not sum to one"):
         gamedp.verify(broken, claim(broken, [0, 0.75], [1, 0.75], [-1, 0], [-1, 0]))
 
@@ -1012,7 +1013,7 @@ def test_the_command_line_verifies_models_in_files(tmp_path, capsys):
     assert "objective   reach" in out
     code, _, err = run("verify", file, proof, "--set", "goal=3", capsys=capsys)
     assert code == 2
-    assert "--set is for games" in err
+    assert "--set and --game are for games" in err
 
 
 # Averages of the solver ---------------------------------------------------------------------------

@@ -191,7 +191,7 @@ class TestManifests:
         fields = {f.name: getattr(solution.model, f.name) for f in attrs.fields(gamedp.Model)}
         bad = gamedp.Model.unchecked(**(fields | {"successors": np.array([1, 0, 10**6], np.int32)}))
         attrs.evolve(solution, model=bad).save(solved)  # with every checksum right
-        with pytest.raises(InvalidModelError, match="leads to state 1000000, which does not exist"):
+        with pytest.raises(DamagedFileError, match="leads to state 1000000, which does not exist"):
             gamedp.load(solved)
 
     @pytest.mark.parametrize("seed", range(40))

@@ -16,6 +16,7 @@ import gamedp
 from gamedp.cli import main
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.kernels import retrograde
+from gamedp.registry import GAMES
 from gamedp.testing import check_game, check_solver, exact_values
 from gamedp.testing.strategies import games, models
 
@@ -508,7 +509,7 @@ def test_several_starts_have_one_distance_only_if_it_is_the_same():
 def test_distances_are_saved_and_shown(tmp_path):
     solution = gamedp.solve(Pursuit(cycle(4), 4), compile="never")
     solution.save(tmp_path / "chase")
-    loaded = gamedp.load(tmp_path / "chase")
+    loaded = gamedp.load(tmp_path / "chase", game=Pursuit(cycle(4), 4))
     assert (loaded.distances == solution.distances).all()
     assert not loaded.distances.flags.writeable
     assert loaded.solver == gamedp.Retrograde()
@@ -533,7 +534,8 @@ def test_gamedp_chooses_it_and_says_why():
     assert "Retrograde" not in gamedp.explain(gamedp.compile(Matches(), compile="never"))
 
 
-def test_the_command_line_shows_the_distance(capsys, tmp_path):
+def test_the_command_line_shows_the_distance(capsys, tmp_path, register):
+    register(GAMES, "loopy_games:Pursuit")
     for edges, name in ((path(4), "path"), (cycle(4), "cycle")):
         gamedp.solve(Pursuit(edges, 4), compile="never").save(tmp_path / name)
     state = ("--state", "robber_moves=0,cops=1,robber=3")

@@ -516,7 +516,7 @@ def test_they_are_saved_and_loaded(name, tmp_path):
     same(certificate, loaded)
     same(certificate, pickle.loads(pickle.dumps(certificate)))
     solution.save(tmp_path / "solution")
-    again = gamedp.load(tmp_path / "solution")
+    again = gamedp.load(tmp_path / "solution", game=solution.model.rules.game)
     assert again.model.digest() == certificate.digest
     gamedp.verify(again.model, loaded)
     same(again.certificate(), certificate)
@@ -542,7 +542,7 @@ def test_the_command_line_verifies(tmp_path, capsys):
     low, high = (float(number) for number in start.removeprefix("start").split(" to "))
     least, most = gamedp.solve(StagedWubbel(4), compile="never").bounds()
     assert least <= low <= high <= most
-    code, out, _ = run("verify", saved, proof, "--json")
+    code, out, _ = run("verify", saved, proof, "--json", "--game", name, *game)
     assert code == 0
     assert json.loads(out)["verified"]
     code, out, err = run("verify", name, proof, "--set", "goal=5", "--json")

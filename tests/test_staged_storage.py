@@ -19,6 +19,7 @@ import pytest
 from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk
 
 import gamedp
+from gamedp import registry
 from gamedp.errors import DamagedFileError, InvalidParameterError, KeptSolutionWarning
 from gamedp.games.kniffel import KEEPING, Kniffel, Sheet, Turn
 from gamedp.games.matches import Matches, MatchesState, Nim
@@ -44,6 +45,12 @@ PLACES = {
     "changing places": (Scores(1, 2, 3), Roll(2, over=False)),
     "no cycles": (Date(1, 0), Walk(2, 0, 0, rested=False)),
 }
+
+
+@pytest.fixture(autouse=True)
+def _registered(register):
+    paths = ("staged_games:Journey", "staged_games:StagedWubbel", "edited_stages:Journey")
+    register(registry.GAMES, *paths)
 
 
 def solved(game, *arguments, **options):

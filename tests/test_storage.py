@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import attrs
@@ -16,7 +15,6 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp import registry
 from gamedp.errors import DamagedFileError, InvalidParameterError, UnknownNameError
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import Wubbel
@@ -103,19 +101,9 @@ class ByHand:
 
 
 @pytest.fixture(autouse=True)
-def _registered(monkeypatch):
-    """Register the games and the solver of this file, as an installed package would."""
-    known = registry.registered
-    own = {
-        GAMES: [*(f"{__name__}:{name}" for name in OWN_GAMES), "edited_rules:Climb"],
-        SOLVERS: [f"{__name__}:ByHand"],
-    }
-
-    def more(group):
-        points = [EntryPoint(value, value, group) for value in own.get(group, ())]
-        return known(group) | {point.name: point for point in points}
-
-    monkeypatch.setattr(registry, "registered", more)
+def _registered(register):
+    register(GAMES, *(f"{__name__}:{name}" for name in OWN_GAMES), "edited_rules:Climb")
+    register(SOLVERS, f"{__name__}:ByHand")
 
 
 def by_hand(model, **changes):

@@ -82,15 +82,20 @@ def restore_model(
         states = _packed_table(folder, rules, content["states"], arrays["codes"])
     elif rules is not None:
         states = _recompiled_states(folder, rules, saved["digest"])
-    model = Model(
-        **{name: arrays[name] for name in ARRAYS},
-        num_players=saved["num_players"],
-        constant_sum=saved["constant_sum"],
-        states=states,
-        rules=rules,
-        seconds=decode(saved["seconds"]),
-        rounding=_rounding(folder, saved.get("rounding", [0.0, 0.0, 0.0])),
-    )
+    fields = {name: arrays[name] for name in ARRAYS}
+    try:
+        model = Model(
+            **fields,
+            num_players=saved["num_players"],
+            constant_sum=saved["constant_sum"],
+            states=states,
+            rules=rules,
+            seconds=decode(saved["seconds"]),
+            rounding=_rounding(folder, saved.get("rounding", [0.0, 0.0, 0.0])),
+        )
+    except InvalidModelError as error:
+        message = f"the arrays of the model in {folder} do not belong together: {error} {WAY_OUT}."
+        raise DamagedFileError(message) from error
     if model.digest() != saved["digest"]:
         message = f"the arrays of the model in {folder} do not belong together. {WAY_OUT}."
         raise DamagedFileError(message)

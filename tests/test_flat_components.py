@@ -186,6 +186,26 @@ def test_no_certificate_of_a_place_to_rest_on_a_costly_way_round():
             solution.certificate()
 
 
+def test_no_certificate_of_a_way_round_on_which_the_other_player_has_no_choice():
+    """From 0 to 2 to 1 and back earns -1 + 2 - 1; only state 0 has another way to go."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 3, 4, 4, 4],
+        [0, 1, 4, 5, 6],
+        [2, 2, 3, 4, 0, 1],
+        [1.0, 2 / 7, 3 / 7, 2 / 7, 1.0, 1.0],
+        rewards=[-1.0, 2.0, -1.0, 2.0],
+        players=[0, 1, 0, 0, 0],
+        terminals=[3, 4],
+        payoffs=[1.0, 0.0],
+        num_players=2,
+    )
+    solution = gamedp.solve(model)
+    assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
+    assert solution.value(0) == pytest.approx(3.8)
+    with pytest.raises(gamedp.UnsupportedProblemError, match="earn and lose in turn"):
+        solution.certificate()
+
+
 @pytest.mark.parametrize("out", [0.0, 1.0])
 def test_to_go_round_may_be_better(out):
     """Sums on the swing are 2 again and again, which leaving does not bring."""
@@ -356,9 +376,9 @@ def test_rationals_that_are_no_doubles_are_refused():
 
     model = gamedp.compile(Thirds(), compile="never")
     objective = gamedp.TotalReward("min", until=[2])
-    assert gamedp.solve(model, objective).value() == 0
-    with pytest.raises(gamedp.UnsupportedProblemError, match="no 64-bit numbers"):
-        gamedp.solve(model, objective, gamedp.ExactPolicyIteration())
+    for solver in (None, gamedp.ExactPolicyIteration()):
+        with pytest.raises(gamedp.UnsupportedProblemError, match="no 64-bit numbers"):
+            gamedp.solve(model, objective, solver)
 
 
 def test_infinite_totals_beside_it():

@@ -32,7 +32,8 @@ def refuse_swings(solution: Solution) -> None:
 
     Let there be a step in an end component of theirs that brings them something, and a way round
     that brings exactly nothing. The rules of certificates ask of whoever goes round there that they
-    gain nothing in any step, or lose ever more: they do neither.
+    gain nothing in any step, or lose ever more: they do neither. It is theirs as well where the
+    other one moves without a choice.
 
     Raises
     ------
@@ -46,9 +47,10 @@ def refuse_swings(solution: Solution) -> None:
     if not (rewards > 0).any() or not (rewards < 0).any() or model.structure.always_ends:
         return
     claimed, tight = _looked_at(solution)
+    forced = np.diff(model.choice_offsets) == 1
     for player in range(model.num_players):
         wants = 1.0 if (player == 0) == (objective.optimum == "max") else -1.0
-        own = claimed & model.structure.stays & (model.players == player)[owners]
+        own = claimed & model.structure.stays & (forced | (model.players == player))[owners]
         labels, stays = _end_components(model, own)
         gainful = np.isin(labels, labels[owners[stays & (wants * rewards > 0)]]) & (labels >= 0)
         parts, stays = _end_components(model, stays & tight & gainful[owners])

@@ -269,3 +269,90 @@ def test_limits_of_exploration_are_none_of_solving_a_model(limits):
     name = next(iter(limits))
     with pytest.raises(gamedp.InvalidParameterError, match=f"{name} is for exploring a game"):
         gamedp.solve(model(), gamedp.Reachability([2]), **limits)
+
+
+class Long(NamedTuple):
+    place: int
+    cells: tuple
+
+
+@attrs.frozen
+class LongStates:
+    """Go from place 0 to 1 and back, or stop and lose; the words for a state fill pages."""
+
+    num_players = 2
+
+    def initial_state(self):
+        return Long(0, tuple(range(1000)))
+
+    def is_terminal(self, state):
+        return state.place >= 2
+
+    def player(self, state):
+        return state.place
+
+    def actions(self, state):
+        return (0, 1)
+
+    def outcomes(self, state, action):
+        return [(1.0, state._replace(place=1 - state.place if action == 0 else 2 + state.place))]
+
+    def payoff(self, state, player):
+        return -1.0 if state.place == 2 + player else 1.0
+
+
+@attrs.frozen
+class WrongHeuristic(LongStates):
+    def heuristic(self, state, player):
+        return math.nan
+
+
+def _long():
+    return gamedp.compile(LongStates(), compile="never")
+
+
+def _play_wrongly():
+    return gamedp.play_game(LongStates(), [lambda state, rng: 7] * 2, compile="never")
+
+
+def _verify_wrongly():
+    solution = gamedp.solve(_long())
+    wrong = attrs.evolve(solution.certificate(), lower=np.full(4, 0.5), upper=np.full(4, 0.5))
+    return gamedp.verify(_long(), wrong)
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "words"),
+    [
+        (lambda: gamedp.solve(_long()).value(Long(4, tuple(range(1000)))), LookupError, "no"),
+        (lambda: gamedp.solve(_long()).action_values(Long(2, (1,) * 1000)), LookupError, "no"),
+        (lambda: gamedp.solve(_long(), solver=gamedp.BackwardInduction()), ValueError, "acyclic"),
+        (lambda: gamedp.Reachability(10**2000), ValueError, "no set"),
+        (
+            lambda: gamedp.solve(_long(), gamedp.Reachability(lambda state: None)),
+            ValueError,
+            "returns None",
+        ),
+        (
+            lambda: gamedp.AlphaBeta(depth=2).search(WrongHeuristic(), compile="never"),
+            ValueError,
+            "must be one finite number",
+        ),
+        (
+            lambda: (
+                gamedp.AlphaBeta(depth=2)
+                .search(LongStates(), compile="never")
+                .action_value(Long(7, (0,) * 1000))
+            ),
+            LookupError,
+            "is no action in",
+        ),
+        (_play_wrongly, ValueError, "the actions are"),
+        (_verify_wrongly, ValueError, "is wrong: the value there"),
+    ],
+    ids=range(9),
+)
+def test_messages_show_long_states_in_short(ask, error, words):
+    with pytest.raises(error, match=words) as raised:
+        ask()
+    assert len(str(raised.value)) < 1000

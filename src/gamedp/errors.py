@@ -29,12 +29,12 @@ MOST_SHOWN = 200
 """Characters of a state or another object in a message."""
 
 
-def shown(value: object) -> str:
-    """Return the ``repr`` of an object, without its middle if it is long."""
+def shown(value: object, most: int = MOST_SHOWN) -> str:
+    """Return the ``repr`` of an object, cut in the middle if it is longer than `most`."""
     text = repr(value)
-    if len(text) <= MOST_SHOWN:
+    if len(text) <= most:
         return text
-    half = MOST_SHOWN // 2 - 3
+    half = most // 2 - 3
     return f"{text[:half]} ... {text[-half:]}"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, InvalidParameterError
+from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +40,7 @@ Optimum: TypeAlias = Literal["max", "min"]
 
 def _is_optimum(_instance: object, _attribute: object, value: str) -> None:
     if value not in ("max", "min"):
-        message = f'optimum is {value!r}; it must be "max" or "min" (what player 0 wants).'
+        message = f'optimum is {shown(value)}; it must be "max" or "min" (what player 0 wants).'
         raise InvalidParameterError(message)
 
 
@@ -48,7 +48,7 @@ def _as_number(value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        message = f"discount is {value!r}; it must be a number, at least 0 and below 1."
+        message = f"discount is {shown(value)}; it must be a number, at least 0 and below 1."
         raise InvalidParameterError(message) from None
 
 
@@ -56,21 +56,21 @@ def _as_steps(value: Any) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        message = f"horizon is {value!r}; it must be an integer: a number of steps."
+        message = f"horizon is {shown(value)}; it must be an integer: a number of steps."
         raise InvalidParameterError(message) from None
 
 
 def _is_discount(_instance: object, _attribute: object, value: float) -> None:
     if not 0 <= value < 1:
         message = (
-            f"discount is {value!r}; it must be at least 0 and below 1. For 1 use TotalReward."
+            f"discount is {shown(value)}; it must be at least 0 and below 1. For 1 use TotalReward."
         )
         raise InvalidParameterError(message)
 
 
 def _is_horizon(_instance: object, _attribute: object, value: int) -> None:
     if value < 0:
-        message = f"horizon is {value!r}; it is a number of steps and cannot be negative."
+        message = f"horizon is {shown(value)}; it is a number of steps and cannot be negative."
         raise InvalidParameterError(message)
 
 
@@ -84,11 +84,13 @@ def _states(given: Any) -> Any:
         return mask
     if isinstance(given, str) or not hasattr(given, "__iter__"):
         message = (
-            f"{given!r} is no set of states; give a mask of bool, the states in a list, or a "
+            f"{shown(given)} is no set of states; give a mask of bool, the states in a list, or a "
             "function that says of a state whether it belongs to them."
         )
         if isinstance(given, str):
-            message += f" If it is a label of a file that was loaded: loaded.states({given!r})."
+            message += (
+                f" If it is a label of a file that was loaded: loaded.states({shown(given)})."
+            )
         raise InvalidParameterError(message)
     states = tuple(given.tolist() if isinstance(given, np.ndarray) else given)
     if isinstance(given, (list, tuple)) and set(map(type, states)) in ({bool}, {np.bool_}):
@@ -106,7 +108,9 @@ def _draw_if_any(given: Any) -> float | None:
     number = float(given) if isinstance(given, numbers.Real) else math.nan
     if math.isfinite(number) and number == given:
         return number + 0.0  # no negative zero
-    message = f"draw is {given!r}; it must be a finite number that a 64-bit float holds, or None."
+    message = (
+        f"draw is {shown(given)}; it must be a finite number that a 64-bit float holds, or None."
+    )
     raise InvalidParameterError(message)
 
 
@@ -168,8 +172,8 @@ class TotalReward:
         """Refuse a draw where play without end has a worth of its own."""
         if self.until is not None and self.draw is not None:
             message = (
-                f"draw is {self.draw!r}, but with until, play that misses these states for ever "
-                "counts plus infinity. Leave one of them out."
+                f"draw is {shown(self.draw)}, but with until, play that misses these states for "
+                "ever counts plus infinity. Leave one of them out."
             )
             raise InvalidParameterError(message)
 
@@ -364,8 +368,9 @@ def _mask(states: Any, name: str, model: Any) -> NDArray[np.bool_]:
         index, swapped = model.index(state)
         if swapped:
             message = (
-                f"{name} has the state {state!r}, which is represented by "
-                f"{model.state(index)!r} with the players' places changed; give representatives."
+                f"{name} has the state {shown(state)}, which is represented by "
+                f"{shown(model.state(index))} with the players' places changed; give "
+                "representatives."
             )
             raise InvalidModelError(message)
         mask[index] = True
@@ -378,8 +383,8 @@ def _where(belongs: Callable[[Any], Any], name: str, model: Any) -> NDArray[np.b
         answer = belongs(model.state(index))
         if answer is None:
             message = (
-                f"{name}, a function, returns None for {model.state(index)!r}; it must return True "
-                "or False."
+                f"{name}, a function, returns None for {shown(model.state(index))}; it must "
+                "return True or False."
             )
             raise InvalidParameterError(message)
         mask[index] = bool(answer)

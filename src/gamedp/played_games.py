@@ -48,7 +48,7 @@ def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> No
         try:
             start = encode(record.states[0])
         except TypeError as error:
-            message = f"{record.states[0]!r} cannot be kept in a file: {error}."
+            message = f"{shown(record.states[0])} cannot be kept in a file: {error}."
             raise UnsupportedProblemError(message) from None
         fields = ("actions", "outcomes", "payoffs")
         lines.append({"start": start} | {name: getattr(record, name) for name in fields})
@@ -92,7 +92,7 @@ def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord
         try:
             records.append(_again(rules, entry, known))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            message = f"game {number} in {path} does not go by the rules of {game!r}: {error}"
+            message = f"game {number} in {path} does not go by the rules of {shown(game)}: {error}"
             raise DamagedFileError(message) from error
     return game, records
 
@@ -137,7 +137,7 @@ def _again(rules: Rules, entry: dict[str, Any], known: Known) -> GameRecord:
     for action, outcome in zip(entry["actions"], entry["outcomes"], strict=True):
         state = line.states[-1]
         if line.is_over or action not in line.choices():
-            message = f"{action!r} is no action in {shown(state)}"
+            message = f"{shown(action)} is no action in {shown(state)}"
             raise ValueError(message)
         line.take(action, functools.partial(_possible, outcome))
     record = line.record()

@@ -185,7 +185,9 @@ class Line:
         """
         actions = [int(action) for action in self.rules.game.actions(self.states[-1])]
         if not actions:
-            message = f"there is no action in {self.states[-1]!r}, which is no end of the game."
+            message = (
+                f"there is no action in {shown(self.states[-1])}, which is no end of the game."
+            )
             raise InvalidModelError(message)
         return actions
 
@@ -297,7 +299,7 @@ def play_game(
 def check_plies(max_plies: float) -> None:
     """Raise InvalidParameterError unless so many plies can be played."""
     if max_plies < 1 or max_plies != int(max_plies):
-        message = f"max_plies is {max_plies!r}; it must be a whole number, at least 1."
+        message = f"max_plies is {shown(max_plies)}; it must be a whole number, at least 1."
         raise InvalidParameterError(message)
 
 
@@ -308,7 +310,7 @@ def checked_seed(seed: Any) -> Any:
     try:
         np.random.SeedSequence(getattr(seed, "entropy", seed))
     except (TypeError, ValueError):
-        message = f"seed is {seed!r}; it must be a whole number, 0 or more."
+        message = f"seed is {shown(seed)}; it must be a whole number, 0 or more."
         raise InvalidParameterError(message) from None
     return seed
 
@@ -327,8 +329,8 @@ def seated(rules: Rules, player: Any, compile: Compile) -> Seat:
         return _by_search(rules, player, compile)
     if not callable(player) or isinstance(player, type):
         message = (
-            f"{player!r} is no player; give a searcher, a Solution, or a function of (state, rng) "
-            "that returns an action."
+            f"{shown(player)} is no player; give a searcher, a Solution, or a function of (state, "
+            "rng) that returns an action."
         )
         raise InvalidParameterError(message)
 
@@ -336,7 +338,8 @@ def seated(rules: Rules, player: Any, compile: Compile) -> Seat:
         action = player(state, rng)
         if action not in actions:
             message = (
-                f"{player!r} takes {action!r} in {shown(state)}; the actions are {list(actions)}."
+                f"{shown(player)} takes {shown(action)} in {shown(state)}; the actions are "
+                f"{shown(list(actions))}."
             )
             raise InvalidParameterError(message)
         return int(action)
@@ -348,7 +351,7 @@ def _by_solution(rules: Rules, solution: Solution) -> Seat:
     solved = solution.model.rules
     if solved is None or not _is_same_game(solved.game, rules.game):
         what = "a model without a game" if solved is None else repr(solved.game)
-        message = f"this solution is of {what}, not of {rules.game!r}; it cannot play here."
+        message = f"this solution is of {what}, not of {shown(rules.game)}; it cannot play here."
         raise InvalidParameterError(message)
     if solution.step_policies is not None:
         message = (
@@ -378,9 +381,8 @@ def _by_search(rules: Rules, searcher: Any, compile: Compile) -> Seat:
         best = searcher.search(rules.game, state, **options).best_actions
         if not best:
             message = (
-                f"{searcher!r} found no best action in {shown(state)} before its limit; give it "
-                "more "
-                "time, or less depth."
+                f"{shown(searcher)} found no best action in {shown(state)} before its limit; give "
+                "it more time, or less depth."
             )
             raise InvalidParameterError(message)
         return int(best[rng.integers(len(best))] if len(best) > 1 else best[0])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import UnsupportedProblemError
+from gamedp.errors import UnsupportedProblemError, shown
 from gamedp.guarantees import check_arithmetic
 from gamedp.kernels import bellman
 from gamedp.model import Model, check_finite, describe_choice
@@ -137,9 +137,9 @@ class Problem:
             if model.has_swaps:
                 way_out = "let the game end after so many turns, or use constant_sum=0"
         return (
-            f"needs to know what play without end counts, as around {state!r}: the payoffs add up "
-            f"to {model.constant_sum:g}, and it is not declared whose loss that is. To declare it, "
-            f"{way_out}."
+            f"needs to know what play without end counts, as around {shown(state)}: the payoffs "
+            f"add up to {model.constant_sum:g}, and it is not declared whose loss that is. To "
+            f"declare it, {way_out}."
         )
 
     @property

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
+from gamedp.errors import shown
+
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
@@ -135,7 +137,7 @@ class SearchResult:
         for entry in self.actions:
             if entry.action == action:
                 return entry
-        message = f"{action!r} is no action in {self.state!r}."
+        message = f"{shown(action)} is no action in {shown(self.state)}."
         raise KeyError(message)
 
     @property

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from gamedp.choice_values import choice_values
-from gamedp.errors import UnknownStateError, UnsupportedProblemError
+from gamedp.errors import UnknownStateError, UnsupportedProblemError, shown
 from gamedp.guarantees import (
     ActionValue,
     Guarantee,
@@ -157,8 +157,9 @@ class Solution:
         if swapped and has_target(self.objective):
             message = (
                 f"{type(self.objective).__name__} names its states as representatives, and "
-                f"{state!r} is represented by {self.model.state(index)!r} with the players' places "
-                "changed: it has no value of this objective. Ask for the representative."
+                f"{shown(state)} is represented by {shown(self.model.state(index))} with the "
+                "players' places changed: it has no value of this objective. Ask for the "
+                "representative."
             )
             raise UnsupportedProblemError(message)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, UnknownStateError
+from gamedp.errors import InvalidModelError, UnknownStateError, shown
 from gamedp.guarantees import TINY, UNIT
 from gamedp.model import Model
 from gamedp.solution import (
@@ -179,9 +179,10 @@ class StagedSolution:
             representative, _ = self.model.rules.canonical(context)
             if representative != context:
                 message = (
-                    f"{context!r} is worth {least!r} to {most!r}, and {representative!r}, which "
-                    f"canonical() says is the same{', with the players swapped,' * swapped} "
-                    f"{low!r} to {high!r}. Mend canonical()."
+                    f"{shown(context)} is worth {least!r} to {most!r}, and "
+                    f"{shown(representative)}, which canonical() says is the "
+                    f"same{', with the players swapped,' * swapped} {low!r} to {high!r}. Mend "
+                    "canonical()."
                 )
                 raise InvalidModelError(message)
 
@@ -274,7 +275,7 @@ def _solve_inside(solution: StagedSolution, context: Any, swapped: bool) -> Solu
     begin = time.perf_counter()
     model = solution.model
     if model.rules.call("is_terminal", context):
-        message = f"the game is over in {context!r}: there is nothing to play inside."
+        message = f"the game is over in {shown(context)}: there is nothing to play inside."
         raise UnknownStateError(message)
     part, errors_of_ends = _restricted(solution, context, int(swapped))
     values, errors = np.zeros(part.num_states), np.zeros(part.num_states)

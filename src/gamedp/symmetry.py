@@ -86,7 +86,7 @@ def counterparts(rules: Rules, state: Any, representative: Any, swapped: bool) -
     hint = "Mend canonical(); gamedp.testing.check_game checks it."
     if (one.payoffs is None) != (other.payoffs is None):
         over = state if other.payoffs is None else representative
-        message = f"{words} only in {over!r} the game is over. {hint}"
+        message = f"{words} only in {shown(over)} the game is over. {hint}"
         raise InvalidModelError(message)
     rows = [_Row(c.action, _seen(c.rewards, swapped), _turned(c.outcomes, swapped))
             for c in one.choices]  # fmt: skip
@@ -102,7 +102,10 @@ def counterparts(rules: Rules, state: Any, representative: Any, swapped: bool) -
                                  (representative, state, found[1])):  # fmt: skip
         for action, match in matches.items():
             if match is None:
-                message = f"{words} action {action} in {here!r} does what none in {there!r} does. "
+                message = (
+                    f"{words} action {action} in {shown(here)} does what none in "
+                    f"{shown(there)} does. "
+                )
                 raise InvalidModelError(message + hint)
     of_state = {action: match for action, match in found[0].items() if match is not None}
     of_representative = {action: match for action, match in found[1].items() if match is not None}

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from gamedp.compiler.search import bind_once
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.game import Rules
 from gamedp.playing import (
     MOST_PLIES,
@@ -204,11 +204,13 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
         )
         raise UnsupportedProblemError(message)
     if games < 2 or games % 2:
-        message = f"games is {games!r}; it must be even, so that both begin equally often."
+        message = f"games is {shown(games)}; it must be even, so that both begin equally often."
         raise InvalidParameterError(message)
     check_plies(max_plies)
     if not 0 <= opening < max_plies or opening != int(opening):
-        message = f"opening is {opening!r}; it must be a whole number from 0 to below max_plies."
+        message = (
+            f"opening is {shown(opening)}; it must be a whole number from 0 to below max_plies."
+        )
         raise InvalidParameterError(message)
     seats = seated(rules, one, compile), seated(rules, other, compile)
     pairs = np.random.SeedSequence(checked_seed(seed))
@@ -247,7 +249,7 @@ def _opened(rules: Rules, opening: int, rng: np.random.Generator) -> Line:
         if not line.is_over:
             return line
     message = (
-        f"{rules.game!r} is over after {opening} random plies, {OPENINGS_TRIED:,} times out of as "
-        "many; choose a shorter opening."
+        f"{shown(rules.game)} is over after {opening} random plies, {OPENINGS_TRIED:,} times out "
+        "of as many; choose a shorter opening."
     )
     raise InvalidParameterError(message)

@@ -26,7 +26,7 @@ import numpy as np
 from gamedp.certificate.base import AnyCertificate, Verified, check_array, check_digest, widest
 from gamedp.certificate.means import groups_of, means_below, sums_below
 from gamedp.certificate.worth import Rows, slices
-from gamedp.errors import CertificateError, UnsupportedProblemError
+from gamedp.errors import CertificateError, UnsupportedProblemError, shown
 from gamedp.model import check_finite, describe_choice
 from gamedp.objectives import TotalReward
 
@@ -145,8 +145,8 @@ def _check_claims(model: Model, certificate: EquilibriumCertificate) -> None:
             end, player = np.argwhere(wrong)[0].tolist()
             message = (
                 f"{name} = {float(array[end, player])!r} of player {player} in "
-                f"{model.state(int(model.terminals[end]))!r} is wrong: the game is over there, and "
-                f"pays {float(model.payoffs[end, player])!r}."
+                f"{shown(model.state(int(model.terminals[end])))} is wrong: the game is over "
+                f"there, and pays {float(model.payoffs[end, player])!r}."
             )
             raise CertificateError(message)
 
@@ -186,7 +186,8 @@ def _refuse(
     number = sign * float(needed(model, certificate, rows, sign)[place, player])
     message = (
         f"{name}[{state}, {player}] = {float(getattr(certificate, name)[state, player])!r} of "
-        f"player {player} in {model.state(state)!r} is not certified: by the bounds that follow it "
-        f"is worth {limit} than {number!r} for sure, or may be by another choice of that player."
+        f"player {player} in {shown(model.state(state))} is not certified: by the bounds that "
+        f"follow it is worth {limit} than {number!r} for sure, or may be by another choice of "
+        "that player."
     )
     raise CertificateError(message)

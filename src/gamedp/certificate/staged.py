@@ -31,7 +31,7 @@ import numpy as np
 from gamedp.certificate.base import AnyCertificate, Verified, check_array, check_digest, widest
 from gamedp.certificate.lattice import Lattice
 from gamedp.certificate.means import sums_below
-from gamedp.errors import CertificateError, InvalidModelError, UnsupportedProblemError
+from gamedp.errors import CertificateError, InvalidModelError, UnsupportedProblemError, shown
 from gamedp.model import check_finite
 from gamedp.objectives import TotalReward
 
@@ -172,7 +172,7 @@ class Stages:
     def _check(self, codes: Integers, wrong: Flags, what: str) -> None:
         if wrong.any():
             code = int(codes[wrong.any(axis=1).argmax()])
-            message = f"{self.model.state(code)!r} {what}. Mend the rules."
+            message = f"{shown(self.model.state(code))} {what}. Mend the rules."
             raise InvalidModelError(message)
 
     def worths(
@@ -262,8 +262,8 @@ def _check_claims(stages: Stages, certificate: StagedCertificate) -> None:
         code = int(wrong.argmax())
         message = (
             f"lower[{code}] = {float(certificate.lower[code])!r} and upper[{code}] = "
-            f"{float(certificate.upper[code])!r} of {stages.model.state(code)!r} are wrong: the "
-            f"game is over there, and pays {float(stages.payoffs[code])!r}."
+            f"{float(certificate.upper[code])!r} of {shown(stages.model.state(code))} are wrong: "
+            f"the game is over there, and pays {float(stages.payoffs[code])!r}."
         )
         raise CertificateError(message)
 
@@ -277,8 +277,8 @@ def _check_weights(stages: Stages, sheaf: Sheaf, certificate: StagedCertificate)
         return
     if certificate.weights is None:
         message = (
-            f"{stages.model.state(int(codes[asked.argmax()]))!r} may lead to a context of its own "
-            "rank; so the certificate needs weights."
+            f"{shown(stages.model.state(int(codes[asked.argmax()])))} may lead to a context of "
+            "its own rank; so the certificate needs weights."
         )
         raise CertificateError(message)
     least = stages.stages_to_come(sheaf, certificate.weights)
@@ -288,8 +288,8 @@ def _check_weights(stages: Stages, sheaf: Sheaf, certificate: StagedCertificate)
         code = int(codes[place])
         message = (
             f"weights[{code}] = {float(certificate.weights[code])!r} of "
-            f"{stages.model.state(code)!r} do not show that play leaves its rank: by those that "
-            f"may follow it must be {float(least[place])!r} at least."
+            f"{shown(stages.model.state(code))} do not show that play leaves its rank: by those "
+            f"that may follow it must be {float(least[place])!r} at least."
         )
         raise CertificateError(message)
 
@@ -308,8 +308,8 @@ def _check_bounds(
         code, number = int(codes[place]), sign * float(worth[place])
         limit = "no more" if sign > 0 else "no less"
         message = (
-            f"{name}[{code}] = {sign * float(claimed[place])!r} of {stages.model.state(code)!r} is "
-            f"not certified: by the bounds that follow it is worth {limit} than {number!r} for "
-            "sure."
+            f"{name}[{code}] = {sign * float(claimed[place])!r} of "
+            f"{shown(stages.model.state(code))} is not certified: by the bounds that follow it is "
+            f"worth {limit} than {number!r} for sure."
         )
         raise CertificateError(message)

@@ -14,7 +14,7 @@ from gamedp.certificate.equilibrium import EquilibriumCertificate, verify_equili
 from gamedp.certificate.sides import NEVER, Ending, Side, turned
 from gamedp.certificate.staged import StagedCertificate, verify_staged
 from gamedp.certificate.worth import Rows, exact_worth, exactly_keeps, slices, worths
-from gamedp.errors import CertificateError, InvalidParameterError
+from gamedp.errors import CertificateError, InvalidParameterError, shown
 from gamedp.model import Model, describe_choice
 from gamedp.objectives import (
     AverageReward,
@@ -41,11 +41,11 @@ def _check_kinds(model: Any, certificate: Any) -> None:
     """Refuse what is no model, and what is no certificate."""
     if not isinstance(model, (Model, StagedModel)):
         way_out = "its `.model`" if hasattr(model, "model") else "what gamedp.compile returns"
-        message = f"{model!r} is no model; give {way_out}."
+        message = f"{shown(model)} is no model; give {way_out}."
         raise InvalidParameterError(message)
     if not isinstance(certificate, AnyCertificate):
         message = (
-            f"{certificate!r} is no certificate; solution.certificate() makes one, and "
+            f"{shown(certificate)} is no certificate; solution.certificate() makes one, and "
             "gamedp.load_certificate reads one from a folder."
         )
         raise InvalidParameterError(message)
@@ -118,7 +118,9 @@ def verify(
     if isinstance(model, StagedModel) and isinstance(certificate, StagedCertificate):
         return verify_staged(model, certificate)
     if isinstance(model, StagedModel) or isinstance(certificate, StagedCertificate):
-        message = f"{certificate!r} cannot be of {model!r}: one of them is of a staged game."
+        message = (
+            f"{shown(certificate)} cannot be of {shown(model)}: one of them is of a staged game."
+        )
         raise CertificateError(message)
     if isinstance(certificate, EquilibriumCertificate):
         return verify_equilibrium(model, certificate)
@@ -402,8 +404,8 @@ def _check_steps(model: Model, certificate: Certificate, recomputed: tuple[Float
         if wrong.any():
             state = int(wrong.argmax())
             message = (
-                f"{name}[{state}] = {float(claimed[state])!r} of {model.state(state)!r} is not "
-                f"certified: step by step it comes to {float(bound[state])!r}."
+                f"{name}[{state}] = {float(claimed[state])!r} of {shown(model.state(state))} is "
+                f"not certified: step by step it comes to {float(bound[state])!r}."
             )
             raise CertificateError(message)
 
@@ -413,7 +415,7 @@ def _check_steps(model: Model, certificate: Certificate, recomputed: tuple[Float
 
 def _claim(model: Model, side: Side, state: int) -> str:
     number = side.sign * float(side.bound[state])
-    return f"{side.name}[{state}] = {number!r} of state {model.state(state)!r}"
+    return f"{side.name}[{state}] = {number!r} of state {shown(model.state(state))}"
 
 
 def _refuse(model: Model, side: Side, state: int, choice: int | None) -> NoReturn:

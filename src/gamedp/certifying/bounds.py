@@ -20,7 +20,7 @@ from gamedp.certifying.descents import Ranking
 from gamedp.certifying.equilibria import certify_equilibrium
 from gamedp.certifying.refining import Refining, cut
 from gamedp.certifying.swings import refuse_swings
-from gamedp.errors import CertificateError, UnsupportedProblemError
+from gamedp.errors import CertificateError, UnsupportedProblemError, shown
 from gamedp.objectives import AverageReward, FiniteHorizon
 from gamedp.solution import Guarantee, Solution, Status
 
@@ -150,9 +150,10 @@ def _require_agreement(solution: Solution, certificate: Certificate) -> None:
         state = int(apart.argmax())
         message = (
             f"the bounds of {type(solution.solver).__name__} are wrong: the value of "
-            f"{solution.model.state(state)!r} lies between {float(certificate.lower[state])!r} and "
-            f"{float(certificate.upper[state])!r}, as a certificate proves, and not between "
-            f"{float(solution.lower[state])!r} and {float(solution.upper[state])!r}."
+            f"{shown(solution.model.state(state))} lies between "
+            f"{float(certificate.lower[state])!r} and {float(certificate.upper[state])!r}, as a "
+            f"certificate proves, and not between {float(solution.lower[state])!r} and "
+            f"{float(solution.upper[state])!r}."
         )
         raise CertificateError(message)
 

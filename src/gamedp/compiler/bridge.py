@@ -35,6 +35,7 @@ from numba.extending import (
 )
 
 from gamedp.compiler.integers import CheckedCompiler
+from gamedp.errors import shown
 from gamedp.game import HELPER_MARK, with_item
 
 if TYPE_CHECKING:
@@ -257,7 +258,7 @@ def _overload_as_flag(value: Any) -> Any:
 def as_tuple(value: Any, kind: type | None, length: int) -> Any:
     """Return a (named) tuple in a state as it is; refuse other classes, types and lengths."""
     if not isinstance(value, kind or tuple) or len(value) != length:  # type: ignore[arg-type]
-        message = f"{value!r} is not laid out as other states are"
+        message = f"{shown(value)} is not laid out as other states are"
         raise TypeError(message)
     return value
 

@@ -86,7 +86,8 @@ class Judge:
             payoff = rules.call("payoff", representative, 0)
             if not abs(payoff) < np.inf:
                 message = (
-                    f"payoff({shown(representative)}, 0) is {payoff!r}; it must be a finite number."
+                    f"payoff({shown(representative)}, 0) is {shown(payoff)}; it must be a finite "
+                    "number."
                 )
                 raise InvalidModelError(message)
             return
@@ -108,7 +109,8 @@ class Judge:
             reward = rules.call("reward", representative, end, 0)
             if not abs(reward) < np.inf:
                 message = (
-                    f"reward({shown(representative)}, {shown(end)}, 0) is {reward!r}, not finite."
+                    f"reward({shown(representative)}, {shown(end)}, 0) is {shown(reward)}, not "
+                    "finite."
                 )
                 raise InvalidModelError(message)
         if not some or not self._can_end(representative):
@@ -127,7 +129,7 @@ class Judge:
         if not self.codec.contains(fields):
             message = (
                 f"{place} leads to {shown(representative)}, which is outside the box of contexts, "
-                f"{self.rules.game.contexts()!r}."
+                f"{shown(self.rules.game.contexts())}."
             )
             raise InvalidModelError(message)
         if not self.rules.call("is_state", representative):
@@ -135,7 +137,9 @@ class Judge:
             raise InvalidModelError(message)
         again = self.rules.canonical(representative)
         if again != (representative, False):
-            message = f"canonical({shown(representative)}) is {again!r}; it must represent itself."
+            message = (
+                f"canonical({shown(representative)}) is {shown(again)}; it must represent itself."
+            )
             raise InvalidModelError(message)
         return representative, swapped
 

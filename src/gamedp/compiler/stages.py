@@ -64,7 +64,9 @@ def compile_staged(
     example = rules.initial()[0][1]
     layout = Layout.of(example)
     if layout is None or layout.is_leaf:
-        message = f"{example!r} is no context: it must be a NamedTuple of ints and tuples of ints."
+        message = (
+            f"{shown(example)} is no context: it must be a NamedTuple of ints and tuples of ints."
+        )
         raise InvalidModelError(message)
     codec = _box(rules, layout)
     judge = Judge(rules, stage, layout, codec)
@@ -88,7 +90,7 @@ def compile_staged(
 
 def _check_stage(rules: StagedRules, stage: Model) -> None:
     cycle = stage.structure.cycle()
-    words = f"the stage of {rules.game!r}"
+    words = f"the stage of {shown(rules.game)}"
     if cycle:
         path = " → ".join(str(stage.state(index)) for index in (*cycle[:8], cycle[0]))
         message = (
@@ -133,7 +135,7 @@ def _box(rules: StagedRules, layout: Layout) -> Codec:
             raise InvalidModelError(message)
     codec = Codec.of_ranges([first for first, _ in ranges], [last + 1 for _, last in ranges])
     if not 0 < codec.size <= MAX_CONTEXTS:
-        message = f"the box of contexts, {declared!r}, is too large for a table."
+        message = f"the box of contexts, {shown(declared)}, is too large for a table."
         raise InvalidParameterError(message)
     return codec
 

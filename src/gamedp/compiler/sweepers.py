@@ -17,6 +17,7 @@ from gamedp.compiler.compiled import disagree, hash_of, loops_over_rules, state_
 from gamedp.compiler.digest import dissect, fields_read
 from gamedp.compiler.judge import Judge
 from gamedp.compiler.overflow import compiled_twin, refuse_overflow_at
+from gamedp.errors import shown
 from gamedp.kernels.lanes import LANES, REGISTER, Program
 from gamedp.kernels.stages import sweep_stage_jit
 from gamedp.staged_game import STAGED_DEFAULTS, STAGED_METHODS, StagedRules
@@ -103,7 +104,7 @@ class PlainSweeper:
         )
         if bad >= 0:
             self.judge.check(self.judge.context(bad))
-            disagree(f"in {self.judge.context(bad)!r}", None)
+            disagree(f"in {shown(self.judge.context(bad))}", None)
         codes = np.flatnonzero(kinds == stage_loop.REAL)
         found = ranks[codes]
         if len(found) and found.min() >= -(2**15) and found.max() < 2**15:
@@ -132,7 +133,7 @@ class PlainSweeper:
             context = self.judge.context(int(codes[int(work.results[ends_loop.PLACE])]))
             self.judge.check(context)
             if status == ends_loop.BAD:
-                disagree(f"in {context!r}", None)
+                disagree(f"in {shown(context)}", None)
             return Sweep(is_complete=False)
         rise, change = work.results[: ends_loop.PLACE].tolist()
         return Sweep(True, rise, change, float(work.peaks.view(np.float64).max()))
@@ -152,7 +153,7 @@ class PlainSweeper:
         if status != ends_loop.DONE:
             context = self.judge.context(int(codes[int(work.results[ends_loop.PLACE])]))
             self.judge.check(context)
-            disagree(f"in {context!r}", None)
+            disagree(f"in {shown(context)}", None)
         return onward
 
     def straighten(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import UnsupportedProblemError
+from gamedp.errors import UnsupportedProblemError, shown
 from gamedp.objectives import Reachability, TotalReward
 from gamedp.problem import Problem
 from gamedp.reduction.endless import forced_again_and_again
@@ -225,7 +225,7 @@ class _Case:
         return state
 
     def _name(self, state: int) -> str:
-        return repr(self.original.model.state(self._of_original(state)))
+        return shown(self.original.model.state(self._of_original(state)))
 
     def _choose(self, states: Flags, choices: Integers) -> None:
         """Set the policy of those of the states that have such a choice."""

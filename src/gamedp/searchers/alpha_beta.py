@@ -11,7 +11,7 @@ import numpy as np
 from gamedp.compiler import search_loop as loop
 from gamedp.compiler.memory import untouched
 from gamedp.compiler.search import SearchRules, search_rules, table_entries
-from gamedp.errors import InvalidModelError
+from gamedp.errors import InvalidModelError, shown
 from gamedp.kernels.transposition import LOWER, UPPER
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.searchers.base import (
@@ -588,7 +588,7 @@ class _Search:
             player = int(self.ints[ply, loop.MOVER])
             checked_range(rules.rules, state, player)
             message = (
-                f"value_range and the endgame table contradict each other in {state!r}; "
+                f"value_range and the endgame table contradict each other in {shown(state)}; "
                 "one of them is wrong."
             )
             raise InvalidModelError(message)

@@ -224,7 +224,7 @@ def single_start(rules: Rules) -> Any:
     """
     start = [state for probability, state in rules.initial() if probability > 0]
     if len(start) != 1:
-        message = f"{rules.game!r} begins at random; name the state to search."
+        message = f"{shown(rules.game)} begins at random; name the state to search."
         raise UnsupportedProblemError(message)
     return start[0]
 
@@ -259,8 +259,8 @@ def checked_range(rules: Rules, state: Any, player: int) -> tuple[float, float]:
     low, high = map(float, method(rules.game, "value_range")(rules.game, state, player))
     if not low <= high or low == math.inf or high == -math.inf:
         message = (
-            f"value_range({shown(state)}, {player}) is ({low!r}, {high!r}), which holds no number; "
-            "the first must not be greater than the second."
+            f"value_range({shown(state)}, {player}) is ({shown(low)}, {shown(high)}), which holds "
+            "no number; the first must not be greater than the second."
         )
         raise InvalidModelError(message)
     return low, high
@@ -277,7 +277,8 @@ def check_estimate(rules: Rules, state: Any, player: int) -> None:
     estimate = method(rules.game, "heuristic")(rules.game, state, player)
     if not math.isfinite(estimate):
         message = (
-            f"heuristic({shown(state)}, {player}) is {estimate!r}; it must be one finite number."
+            f"heuristic({shown(state)}, {player}) is {shown(estimate)}; it must be one finite "
+            "number."
         )
         raise InvalidModelError(message)
 
@@ -314,8 +315,8 @@ def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:
         key = row.tobytes()
         if key in seen:
             message = (
-                f"{rules.build(row)!r} can come again, so that the game may go on for ever, and a "
-                "search with depth=None looks for its end. Give a depth, or use gamedp.solve."
+                f"{shown(rules.build(row))} can come again, so that the game may go on for ever, "
+                "and a search with depth=None looks for its end. Give a depth, or use gamedp.solve."
             )
             raise UnsupportedProblemError(message)
         seen.add(key)

@@ -357,7 +357,9 @@ class EndgameTables:
             If a file is damaged.
         """
         if not 0 <= material <= self.material:
-            message = f"there is no material {material!r} in the tables, but 0 to {self.material}."
+            message = (
+                f"there is no material {shown(material)} in the tables, but 0 to {self.material}."
+            )
             raise UnsupportedProblemError(message)
         first, size = int(self.offsets[material]), int(self.sizes[material])
         blocks = slice(first // BLOCK, -(-(first + size) // BLOCK))
@@ -397,7 +399,7 @@ def _sizes(rules: Rules, material: int) -> list[int]:
     except TypeError:
         last = -1
     if last < 0:
-        message = f"material is {material!r}; it must be a whole number, 0 or more."
+        message = f"material is {shown(material)}; it must be a whole number, 0 or more."
         raise InvalidParameterError(message)
     sizes: list[int] = []
     for stratum in range(last + 1):
@@ -407,7 +409,7 @@ def _sizes(rules: Rules, material: int) -> list[int]:
             raise InvalidModelError(message)
         if size == 0 and stratum > 0:
             message = (
-                f"{game!r} has no endgame table for material {stratum}"
+                f"{shown(game)} has no endgame table for material {stratum}"
                 f"{f': the largest is {stratum - 1}.' if stratum > 1 else ' or any other.'}"
             )
             raise UnsupportedProblemError(message)

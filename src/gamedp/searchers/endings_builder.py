@@ -42,8 +42,8 @@ class Home:
         digest = rules_digest(rules.game, (*METHODS, STEP, "player", "reward", "canonical"))
         if digest is None:
             message = (
-                f"what the rules of {rules.game!r} call cannot be followed to the end, so a file "
-                "could not tell whether they have changed. Leave the folder out."
+                f"what the rules of {shown(rules.game)} call cannot be followed to the end, so a "
+                "file could not tell whether they have changed. Leave the folder out."
             )
             raise UnsupportedProblemError(message)
         folder.mkdir(parents=True, exist_ok=True)
@@ -221,7 +221,7 @@ class Builder:
             ways = [(f"ending_state({stratum}, {index})", game.ending_state(stratum, index))]
             if self._steps and index > 0:
                 before = game.ending_state(stratum, index - 1)
-                ways.append((f"next_ending({before!r})", game.next_ending(before)))
+                ways.append((f"next_ending({shown(before)})", game.next_ending(before)))
             for words, state in ways:
                 found = game.material(state), game.ending_index(state)
                 if found != (stratum, index):
@@ -237,8 +237,8 @@ class Builder:
                 if player != 0 or settled != 0:
                     message = (
                         f"{words} is {shown(state)}, in which player {player} is to move and "
-                        f"{settled!r} is settled for player 0; player 0 should move, and nothing "
-                        "be settled."
+                        f"{shown(settled)} is settled for player 0; player 0 should move, and "
+                        "nothing be settled."
                     )
                     raise InvalidModelError(message)
 

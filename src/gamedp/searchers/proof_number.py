@@ -12,7 +12,7 @@ from gamedp.compiler import proof_loop as loop
 from gamedp.compiler.memory import untouched
 from gamedp.compiler.proof_loop import meets
 from gamedp.compiler.search import SearchRules, search_rules, table_entries
-from gamedp.errors import InvalidModelError, UnsupportedProblemError
+from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.kernels.rounding import rounds
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.searchers.base import (
@@ -390,7 +390,7 @@ class _Search:
     def _contradicts(self, state: Any) -> NoReturn:
         """Raise the error of claims that cannot all be true."""
         message = (
-            f"what the game says of values, of what is settled or of endings after {state!r} "
+            f"what the game says of values, of what is settled or of endings after {shown(state)} "
             "contradicts itself; gamedp.testing.check_game and EndgameTables.verify tell more."
         )
         raise InvalidModelError(message)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from gamedp.errors import shown
 from gamedp.kernels import maxn, proofs, topological
 from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Reachability, has_target
 from gamedp.problem import Problem
@@ -89,7 +90,7 @@ class BackwardInduction:
                 return support
         if not model.structure.is_acyclic:
             cycle = model.structure.cycle()
-            path = " → ".join(str(model.state(index)) for index in cycle[:6])
+            path = " → ".join(shown(model.state(index), 80) for index in cycle[:6])
             dots = " → …" if len(cycle) > 6 else ""
             steps = "1 step" if len(cycle) == 1 else f"{len(cycle)} steps"
             way_out = (
@@ -100,8 +101,8 @@ class BackwardInduction:
             )
             return Support(
                 False,
-                f"needs an acyclic model; {model.state(cycle[0])!r} can be reached from itself in "
-                f"{steps} ({path}{dots} → {model.state(cycle[0])}). {way_out}",
+                f"needs an acyclic model; {shown(model.state(cycle[0]))} can be reached from "
+                f"itself in {steps} ({path}{dots} → {shown(model.state(cycle[0]), 80)}). {way_out}",
             )
         return Support(True)
 

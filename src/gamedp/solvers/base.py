@@ -157,8 +157,8 @@ def _without_doubts(reduction: Reduction) -> Reduction | str:
         return reduction
     name = reduction.original.model.state(int(states[worse.argmax()]))
     return (
-        f"finds no total around state {name!r}: to go on for ever there earns and loses in turn, "
-        "and may be better than to stop, but such sums go up and down without a limit. Use "
+        f"finds no total around state {shown(name)}: to go on for ever there earns and loses in "
+        "turn, and may be better than to stop, but such sums go up and down without a limit. Use "
         "AverageReward, Discounted, or TotalReward with until."
     )
 

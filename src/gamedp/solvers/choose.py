@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from gamedp import compiling
-from gamedp.errors import InvalidParameterError, NotSolvedError, UnsupportedProblemError
+from gamedp.errors import InvalidParameterError, NotSolvedError, UnsupportedProblemError, shown
 from gamedp.model import Model
 from gamedp.objectives import (
     AverageReward,
@@ -131,7 +131,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     """
     number: Any = tolerance
     if not (isinstance(number, numbers.Real) and number > 0):  # type: ignore[operator]
-        message = f"tolerance is {tolerance!r}; it must be a positive number."
+        message = f"tolerance is {shown(tolerance)}; it must be a positive number."
         raise InvalidParameterError(message)
     objective = TotalReward() if objective is None else objective
     check_objective(objective)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import NotSolvedError
+from gamedp.errors import NotSolvedError, shown
 from gamedp.objectives import TotalReward
 from gamedp.problem import Problem
 from gamedp.solution import Solution, Status, width_of
@@ -259,8 +259,8 @@ def _between(
     low, high = problem.draws
     message = (
         "the value depends on what play without end counts, which is not declared: from "
-        f"{model.state(state)!r} it is {float(least.values[state]):.6g} if that is {low:g}, and "
-        f"{float(most.values[state]):.6g} if that is {high:g}. Declare it: "
+        f"{shown(model.state(state))} it is {float(least.values[state]):.6g} if that is {low:g}, "
+        f"and {float(most.values[state]):.6g} if that is {high:g}. Declare it: "
         f"TotalReward(draw={model.constant_sum / 2:g}) shares the constant sum equally. Bounds "
         "that hold for all between are in .solution on this error."
     )

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, get_args
 
-from gamedp.errors import InvalidParameterError
+from gamedp.errors import InvalidParameterError, shown
 
 __all__ = ["Sweep", "finite", "none_or_more", "one_of", "positive", "whole_and_positive"]
 
@@ -22,7 +22,8 @@ def one_of(choices: Any) -> Callable[[Any, Any, Any], None]:
         words = get_args(choices)
         if value not in words:
             message = (
-                f"{attribute.name} is {value!r}; it must be one of {', '.join(map(repr, words))}."
+                f"{attribute.name} is {shown(value)}; it must be one of "
+                f"{', '.join(map(repr, words))}."
             )
             raise InvalidParameterError(message)
 
@@ -32,14 +33,14 @@ def one_of(choices: Any) -> Callable[[Any, Any, Any], None]:
 def finite(_instance: object, attribute: Any, value: float) -> None:
     """Refuse infinite numbers and those that are none."""
     if not math.isfinite(value):
-        message = f"{attribute.name} is {value!r}; it must be one finite number."
+        message = f"{attribute.name} is {shown(value)}; it must be one finite number."
         raise InvalidParameterError(message)
 
 
 def positive(_instance: object, attribute: Any, value: float) -> None:
     """Refuse numbers that are not above zero."""
     if not value > 0:
-        message = f"{attribute.name} is {value!r}; it must be positive."
+        message = f"{attribute.name} is {shown(value)}; it must be positive."
         raise InvalidParameterError(message)
 
 
@@ -53,7 +54,7 @@ def none_or_more(_instance: object, attribute: Any, value: Any) -> None:
     """Refuse what is not a whole number from zero on."""
     _whole(attribute, value)
     if value < 0:
-        message = f"{attribute.name} is {value!r}; it cannot be negative."
+        message = f"{attribute.name} is {shown(value)}; it cannot be negative."
         raise InvalidParameterError(message)
 
 
@@ -61,5 +62,5 @@ def _whole(attribute: Any, value: Any) -> None:
     try:
         operator.index(value)
     except TypeError:
-        message = f"{attribute.name} is {value!r}; it must be a whole number."
+        message = f"{attribute.name} is {shown(value)}; it must be a whole number."
         raise InvalidParameterError(message) from None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import NotSolvedError
+from gamedp.errors import NotSolvedError, shown
 from gamedp.objectives import AverageReward, Discounted, FiniteHorizon
 from gamedp.reduction import Reduction
 from gamedp.solution import Guarantee, Status, width_of
@@ -193,7 +193,7 @@ def _intersection(solutions: list[Solution]) -> Solution:
     if (lower > upper).any():
         state = narrowest.model.state(int((lower > upper).argmax()))
         names = " and ".join(type(each.solver).__name__ for each in proven)
-        message = f"{names} contradict each other at {state!r}: please report this as a bug."
+        message = f"{names} contradict each other at {shown(state)}: please report this as a bug."
         raise RuntimeError(message)
     values = np.clip(narrowest.values, lower, upper)
     return attrs.evolve(narrowest, values=values, lower=lower, upper=upper)

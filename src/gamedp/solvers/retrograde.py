@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError
+from gamedp.errors import InvalidModelError, shown
 from gamedp.kernels import retrograde
 from gamedp.model import describe_choice
 from gamedp.objectives import TotalReward, has_target, worth_of_endless_play
@@ -189,8 +189,9 @@ class _Ladder:
             if not np.isfinite(other).all():
                 state = model.state(int(model.terminals[np.flatnonzero(~np.isfinite(other))[0]]))
                 message = (
-                    f"the payoff in {state!r} leaves for the other player, of the constant sum "
-                    f"{model.constant_sum!r}, what is beyond the range of 64-bit floating point."
+                    f"the payoff in {shown(state)} leaves for the other player, of the constant "
+                    f"sum {model.constant_sum!r}, what is beyond the range of 64-bit floating "
+                    "point."
                 )
                 raise InvalidModelError(message)
             rounded = np.concatenate([rounded, other])

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from gamedp.compiler.cache import cache_directory
-from gamedp.errors import GamedpError, InvalidParameterError, KeptSolutionWarning
+from gamedp.errors import GamedpError, InvalidParameterError, KeptSolutionWarning, shown
 from gamedp.plain import encode, encode_object, is_unwritable
 from gamedp.solution import Statistics
 from gamedp.storage.folder import read_folder
@@ -94,7 +94,7 @@ def read_or_solve(
     try:
         place = _place(game, problem)
     except InvalidParameterError as error:
-        _warn(f"the solution of {game!r} is not kept: {error}")
+        _warn(f"the solution of {shown(game)} is not kept: {error}")
         return solve()
     is_there = place.folder.exists()
     if is_there:
@@ -106,7 +106,7 @@ def read_or_solve(
     try:
         _write(place, solution, replace=is_there)
     except (GamedpError, OSError) as error:
-        _warn(f"the solution of {game!r} cannot be kept in {place.folder}: {error}")
+        _warn(f"the solution of {shown(game)} cannot be kept in {place.folder}: {error}")
     return solution
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gamedp.compiler.digest import ENTRY_METHODS, dissect
 from gamedp.compiler.fingerprint import names_in
-from gamedp.errors import InvalidParameterError, UnknownNameError
+from gamedp.errors import InvalidParameterError, UnknownNameError, shown
 from gamedp.plain import decode_object, encode, encode_object
 from gamedp.registry import GAMES, class_named
 from gamedp.staged_game import (
@@ -88,7 +88,7 @@ def game_of(folder: Path, saved: dict[str, Any] | None, game: Any) -> Any:
     """
     if saved is None:
         if game is not None:
-            message = f"the model in {folder} was made of arrays; leave game={game!r} out."
+            message = f"the model in {folder} was made of arrays; leave game={shown(game)} out."
             raise InvalidParameterError(message)
         return None
     if game is not None:
@@ -118,7 +118,7 @@ def _check_game(folder: Path, saved: dict[str, Any], game: Any) -> None:
         different = ["its class"]
     if different:
         message = (
-            f"the solution in {folder} is of {saved['name']}, not of {game!r}: "
+            f"the solution in {folder} is of {saved['name']}, not of {shown(game)}: "
             f"{', '.join(different)} differ{'s' if len(different) == 1 else ''}. Load it without "
             "game=, or solve this game."
         )
@@ -128,6 +128,6 @@ def _check_game(folder: Path, saved: dict[str, Any], game: Any) -> None:
 def changed(folder: Path, game: Any, how: str) -> str:
     """Return the message that the rules of a game are not those that were saved."""
     return (
-        f"the rules of {game!r} have changed since {folder} was saved: {how}. Solve and save "
+        f"the rules of {shown(game)} have changed since {folder} was saved: {how}. Solve and save "
         "again, or go back to the rules as they were."
     )

@@ -48,7 +48,7 @@ def describe(solution: StagedSolution) -> tuple[dict[str, Any], dict[str, NDArra
     game = encode_game(model.rules.game)
     if game["rules"] is None:
         message = (
-            f"the solution of {model.rules.game!r} cannot be saved: its rules call what is no "
+            f"the solution of {shown(model.rules.game)} cannot be saved: its rules call what is no "
             "plain function, or read what cannot be written down, so that nobody could tell "
             "whether they have changed since."
         )

@@ -134,8 +134,8 @@ class Sum:
             mover = rules.player(part)
             if not rules.game.payoff(part, mover) < rules.game.payoff(part, 1 - mover):
                 message = (
-                    f"a sum is of games in which whoever cannot move has lost; {rules.game!r} ends "
-                    f"in {shown(part)}, where that is not so."
+                    "a sum is of games in which whoever cannot move has lost; "
+                    f"{shown(rules.game)} ends in {shown(part)}, where that is not so."
                 )
                 raise UnsupportedProblemError(message)
         return -1.0 if player == position.player else 1.0

@@ -388,7 +388,7 @@ def _check_impartial(model: Model) -> None:
         if _moves(game, state) != _moves(game, other):
             message = (
                 f"{CLAIM}; and both have the same moves. In {shown(state)} they are not those of "
-                f"{other!r}, so the game is partisan: solve it with gamedp.solve."
+                f"{shown(other)}, so the game is partisan: solve it with gamedp.solve."
             )
             raise UnsupportedProblemError(message)
 

@@ -102,9 +102,9 @@ class Walker:
         if len(bad):
             source, target = layer.keys[result.sources[bad[0]]], result.targets[bad[0]]
             message = (
-                f"{self._context(source)!r} leads to {self._context(target)!r} of the same rank "
-                f"{rank}. The distribution of a total is found for games whose rank() falls with "
-                "every stage."
+                f"{shown(self._context(source))} leads to {shown(self._context(target))} of the "
+                f"same rank {rank}. The distribution of a total is found for games whose rank() "
+                "falls with every stage."
             )
             raise UnsupportedProblemError(message)
         return result, np.concatenate(over), np.concatenate(payoffs)
@@ -160,8 +160,8 @@ class Walker:
         if not same.all():
             context = self.model.state(int(codes[np.flatnonzero(~same)[0]]))
             message = (
-                f"from {shown(context)}, {self.counted.rules.game!r} does not lead to where "
-                f"{self.model.rules.game!r} does; counting= takes a game that differs in its "
+                f"from {shown(context)}, {shown(self.counted.rules.game)} does not lead to where "
+                f"{shown(self.model.rules.game)} does; counting= takes a game that differs in its "
                 "rewards and payoffs alone."
             )
             raise InvalidParameterError(message)
@@ -259,9 +259,8 @@ class Walker:
         number = operator.index(action) if isinstance(action, SupportsIndex) else None
         if number not in known:
             message = (
-                f"the policy takes {action!r} in {shown(state)} of {shown(context)}; the actions "
-                "there are "
-                f"{', '.join(map(str, known))}."
+                f"the policy takes {shown(action)} in {shown(state)} of {shown(context)}; the "
+                f"actions there are {', '.join(map(str, known))}."
             )
             raise InvalidModelError(message)
         return int(known.index(number))
@@ -289,9 +288,9 @@ def _counted(game: Any, model: StagedModel) -> StagedModel:
     same_box = counted.codec.size == model.codec.size and counted.num_players == model.num_players
     if not (same_stage and same_box):
         message = (
-            f"{counted.rules.game!r} does not have the stage and the contexts of "
-            f"{model.rules.game!r}; counting= takes a game that differs in its rewards and payoffs "
-            "alone."
+            f"{shown(counted.rules.game)} does not have the stage and the contexts of "
+            f"{shown(model.rules.game)}; counting= takes a game that differs in its rewards and "
+            "payoffs alone."
         )
         raise InvalidParameterError(message)
     return counted

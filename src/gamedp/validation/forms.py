@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError
+from gamedp.errors import InvalidModelError, shown
 from gamedp.game import as_real
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def as_index(name: str, value: Any) -> int:
             return operator.index(value)
     except TypeError:
         pass  # not an integer either
-    message = f"{name} is {value!r}; it must be an integer."
+    message = f"{name} is {shown(value)}; it must be an integer."
     raise InvalidModelError(message)
 
 

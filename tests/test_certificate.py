@@ -609,6 +609,27 @@ def test_whatever_is_accepted_is_true(seed):
 # Rounding ----------------------------------------------------------------------------------------
 
 
+def test_rounding_and_probabilities_that_are_off_add_up():
+    """Of two outcomes, by one unit of the sum and by four: allowing for either is too little."""
+    unit = 2.0**-53
+    low = -3 * unit + 2.0**-70  # differences to the mean, 1/2 - 3/2 units, are both rounded up
+    model = gamedp.Model.from_arrays(
+        [0, 1, 1, 1], [0, 2], [1, 2], [0.5, 0.5],
+        rewards=[1.5 * unit - 0.5], terminals=[1, 2], payoffs=[low, 1.0],
+    )  # fmt: skip
+    off = Fraction(2 * math.ulp(0.5))
+    worst = (Fraction(0.5) + off) * Fraction(low) + (Fraction(0.5) - off)
+    worst += Fraction(model.rewards[0])
+    assert -2 * Fraction(unit) < worst < Fraction(-1.75 * unit)
+
+    def claimed(bound):
+        return claim(model, [bound, low, 1.0], [1.0, low, 1.0], [1, 0, 0], [1, 0, 0])
+
+    gamedp.verify(model, claimed(-2 * unit))
+    with pytest.raises(CertificateError, match=r"lower\[0\] = .* of state 0 is not certified"):
+        gamedp.verify(model, claimed(-1.75 * unit))
+
+
 @relaxed
 @given(models() | models(hard=True), st.data())
 def test_what_is_decided_in_floating_point_holds_in_rationals(model, data):

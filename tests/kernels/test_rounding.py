@@ -486,3 +486,35 @@ def test_each_bound_is_widened_by_its_own_size():
         # What a sure step earns is a rounded sum: it is not exact, though nothing is added.
         low, high = enclose(1, rows, nothing, nothing)
         assert Fraction(low) < Fraction(0.1) + 1 < Fraction(high)
+
+
+def test_a_constant_of_steps_that_stay_inside_is_allowed_for():
+    """Though no successor is outside: what the swaps are worth is as much off as anywhere."""
+    total = 1e6
+    rewards, offsets = np.array([-total * (0.1 + 0.2), 0.0]), np.array([0, 3, 4])
+    chances = np.array([-0.1, -0.2, 0.7, 1.0])
+    constants, sizes = np.empty((2, 2))
+    bellman.swap_constants(offsets, chances, rewards, total, constants, sizes)
+    rows = bellman.Rows(
+        order=np.array([0, 1], np.int32),
+        place=np.array([0, 1], np.uint32),
+        choice_offsets=np.array([0, 1, 2]),
+        transition_offsets=offsets,
+        successors=np.array([0, 1, 1, 0], np.int32),
+        probabilities=chances,
+        constants=constants,
+        sizes=sizes,
+        maximise=np.ones(2, np.bool_),
+        discount=1.0,
+    )
+    zeros = np.zeros(2)
+    meant = [
+        Fraction(p) + sign * Fraction(2 * np.spacing(p)) for p in (0.1, 0.2) for sign in (1, -1)
+    ]
+    ends = [Fraction(rewards[0]) + Fraction(total) * (meant[0 + k] + meant[2 + k]) for k in (0, 1)]
+    for gather in kernels(blocks, "gather"):
+        block = blocks.reserve(2, 2, 4, rows)
+        gather(0, 2, 0, 2, rows, zeros, zeros, block)
+        for end in ends:
+            assert abs(Fraction(block.known[0]) - end) <= Fraction(block.slacks[0])
+        assert block.slacks[1] == 0.0

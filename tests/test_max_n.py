@@ -1,6 +1,8 @@
 """Search of games of several players: it finds the policy that backward induction finds."""
 
 import math
+from fractions import Fraction
+from typing import NamedTuple
 
 import attrs
 import pytest
@@ -21,6 +23,7 @@ from search_games import (
 import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.games.wubbel import Wubbel
+from gamedp.searchers.max_n import _Found
 
 CROWDS = (Crowd, CrowdBounded, CrowdEarning)
 
@@ -255,3 +258,51 @@ def test_the_result_shows_all_values():
     result = gamedp.MaxN().search(Mancala(players=3, pits=2, stones=1), compile="never")
     assert "values=[2.0, 2.0, 2.0]" in repr(result)
     assert isinstance(result, gamedp.SearchResult)
+
+
+class Stop(NamedTuple):
+    place: int
+
+
+@attrs.frozen
+class NearlyOne:
+    """After a step: one for certain, or by chance ten units less, for which ten are allowed."""
+
+    num_players = 2
+
+    def initial_state(self):
+        return Stop(0)
+
+    def is_terminal(self, state):
+        return state.place > 1
+
+    def actions(self, state):
+        yield 0
+        if state.place == 1:
+            yield 1
+
+    def outcomes(self, state, action):
+        if action == 0:
+            yield 1.0, Stop(state.place + 1)
+        else:
+            yield 0.5, Stop(3)
+            yield 0.5, Stop(4)
+
+    def payoff(self, state, player):
+        payoff = 1.0 if state.place == 2 else 1.0 - 10 * 2.0**-53
+        return payoff if player == 0 else -payoff
+
+
+@pytest.mark.parametrize("tier", ["always", "never"])
+def test_what_another_action_may_be_worth_is_rounded_up(tier):
+    """A sum of the score and its error that is just above one is not rounded to one."""
+    result = gamedp.MaxN().search(NearlyOne(), compile=tier)
+    assert 1.0 < result.upper < 1 + 1e-15
+    assert -1 - 1e-15 < result.bounds[1][0] < -1.0
+
+
+def test_bounds_of_several_players_are_rounded_outward():
+    (low, high), exact = _Found(0, (1.0, 0.75), (2.0**-55, 0.25), True).bounds()
+    assert Fraction(low) <= 1 - Fraction(1, 2**55)
+    assert 1 + Fraction(1, 2**55) <= Fraction(high)
+    assert exact == (0.5, 1.0)

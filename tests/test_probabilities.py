@@ -314,3 +314,64 @@ class Missing(Thirds):
 def test_searchers_refuse_what_is_far_from_one(searcher, tier):
     with pytest.raises(gamedp.InvalidModelError, match=r"total probability 0\.5"):
         searcher.search(Missing(), compile=tier)
+
+
+@attrs.frozen
+class Faint(Thirds):
+    """An outcome that is too faint, but not at the root: half of the smallest normal number."""
+
+    chance: float = 2.0**-1023
+
+    def outcomes(self, state, action):
+        """Yield a sure step, and then two ends."""
+        if state.points > 0:
+            yield self.chance, Sum(3)
+        yield 1.0, Sum(state.points + 1)
+
+
+FEW_DIGITS = "has too few digits for proofs"
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        gamedp.compile,
+        gamedp.Expectiminimax().search,
+        gamedp.Minimax().search,
+        gamedp.MaxN().search,
+    ],
+    ids=lambda ask: ask.__qualname__,
+)
+@pytest.mark.parametrize("tier", TIERS)
+def test_probabilities_with_too_few_digits_are_refused_in_rules(ask, tier):
+    """Two units in the last place of them are no small part of them."""
+    words = rf"action 0 in Sum\(points=1\) give .* the probability 1\.1125.*e-308.*{FEW_DIGITS}"
+    with pytest.raises(gamedp.InvalidModelError, match=words):
+        ask(Faint(), compile=tier)
+    ask(Faint(chance=2.0**-1021), compile=tier)
+
+
+def test_fractions_that_no_double_is_near_are_refused():
+    for chance in (Fraction(1, 10**400), Fraction(1, 10**310)):
+        with pytest.raises(gamedp.InvalidModelError, match=FEW_DIGITS):
+            gamedp.compile(Faint(chance=chance), compile="never")
+
+
+def test_arrays_hold_no_probability_with_too_few_digits():
+    """Nor does one that is allowed lose its digits where all are scaled."""
+
+    def made(chance, initial=0):
+        return gamedp.Model.from_arrays(
+            [0, 1, 2, 2], [0, 1, 3], [1, 0, 2], [1.0, 1.0, chance],
+            terminals=[2], num_players=2, initial=initial,
+        )  # fmt: skip
+
+    for chance in (5e-324, -(2.0**-1023), 2.0**-1022):
+        with pytest.raises(gamedp.InvalidModelError, match=f"choice 1 .*state 1 .*{FEW_DIGITS}"):
+            made(chance)
+        with pytest.raises(gamedp.InvalidModelError, match=f"starts in state 1 .*{FEW_DIGITS}"):
+            made(1e-300, [(1.0, 0), (chance, 1)])
+    scaled = gamedp.Model.from_arrays(
+        [0, 1, 1, 1], [0, 2], [1, 2], [1 + 9e-10, 2.0**-1021], terminals=[1, 2]
+    )
+    assert 2.0**-1022 < scaled.probabilities[1] < 2.0**-1021

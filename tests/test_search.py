@@ -408,6 +408,7 @@ SUMS = [
     ((0.0, 0.0, 0.0), 0.1, 1.0),
     ((0.0, 0.0, 0.0), 8.1, 0.6),
     ((0.0, 0.2, 0.0), 0.1, 0.3),
+    ((0.0, 0.0, 1e-17), 1.0, 2.0),
     ((3.0, 0.0, 1.0), 2.0, 0.0),
     ((3.0, -0.25, 1.0), 2.0, 1.0),
 ]
@@ -415,7 +416,9 @@ EXACT = SUMS[-2:]
 
 
 @pytest.mark.parametrize("tier", ["always", "never"])
-@pytest.mark.parametrize("searcher", [gamedp.Minimax(), gamedp.AlphaBeta()])
+@pytest.mark.parametrize(
+    "searcher", [gamedp.Minimax(), gamedp.AlphaBeta(), gamedp.Expectiminimax()]
+)
 def test_bounds_hold_what_rounding_loses(searcher, tier):
     for rewards, last, constant_sum in SUMS:
         game = Path(rewards, last, constant_sum)
@@ -424,8 +427,39 @@ def test_bounds_hold_what_rounding_loses(searcher, tier):
         assert Fraction(result.lower) <= truth <= Fraction(result.upper), game
         (action,) = result.actions
         assert Fraction(action.lower) <= truth <= Fraction(action.upper), game
-        assert result.upper - result.lower <= 1e-13 * max(1, abs(truth))
+        assert result.upper - result.lower <= 1e-12 * max(1, abs(truth))
         assert result.is_proven or (rewards, last, constant_sum) not in EXACT
+
+
+@attrs.frozen
+class Known(Path):
+    """After a step, the rules say what it is worth, or what it is worth at least."""
+
+    value: float = -1e-20
+    room: float = 0.0
+
+    def value_range(self, state, player):
+        if state.place == 0:
+            return -math.inf, math.inf
+        if player == 0:
+            return self.value, self.value + self.room
+        return self.constant_sum - self.value - self.room, self.constant_sum - self.value
+
+    def heuristic(self, state, player):
+        return 0.0
+
+
+@pytest.mark.parametrize("tier", ["always", "never"])
+@pytest.mark.parametrize("room", [0.0, 3.0])
+@pytest.mark.parametrize(
+    "searcher", [gamedp.Minimax(depth=1), gamedp.AlphaBeta(depth=1), gamedp.Expectiminimax(depth=1)]
+)
+def test_ranges_that_half_the_sum_rounds(searcher, room, tier):
+    """What is left of -1e-20 once one is taken off is -1, and zero once it is added again."""
+    game = Known(constant_sum=2.0, last=-1e-20, room=room)
+    result = searcher.search(game, compile=tier)
+    for found in (result, *result.actions):
+        assert found.lower <= -1e-20 <= found.upper
 
 
 @large

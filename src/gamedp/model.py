@@ -31,6 +31,13 @@ SUM_ROUNDING = 3 * 2.0**-53
 """How far they are off at most in a model, as products of two rounded numbers are: from more than
 this, they are scaled."""
 
+LEAST_PROBABILITY = 2.0**-1021
+"""Smaller ones are refused. Below half of this, where scaling may lead to, numbers have fewer
+digits: two units in the last place may be all that there is."""
+
+FAINT = f"One below {LEAST_PROBABILITY:.2g} has too few digits for proofs; leave it out."
+"""What messages say of smaller ones."""
+
 ARRAYS = (
     "choice_offsets",
     "transition_offsets",

@@ -17,7 +17,13 @@ from __future__ import annotations
 
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.loop import lost_jit
-from gamedp.compiler.search_loop import MOST_HISTORY, PLACES, next_place_jit, usable_jit
+from gamedp.compiler.search_loop import (
+    MOST_HISTORY,
+    PLACES,
+    next_place_jit,
+    shift_rounds_jit,
+    usable_jit,
+)
 from gamedp.kernels.jit import inlined
 from gamedp.kernels.rounding import rounds_jit
 from gamedp.kernels.transposition import (
@@ -31,7 +37,7 @@ from gamedp.kernels.transposition import (
     hash_fields_jit,
     keep_entry_jit,
 )
-from gamedp.model import SUM_ROUNDING
+from gamedp.model import LEAST_PROBABILITY, SUM_ROUNDING
 
 # What a call returns.
 (DONE, PAUSED, GROW_PLIES, GROW_MOVES, GROW_OUTCOMES, BAD, BAD_OUTCOME, BAD_ESTIMATE) = range(8)
@@ -282,7 +288,9 @@ def expectiminimax(game, work, budget):
                     longer = chances + probability
                     missing += lost_jit(chances, probability, longer)
                     chances = longer
-                    if probability == 0.0:
+                    if probability < LEAST_PROBABILITY:
+                        if probability > 0.0:
+                            return BAD
                         continue
                     place = base + number
                     if place >= out_ints.shape[0]:
@@ -308,7 +316,12 @@ def expectiminimax(game, work, budget):
                             return BAD_OUTCOME
                         opposed = (after ^ swapped) != mover
                         one, other = game.value_range(following, after)
-                        low, high = float(one) - half, float(other) - half
+                        low, high = float(one), float(other)
+                        if half != 0.0:
+                            if shift_rounds_jit(low, half) or shift_rounds_jit(high, half):
+                                counters[INEXACT] = 1
+                            low -= half
+                            high -= half
                         if not low <= high or low == infinity or high == -infinity:
                             counters[WANTED] = place
                             return BAD_OUTCOME

@@ -14,7 +14,7 @@ import attrs
 from gamedp.compiler.chances import Gathering
 from gamedp.errors import InvalidModelError, shown
 from gamedp.game import as_real, method
-from gamedp.model import SUM_TOLERANCE
+from gamedp.model import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from gamedp.game import Rules
@@ -275,6 +275,9 @@ def _pair(pair: Any, place: str) -> tuple[Any, float, Any]:
             f"{place} give {shown(state)} the probability {shown(given)}. "
             "A probability lies between 0 and 1."
         )
+        raise InvalidModelError(message)
+    if probability < LEAST_PROBABILITY and given > 0:
+        message = f"{place} give {shown(state)} the probability {shown(given)}. {FAINT}"
         raise InvalidModelError(message)
     return given, probability, state
 

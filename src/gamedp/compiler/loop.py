@@ -12,7 +12,7 @@ from numba import njit
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.chances import LONG_ROW, lost
 from gamedp.kernels.jit import compiled, inlined
-from gamedp.model import SUM_ROUNDING
+from gamedp.model import LEAST_PROBABILITY, SUM_ROUNDING
 
 # What a call returns.
 DONE, PAUSED, GROW_STATES, GROW_CHOICES, GROW_TRANSITIONS, GROW_TABLE, WIDEN, BAD = range(8)
@@ -297,7 +297,9 @@ def explore(game, work, budget):
                     longer = total + probability
                     missing += lost_jit(total, probability, longer)
                     total = longer
-                    if probability == 0.0:
+                    if probability < LEAST_PROBABILITY:
+                        if probability > 0.0:
+                            return BAD
                         continue
                     representative, swapped = game.canonical(successor)
                     if swapped and num_players != 2:

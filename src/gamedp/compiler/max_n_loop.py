@@ -12,7 +12,7 @@ from __future__ import annotations
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.loop import lost_jit
 from gamedp.kernels.rounding import TINY, UNIT, UPWARD
-from gamedp.model import SUM_ROUNDING
+from gamedp.model import LEAST_PROBABILITY, SUM_ROUNDING
 
 # What a call returns.
 DONE, PAUSED, GROW_PLIES, GROW_MOVES, BAD, BAD_ESTIMATE = range(6)
@@ -153,13 +153,16 @@ def max_n(game, work, budget):
                 proven = ints[ply, ALL_PROVEN]
                 if num_players < 3:
                     best, error = rows[ply, BEST, mover], rows[ply, BEST_ERROR, mover]
-                    others = floats[ply, OTHERS]
-                    if others > best - error:
-                        rows[ply, BEST_ERROR, mover] = max(error, (others - best) * UPWARD)
+                    more = gap = -error
+                    if floats[ply, OTHERS] > -infinity:
+                        gap = floats[ply, OTHERS] - best
+                        more = gap + error + 4.0 * UNIT * (abs(gap) + error)  # rounded up
+                    if more > 0.0:
+                        rows[ply, BEST_ERROR, mover] = max(error, gap * UPWARD)
                         for player in range(num_players):
                             if player != mover:
-                                more = (others - best + error) * UPWARD
-                                rows[ply, BEST_ERROR, player] += more
+                                total = rows[ply, BEST_ERROR, player] + more
+                                rows[ply, BEST_ERROR, player] = total * UPWARD
                 phase = RETURN
                 continue
             counters[PLY] = ply
@@ -175,7 +178,8 @@ def max_n(game, work, budget):
             missing = 0.0
             for chance, successor in game.outcomes(state, action):
                 probability = float(chance)
-                if not (0.0 <= probability <= 1.0 + SLACK):
+                is_faint = 0.0 < probability < LEAST_PROBABILITY
+                if is_faint or not (0.0 <= probability <= 1.0 + SLACK):
                     return BAD
                 longer = chances + probability
                 missing += lost_jit(chances, probability, longer)
@@ -216,7 +220,10 @@ def max_n(game, work, budget):
                 if place == 0:
                     best, error = rows[ply, BEST, player], rows[ply, BEST_ERROR, player]
                     is_better = total > best
-                    most = best + error if is_better else total + slack
+                    most, off = (best, error) if is_better else (total, slack)
+                    if off > 0.0:
+                        most += off
+                        most += 2.0 * UNIT * abs(most)  # rounded up
                     floats[ply, OTHERS] = max(floats[ply, OTHERS], most)
                 if is_better:
                     rows[ply, BEST, player] = total

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.loop import lost_jit
+from gamedp.compiler.search_loop import shift_rounds_jit
 from gamedp.kernels.rounding import rounds_jit
-from gamedp.model import SUM_ROUNDING
+from gamedp.model import LEAST_PROBABILITY, SUM_ROUNDING
 
 # What a call returns.
 DONE, PAUSED, GROW_PLIES, GROW_MOVES, BAD = range(5)
@@ -150,9 +151,13 @@ def minimax(game, work, budget):
                     counters[INEXACT] = 1
                 proven = 1
                 continue
-            low, high = game.value_range(state, mover)
-            low -= work.half
-            high -= work.half
+            one, other = game.value_range(state, mover)
+            low, high = float(one), float(other)
+            if work.half != 0.0:
+                if shift_rounds_jit(low, work.half) or shift_rounds_jit(high, work.half):
+                    counters[INEXACT] = 1
+                low -= work.half
+                high -= work.half
             if not low <= high or low == float("inf") or high == -float("inf"):
                 counters[PLY] = ply
                 return BAD
@@ -213,7 +218,8 @@ def minimax(game, work, budget):
             missing = 0.0
             for share, successor in game.outcomes(state, action):
                 probability = float(share)
-                if not (0.0 <= probability <= 1.0 + SLACK):
+                is_faint = 0.0 < probability < LEAST_PROBABILITY
+                if is_faint or not (0.0 <= probability <= 1.0 + SLACK):
                     counters[PLY] = ply
                     return BAD
                 longer = chances + probability

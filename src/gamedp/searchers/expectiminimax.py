@@ -17,6 +17,7 @@ from gamedp.kernels.transposition import EXACT, LOWER, UPPER
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.searchers.base import (
     OutOfTime,
+    Sums,
     Watch,
     check_estimate,
     checked_range,
@@ -174,6 +175,7 @@ class _Search:
         self.options = options
         self.root = root
         self.half = root.half
+        self.sums = Sums()
         self.counters = np.zeros(loop.COUNTERS, np.int64)
         self.results = np.zeros(2)
         self.history = np.zeros((2, ACTIONS_KEPT), np.int64)
@@ -231,7 +233,7 @@ class _Search:
     def run(self) -> SearchResult:
         """Search deeper and deeper; stop at a proof, at the depth that was asked, or at a limit."""
         low, high = checked_range(self.root.rules, self.root.state, self.root.player)
-        self.low, self.high = low - self.half, high - self.half
+        self.low, self.high = (self.sums.add(end, -self.half) for end in (low, high))
         status = Status.SOLVED
         try:
             while not self._is_decided():
@@ -385,19 +387,21 @@ class _Search:
 
     def _slack(self) -> float:
         """Return how far rounding may have taken a score from what it stands for."""
-        if not self.counters[loop.INEXACT]:
+        if self.sums.are_exact and not self.counters[loop.INEXACT]:
             return 0.0
         # Every ply adds the outcomes of an action, each with a few roundings: of the mean, of its
         # bounds, and of the windows.
         steps = (int(self.counters[loop.DEEPEST]) + 4) * (int(self.counters[loop.MOST]) + 8)
-        largest = float(self.results[loop.LARGEST]) + abs(self.half)
-        return 4 * steps * (2.0**-52 * largest + TINY)
+        largest = max(float(self.results[loop.LARGEST]), self.sums.largest)
+        return 4 * steps * (2.0**-52 * (largest + abs(self.half)) + TINY)
 
     def _result(self, status: Status) -> SearchResult:
         """Put into the game's words what was found."""
         root, rules = self.root, self.root.rules
-        slack = self._slack()
         low, high = self._bounds()
+        ends = [end for entry in self.found for end in (entry.low, entry.high)]
+        self.sums.put_back(root, [low, high, *ends])
+        slack = self._slack()
         if status is Status.SOLVED:
             for entry in self.found:  # what is proven takes the place of what was estimated
                 entry.kind, entry.score = UPPER, entry.high

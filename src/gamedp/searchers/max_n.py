@@ -13,6 +13,7 @@ from gamedp.compiler.expand import expand
 from gamedp.compiler.search import SearchRules, search_rules
 from gamedp.game import Rules
 from gamedp.guarantees import check_arithmetic
+from gamedp.kernels.rounding import rounds
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.searchers.base import (
     OutOfTime,
@@ -191,7 +192,17 @@ class _Found:
 
     def bounds(self) -> tuple[tuple[float, float], ...]:
         """Return what rounding leaves open."""
-        return tuple((v - e, v + e) for v, e in zip(self.values, self.errors, strict=True))
+        return tuple(
+            (_minus(value, error), -_minus(-value, error))
+            for value, error in zip(self.values, self.errors, strict=True)
+        )
+
+
+def _minus(number: float, error: float) -> float:
+    """Return the difference, or if that is rounded, a number below it."""
+    less = number - error
+    is_exact = error == 0 or not rounds(number, -error, less)
+    return less if is_exact else math.nextafter(less, -INFINITY)
 
 
 class _Search:
@@ -279,7 +290,7 @@ class _Search:
             return bounds
         # What the mover may get more, the other one gets less.
         return tuple(
-            (low, max(high, most)) if player == mover else (own - (most - low), end)
+            (low, max(high, most)) if player == mover else (_minus(_minus(own, most), -low), end)
             for player, (own, end) in enumerate(bounds)
         )
 

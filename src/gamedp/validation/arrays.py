@@ -9,7 +9,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError
 from gamedp.game import MOST_PLAYERS, as_real
-from gamedp.model import SUM_TOLERANCE
+from gamedp.model import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 from gamedp.validation.forms import (
     Rows,
     as_index,
@@ -186,6 +186,9 @@ def _start(
                 "number from 0 to 1 (negative only with num_players=2, for players who have "
                 "changed places)."
             )
+            raise InvalidModelError(message)
+        if 0 < abs(chance) < LEAST_PROBABILITY:
+            message = f"the game starts in state {state} with probability {chance!r}. {FAINT}"
             raise InvalidModelError(message)
         if chance:
             key = (state, chance < 0)

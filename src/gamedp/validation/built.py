@@ -9,7 +9,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError
 from gamedp.game import MOST_PLAYERS
-from gamedp.model import ARRAYS, SUM_TOLERANCE
+from gamedp.model import ARRAYS, FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 from gamedp.validation.forms import Rows, check_offsets, how_many
 from gamedp.validation.outcomes import check_outcomes
 
@@ -29,6 +29,9 @@ TYPES: dict[str, tuple[type, ...]] = {
 }
 """Of the arrays of a model; all others are int64."""
 
+SCALED = LEAST_PROBABILITY / 2
+"""What the least probability is at least, once it is scaled."""
+
 
 def check_model(model: Model) -> None:
     """Raise InvalidModelError unless the arrays of a model belong together.
@@ -43,7 +46,7 @@ def check_model(model: Model) -> None:
         "transition_offsets", model.transition_offsets, num_transitions, "choice", "transitions"
     )
     rows = Rows(model.choice_offsets, model.transition_offsets, model.action_labels)
-    check_outcomes(rows, model.successors, model.probabilities, model.num_players)
+    check_outcomes(rows, model.successors, model.probabilities, model.num_players, least=SCALED)
     _check_states(model)
 
 
@@ -105,6 +108,10 @@ def _check_states(model: Model) -> None:
             f"the initial state {starts[bad.argmax()]} does not exist; states are numbered 0 to "
             f"{model.num_states - 1}."
         )
+        raise InvalidModelError(message)
+    bad = (chances != 0) & (np.abs(chances) < SCALED)
+    if bad.any():
+        message = f"an initial probability is {float(chances[bad.argmax()])!r}. {FAINT}"
         raise InvalidModelError(message)
     if model.num_players != 2 and (chances < 0).any():
         message = "an initial probability is negative; that is for two players who change places."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import InvalidModelError
-from gamedp.model import SUM_ROUNDING, SUM_TOLERANCE
+from gamedp.model import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
 from gamedp.validation.forms import LARGEST, Rows, how_many, offsets_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["check_outcomes", "merged", "scale"]
-
 GRID = 2.0**26
 
 SHORT_RUN = 64
@@ -27,9 +26,17 @@ SHORT_RUN = 64
 
 
 def check_outcomes(
-    rows: Rows, successors: NDArray[np.signedinteger[Any]], chances: Floats, num_players: int
+    rows: Rows,
+    successors: NDArray[np.signedinteger[Any]],
+    chances: Floats,
+    num_players: int,
+    *,
+    least: float = LEAST_PROBABILITY,
 ) -> None:
-    """Check that every choice has a probability distribution over states that exist."""
+    """Check that every choice has a probability distribution over states that exist.
+
+    No probability is smaller than `least`.
+    """
     num_states = len(rows.choice_offsets) - 1
     bad = (successors < 0) | (successors >= num_states)
     if bad.any():
@@ -50,16 +57,25 @@ def check_outcomes(
             "from 0 to 1; with num_players=2 a negative one says that the players change places."
         )
         raise InvalidModelError(message)
-    _check_sums(rows, chances)
+    sizes = np.abs(chances)
+    bad = sizes < least
+    if bad.any() and (bad := bad & (sizes > 0)).any():
+        place = int(bad.argmax())
+        message = (
+            f"{rows.transition(place)} leads to state {successors[place]} with probability "
+            f"{float(chances[place])!r} {how_many(bad, 'transitions')}. {FAINT}"
+        )
+        raise InvalidModelError(message)
+    _check_sums(rows, sizes)
 
 
-def _check_sums(rows: Rows, chances: Floats) -> None:
+def _check_sums(rows: Rows, sizes: Floats) -> None:
     starts = rows.transition_offsets[:-1]
     totals = np.zeros(len(starts))
     has_outcomes = starts < rows.transition_offsets[1:]
     # Between two rows with outcomes there are no others: reduceat ends each where the next begins.
     if has_outcomes.any():
-        totals[has_outcomes] = np.add.reduceat(np.abs(chances), starts[has_outcomes])
+        totals[has_outcomes] = np.add.reduceat(sizes, starts[has_outcomes])
     bad = np.abs(totals - 1) > SUM_TOLERANCE
     if bad.any():
         choice = int(bad.argmax())

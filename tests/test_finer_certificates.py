@@ -17,6 +17,7 @@ from gamedp.certificate.worth import exact_worth, slices, worths
 from gamedp.certifying.descents import Ranking
 from gamedp.certifying.refining import cut
 from gamedp.errors import CertificateError
+from gamedp.reduction.fixing import fix
 from gamedp.testing import exact_values
 from gamedp.testing.models import GamblersRuin, SlowChain, random_model
 from gamedp.testing.strategies import models
@@ -344,6 +345,79 @@ def test_an_opponent_who_need_not_go_on():
     )
     with pytest.raises(CertificateError, match=r"upper\[1\] = -inf"):
         gamedp.verify(model, false)
+
+
+def leading_back(*, exits=True):
+    """An opponent in state 2 may lead back: to 1, or to 0, where the target is put off.
+
+    From 1 it is best to go to 2; an escape costs 9.
+    """
+    return gamedp.Model.from_arrays(
+        [0, 2, 4, 6, 6],
+        [0, 1, 2, 3, 4, 5, 7],
+        [0, 1, 2, 3 if exits else 2, 3, 0, 1],
+        [1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 0.5],
+        rewards=[-1.0, 0.0, 0.0, 9.0, 0.0, 0.0],
+        players=[0, 0, 1, 0],
+        terminals=[3],
+        num_players=2,
+    )
+
+
+def test_an_opponent_who_may_lead_to_where_the_target_is_put_off():
+    """Finite bounds may fall to minus infinity, and escapes need not keep to them."""
+    model, objective = leading_back(), gamedp.TotalReward("min", until=[3])
+    solution = gamedp.solve(model, objective)
+    assert solution.values.tolist() == [-np.inf, 0.0, 0.0, 0.0]
+    right = solution.certificate()
+    assert right.upper[0] == -np.inf
+    assert gamedp.verify(model, right).width <= 1e-6
+    for name, state in (("escapes", 0), ("escapes", 1), ("upper_ranks", 1), ("upper_ranks", 2)):
+        numbers = getattr(right, name).copy()
+        numbers[state] = 0
+        with pytest.raises(CertificateError, match=r"upper\[[12]\] = 0|upper\[0\] = -inf"):
+            gamedp.verify(model, attrs.evolve(right, **{name: numbers}))
+    # Without an escape the opponent never lets play end.
+    closed = leading_back(exits=False)
+    assert (gamedp.solve(closed, objective).values[:3] == np.inf).all()
+    with pytest.raises(CertificateError, match="escape"):
+        gamedp.verify(closed, attrs.evolve(right, digest=closed.digest()))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_totals_of_two_opponents_that_may_be_infinite_both_ways(seed):
+    """They are the worst of what one player gets against each policy of the other."""
+    rng = np.random.default_rng(seed)
+    solver = gamedp.TopologicalValueIteration(max_sweeps=3000)
+    certified = 0
+    for _ in range(120):
+        after = [rng.choice(4, int(rng.integers(1, 3)), replace=False).tolist() for _ in range(6)]
+        model = gamedp.Model.from_arrays(
+            [0, 2, 4, 6, 6],
+            np.cumsum([0, *map(len, after)]),
+            np.concatenate(after),
+            np.concatenate([np.full(len(row), 1 / len(row)) for row in after]),
+            rewards=rng.choice([-2.0, -1.0, 0.0, 0.0, 1.0], 6),
+            players=[*rng.permutation([0, 1, int(rng.integers(2))]).tolist(), 0],
+            terminals=[3],
+            num_players=2,
+        )
+        objective = gamedp.TotalReward("min", until=[3])
+        try:
+            solution = gamedp.solve(model, objective, solver)
+            if not np.isinf(solution.values).any():
+                continue
+            worst = np.full(4, -np.inf)
+            for policy in itertools.product(*([0, 1],) * 3):
+                choices = np.append(np.arange(0, 6, 2) + policy, -1)
+                fixed, _ = fix(model, choices, model.players == 1)
+                worst = np.maximum(worst, gamedp.solve(fixed, objective, solver).values)
+        except (gamedp.UnsupportedProblemError, gamedp.NotSolvedError):
+            continue
+        assert solution.values == pytest.approx(worst, abs=1e-6)
+        assert gamedp.verify(model, solution.certificate()).width <= 1e-6
+        certified += 1
+    assert certified >= 20
 
 
 def earns_less_and_less(model, target):

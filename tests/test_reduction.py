@@ -308,3 +308,22 @@ def test_the_slow_chain_is_no_trap():
     solution = caught.value.solution
     assert solution.lower[2 * size] <= Fraction(1, 2) <= solution.upper[2 * size]
     assert solution.lower[2 * size] < 0.01
+
+
+@pytest.mark.parametrize("solver", [None, gamedp.IntervalIteration()])
+def test_who_may_keep_play_from_its_target_is_not_made_to_go_where_it_is_put_off(solver):
+    """State 0 may wait for ever, which is worth the most; state 1 earns less and less."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 4, 4],
+        range(5),
+        [1, 0, 2, 1],
+        np.ones(4),
+        rewards=[1.0, 1.0, 2.0, -1.0],
+        players=[1, 0, 0],
+        terminals=[2],
+        num_players=2,
+    )
+    solution = gamedp.solve(model, gamedp.TotalReward("min", until=[2]), solver)
+    assert solution.lower[:2].tolist() == solution.upper[:2].tolist() == [np.inf, -np.inf]
+    assert solution.policy[:2].tolist() == [1, 3]
+    gamedp.verify(model, solution.certificate())

@@ -68,8 +68,9 @@ class Certificate(AnyCertificate):
         or paid (for the upper one), or play without end is worth the bound. None if there is no
         need for any.
     escapes : (S,) int64 or None
-        For a total until a target that is minus infinity: a number that can fall until the target
-        is reached, or -1 for a state that needs none. None if there is no need for any.
+        If some total until a target is minus infinity: a number that can fall until the target is
+        reached, or -1 for a state that needs none, or whose rank does for it. None if there is no
+        need for any.
     bias_lower, bias_upper : (S,) float64 or None
         For :class:`AverageReward`: the head start of each state, for either bound. For a total of
         endless play that earns and loses: numbers that are less than what the next step earns and

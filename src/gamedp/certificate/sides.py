@@ -139,9 +139,11 @@ class Side:
     inequalities : tuple
         The first one is about what is claimed.
     ranks, traps : (S,), (S,)
-        Ranks of finite bounds, and of those of plus infinity, NEVER elsewhere; and each with that
-        of the opposite side, which counts after a change of places. If ranks must fall until play
-        ends, the first ones have the escapes where the bound is plus infinity, else 0 there.
+        Ranks of finite bounds, 0 where the bound is plus infinity; and of those, NEVER elsewhere.
+        Each with that of the opposite side, which counts after a change of places.
+    escapes : (S,) or None
+        If ranks must fall until play ends, and some bound is plus infinity: numbers that fall until
+        the target is reached, whatever that is worth.
     gains : (S,), (S,); or None
         The numbers that fall until something is earned, and those of the opposite side.
     ends : (S,) bool
@@ -170,6 +172,7 @@ class Side:
     until: bool
     ranks: tuple[Integers, Integers]
     traps: tuple[Integers, Integers]
+    escapes: Integers | None
     gains: tuple[Integers, Integers] | None
     maximise: Flags
     ends: Flags
@@ -254,10 +257,10 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
     # Play without end is worth the same to both after a change of places, or nobody can say what.
     is_fair = not model.has_swaps or 2 * Fraction(draw) == Fraction(model.constant_sum)
     own_ranks = _falling(ranks[0], pair[0], free)
-    if ending is Ending.STRICT:
-        escapes = np.full(len(ends), -1) if certificate.escapes is None else certificate.escapes
-        infinite = (pair[0] == np.inf) & ~free
-        own_ranks = np.where(infinite, np.where(escapes < 0, NEVER, escapes), own_ranks)
+    infinite = (pair[0] == np.inf) & ~free
+    escapes = None
+    if ending is Ending.STRICT and infinite.any():
+        escapes = _escapes(certificate.escapes, np.where(infinite, NEVER, own_ranks), free)
     return Side(
         sign=sign,
         inequalities=inequalities,
@@ -265,6 +268,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         until=sums_until(objective),
         ranks=(own_ranks, _falling(ranks[1], -pair[1], ends)),
         traps=(_trapping(ranks[0], pair[0], ends), _trapping(ranks[1], -pair[1], ends)),
+        escapes=escapes,
         gains=_gains(gains, model.num_states),
         maximise=(model.players == 0) == ((objective.optimum == "max") == (sign > 0)),
         ends=ends,
@@ -304,6 +308,13 @@ def _falling(ranks: Integers | None, bound: Floats, free: Flags) -> Integers:
     ranks = np.where(ranks < 0, NEVER, ranks)
     ranks[free | (bound == np.inf)] = 0
     return ranks
+
+
+def _escapes(escapes: Integers | None, ranks: Integers, free: Flags) -> Integers:
+    """Return escapes: ranks where none are given, and 0 where nothing more is to be shown."""
+    if escapes is not None:
+        ranks = np.where(escapes < 0, ranks, escapes)
+    return np.where(free, 0, ranks)
 
 
 def _trapping(ranks: Integers | None, bound: Floats, ends: Flags) -> Integers:

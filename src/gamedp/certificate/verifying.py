@@ -222,8 +222,8 @@ def _check_infinite(model: Model, side: Side) -> None:
 def _check_rows(model: Model, side: Side, rows: Rows) -> int:
     """Check the states of these choices; return how many inequalities took rationals."""
     holds, fails = compare(model, side, rows)
-    if side.ending is Ending.STRICT:
-        _check_escapes(model, side, rows)
+    if side.escapes is not None:
+        _check_escapes(model, side, rows, side.escapes)
     required = side.required[rows.movers]
     if (_do(side, rows, holds & _falls(side, rows)) | ~required).all():
         return 0
@@ -309,19 +309,19 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
     return progress
 
 
-def _check_escapes(model: Model, side: Side, rows: Rows) -> None:
-    """Refuse an infinite value if who earns ever more cannot get to the target after all."""
-    infinite = side.required[rows.movers] & (side.bound[rows.movers] == np.inf)
-    if not infinite.any():
-        return
-    _, falls, _ = _ranks_after(side.ranks, rows)
+def _check_escapes(model: Model, side: Side, rows: Rows, escapes: Integers) -> None:
+    """Refuse infinite values if who earns ever more cannot get to the target after all.
+
+    From wherever they may be by then: so all states need an escape whose bound claims something.
+    """
+    _, falls, _ = _ranks_after((escapes, escapes), rows)
     falls &= np.minimum.reduceat(side.bound[rows.successors], rows.starts) > -np.inf
-    wrong = infinite & ~_do(side, rows, falls)
+    wrong = side.required[rows.movers] & ~_do(side, rows, falls)
     if wrong.any():
         state = int(rows.movers[wrong.argmax()])
         message = (
             f"{_claim(model, side, state)} is not certified: its escape, "
-            f"{_rank(side.ranks[0][state])}, does not fall until the target is reached."
+            f"{_rank(escapes[state])}, does not fall until the target is reached."
         )
         raise CertificateError(message)
 

@@ -179,9 +179,7 @@ class Ranking:
         at_end = np.stack([side.ranks[0] == 0 for side in self.sides]) & by_rank
         reached = self._queue(queue, 0, at_end, 0)
         candidates = self.active & by_rank
-        owners = model.structure.owners
-        infinite = self.strict & (self.bounds == np.inf)
-        good = self.good & by_rank & (self.finite | ~infinite[:, owners])
+        good = self.good & by_rank
         first = 0
         while True:
             first = kernels.spread_jit(
@@ -276,7 +274,9 @@ class Ranking:
         left = self.required & (self.bounds == np.inf)
         if not left.any():
             return
-        self.escapes = np.where(left & self.strict, self.ranks, NONE)
+        for number, side in enumerate(self.sides):
+            if side.escapes is not None:
+                self._escape(number, side.escapes == 0)
         self.ranks[left] = NONE
         ends = np.stack([side.ends for side in self.sides])
         ranked = ends & (self.bounds == np.inf)
@@ -297,6 +297,25 @@ class Ranking:
             ranked |= members
             left &= ~members
             rank += 1
+
+    def _escape(self, number: int, target: Flags) -> None:
+        """Rank the nodes of a side by how they get to the target, whatever that earns."""
+        model, shape = self.model, self.ranks.shape
+        offsets = np.zeros(model.num_states + 1, np.int64)
+        sources = np.empty(model.num_transitions, np.int64)
+        kernels.turn_round_jit(self.graph, offsets, sources)
+        at_end, good = np.zeros(shape, np.bool_), np.zeros_like(self.good)
+        at_end[number], good[number] = target, self.finite[number]
+        self.escapes[at_end] = 0
+        nodes = np.flatnonzero(at_end)
+        queue = np.empty(2 * model.num_states, np.int64)
+        queue[: len(nodes)] = nodes
+        seen = np.zeros((2, model.num_choices), np.bool_)
+        waiting = np.tile(np.diff(model.choice_offsets), (2, 1))
+        kernels.spread_jit(
+            self.graph, offsets, sources, good, 0, len(nodes), queue, seen, waiting,
+            self.escapes, np.full(shape, NONE),
+        )  # fmt: skip
 
     def certificate(self) -> Certificate:
         """Return the certificate with these ranks."""

@@ -300,13 +300,14 @@ class _Case:
         sure = almost_sure(self.structure, helps, target, active)
         self.known[~sure.members] = np.inf
         self._choose(~sure.members & self.maximise, sure.via)
-        self.keep = sure.safe
+        # From elsewhere one may lead there as well, but need not.
+        self.keep = sure.safe & sure.members[self.structure.owners]
         self.endless = np.inf
         if not self.one_sided:
-            self._two_with_target(sure.safe)
+            self._two_with_target(self.keep)
         # Who does not want to get there can stay away from it nowhere else.
         elif helps.any():
-            self._settle_cycles(sure.safe)
+            self._settle_cycles(self.keep)
 
     def _two_with_target(self, choices: Flags) -> None:
         """Totals up to the target of two opponents, one of whom may keep play from it."""

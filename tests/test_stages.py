@@ -512,3 +512,45 @@ def test_what_underflows_is_allowed_for():
         assert Fraction(least) <= Fraction(low) * Fraction(5e-324)
         assert Fraction(high) * Fraction(5e-324) <= Fraction(most)
         assert most - least < 1e-300
+
+
+class Spot(NamedTuple):
+    place: int
+
+
+@attrs.frozen
+class Scattered:
+    """It starts in one of four places, three of which are ends, whose payoffs cancel out."""
+
+    def stage(self):
+        return Journey().stage()
+
+    def contexts(self):
+        return {"place": (0, 3)}
+
+    def initial_state(self):
+        return [(0.1, Spot(1)), (0.7, Spot(2)), (0.2, Spot(3))]
+
+    def is_terminal(self, context):
+        return context.place > 0
+
+    def payoff(self, context, player):
+        return (0.0, 7e6, -1e6, 1e-9)[context.place] * (1 - 2 * player)
+
+    def following(self, context, end):
+        return Spot(1)
+
+    num_players = 2
+
+
+def test_an_average_over_starts_that_cancel_is_as_rounded_as_they_are():
+    solution = gamedp.solve(Scattered(), compile="never")
+    starts = [
+        (Fraction(chance), Fraction(Scattered().payoff(spot, 0)))
+        for chance, spot in Scattered().initial_state()
+    ]
+    mean = sum(chance * payoff for chance, payoff in starts)
+    low, high = solution.bounds()
+    assert abs(Fraction(solution.value()) - mean) > Fraction(1e-20)
+    assert Fraction(low) <= mean <= Fraction(high)
+    assert high - low < 1e-7

@@ -414,3 +414,74 @@ def test_kniffel(rules, mean, deviation, quantiles):
     assert found.standard_deviation == pytest.approx(deviation, abs=5e-5)
     assert tuple(found.quantile(q) for q in (0.05, 0.25, 0.5, 0.75, 0.95)) == quantiles
     assert abs(sum(found.probabilities.tolist()) - 1) < 1e-12
+
+
+class Luck(NamedTuple):
+    left: int
+    wins: int
+
+
+@attrs.frozen
+class Rare:
+    """Hardly anyone wins twice: there is no number for how rarely that is."""
+
+    chance: float = 2.0**-600
+
+    def stage(self):
+        return Ticket(self.chance)
+
+    def contexts(self):
+        return {"left": (0, 2), "wins": (0, 2)}
+
+    def is_state(self, context):
+        return context.left + context.wins <= 2
+
+    def initial_state(self):
+        return Luck(2, 0)
+
+    def is_terminal(self, context):
+        return context.left == 0
+
+    def payoff(self, context, player):
+        return 10.0 * (context.wins == 2)
+
+    def following(self, context, end):
+        return Luck(context.left - 1, context.wins + end.coins)
+
+    def rank(self, context):
+        return context.left
+
+
+@attrs.frozen
+class Ticket:
+    chance: float
+
+    def initial_state(self):
+        return Toss(0, False)
+
+    def is_terminal(self, state):
+        return state.is_over
+
+    def actions(self, state):
+        yield 0
+
+    def outcomes(self, state, action):
+        yield self.chance, Toss(1, True)
+        yield 1.0, Toss(0, True)
+
+    def payoff(self, state, player):
+        return 0.0
+
+
+@pytest.mark.parametrize("exponent", [-600, -530])
+def test_what_underflows_is_allowed_for(exponent):
+    """Both of a total whose probability is zero, and of one that has few digits."""
+    game = Rare(2.0**exponent * 1.1)
+    found = gamedp.distribution(solved(game))
+    truth = Fraction(game.chance) ** 2
+    stored = Fraction(found.probability(10))
+    assert stored != truth
+    assert abs(stored - truth) > Fraction(found.relative_error) * truth
+    assert abs(stored - truth) <= Fraction(found.relative_error) * truth + Fraction(1e-300)
+    assert abs(Fraction(found.mean) - 10 * truth) <= Fraction(found.mean_error)
+    assert found.mean_error < 1e-280

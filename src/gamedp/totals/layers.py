@@ -67,7 +67,10 @@ class Layer:
 
     @property
     def relative_error(self) -> float:
-        """How far off a probability may be: the errors so far, and those of adding up."""
+        """How far off a probability may be: the errors so far, and those of adding up.
+
+        As a part of itself, and apart from what is too small for a number.
+        """
         return self.before + (int(self.additions.max(initial=0)) + 2) * UNIT
 
     def take(self, edges: Edges, slots: NDArray[np.int32], source: Layer, error: float) -> None:

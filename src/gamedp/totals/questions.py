@@ -32,8 +32,9 @@ def distribution(
 
     Contexts are taken by their ranks, from the highest on: for each that is reached, play is
     followed through the stage to its ends, and its totals are passed on to the contexts after them.
-    Only sums and products of positive numbers occur, so the error is relative, and small [1]_. If
-    the solution has proven bounds, the mean of its own policy is checked against them.
+    Only sums and products of positive numbers occur, so the error is relative, and small [1]_,
+    but for what is smaller than 1e-300: see :class:`Distribution`. If the solution has proven
+    bounds, the mean of its own policy is checked against them.
 
     Parameters
     ----------

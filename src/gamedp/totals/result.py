@@ -19,6 +19,8 @@ __all__ = ["UNIT", "Distribution"]
 
 UNIT = 2.0**-53
 """Rounding is off by at most this share."""
+LOST = 1e-300
+"""More than all probabilities together lose where numbers end: 2**-1075 with each product."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -28,11 +30,11 @@ class Distribution:
     Attributes
     ----------
     totals : (K,) int64
-        Ascending; those of probability zero may be left out.
+        Ascending; those of probability zero, or smaller than 1e-300, may be left out.
     probabilities : (K,) float64
     relative_error : float
-        Each probability, and each sum of some, is off by at most this share of itself, apart from
-        what is smaller than 1e-300.
+        Each probability, and each sum of some, is off by at most this share of itself and, as
+        products may be too small for a number, by 1e-300 more.
 
     Examples
     --------
@@ -76,7 +78,8 @@ class Distribution:
     @property
     def mean_error(self) -> float:
         """How far off the mean may be."""
-        return (self.relative_error + 4 * UNIT) * self.expectation(abs)
+        largest = 2.0**63  # of totals, those that are left out among them
+        return (self.relative_error + 4 * UNIT) * self.expectation(abs) + LOST * largest
 
     @property
     def standard_deviation(self) -> float:

@@ -45,7 +45,8 @@ class Unfolded:
     paid : (Z,) int64
         What the stage has paid on the way there.
     relative_error : float
-        How far off the probability of a node may be by rounding.
+        How far off the probability of a node may be by rounding, as a part of itself, and apart
+        from what is too small for a number.
     """
 
     program: Program

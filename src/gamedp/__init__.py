@@ -1,6 +1,6 @@
-"""gamedp solves games and Markov decision processes, with a proof of every number.
+"""gamedp solves games and Markov decision processes, with proven bounds.
 
-The rules are written once, as one plain Python class; see :class:`gamedp.Game`. Then
+Write the rules once, as one plain Python class; see :class:`gamedp.Game`. Then
 :func:`gamedp.solve` gives the value of every position between proven bounds, and the best action.
 """
 

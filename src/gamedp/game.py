@@ -37,21 +37,26 @@ class Game(Protocol):
     """What a game's class offers; only these five methods are needed.
 
     A state is a NamedTuple of ints, or of fixed-length tuples of ints (then the rules are compiled
-    by numba), or any hashable object (then they run as plain Python). An action is an int.
+    by numba, if it can), or any hashable object (then they run as plain Python). An action is an
+    int. Integers of compiled rules have 64 bits: a result that does not fit is an error.
 
     A game has perfect information, and players take turns: in each state one player moves, who sees
-    all of it, and only chance, with the probabilities of `outcomes`, is not foreseen. Moves at the
-    same time, or cards that only one player sees, cannot be written as such. Written as turns in
-    the open, rock-paper-scissors is a game that the second to choose always wins, and that is then
-    the value that is proven. The answers of all methods depend on their arguments and on the game's
-    fields alone: the rules draw no random numbers and keep no count.
+    all of it, and only chance, with the probabilities of `outcomes`, is unknown beforehand. Moves
+    at the same time, or cards that only one player sees, cannot be written as such. Written as
+    turns in the open, rock-paper-scissors is a game that the second to choose always wins, and that
+    is then the value that is proven. The answers of all methods depend on their arguments and on
+    the game's fields alone: the rules draw no random numbers and keep no count.
+
+    What play without end counts is said by the objective, not by the game:
+    ``gamedp.TotalReward(draw=...)``.
 
     Optional members, with what stands in for them:
 
     ``num_players = 1``
         2 for two opponents (player 0 maximises the value, player 1 minimises it); more for max-n.
     ``constant_sum = 0.0``
-        What the payoffs of two players add up to; 1.0 for winning probabilities.
+        What the payoffs of two players add up to, as 1.0 for winning probabilities; their rewards
+        on the way add up to 0.
     ``player(state) -> int``
         Who moves, one player; 0.
     ``reward(state, action, player) -> float``

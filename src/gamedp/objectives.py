@@ -127,10 +127,11 @@ _by_content = attrs.cmp_using(eq=_same)
 class TotalReward:
     """The expected sum of all rewards and the payoff at the end; a winning probability is one.
 
-    Play that never ends, and earns nothing on the way, counts `draw`. Without one it counts 0; but
-    if the payoffs of two players add up to another constant, it is not declared whose loss that
-    would be. Then a value is proven if it is the same whatever endless play counts, from the least
-    payoff to the greatest; where it is not, :func:`gamedp.solve` names a state and asks for `draw`.
+    Play that never ends, and earns nothing on the way, counts `draw`. Without a `draw` it counts 0,
+    unless the payoffs of two players add up to another constant: then it is not declared whose loss
+    endless play is. A value is proven if it is the same whatever endless play counts, from the
+    least payoff to the greatest. If it is not, :func:`gamedp.solve` raises
+    :class:`gamedp.NotSolvedError`, which names a state and asks for `draw`.
 
     With `until`, rewards count until the first of these states is reached, payoffs of terminal
     states among them included; where that happens with a probability below one, the total is

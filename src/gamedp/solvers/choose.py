@@ -85,8 +85,8 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     objective : TotalReward, Reachability, Discounted, FiniteHorizon or AverageReward, optional
         What to compute; the total reward, payoff at the end included, if not given.
     solver : solver or str, optional
-        A solver, or the name of a registered one; chosen by the model's structure if not given
-        (:func:`gamedp.explain` says why).
+        A solver, or the name of a registered one. If not given, it is chosen by the model's
+        structure (:func:`gamedp.explain` says why), and others go on where it gets stuck.
     tolerance : float
         How far apart the bounds of a value may be.
     relative : bool
@@ -107,7 +107,9 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     Returns
     -------
     Solution
-        Of a staged game, a :class:`gamedp.StagedSolution`.
+        Of a staged game, a :class:`gamedp.StagedSolution`. Its `guarantee` says whether the bounds
+        are proven: it is ``NONE`` where endless play earns and loses in turn, so that no method
+        here proves anything.
 
     Raises
     ------
@@ -116,8 +118,9 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     UnsupportedProblemError
         If the solver cannot do the problem; says which can.
     NotSolvedError
-        If the solver stopped at a limit, or the tolerance is finer than 64-bit rounding allows;
-        what is known so far is its `solution`.
+        If the solver stopped at a limit, or the tolerance is finer than 64-bit rounding allows, or
+        values depend on what play without end counts, which the objective does not say; what is
+        known so far is its `solution`.
     LimitExceededError
         If the exploration stopped at a limit.
 

@@ -554,3 +554,37 @@ def test_an_average_over_starts_that_cancel_is_as_rounded_as_they_are():
     assert abs(Fraction(solution.value()) - mean) > Fraction(1e-20)
     assert Fraction(low) <= mean <= Fraction(high)
     assert high - low < 1e-7
+
+
+@attrs.frozen
+class Begun(Journey):
+    starts: tuple = ()
+
+    def initial_state(self):
+        return list(self.starts)
+
+
+@pytest.mark.parametrize(
+    ("starts", "words"),
+    [
+        (((0.5, Date(3, 0)),), "the initial states have total probability 0.5, not 1"),
+        (((-0.5, Date(3, 0)), (1.5, Date(3, 1))), "the probability -0.5"),
+        (((1e-310, Date(3, 0)), (1.0, Date(3, 1))), "has too few digits for proofs"),
+    ],
+)
+def test_starts_that_are_no_distribution_are_refused(starts, words):
+    with pytest.raises(gamedp.InvalidModelError, match=words):
+        gamedp.compile(Begun(starts=starts), compile="never")
+
+
+def test_probabilities_of_starts_are_scaled():
+    game = Begun(again=False, starts=((0.5, Date(3, 0)), (0.5 - 1e-10, Date(3, 1))))
+    solution = gamedp.solve(game, compile="never")
+    weights = [Fraction(chance) for chance, _ in game.starts]
+    for end in (0, 1):
+        mean = sum(
+            weight * Fraction(solution.bounds(context)[end])
+            for weight, (_, context) in zip(weights, game.starts, strict=True)
+        ) / sum(weights)
+        assert abs(Fraction(solution.bounds()[end]) - mean) < Fraction(1e-12)
+    assert abs(sum(solution.model.initial_probabilities) - 1) < 1e-15

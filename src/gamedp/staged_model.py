@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
+from gamedp.validation.outcomes import scale
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -172,14 +173,22 @@ class StagedModel:
         return [(index, self.stage.state(index)) for index in self.stage.terminals.tolist()]
 
     @property
+    def starts(self) -> list[tuple[float, Any]]:
+        """The initial distribution as (probability, context) pairs, scaled to sum to one."""
+        pairs = self.rules.initial()
+        chances = np.array([chance for chance, _ in pairs], np.float64)
+        scale(np.array([0, len(chances)]), chances)
+        return [(chance, pair[1]) for chance, pair in zip(chances.tolist(), pairs, strict=True)]
+
+    @property
     def initial_states(self) -> NDArray[np.int64]:
         """The codes of the contexts at the start, or of those that represent them."""
-        return np.array([self.index(context)[0] for _, context in self.rules.initial()])
+        return np.array([self.index(context)[0] for _, context in self.starts])
 
     @property
     def initial_probabilities(self) -> NDArray[np.float64]:
         """How likely each is, with a minus sign where the players have changed places."""
-        pairs = [(chance, self.index(context)[1]) for chance, context in self.rules.initial()]
+        pairs = [(chance, self.index(context)[1]) for chance, context in self.starts]
         return np.array([-chance if swapped else chance for chance, swapped in pairs])
 
     def digest(self) -> str:

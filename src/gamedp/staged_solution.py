@@ -127,7 +127,7 @@ class StagedSolution:
     def _expected(self, context: Hashable | None, player: int) -> tuple[float, float]:
         """Return a value and its error."""
         check_player(self.model.num_players, player)
-        starts = self.model.rules.initial() if context is None else [(1.0, context)]
+        starts = self.model.starts if context is None else [(1.0, context)]
         value = error = size = 0.0
         rounds = len(starts) > 1
         for chance, start in starts:

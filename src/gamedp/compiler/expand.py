@@ -19,7 +19,16 @@ from gamedp.model import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 if TYPE_CHECKING:
     from gamedp.game import Rules
 
-__all__ = ["Calling", "Choice", "Expansion", "canonical_state", "expand", "is_state", "start"]
+__all__ = [
+    "Calling",
+    "Choice",
+    "Expansion",
+    "canonical_state",
+    "check_start",
+    "expand",
+    "is_state",
+    "start",
+]
 
 MAX_ACTION = 2**31
 
@@ -84,6 +93,17 @@ def start(rules: Rules) -> list[tuple[float, Any, bool]]:
             gathered.add(canonical_state(rules, state, place), given)
     scaled = gathered.scaled(place)
     return [(probability, state, swapped) for (state, swapped), probability in scaled.items()]
+
+
+def check_start(pairs: list[Any]) -> None:
+    """Raise InvalidModelError unless initial (probability, context) pairs are a distribution."""
+    place = "the initial states"
+    gathered = Gathering()
+    for number, pair in enumerate(pairs):
+        given, probability, _ = _pair(pair, place)
+        if probability > 0:
+            gathered.add(number, given)
+    gathered.scaled(place)
 
 
 def expand(rules: Rules, state: Any) -> Expansion:

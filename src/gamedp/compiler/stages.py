@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gamedp.compiler.build import compile_game, fall_back, first_reason
+from gamedp.compiler.expand import check_start
 from gamedp.compiler.judge import Judge
 from gamedp.compiler.sweepers import CompiledSweeper, PlainSweeper
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
@@ -83,6 +84,7 @@ def compile_staged(
         else:
             _spot_check(judge, plain, compiled, example)
             sweeper = compiled
+    check_start(rules.initial())
     seconds = dict(stage.seconds)
     seconds["compile"] = seconds.get("compile", 0.0) + time.perf_counter() - begin
     return StagedModel(rules, stage, layout, codec, sweeper, seconds)

@@ -56,7 +56,7 @@ class Walker:
         rules, size = self.model.rules, self.model.codec.size
         slots = np.full(size * self.model.num_players, -1, np.int32)
         layers: dict[int, Layer] = {}
-        for chance, start in rules.initial() if context is None else [(1.0, context)]:
+        for chance, start in self.model.starts if context is None else [(1.0, context)]:
             if chance > 0:
                 code, swapped = self.model.index(start)
                 rank = int(rules.call("rank", self.model.state(code)))
@@ -64,7 +64,8 @@ class Walker:
                 key = zero + code + size * swapped
                 edge = Edges(zero, key, zero + rank, zero, np.array([chance]))
                 origin = Layer(zero, zero, zero, zero, np.ones(1))
-                layers.setdefault(rank, Layer()).take(edge, slots, origin, 0.0)
+                off = 0.0 if chance == 1 else 4 * UNIT  # two units in the last place
+                layers.setdefault(rank, Layer()).take(edge, slots, origin, off)
         found: dict[int, list[float]] = {}
         error = 0.0
         with ThreadPoolExecutor(_processors()) as pool:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from test_deflation import games
 
 import gamedp
+from gamedp import reduction
 from gamedp.kernels import average
 from gamedp.reduction.gains import sign_of_gain
 from gamedp.solvers.base import deflatable
@@ -416,3 +417,68 @@ def test_the_sign_of_a_gain_that_sweeps_hardly_tell_takes_few_of_them(monkeypatc
     for sign, wanted in ((1, 1), (-1, -1)):
         assert sign_of_gain(model, members, model.structure.stays, sign).sign == wanted
     assert sum(visits) < 1000
+
+
+@pytest.mark.parametrize("name", ["IntervalIteration", "StrategyIteration", "ExactPolicyIteration"])
+@pytest.mark.parametrize("two", [False, True])
+def test_a_limit_of_time_holds_for_the_signs_of_gains(monkeypatch, name, two):
+    """Nothing is swept when time is up; with more time, the same problem is solved after all."""
+    solver = getattr(gamedp, name)
+    model = gamedp.Model.from_arrays(
+        [0, 2, 4, 4],
+        range(5),
+        [1, 2, 0, 2],
+        np.ones(4),
+        rewards=[2.0, 0.0, -1.0, 0.0],
+        players=[0, int(two), 0],
+        terminals=[2],
+        payoffs=[5.0],
+        num_players=1 + two,
+    )
+    problem = gamedp.Problem(model, gamedp.TotalReward("min"))
+    swept = []
+    settle = average.settle_jit
+
+    def counted(*arguments):
+        swept.append(arguments)
+        return settle(*arguments)
+
+    monkeypatch.setattr(average, "settle_jit", counted)
+    with pytest.raises(gamedp.NotSolvedError, match=r"limit of time.*Raise max_seconds") as caught:
+        solver(max_seconds=1e-9).solve(problem, tolerance=1e-6)
+    assert not swept
+    solution = caught.value.solution
+    assert solution.status is gamedp.Status.TIME_LIMIT
+    truth = exact_values(model, gamedp.TotalReward("min"))
+    assert all(low <= value <= high for low, value, high in zip(
+        solution.lower.tolist(), truth, solution.upper.tolist(), strict=True
+    ))  # fmt: skip
+    assert solver().solve(problem, tolerance=1e-6).values.tolist() == truth
+    assert swept
+
+
+def test_the_sign_of_a_gain_is_given_up_when_time_is_up(monkeypatch):
+    """Sweeps that never tell are done in pieces if there is a limit of time, else at once."""
+    pieces = []
+
+    def swept_in_vain(*arguments):
+        pieces.append(arguments[4])
+        arguments[-2][0] = -1.0, 1.0
+        return 0
+
+    for name, number in (("FEW_SWEEPS", 4), ("MOST_SWEEPS", 16), ("PIECE", 9)):
+        monkeypatch.setattr(reduction.gains, name, number)
+    monkeypatch.setattr(average, "settle_jit", swept_in_vain)
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 0, 0], [0.3, 0.7, 1.0, 1.0], rewards=[0.0, 7.0, -3.0]
+    )
+    members, stays = np.ones(3, np.bool_), model.structure.stays
+    assert sign_of_gain(model, members, stays, 1).sign == 0
+    assert pieces == [4, 16]
+    pieces.clear()
+    assert sign_of_gain(model, members, stays, 1, lambda: False).sign == 0
+    assert pieces == [2] * 10
+    pieces.clear()
+    with pytest.raises(reduction.OutOfTimeError):
+        sign_of_gain(model, members, stays, 1, lambda: len(pieces) == 5)
+    assert pieces == [2] * 5

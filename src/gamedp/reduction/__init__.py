@@ -1,6 +1,14 @@
 """Problems made proper: targets, end components and infinite totals dealt with once, for all."""
 
+from gamedp.reduction.gains import OutOfTimeError, never
 from gamedp.reduction.reduce import UndefinedTotalError, needs_reduction, reduce
 from gamedp.reduction.reduction import Reduction
 
-__all__ = ["Reduction", "UndefinedTotalError", "needs_reduction", "reduce"]
+__all__ = [
+    "OutOfTimeError",
+    "Reduction",
+    "UndefinedTotalError",
+    "needs_reduction",
+    "never",
+    "reduce",
+]

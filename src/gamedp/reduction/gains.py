@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 __all__ = [
     "UNDECIDED",
     "Gain",
+    "OutOfTimeError",
     "have_both_signs",
+    "never",
     "sign_for_all",
     "sign_of_gain",
     "signs_of_endless_play",
@@ -34,8 +37,20 @@ UNDECIDED = 2
 MOST_VISITS = 30_000_000
 """Transitions that sweeps over one end component look at, about, before its sign is given up."""
 
+PIECE = 3_000_000
+"""The same, about, between two looks at the clock, if there is a limit of time."""
+
 FEW_SWEEPS, MOST_SWEEPS = 250, 16_000
 """Sweeps over one end component at first, and at most; each of few states is also eliminated."""
+
+
+class OutOfTimeError(Exception):
+    """Says that a limit of time is over before it is known what endless play earns."""
+
+
+def never() -> bool:
+    """Say that there is time left."""
+    return False
 
 
 def signs_of_endless_play(
@@ -88,12 +103,14 @@ def have_both_signs(model: Model, labels: Integers, stays: Flags) -> Flags:
     )
 
 
-def sign_for_all(model: Model, stays: Flags) -> Callable[[Flags], int]:
+def sign_for_all(
+    model: Model, stays: Flags, out_of_time: Callable[[], bool]
+) -> Callable[[Flags], int]:
     """Return what decides for opponents: whether all endless play earns, or all of it loses."""
 
     def decide(members: Flags) -> int:
         for sign in (1, -1):
-            if sign_of_gain(model, members, stays, sign).sign < 0:
+            if sign_of_gain(model, members, stays, sign, out_of_time).sign < 0:
                 return -sign
         return 0
 
@@ -120,7 +137,13 @@ class Gain(NamedTuple):
     gaps: Floats
 
 
-def sign_of_gain(model: Model, members: Flags, stays: Flags, sign: float) -> Gain:
+def sign_of_gain(
+    model: Model,
+    members: Flags,
+    stays: Flags,
+    sign: float,
+    out_of_time: Callable[[], bool] = never,
+) -> Gain:
     """Find out whether all endless play in an end component loses, or some policy's always gains.
 
     For any numbers h, what the best policy earns per step in the long run lies between the least
@@ -138,6 +161,13 @@ def sign_of_gain(model: Model, members: Flags, stays: Flags, sign: float) -> Gai
         Its choices.
     sign : float
         1 if rewards count as they are, -1 if as losses.
+    out_of_time : callable
+        Is asked now and then whether to give up.
+
+    Raises
+    ------
+    OutOfTimeError
+        If it says so.
 
     References
     ----------
@@ -163,13 +193,18 @@ def sign_of_gain(model: Model, members: Flags, stays: Flags, sign: float) -> Gai
     values, new_values = np.zeros((2, len(states)))
     own, bounds = np.zeros(len(states), np.int64), np.empty((1, 2))
     sweeps, most = FEW_SWEEPS, min(MOST_SWEEPS, max(FEW_SWEEPS, MOST_VISITS // len(places)))
+    at_once = sys.maxsize if out_of_time is never else max(1, PIECE // len(places))
+    done = 0
     while True:
+        if out_of_time():
+            raise OutOfTimeError
+        piece = min(sweeps - done, at_once)
         settled = average.settle_jit(
             0,
             1,
             np.array([0, len(states)]),
             len(states),
-            sweeps,
+            piece,
             0.0,
             graph,
             values,
@@ -184,9 +219,13 @@ def sign_of_gain(model: Model, members: Flags, stays: Flags, sign: float) -> Gai
         if lowest > 0:
             policy[states] = choices[own]
             return Gain(1, policy, gaps)
-        if settled or sweeps >= most or not np.isfinite(lowest + highest):
+        if settled or not np.isfinite(lowest + highest):
             break
-        sweeps *= 4
+        done += piece
+        if done == sweeps:
+            if sweeps >= most:
+                break
+            done, sweeps = 0, 4 * sweeps
     worth = rewards + np.add.reduceat(chances * values[successors], starts[:-1])
     best = np.maximum.reduceat(worth, first)
     gaps[choices] = best[owners] - worth

@@ -41,6 +41,7 @@ from gamedp.reduction.flattening import (
 from gamedp.reduction.gains import (
     UNDECIDED,
     have_both_signs,
+    never,
     sign_for_all,
     sign_of_gain,
     signs_of_endless_play,
@@ -82,16 +83,20 @@ def needs_reduction(problem: Problem) -> bool:
     )
 
 
-def reduce(problem: Problem) -> Reduction:
+def reduce(problem: Problem, out_of_time: Callable[[], bool] = never) -> Reduction:
     """Make a problem proper.
 
     Parameters
     ----------
     problem : Problem
         One that :func:`needs_reduction`.
+    out_of_time : callable
+        Is asked now and then whether to give up, where that may take long.
 
     Raises
     ------
+    OutOfTimeError
+        If it says so.
     UnsupportedProblemError
         If the rewards of an end component have both signs and do not surely add up to ever more, or
         ever less; or if a total is infinite both ways.
@@ -107,7 +112,7 @@ def reduce(problem: Problem) -> Reduction:
         recasts.append(Unfolding(unfold(problem.model), problem.model))
         problem = attrs.evolve(problem, model=recasts[-1].model)
     while True:
-        case = _Case(problem, original, tuple(recasts))
+        case = _Case(problem, original, tuple(recasts), out_of_time)
         reduction = case.reduction()
         if reduction is not None:
             return reduction
@@ -136,9 +141,14 @@ class _Case:
     """The sets that make a problem proper, as they are found."""
 
     def __init__(
-        self, problem: Problem, original: Problem, recasts: tuple[Unfolding | Flattening, ...]
+        self,
+        problem: Problem,
+        original: Problem,
+        recasts: tuple[Unfolding | Flattening, ...],
+        out_of_time: Callable[[], bool],
     ) -> None:
         model = problem.model
+        self.out_of_time = out_of_time
         self.problem = problem
         self.original = original
         self.recasts = recasts
@@ -321,7 +331,7 @@ class _Case:
         if found is None:
             return
         labels, stays = found
-        signs, _ = self._signs(labels, stays, sign_for_all(self.model, stays))
+        signs, _ = self._signs(labels, stays, sign_for_all(self.model, stays, self.out_of_time))
         falls = stays & (signs[labels[self.structure.owners]] < 0)
         if falls.any():
             self._refuse_detours(int((falls & (np.asarray(self.model.rewards) < 0)).argmax()))
@@ -386,7 +396,7 @@ class _Case:
         gaps = np.full(self.model.num_choices, np.inf)
 
         def decide(members: Flags) -> int:
-            gain = sign_of_gain(self.model, members, stays, sign)
+            gain = sign_of_gain(self.model, members, stays, sign, self.out_of_time)
             policy[members] = gain.policy[members]
             np.minimum(gaps, gain.gaps, out=gaps)
             return int(sign) * gain.sign
@@ -449,7 +459,7 @@ class _Case:
         if found is None:
             return np.zeros(self.model.num_states, np.bool_)
         labels, stays = found
-        signs, mixed = self._signs(labels, stays, sign_for_all(self.model, stays))
+        signs, mixed = self._signs(labels, stays, sign_for_all(self.model, stays, self.out_of_time))
         # Where rewards have both signs, all endless play earns, or loses.
         good = stays & (signs[labels[structure.owners]] == sign)
         good &= mixed[structure.owners] | (rewards != 0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+import time
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import attrs
 import numpy as np
@@ -11,15 +12,28 @@ from gamedp.errors import NotSolvedError, UnsupportedProblemError, shown
 from gamedp.objectives import AverageReward, FiniteHorizon, has_target
 from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback
-from gamedp.reduction import Reduction, UndefinedTotalError, needs_reduction, reduce
+from gamedp.reduction import (
+    OutOfTimeError,
+    Reduction,
+    UndefinedTotalError,
+    needs_reduction,
+    never,
+    reduce,
+)
 from gamedp.solution import Guarantee, Solution, Status, width_of
+from gamedp.solvers.finishing import make_solution
 from gamedp.solvers.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "FixedPointSolver",
+    "Limit",
     "Solver",
     "Support",
     "deflatable",
+    "prepared",
     "reduction_of",
     "refused_draws",
     "require",
@@ -107,9 +121,11 @@ def support_of_deflating(problem: Problem) -> Support:
     return Support(False, reduction) if isinstance(reduction, str) else Support(True)
 
 
-def reduction_of(problem: Problem) -> Reduction | str | None:
+def reduction_of(
+    problem: Problem, out_of_time: Callable[[], bool] = never
+) -> Reduction | str | None:
     """Return what makes the problem proper: None if nothing need to, or why nothing does."""
-    reduction = deflatable(problem)
+    reduction = deflatable(problem, out_of_time)
     if isinstance(reduction, Reduction) and reduction.problem.is_contested:
         state = reduction.original.model.state(reduction.contested)
         return (
@@ -120,15 +136,21 @@ def reduction_of(problem: Problem) -> Reduction | str | None:
     return reduction
 
 
-def deflatable(problem: Problem) -> Reduction | str | None:
-    """Return what makes the problem proper, but for two opponents who can keep play from ending."""
+def deflatable(problem: Problem, out_of_time: Callable[[], bool] = never) -> Reduction | str | None:
+    """Return what makes the problem proper, but for two opponents who can keep play from ending.
+
+    Raises
+    ------
+    OutOfTimeError
+        If `out_of_time` says so on the way.
+    """
     if not needs_reduction(problem):
         return None
     if refusal := refused_draws(problem):
         return refusal
     if "reduction" not in problem.found:
         try:
-            found: Reduction | str = _without_doubts(reduce(attrs.evolve(problem)))
+            found: Reduction | str = _without_doubts(reduce(attrs.evolve(problem), out_of_time))
         except UnsupportedProblemError as error:
             found = str(error)
             problem.found["undefined"] = isinstance(error, UndefinedTotalError)
@@ -161,6 +183,56 @@ def _without_doubts(reduction: Reduction) -> Reduction | str:
         "turn, and may be better than to stop, but such sums go up and down without a limit. Use "
         "AverageReward, Discounted, or TotalReward with until."
     )
+
+
+class Limit:
+    """Says whether time is up, counted from when that is asked for the first time."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._began: float | None = None
+
+    def __call__(self) -> bool:
+        """Return whether no time is left."""
+        if self._began is None:
+            self._began = time.perf_counter()
+        return time.perf_counter() - self._began > self._seconds
+
+    @property
+    def left(self) -> float:
+        """How many seconds are left; always positive."""
+        spent = 0.0 if self._began is None else time.perf_counter() - self._began
+        return max(self._seconds - spent, min(self._seconds, 1e-9))
+
+
+def prepared(
+    solver: Any, problem: Problem, prepare: Callable[[Problem, Callable[[], bool]], object]
+) -> float:
+    """Find out what the structure tells of a problem; return how many seconds the solver has left.
+
+    Raises
+    ------
+    NotSolvedError
+        If that takes longer than the solver may: nothing is known of the values then.
+    """
+    limit = Limit(solver.max_seconds)
+    try:
+        prepare(problem, limit)
+    except OutOfTimeError:
+        model = problem.model
+        choices = model.choice_offsets
+        nothing = np.full(model.num_states, np.inf)
+        make_solution(
+            problem,
+            solver,
+            (np.zeros(model.num_states), -nothing, nothing),
+            np.where(np.diff(choices) > 0, choices[:-1], -1).astype(np.int64),
+            guarantee=Guarantee.TWO_SIDED,
+            status=Status.TIME_LIMIT,
+            sweeps=0,
+            seconds=solver.max_seconds,
+        )
+    return limit.left
 
 
 def require(solver: Solver, problem: Problem) -> None:
@@ -208,6 +280,7 @@ class FixedPointSolver:
         at_once = None if relative else self.solved_at_once(problem, tolerance, progress)
         if at_once is not None:
             return at_once
+        seconds = prepared(self, problem, deflatable)
         require(self, problem)
         if relative and not self.goes_relative:
             solution: Solution = solve_as_asked(self, problem, tolerance, progress, relative=True)
@@ -215,7 +288,7 @@ class FixedPointSolver:
         found = deflatable(problem) if self.deflates else reduction_of(problem)
         reduction = found if isinstance(found, Reduction) else None
         proper = problem if reduction is None else reduction.problem
-        run = Run(proper, tolerance, progress, self.max_seconds, relative=relative)
+        run = Run(proper, tolerance, progress, seconds, relative=relative)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in the end
             self.iterate(run)
             proven = proper.is_proper or proper.is_contested

@@ -38,6 +38,7 @@ import numpy as np
 from gamedp.errors import NotSolvedError
 from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Reachability, TotalReward
 from gamedp.problem import Problem
+from gamedp.reduction import never
 from gamedp.reduction.fixing import fix
 from gamedp.reduction.gains import UNDECIDED, sign_for_all, signs_of_endless_play
 from gamedp.reduction.sets import (
@@ -51,6 +52,8 @@ from gamedp.reduction.unfolding import unfold
 from gamedp.solvers.base import Support, reduction_of, refused_draws
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from gamedp.model import Model
@@ -173,15 +176,21 @@ def support_of_contests(problem: Problem) -> Support:
     return Support(False, contest) if isinstance(contest, str) else Support(True)
 
 
-def contest_of(problem: Problem) -> Contest | str:
-    """Return the contest that a problem is, or why it is none."""
+def contest_of(problem: Problem, out_of_time: Callable[[], bool] = never) -> Contest | str:
+    """Return the contest that a problem is, or why it is none.
+
+    Raises
+    ------
+    OutOfTimeError
+        If `out_of_time` says so on the way.
+    """
     if "contest" not in problem.found:
-        problem.found["contest"] = _contest(attrs.evolve(problem))
+        problem.found["contest"] = _contest(attrs.evolve(problem), out_of_time)
     known: Contest | str = problem.found["contest"]
     return known
 
 
-def _contest(problem: Problem) -> Contest | str:
+def _contest(problem: Problem, out_of_time: Callable[[], bool]) -> Contest | str:
     if isinstance(problem.objective, FiniteHorizon):
         return "does not do finite horizons; BackwardInduction does."
     if isinstance(problem.objective, AverageReward):
@@ -196,11 +205,11 @@ def _contest(problem: Problem) -> Contest | str:
     over = _over(problem)
     free = (np.diff(problem.model.choice_offsets) > 1) & ~over
     if not maximise[free].all() and maximise[free].any():
-        return _Opponents(problem, original, maximise, over).contest()
+        return _Opponents(problem, original, maximise, over, out_of_time).contest()
     nobody = np.zeros(len(over), np.bool_)
     start = first_choices(problem.model.structure, np.ones(problem.model.num_choices, np.bool_))
     contest = Contest(problem, nobody, 1, start, False, nobody, over)
-    found = reduction_of(contest.kept(start, nobody)[0])
+    found = reduction_of(contest.kept(start, nobody)[0], out_of_time)
     return found if isinstance(found, str) else contest
 
 
@@ -232,6 +241,7 @@ class _Opponents:
     original: Problem
     maximise: Flags
     over: Flags
+    out_of_time: Callable[[], bool]
 
     @property
     def structure(self) -> Structure:
@@ -325,7 +335,8 @@ class _Opponents:
     def _signs(self, labels: Integers, stays: Flags) -> tuple[Integers, Flags]:
         """Return whether endless play earns in each end component, and where it also loses."""
         model = self.problem.model
-        return signs_of_endless_play(model, labels, stays, sign_for_all(model, stays))
+        decide = sign_for_all(model, stays, self.out_of_time)
+        return signs_of_endless_play(model, labels, stays, decide)
 
     def _refusal(self, choices: Flags, need: str, reason: str) -> str:
         choice = int(choices.argmax())

@@ -13,7 +13,7 @@ from gamedp.objectives import AverageReward, FiniteHorizon
 from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Status, width_of
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Support, reduction_of, require
+from gamedp.solvers.base import Support, prepared, reduction_of, require
 from gamedp.solvers.contest import (
     Contest,
     contest_of,
@@ -124,13 +124,14 @@ class ExactPolicyIteration:
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
     ) -> Solution:
         """Solve the problem; the bounds are apart by rounding to doubles alone."""
+        seconds = prepared(self, problem, contest_of)
         require(self, problem)
         reporter = Reporter(progress, "solve")
         stored = problem
         if any(problem.model.rounding):  # here the rules are asked; a start may be rounded
             model = attrs.evolve(problem.model, rounding=(0.0, 0.0, 0.0))
             stored = attrs.evolve(problem, model=model)
-        work = Work(self, stored, tolerance, reporter)
+        work = Work(attrs.evolve(self, max_seconds=seconds), stored, tolerance, reporter)
         following = None
         try:
             if isinstance(problem.objective, FiniteHorizon):
@@ -258,9 +259,14 @@ class Work:
         if self.reporter.seconds > self.solver.max_seconds:
             raise StoppedError(Status.TIME_LIMIT)
 
+    def is_late(self) -> bool:
+        """Return False, or raise if there is no time left."""
+        self.check_limits()
+        return False
+
     def best_policies(self) -> tuple[list[Value], Integers]:
         """Improve one side's policy, each time against the other's best answer."""
-        contest = contest_of(self.problem)
+        contest = contest_of(self.problem, self.is_late)
         assert isinstance(contest, Contest)  # noqa: S101 - supported
         game = _Game(self, contest)
         states = self.problem.model.num_states
@@ -416,7 +422,7 @@ class _Game:
         """Return the values if the improver keeps to a policy, and the other's best answer."""
         contest = self.contest
         problem, rows = contest.kept(policy, contest.improver)
-        reduction = reduction_of(problem)
+        reduction = reduction_of(problem, self.work.is_late)
         if isinstance(reduction, str):
             raise UnsupportedProblemError(reduction)
         if reduction is None:

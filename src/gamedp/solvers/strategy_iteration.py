@@ -11,7 +11,7 @@ from gamedp.kernels.rounding import TINY, UNIT
 from gamedp.progress import Reporter
 from gamedp.reduction.unfolding import rounding_of, widened
 from gamedp.solution import Guarantee, Status, width_of
-from gamedp.solvers.base import Support, require
+from gamedp.solvers.base import Support, prepared, require
 from gamedp.solvers.contest import (
     Contest,
     contest_of,
@@ -110,10 +110,12 @@ class StrategyIteration:
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
     ) -> Solution:
         """Solve the problem so that every value is known within `tolerance`."""
+        seconds = prepared(self, problem, contest_of)
         require(self, problem)
         contest = contest_of(problem)
         assert isinstance(contest, Contest)  # noqa: S101 - supported
-        search = _Search(self, contest, tolerance, Reporter(progress, "solve"))
+        within = attrs.evolve(self, max_seconds=seconds)
+        search = _Search(within, contest, tolerance, Reporter(progress, "solve"))
         search.improve_policies()
         states = slice(problem.model.num_states)
         lower, upper, policy = search.lower[states], search.upper[states], search.policy[states]
@@ -124,7 +126,7 @@ class StrategyIteration:
         if search.status is Status.ROUNDING and self.rationals:
             from gamedp.solvers.rational_bounds import bounds_by_rationals  # noqa: PLC0415 - rare
 
-            found = bounds_by_rationals(problem, policy, self.max_seconds, search.reporter)
+            found = bounds_by_rationals(problem, policy, seconds, search.reporter)
             if found is not None and not width_of(lower, upper) <= width_of(found[0], found[1]):
                 lower, upper, policy = found[0][states], found[1][states], found[2][states]
                 if width_of(lower, upper) <= tolerance:

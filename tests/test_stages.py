@@ -331,18 +331,18 @@ def test_rules_that_raise_are_named(tier):
     assert caught.value.__notes__ == ["gamedp: raised by the rules in Date(left=1, luck=0)"]
 
 
-class Overflows(Journey):
-    """Rules that mean something else in 64 bits."""
+class Rounds(Journey):
+    """Rules that mean something else compiled: what is an int or a float is a float there."""
 
     def reward(self, context, end, player):
-        large = (context.left + 2) ** 63
-        return 1.0 if large > 0 else -1.0
+        large = 2**53 + context.left if context.left > 0 else 0.5
+        return 1.0 if large - 2**53 == 1 else -1.0
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no other tier")
 def test_rules_that_differ_when_they_are_compiled_are_refused():
     with pytest.raises(gamedp.InvalidModelError, match=r"disagree on what Walk.* is worth in Date"):
-        gamedp.compile(Overflows(days=2))
+        gamedp.compile(Rounds(days=2))
 
 
 @attrs.frozen

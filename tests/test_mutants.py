@@ -178,3 +178,12 @@ def test_what_fails_a_run(capsys):
     assert judged_with([KILLED, KILLED, KILLED, SURVIVED], reviewed) == 0
     assert judged_with([KILLED, KILLED, SURVIVED, KILLED], reviewed) == 1
     assert "1 of these were noticed before" in capsys.readouterr().out
+
+
+def test_what_fails_without_any_fault_says_nothing_of_the_share(capsys, monkeypatch):
+    monkeypatch.setattr("mutants.__main__.what_fails", lambda _: "killed test_a.py::test_b")
+    most = [SURVIVED, SURVIVED, SURVIVED, UNCOVERED]
+    assert judged_with(most, Reviewed(frozenset(), {})) == 0
+    assert "how many were noticed is not judged" in capsys.readouterr().out
+    key = mutants_of("some.py", SOURCE)[2].key
+    assert judged_with(most, Reviewed(frozenset(), {key: "the test"})) == 1

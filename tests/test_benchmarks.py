@@ -56,6 +56,7 @@ def run(folder, *arguments, environment=None):
     return finished.returncode, finished.stdout + finished.stderr, found
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_benchmark_runs_and_its_sides_agree(name, tmp_path):
     code, text, found = run(tmp_path, name)

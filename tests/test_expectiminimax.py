@@ -6,6 +6,7 @@ from typing import NamedTuple
 import attrs
 import numba
 import pytest
+from depth import first_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_games import (
@@ -100,7 +101,7 @@ def test_it_finds_what_plain_minimax_finds(kind, pruning, seed, depth, table_byt
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="it is about compiled loops")
-@pytest.mark.parametrize("kind", COMPILED, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", first_of(COMPILED), ids=lambda kind: kind.__name__)
 def test_compiled_it_finds_the_same(kind):
     for seed in range(6):
         for depth in (1, 2, 4, 6, None):
@@ -409,7 +410,7 @@ class Huge(Line):
         return -1e300, 1e300
 
 
-@pytest.mark.parametrize("compile", ["auto", "never"])
+@pytest.mark.parametrize("compile", first_of(["never", "auto"]))
 @pytest.mark.parametrize("pruning", PRUNINGS)
 def test_the_stacks_grow(compile, pruning):
     result = gamedp.Expectiminimax(pruning=pruning).search(Long(), compile=compile)

@@ -206,6 +206,7 @@ class TestGoals:
         assert before["value"] == pytest.approx(ending.value, abs=1e-12)
         assert (before["best"], before["decision"], before["options"]) == (None, None, [])
 
+    @pytest.mark.deep
     def test_options_of_the_opponent_change_the_number(self, ask, ask_json):
         against = (f"{MINE} 0", "--against", HIS)
         duel = Duel.of(Card.of(MINE), Card.of(HIS))
@@ -222,6 +223,7 @@ class TestGoals:
         out = ask(*against, "--opponent-is-next", "--draw", "0", "--lang", "en")[1]
         assert "The opponent plays for points, and is next to move; a draw counts 0.\n" in out
 
+    @pytest.mark.deep
     def test_winning_earlier_lies_between_two_bounds(self, ask, ask_json):
         facts = ask_json(f"{FIVE_LEFT} 3 11266", "--against", HIS_FIVE)
         duel = Duel.of(Card.of(FIVE_LEFT), Card.of(HIS_FIVE))

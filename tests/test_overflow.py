@@ -8,6 +8,7 @@ import attrs
 import numba
 import numpy as np
 import pytest
+from depth import first_of
 
 import gamedp
 from gamedp.compiler.integers import CheckedCompiler
@@ -119,7 +120,7 @@ SEARCHES = {
 }
 
 
-@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("name", first_of(SEARCHES))
 def test_searches_are_watched_and_name_the_position(name):
     for number in (3, 6) if name != "perft" else (3,):
         far = 60 if number == 6 else 33

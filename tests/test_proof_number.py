@@ -4,6 +4,7 @@ import math
 
 import attrs
 import pytest
+from depth import first_of
 from search_games import Bounded, Earning, MadeUp, Mirrored
 
 import gamedp
@@ -33,7 +34,7 @@ def ask(game, tier="auto", **options):
     return result
 
 
-@pytest.mark.parametrize("kind", [Forward, ForwardMirrored, ForwardBounded])
+@pytest.mark.parametrize("kind", first_of([Forward, ForwardMirrored, ForwardBounded]))
 @pytest.mark.parametrize("table_bytes", [0, 2**20])
 def test_win_draw_and_loss(kind, table_bytes):
     for seed in range(25):

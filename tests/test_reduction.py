@@ -126,7 +126,7 @@ def check(model, objective, solver):
         # Endless play that costs next to nothing is all but as good as an end.
         costs = np.abs(model.rewards[model.rewards != 0])
         if len(costs):
-            assert costs.min() < 1e-5 * costs.max()
+            assert costs.min() < 1e-5 * max(costs.max(), np.abs(model.payoffs).max(initial=0))
         else:
             # Or play lasts so long that sweeps do not come to an end of it.
             assert solution.status is gamedp.Status.SWEEP_LIMIT

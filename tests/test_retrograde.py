@@ -392,6 +392,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not COMPILED, reason="a million choices take minutes in plain Python")
 @pytest.mark.parametrize(("mover", "king", "pawn", "lone_king", "value"), KNOWN)
 def test_king_and_pawn_against_king(chess, mover, king, pawn, lone_king, value):

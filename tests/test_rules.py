@@ -100,6 +100,7 @@ def test_arrays_and_ranges_grow_as_they_must():
     assert_same(gamedp.compile(game, compile="never"), model)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("game", [Wubbel(goal=20), Marks()], ids=["one word", "several words"])
 def test_more_states_than_32_bits_can_number(game, monkeypatch):
     monkeypatch.setattr(explorer, "INDEX_LIMIT", 2048)

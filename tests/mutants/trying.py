@@ -66,7 +66,7 @@ def _asked(folder: Path, tests: list[str], seconds: float, *, compiled: bool) ->
         "COVERAGE_PROCESS_START": "",
     }
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider",
-               "--no-header", f"@{names}"]  # fmt: skip
+               "--numprocesses=0", "-m", "", "--no-header", f"@{names}"]  # fmt: skip
     try:
         found = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False,

@@ -5,6 +5,8 @@ import io
 import json
 import os
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,12 +22,14 @@ from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk
 
 import gamedp
 from gamedp import registry
-from gamedp.cli import lists, main, watch
+from gamedp.cli import COMMANDS, lists, main, watch
 from gamedp.cli.parameters import make, settings_of
 from gamedp.cli.texts import assignments, kind_of, notation, read, written
 from gamedp.games.kniffel import ENTERING, Kniffel, Sheet, Turn
 from gamedp.games.matches import MatchesState, nim_winning, nim_winning_moves
 from gamedp.games.wubbel import State, Wubbel
+
+BASH = shutil.which("bash")
 
 FULL = Path("/dev/full")
 
@@ -727,6 +731,46 @@ class TestLists:
         assert f"Usage: gamedp {name}" in out
         assert "Examples" not in out
 
+    def test_help_is_a_command_too(self, run):
+        assert run("help") == run("--help")
+        assert run("help", "solve") == run("solve", "--help")
+
+    @pytest.mark.parametrize("shell", ["bash", "fish", "zsh"])
+    def test_completion_knows_all_commands(self, run, shell):
+        code, out, err = run("completion", shell)
+        assert (code, err) == (0, "")
+        for name in COMMANDS:
+            assert re.search(rf"\b{name}\b", out)
+
+    @pytest.mark.skipif(BASH is None, reason="bash is not installed")
+    def test_bash_completes(self, run, tmp_path):
+        offered = {
+            "so": "solve solvers",
+            "solve wubbel --obj": "--objective",
+            "solve wubbel --objective d": "discounted",
+            "solve wu": "wubbel",
+            "solve wubbel --solver val": "value-iteration",
+            "search mancala --searcher m": "max-n minimax",
+            "help se": "search selfplay searchers",
+        }
+        gamedp = tmp_path / "gamedp"  # asked by the script for the names that are registered
+        gamedp.write_text(f'#!/bin/sh\nexec {shlex.join(command())} "$@"\n')
+        gamedp.chmod(0o755)
+        lines = [run("completion", "bash")[1]]
+        for line in offered:
+            words = ["gamedp", *line.split()]
+            lines += [f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _gamedp"]
+            lines += ['echo "${COMPREPLY[*]}"']
+        path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
+        shown = subprocess.run(
+            [BASH, "-c", "\n".join(lines)],
+            env=os.environ | {"PATH": path},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert shown.stdout.splitlines() == list(offered.values())
+
 
 USAGE_ERRORS = {
     "unknown game": (["solve", "wubel"], "did you mean 'wubbel'?"),
@@ -738,6 +782,7 @@ USAGE_ERRORS = {
     ),
     "unknown field": (["query", "wubbel", "--state", "trun=3"], "did you mean 'turn'?"),
     "unknown command": (["solv"], 'Did you mean "solve"?'),
+    "help about an unknown command": (["help", "solv"], 'Did you mean "solve"?'),
     "unknown option": (["solve", "nim", "--sett", "x"], "Did you mean --set?"),
     "no game": (["solve"], "GAME"),
     "no such file": (["solve", "missing.py:Game"], "there is no file"),

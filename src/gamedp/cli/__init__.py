@@ -24,7 +24,7 @@ from gamedp.errors import (
 if TYPE_CHECKING:
     from cyclopts import App
 
-__all__ = ["main"]
+__all__ = ["main", "make_app"]
 
 DEBUG = "--debug"
 """Shows where an error was raised, instead of one line; for all commands."""
@@ -50,7 +50,7 @@ gamedp kniffel - 8 - 16 15 - 15 9 25 30 40 - - 3 13345
 
 gamedp kniffel - 8 - 16 15 - 15 9 25 30 40 - - 3 13345 --target 250
 
-An error is one line; --debug, with any command, shows where it was raised.
+Add --debug to any command to see where an error was raised.
 """
 
 COMMANDS = {
@@ -68,6 +68,8 @@ COMMANDS = {
     "searchers": "gamedp.cli.lists:searchers",
     "kniffel": "gamedp.cli.kniffel:kniffel",
     "grundy": "gamedp.cli.grundy:grundy",
+    "help": "gamedp.cli.usage:print_help",
+    "completion": "gamedp.cli.usage:completion",
 }
 """Where each command is; imported when it is asked for."""
 
@@ -119,7 +121,7 @@ def _run(tokens: list[str], *, debug: bool) -> int:
     from cyclopts import CycloptsError  # noqa: PLC0415 - inside the reach of Ctrl-C
 
     try:
-        app = _app()
+        app = make_app()
         if not tokens or tokens[0] not in COMMANDS:
             app.resolved_commands()  # the page of help shows what each command says about itself
         app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
@@ -179,8 +181,8 @@ def _flush_or_drop() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _app() -> App:
-    """Make the table of commands; none of them is imported before it is asked for."""
+def make_app() -> App:
+    """Return the table of commands. A command is imported when it is needed, not before."""
     from cyclopts import App, Parameter  # noqa: PLC0415 - inside the reach of Ctrl-C
 
     app = App(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, TypeAlias
 
 import attrs
@@ -17,7 +18,7 @@ from gamedp.objectives import (
     Optimum,
     TotalReward,
 )
-from gamedp.registry import SOLVERS, find
+from gamedp.registry import GAMES, SOLVERS, find, registered
 
 __all__ = [
     "EXPLORE",
@@ -38,7 +39,14 @@ __all__ = [
     "SavedGame",
     "SolverOptions",
     "StateTexts",
+    "names_in",
 ]
+
+
+def names_in(group: str) -> Callable[[object], Iterable[str]]:
+    """Return what a shell calls to complete a name that is registered in `group`."""
+    return lambda _: list(registered(group))
+
 
 Flag: TypeAlias = Annotated[bool, Parameter(show_default=False)]
 
@@ -46,7 +54,8 @@ GameOrFile: TypeAlias = Annotated[
     str,
     Parameter(
         help="A name that `gamedp games` lists, `path/to/file.py:ClassName`, or "
-        "`package.module:ClassName`; or a file with a model: `.umb`, `.drn` or `.tra`."
+        "`package.module:ClassName`; or a file with a model: `.umb`, `.drn` or `.tra`.",
+        completer=names_in(GAMES),
     ),
 ]
 
@@ -54,7 +63,8 @@ GameName: TypeAlias = Annotated[
     str,
     Parameter(
         help="A name that `gamedp games` lists, `path/to/file.py:ClassName`, or "
-        "`package.module:ClassName`."
+        "`package.module:ClassName`.",
+        completer=names_in(GAMES),
     ),
 ]
 
@@ -189,7 +199,7 @@ class SolverOptions:
         Whether that is a share of each value.
     """
 
-    solver: str | None = None
+    solver: Annotated[str | None, Parameter(completer=names_in(SOLVERS))] = None
     option: list[str] | None = None
     tolerance: float | None = None
     relative: Flag = False

@@ -7,7 +7,7 @@ import textwrap
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import attrs
 from cyclopts import Group, Parameter
@@ -23,6 +23,7 @@ from gamedp.cli.options import (
     GameSettings,
     OutputOptions,
     StateTexts,
+    names_in,
 )
 from gamedp.cli.parameters import make, settings_of, values_of
 from gamedp.cli.positions import picture_of, position_of, starts_of
@@ -90,7 +91,7 @@ class SearchOptions:
     max_seconds: float | None = None
     max_nodes: float | None = None
     table_mib: float | None = None
-    searcher: str = "alpha-beta"
+    searcher: Annotated[str, Parameter(completer=names_in(SEARCHERS))] = "alpha-beta"
     option: list[str] | None = None
     endings: int | None = None
     endings_folder: Path | None = None

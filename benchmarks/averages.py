@@ -6,6 +6,7 @@ the model in memory. Seconds are of processor time.
 
 from __future__ import annotations
 
+import copy
 import sys
 import tempfile
 from pathlib import Path
@@ -65,7 +66,7 @@ def of_instance(name: str, model: gamedp.Model, path: Path, rounds: int) -> meas
     gamedp.save_model(path, model, labels={}, rewards={"reward": model.rewards})
 
     def solved() -> gamedp.Solution:
-        return gamedp.solve(attrs.evolve(model), gamedp.AverageReward(), tolerance=TOLERANCE)
+        return gamedp.solve(copy.copy(model), gamedp.AverageReward(), tolerance=TOLERANCE)
 
     found, theirs, agrees = solved(), None, None
     if storm.is_installed():

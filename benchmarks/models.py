@@ -19,6 +19,7 @@ engine, or else by gamedp within 1e-11.
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import statistics
@@ -288,7 +289,7 @@ def solved(
         else gamedp.Reachability(target, optimum=instance.optimum)
     )
     try:
-        return gamedp.solve(attrs.evolve(loaded.model), objective, tolerance=tolerance)
+        return gamedp.solve(copy.copy(loaded.model), objective, tolerance=tolerance)
     except gamedp.NotSolvedError as error:
         return error.solution
 

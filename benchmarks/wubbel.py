@@ -13,12 +13,12 @@ rules (the exploration, too). Seconds are of processor time.
 
 from __future__ import annotations
 
+import copy
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-import attrs
 import measure
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ AT_MOST = 2.0  # times the peer's time: the goal
 
 def fresh(model: gamedp.Model) -> gamedp.Model:
     """Return the same model with nothing computed yet: its structure is part of a solve."""
-    return attrs.evolve(model)
+    return copy.copy(model)
 
 
 def truth_of(model: gamedp.Model) -> tuple[gamedp.Solution, float]:

@@ -1,6 +1,7 @@
 """Rules that mislead: refused in words that name the place, before a wrong number comes out."""
 
 import math
+import time
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ from numba import config
 
 import gamedp
 from gamedp.cli import main
+from gamedp.compiler import spot_check
+from gamedp.compiler.expand import expand
 
 TIERS = ["never", "always"]
 compiling = pytest.mark.skipif(config.DISABLE_JIT, reason="with the JIT disabled nothing compiles")
@@ -317,6 +320,27 @@ def test_asking_again_is_a_small_share():
     model = gamedp.compile(long, compile="never")
     again = len(counted) - model.num_choices
     assert 1 < again * 8 <= max(1000, model.num_transitions // 32) + 8
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_asking_again_takes_little_time_and_is_counted(tier, monkeypatch):
+    game = Countdown(start=60)
+    asked = []
+
+    def slowly(rules, state):
+        asked.append(state)
+        time.sleep(0.02)
+        return expand(rules, state)
+
+    monkeypatch.setattr(spot_check, "expand", slowly)
+    model = gamedp.compile(game, compile=tier)
+    assert len(set(asked)) == len(asked) >= spot_check.SPOT_CHECKS
+    asked.clear()
+    monkeypatch.setattr(spot_check, "MOST_SECONDS", 0.0)
+    model = gamedp.compile(game, compile=tier)
+    assert len(asked) == spot_check.FEW
+    assert {asked[0], asked[1]} == {model.state(0), model.state(model.num_states - 1)}
+    assert model.seconds["explore"] >= 0.02 * spot_check.FEW
 
 
 # What a limit says --------------------------------------------------------------------------------

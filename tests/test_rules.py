@@ -17,6 +17,7 @@ from rule_games import Long, Marks, Three, Walk, Wide
 import gamedp
 from gamedp.compiler import explorer
 from gamedp.compiler.digest import dissect
+from gamedp.compiling import telling
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.model import ARRAYS
@@ -746,6 +747,23 @@ def run(folder, where="from game import Game", cache=None):
     assert ran.returncode == 0, ran.stderr
     value, count = ran.stdout.split()
     return float(value), int(count)
+
+
+@compiling
+def test_a_variable_named_as_a_field_compiles_nothing_anew(monkeypatch):
+    source = GAME_FILE.replace(", helpers", "")
+    source = source.replace("helpers.after(state.left, action)", "state.left - action")
+    source = source.replace("float(state.left)", "float(self.start)")
+    notebook = types.ModuleType("notebook")
+    monkeypatch.setitem(sys.modules, "notebook", notebook)
+    exec(compile(source, "notebook.py", "exec", dont_inherit=True), vars(notebook))  # noqa: S102
+    compiled = []
+    with telling(lambda count, _seconds: compiled.append(count)):
+        for start in (5, 6, 7):
+            notebook.start = start
+            gamedp.compile(notebook.Game(start), compile="always")
+            assert bool(compiled) == (start == 5)
+            compiled.clear()
 
 
 @pytest.fixture

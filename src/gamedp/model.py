@@ -96,7 +96,8 @@ class Model:
         How far payoffs, and rewards, of the rules may be from the stored ones, and either as a part
         of itself; 0 unless the rules give fractions, or integers that no double holds.
     seconds : mapping
-        How long it took to ``"compile"`` the rules and to ``"explore"`` the states.
+        How long it took to ``"compile"`` the rules and to ``"explore"`` the states, asking plain
+        rules again in some of them included.
     """
 
     choice_offsets: NDArray[np.int64]

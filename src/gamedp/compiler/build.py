@@ -8,7 +8,6 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
-import attrs
 import numpy as np
 
 from gamedp.compiler import interpreted
@@ -125,10 +124,10 @@ def compile_game(
     if box is not None:
         seeds += _states_of_box(rules, layout, box)
     rows = interpreted.explore(rules, seeds, watch)
-    model = _model_of_rows(rules, begin, rows, {"compile": 0.0, "explore": watch.seconds})
+    model = _model_of_rows(rules, begin, rows)
     ask_again(rules, model)
     rounding = rounding_of(rules, model, rows.states.__getitem__, compiled=False)
-    return attrs.evolve(model, rounding=rounding) if any(rounding) else model
+    return _finished(model, rounding, watch, 0.0)
 
 
 def _compiled(
@@ -164,12 +163,22 @@ def _compiled(
         return None
     compiled_at = watch.seconds
     table = explorer.run([state for _, state, _ in begin], ranges)
-    seconds = {"compile": compiled_at - before, "explore": watch.seconds - compiled_at}
-    model = _model_of_arrays(rules, begin, explorer, table, seconds)
+    model = _model_of_arrays(rules, begin, explorer, table)
     spot_check(rules, model)
     is_compiled = explorer.compiled.is_compiled
     rounding = rounding_of(rules, model, model.state, compiled=is_compiled)
-    return attrs.evolve(model, rounding=rounding) if any(rounding) else model
+    return _finished(model, rounding, watch, compiled_at - before)
+
+
+def _finished(
+    model: Model, rounding: tuple[float, float, float], watch: Watch, compiling: float
+) -> Model:
+    """Return the model with what is known of it in the end; all but compiling counts as exploring.
+
+    That is also what it takes to put the arrays together, and to ask the rules again.
+    """
+    seconds = {"compile": compiling, "explore": watch.seconds - compiling}
+    return Model.unchecked(**{**model.__getstate__(), "rounding": rounding, "seconds": seconds})
 
 
 def _look_for_mistakes(rules: Rules, begin: list[tuple[float, Any, bool]]) -> None:
@@ -283,7 +292,6 @@ def _model_of_arrays(
     begin: list[tuple[float, Any, bool]],
     explorer: Explorer,
     table: PackedTable,
-    seconds: dict[str, float],
 ) -> Model:
     num_players = rules.num_players
     rewards = (
@@ -307,7 +315,6 @@ def _model_of_arrays(
         constant_sum=rules.constant_sum,
         states=table,
         rules=rules,
-        seconds=seconds,
     )
 
 
@@ -315,7 +322,6 @@ def _model_of_rows(
     rules: Rules,
     begin: list[tuple[float, Any, bool]],
     rows: interpreted.Rows,
-    seconds: dict[str, float],
 ) -> Model:
     num_players = rules.num_players
     stored = num_players if num_players > 2 else 1
@@ -335,7 +341,6 @@ def _model_of_rows(
         constant_sum=rules.constant_sum,
         states=_table_of(rows),
         rules=rules,
-        seconds=seconds,
     )
 
 

@@ -8,6 +8,7 @@ they hold.
 
 from __future__ import annotations
 
+import dis
 import enum
 import functools
 import hashlib
@@ -35,6 +36,9 @@ LIBRARIES = ("attr", "attrs", "cattrs", "llvmlite", "numba", "numpy", "scipy")
 OWN, OWN_GAMES = "gamedp", "gamedp.games"
 """This library is told by name as well; the games in it are rules like any others."""
 
+LOOKUPS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
+"""Instructions of byte code that look up a name in the module."""
+
 STAND_INS: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (functools.partial, ("func", "args", "keywords")),
     (functools.cached_property, ("func",)),
@@ -56,6 +60,21 @@ def codes(code: types.CodeType) -> Iterator[types.CodeType]:
 def names_in(code: types.CodeType) -> list[str]:
     """Return the names that a function uses, and the functions inside it."""
     return [name for part in codes(code) for name in part.co_names]
+
+
+@functools.cache
+def _globals_in(code: types.CodeType) -> tuple[str, ...]:
+    """Return the names that a function, or one inside it, looks up in its module, sorted.
+
+    Those of attributes alone are not among them: ``self.n`` has nothing to do with a variable `n`.
+    """
+    found = {
+        str(instruction.argval)
+        for part in codes(code)
+        for instruction in dis.get_instructions(part)
+        if instruction.opname in LOOKUPS
+    }
+    return tuple(sorted(found))
 
 
 class Fingerprint:
@@ -106,7 +125,7 @@ class Fingerprint:
         self._visit("", function.__kwdefaults__, names)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             self._visit(name, cell.cell_contents, names)
-        for name in sorted(set(names)):
+        for name in _globals_in(code):
             if name in function.__globals__:
                 self._visit(name, function.__globals__[name], names)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from gamedp.errors import InvalidModelError, UnknownStateError, shown
 from gamedp.states import PackedTable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from gamedp.compiler.expand import Choice
     from gamedp.game import Rules
     from gamedp.model import Model
@@ -24,8 +27,14 @@ SPOT_CHECKS = 24
 ENDS = 4
 """States at either end of a model that was explored in plain Python that are among them."""
 
+FEW = 3
+"""States that are expanded again however long it takes."""
+
 LEAST, SHARE = 1000, 32
-"""Transitions that are asked again in plain Python: so many, or one in so many if that is more."""
+"""Transitions that are asked again: so many, or one in so many if that is more."""
+
+MOST_SECONDS = 0.3
+"""Processor time after which no other state is expanded again: outcomes may be many to a state."""
 
 LARGE = 2.0**31
 """In fields with a range beyond this, also the states with the largest numbers are checked."""
@@ -35,14 +44,18 @@ BLOCK = 1 << 16
 
 
 def spot_check(rules: Rules, model: Model) -> None:
-    """Compare states spread evenly over a compiled model with the same rules in plain Python.
+    """Compare states spread over a compiled model with the same rules in plain Python.
+
+    Those in which a field is very large come first, then the first and the last, then others spread
+    evenly; as many as come to a small share of the transitions, and to a fraction of a second.
 
     Raises
     ------
     InvalidModelError
         At a difference: between the tiers, or between two answers of the plain rules.
     """
-    for index in sorted({*_evenly(model), *_extreme_states(model)}):
+    extreme = sorted(_extreme_states(model))
+    for index in _within_bounds(model, [*extreme, *_evenly(model)]):
         difference = differences(rules, model, index)
         if difference:
             _ask_twice(rules, model.state(index))
@@ -58,7 +71,7 @@ def ask_again(rules: Rules, model: Model) -> None:
     """Ask plain rules once more in some states of the model that they have given.
 
     The first and the last states, and others spread evenly; as many as come to a small share of the
-    transitions.
+    transitions, and to a fraction of a second.
 
     Raises
     ------
@@ -66,10 +79,9 @@ def ask_again(rules: Rules, model: Model) -> None:
         If an answer has changed, or a state has: rules must not depend on chance or on what was
         asked before.
     """
-    left = max(LEAST, model.num_transitions // SHARE)
     last = model.num_states - 1
     ends = [index for near in range(min(ENDS, last + 1)) for index in (near, last - near)]
-    for index in dict.fromkeys([*ends, *_evenly(model)]):
+    for index in _within_bounds(model, [*ends, *_evenly(model)]):
         state = model.state(index)
         difference = ""
         try:
@@ -80,9 +92,17 @@ def ask_again(rules: Rules, model: Model) -> None:
         difference = difference or differences(rules, model, index, "when asked again")
         if difference:
             raise InvalidModelError(_changed(difference))
+
+
+def _within_bounds(model: Model, indices: Iterable[int]) -> Iterator[int]:
+    """Yield a few of the `indices`, and more while they take few transitions and little time."""
+    left = max(LEAST, model.num_transitions // SHARE)
+    begin = time.thread_time()
+    for number, index in enumerate(dict.fromkeys(indices), 1):
+        yield index
         left -= int(np.diff(model.transition_offsets[model.choice_offsets[index : index + 2]])[0])
-        if left < 0:
-            break
+        if number >= FEW and (left < 0 or time.thread_time() - begin > MOST_SECONDS):
+            return
 
 
 def _ask_twice(rules: Rules, state: Any) -> None:
@@ -109,10 +129,11 @@ def _changed(difference: str) -> str:
 
 
 def _evenly(model: Model) -> list[int]:
-    """Return states spread evenly over a model, the first and the last among them."""
+    """Return states spread evenly over a model: both ends, then the middle, then between these."""
     count = min(SPOT_CHECKS, model.num_states)
     evenly: list[int] = np.linspace(0, model.num_states - 1, count).astype(int).tolist()
-    return evenly
+    between = sorted(range(1, count - 1), key=lambda place: f"{place:b}"[::-1])
+    return [evenly[place] for place in (0, count - 1, *between)]
 
 
 def _extreme_states(model: Model) -> set[int]:

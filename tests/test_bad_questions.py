@@ -262,13 +262,19 @@ def test_bounds_at_a_random_start_are_rounded_outward():
 
 @pytest.mark.parametrize(
     "limits",
-    [{"max_seconds": 1.0}, {"max_states": 10}, {"max_bytes": 1e6}, {"compile": "never"}],
+    [{"max_states": 10}, {"max_bytes": 1e6}, {"compile": "never"}],
     ids=lambda limits: next(iter(limits)),
 )
 def test_limits_of_exploration_are_none_of_solving_a_model(limits):
     name = next(iter(limits))
     with pytest.raises(gamedp.InvalidParameterError, match=f"{name} is for exploring a game"):
         gamedp.solve(model(), gamedp.Reachability([2]), **limits)
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, math.nan, "1", None])
+def test_limits_of_time_are_positive(seconds):
+    with pytest.raises(gamedp.InvalidParameterError, match="max_seconds"):
+        gamedp.solve(model(), gamedp.Reachability([2]), max_seconds=seconds)
 
 
 class Long(NamedTuple):

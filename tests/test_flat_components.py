@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import gamedp
+from gamedp.reduction import OutOfTimeError, reduce
 from gamedp.reduction.flattening import flat_parts
 from gamedp.solvers.base import deflatable
 from gamedp.testing import exact_values
@@ -215,6 +216,37 @@ def test_to_go_round_may_be_better(out):
         exact_values(swing(out))
     # But whoever wants the least goes back to 0 at least.
     assert gamedp.solve(swing(-1.0), gamedp.TotalReward("min")).values.tolist() == [-1, -3, 0]
+
+
+def test_a_limit_of_time_holds_where_going_round_is_compared_with_leaving():
+    """Whenever time is up on the way, nothing is kept; and the problem is solved after that."""
+    # The swing, but whoever leaves it comes back from 3 with probability 1/4.
+    model = gamedp.Model.from_arrays(
+        [0, 2, 3, 3, 4],
+        [0, 1, 2, 3, 5],
+        [1, 3, 0, 0, 2],
+        [1.0, 1.0, 1.0, 0.25, 0.75],
+        rewards=[2.0, 3.0, -2.0, 0.0],
+        terminals=[2],
+    )
+    asked = [0]
+
+    def count():
+        asked[0] += 1
+        return False
+
+    reduce(gamedp.Problem(model), count)
+    before, asked[0] = asked[0], 0
+    deflatable(gamedp.Problem(model), count)
+    assert asked[0] > before
+    for last in range(asked[0]):
+        asked[0] = 0
+        problem = gamedp.Problem(model)
+        with pytest.raises(OutOfTimeError):
+            deflatable(problem, lambda last=last: count() or asked[0] > last)
+        assert asked[0] == last + 1
+        solution = gamedp.PolicyIteration().solve(problem, tolerance=1e-6)
+        assert solution.values.tolist() == pytest.approx([4.0, 2.0, 0.0, 1.0])
 
 
 def test_no_way_out():

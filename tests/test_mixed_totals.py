@@ -448,6 +448,12 @@ def test_a_limit_of_time_holds_for_the_signs_of_gains(monkeypatch, name, two):
         return settle(*arguments)
 
     monkeypatch.setattr(average, "settle_jit", counted)
+    assert solver(max_seconds=1e-9).supports(problem)  # as far as is known by then
+    if not two:  # where both make an end, that is found without signs
+        with pytest.raises(gamedp.NotSolvedError, match="Raise max_seconds") as caught:
+            gamedp.solve(model, gamedp.TotalReward("min"), max_seconds=1e-9)
+        assert caught.value.solution.solver.max_seconds == np.inf
+    assert not swept
     with pytest.raises(gamedp.NotSolvedError, match=r"limit of time.*Raise max_seconds") as caught:
         solver(max_seconds=1e-9).solve(problem, tolerance=1e-6)
     assert not swept

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.solvers import portfolio, topological_value_iteration
+from gamedp.solvers import base, portfolio, topological_value_iteration
 from gamedp.testing import exact_values
 
 NONE_TO_FOLLOW = []
@@ -248,6 +248,83 @@ def test_bounds_of_all_hold_at_once(monkeypatch):
 def test_proofs_that_contradict_each_other_are_a_bug(monkeypatch):
     with pytest.raises(RuntimeError, match="contradict each other at 0"):
         in_turn(monkeypatch, Stopped(0.0, 0.25), Stopped(0.5, 1.0))
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+@attrs.frozen
+class Slow:
+    """A solver that takes four seconds of a clock, and stops."""
+
+    clock: Clock
+    given: list
+    max_seconds: float = float("inf")
+
+    def supports(self, problem):
+        self.given.append(("asked", self.max_seconds))
+        return problem is not None
+
+    def solve(self, problem, *, tolerance, progress=None):
+        assert tolerance == 1e-6
+        assert progress is None
+        self.given.append(self.max_seconds)
+        self.clock.now += 4
+        solution = gamedp.solve(problem.model, solver="value-iteration")
+        status = gamedp.Status.SWEEP_LIMIT if self.max_seconds > 4 else gamedp.Status.TIME_LIMIT
+        known = attrs.evolve(
+            solution, solver=self, lower=solution.lower - 1, status=status, values=solution.lower
+        )
+        raise gamedp.NotSolvedError(str(self.max_seconds), known)
+
+
+def test_one_limit_of_time_for_all_of_them(monkeypatch):
+    clock, given = Clock(), []
+    monkeypatch.setattr(base, "time", clock)
+    monkeypatch.setattr(base.compiling, "seconds_within", lambda _: 0.0)
+    slow = Slow(clock, given)
+
+    @attrs.frozen
+    class Other(Slow):
+        pass
+
+    monkeypatch.setattr(portfolio, "_others", lambda *_, **__: [Other(clock, given)] * 5)
+    limit = base.Limit(10.0)
+    with pytest.raises(
+        gamedp.NotSolvedError, match=r"no time is left.*Raise max_seconds"
+    ) as caught:
+        portfolio.solve_in_turn(gamedp.Problem(COIN), slow, 1e-6, None, relative=False, limit=limit)
+    assert given == [10.0, *[("asked", 6.0)] * 5, 6.0, 2.0]  # and then none is left
+    assert caught.value.solution.status is gamedp.Status.TIME_LIMIT
+    assert caught.value.solution.solver.max_seconds == float("inf")
+
+
+def test_relative_tolerances_have_one_limit_of_time(monkeypatch):
+    clock, given = Clock(), []
+    monkeypatch.setattr(base, "time", clock)
+    monkeypatch.setattr(base.compiling, "seconds_within", lambda _: 0.0)
+
+    @attrs.frozen
+    class Steps(Slow):
+        def solve(self, problem, *, tolerance, progress=None):
+            self.given.append(self.max_seconds)
+            self.clock.now += 4
+            solution = gamedp.solve(problem.model, solver="value-iteration", tolerance=tolerance)
+            lower = solution.lower * (1 - min(tolerance, 0.5))
+            return attrs.evolve(solution, solver=self, lower=lower, values=lower)
+
+    solver = Steps(clock, given, 10.0)
+    problem = gamedp.Problem(model_of([(0.0, [(1e-3, 1), (1 - 1e-3, 2)])]))
+    solution = base.solve_as_asked(solver, problem, 1e-4, None, relative=True)
+    assert given == [10.0, 6.0]
+    assert solution.solver == solver
 
 
 @pytest.mark.parametrize("objective", [gamedp.TotalReward(), gamedp.Reachability([2])], ids=str)

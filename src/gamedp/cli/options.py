@@ -238,7 +238,7 @@ class ExploreOptions:
     max_states : float
         Stop with an error beyond so many states.
     max_seconds : float
-        Stop with an error after so many seconds of looking for states.
+        Stop with an error after so many seconds of looking for states and solving.
     max_bytes : float
         Stop with an error before the model takes so much memory; nine tenths of what is free if
         not given. For a model in a file: what it may unpack to, 1 GiB if not given.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import attrs
 import numpy as np
 
+from gamedp import compiling
 from gamedp.errors import NotSolvedError, UnsupportedProblemError, shown
 from gamedp.objectives import AverageReward, FiniteHorizon, has_target
 from gamedp.problem import Problem
@@ -33,6 +34,7 @@ __all__ = [
     "Solver",
     "Support",
     "deflatable",
+    "is_found_in_time",
     "prepared",
     "reduction_of",
     "refused_draws",
@@ -41,6 +43,7 @@ __all__ = [
     "support_of_deflating",
     "support_of_fixed_points",
     "support_of_proper",
+    "within",
 ]
 
 
@@ -150,7 +153,8 @@ def deflatable(problem: Problem, out_of_time: Callable[[], bool] = never) -> Red
         return refusal
     if "reduction" not in problem.found:
         try:
-            found: Reduction | str = _without_doubts(reduce(attrs.evolve(problem), out_of_time))
+            reduced = reduce(attrs.evolve(problem), out_of_time)
+            found: Reduction | str = _without_doubts(reduced, out_of_time)
         except UnsupportedProblemError as error:
             found = str(error)
             problem.found["undefined"] = isinstance(error, UndefinedTotalError)
@@ -159,7 +163,7 @@ def deflatable(problem: Problem, out_of_time: Callable[[], bool] = never) -> Red
     return known
 
 
-def _without_doubts(reduction: Reduction) -> Reduction | str:
+def _without_doubts(reduction: Reduction, out_of_time: Callable[[], bool]) -> Reduction | str:
     """Return the reduction, unless it might be better to earn and lose in turn for ever."""
     states, worth = reduction.doubts()
     if not len(states):
@@ -168,10 +172,16 @@ def _without_doubts(reduction: Reduction) -> Reduction | str:
 
     small = reduction.problem
     size = max(float(np.abs(numbers).max(initial=0.0)) for numbers in (small.model.rewards, worth))
-    try:
-        solution = PolicyIteration().solve(small, tolerance=1e-9 * size)
-    except NotSolvedError as error:
-        solution = error.solution
+    solver = PolicyIteration()
+    run = Run(small, 1e-9 * size, None, stop=out_of_time)
+    with np.errstate(over="ignore", invalid="ignore"):
+        solver.iterate(run)
+        if run.status is Status.TIME_LIMIT:
+            raise OutOfTimeError
+        try:
+            solution = run.solution(solver)
+        except NotSolvedError as error:
+            solution = error.solution
     lower, upper = reduction.lift(solution.lower), reduction.lift(solution.upper)
     maximises = reduction.original.objective.optimum == "max"
     worse = upper[states] < worth if maximises else lower[states] > worth
@@ -186,7 +196,10 @@ def _without_doubts(reduction: Reduction) -> Reduction | str:
 
 
 class Limit:
-    """Says whether time is up, counted from when that is asked for the first time."""
+    """Says whether time is up, counted from when that is asked for the first time.
+
+    What numba compiles meanwhile is not counted: it happens once, on one machine.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -194,28 +207,58 @@ class Limit:
 
     def __call__(self) -> bool:
         """Return whether no time is left."""
-        if self._began is None:
-            self._began = time.perf_counter()
-        return time.perf_counter() - self._began > self._seconds
+        return self._spent() > self._seconds
 
     @property
     def left(self) -> float:
         """How many seconds are left; always positive."""
-        spent = 0.0 if self._began is None else time.perf_counter() - self._began
-        return max(self._seconds - spent, min(self._seconds, 1e-9))
+        return max(self._seconds - self._spent(), min(self._seconds, 1e-9))
+
+    def _spent(self) -> float:
+        if self._began is None:
+            self._began = time.perf_counter()
+        seconds = time.perf_counter() - self._began
+        return seconds - compiling.seconds_within(seconds)
+
+
+def within(solver: Any, limit: Limit) -> Any:
+    """Return the solver with no more time than is left, if it has a limit of time."""
+    most = getattr(solver, "max_seconds", None)
+    if most is None or limit.left >= most:
+        return solver
+    return attrs.evolve(solver, max_seconds=limit.left)
+
+
+def is_found_in_time(
+    solver: Any, problem: Problem, prepare: Callable[[Problem, Callable[[], bool]], object]
+) -> bool:
+    """Find out what the structure tells of a problem; say whether the solver's time suffices."""
+    try:
+        prepare(problem, Limit(solver.max_seconds))
+    except OutOfTimeError:
+        return False
+    return True
 
 
 def prepared(
-    solver: Any, problem: Problem, prepare: Callable[[Problem, Callable[[], bool]], object]
+    solver: Any,
+    problem: Problem,
+    prepare: Callable[[Problem, Callable[[], bool]], object],
+    limit: Limit | None = None,
 ) -> float:
     """Find out what the structure tells of a problem; return how many seconds the solver has left.
+
+    Parameters
+    ----------
+    limit : Limit, optional
+        The solver's, if it has begun.
 
     Raises
     ------
     NotSolvedError
         If that takes longer than the solver may: nothing is known of the values then.
     """
-    limit = Limit(solver.max_seconds)
+    limit = limit or Limit(solver.max_seconds)
     try:
         prepare(problem, limit)
     except OutOfTimeError:
@@ -259,7 +302,19 @@ class FixedPointSolver:
     """Whether `iterate` can do what is contested (:attr:`gamedp.Problem.is_contested`)."""
 
     def supports(self, problem: Problem) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Say whether this solver can do the problem, and why not.
+
+        Where `max_seconds` are over before that is known, nothing speaks against it: `solve` will
+        stop there.
+        """
+        return (
+            self.support_of(problem)
+            if is_found_in_time(self, problem, deflatable)
+            else Support(True)
+        )
+
+    def support_of(self, problem: Problem) -> Support:
+        """Say the same, once it is known what the structure tells of the problem."""
         return support_of_fixed_points(problem)
 
     def solve(
@@ -277,10 +332,12 @@ class FixedPointSolver:
         relative : bool
             Whether that is `tolerance` times the absolute value, for each state.
         """
+        limit = Limit(self.max_seconds)
+        limit()
         at_once = None if relative else self.solved_at_once(problem, tolerance, progress)
         if at_once is not None:
             return at_once
-        seconds = prepared(self, problem, deflatable)
+        seconds = prepared(self, problem, deflatable, limit)
         require(self, problem)
         if relative and not self.goes_relative:
             solution: Solution = solve_as_asked(self, problem, tolerance, progress, relative=True)
@@ -329,18 +386,24 @@ def solve_as_asked(
     if getattr(solver, "goes_relative", False):
         return solver.solve(problem, tolerance=tolerance, progress=progress, relative=True)
     absolute = tolerance
+    limit = Limit(getattr(solver, "max_seconds", np.inf))
+    limit()
     while True:
         stopped = None
+        in_time = within(solver, limit)
         try:
-            solution = solver.solve(problem, tolerance=absolute, progress=progress)
+            solution = in_time.solve(problem, tolerance=absolute, progress=progress)
         except NotSolvedError as error:
             stopped, solution = error, error.solution
+        if in_time is not solver:
+            solution = attrs.evolve(solution, solver=solver)
         lower, upper = solution.lower, solution.upper
         if width_of(lower, upper, relative=True) <= tolerance:
             return attrs.evolve(solution, status=Status.SOLVED)
         if solution.guarantee is Guarantee.NONE:
             return solution
         if stopped is not None and solution.status is not Status.ROUNDING:
+            stopped.solution = solution
             raise stopped
         with np.errstate(invalid="ignore", over="ignore"):  # equal ones may be infinite
             wide = upper - lower > tolerance * np.maximum(lower, -upper)

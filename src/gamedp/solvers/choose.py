@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import numbers
 import time
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,10 +24,10 @@ from gamedp.objectives import (
 )
 from gamedp.problem import Problem, StagedProblem
 from gamedp.progress import Progress
-from gamedp.reduction import Reduction
+from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Solver, deflatable, reduction_of, solve_as_asked
+from gamedp.solvers.base import Limit, Solver, deflatable, reduction_of, solve_as_asked, within
 from gamedp.solvers.draws import at_zero, counts_zero, declare, for_draws, is_tried_at_once
 from gamedp.solvers.portfolio import followers, is_for_deflation, solve_in_turn
 from gamedp.solvers.straight import straight_of
@@ -46,7 +47,7 @@ __all__ = ["explain", "solve"]
 CHEAP = 1e-3
 """A cost below this part of the largest reward or payoff takes more sweeps than linear systems."""
 
-NOT_GIVEN = ("auto", None, float("inf"), float("inf"), None)
+NOT_GIVEN = ("auto", None, float("inf"), None)
 """What `solve` is asked for if the exploration of a game is not limited."""
 
 DISCOUNT_NARROWS = (
@@ -94,9 +95,11 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         is not simply close to 0.
     progress : callable, optional
         Is called with a :class:`gamedp.Progress` now and then.
-    compile, box, max_states, max_seconds, max_bytes
-        For the exploration of a game; see :func:`gamedp.compile`. With a model they are refused: a
-        solver has limits of its own.
+    compile, box, max_states, max_bytes
+        For the exploration of a game; see :func:`gamedp.compile`. With a model they are refused.
+    max_seconds : float
+        Time at most, for exploring and solving together; what numba compiles while solving is not
+        counted. A solver that has no limit of time, as it needs one pass only, finishes that.
     keep : bool
         Whether to keep the solution in the user's cache folder, and to read the one that is kept
         there of exactly these rules, parameters, objective, solver and tolerance instead of solving
@@ -166,10 +169,16 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
                 max_bytes=max_bytes,
             ),
         )
+    number = max_seconds
+    if not (isinstance(number, numbers.Real) and number > 0):  # type: ignore[operator]
+        message = f"max_seconds is {shown(max_seconds)}; it must be a positive number."
+        raise InvalidParameterError(message)
+    limit = Limit(float(max_seconds))
+    limit()
     with compiling.telling(None if progress is None else _reporting(progress)):
         if isinstance(game_or_model, (Model, StagedModel)):
             model = game_or_model
-            _refuse_limits(compile, box, max_states, max_seconds, max_bytes)
+            _refuse_limits(compile, box, max_states, max_bytes)
         else:
             from gamedp.compiler import compile_game  # noqa: PLC0415 - not needed for models
 
@@ -184,11 +193,41 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
             )
         began = time.perf_counter()
         try:
-            solution = _solved(model, objective, chosen, tolerance, progress, relative=relative)
+            solution = _in_time(
+                model, objective, chosen, tolerance, progress, relative=relative, limit=limit
+            )
         except NotSolvedError as error:
             error.solution = _with_compiling(error.solution, began)
             raise
     return _with_compiling(solution, began)
+
+
+def _in_time(
+    model: Model | StagedModel,
+    objective: Objective,
+    solver: Any,
+    tolerance: float,
+    progress: ProgressCallback | None,
+    *,
+    relative: bool,
+    limit: Limit,
+) -> Any:
+    """Return the solution of a model, which bears the solver as it was given."""
+    most = getattr(solver, "max_seconds", float("inf"))
+    arguments = model, objective, solver, tolerance, progress
+    try:
+        solution = _solved(*arguments, relative=relative, limit=limit)
+    except NotSolvedError as error:
+        error.solution = _with_limit(error.solution, most)
+        raise
+    return _with_limit(solution, most)
+
+
+def _with_limit(solution: Any, max_seconds: float) -> Any:
+    """Return a solution whose solver, if it has a limit of time, has this one."""
+    if getattr(solution.solver, "max_seconds", max_seconds) == max_seconds:
+        return solution
+    return attrs.evolve(solution, solver=attrs.evolve(solution.solver, max_seconds=max_seconds))
 
 
 def _solved(
@@ -199,19 +238,23 @@ def _solved(
     progress: ProgressCallback | None,
     *,
     relative: bool,
+    limit: Limit,
 ) -> Any:
     """Return the solution of a model, by the solver that is given or chosen."""
     if isinstance(model, StagedModel):
         staged = StagedProblem(model, objective)
-        return solve_as_asked(_of_stages(solver), staged, tolerance, progress, relative=relative)
+        asked = within(_of_stages(solver), limit)
+        return solve_as_asked(asked, staged, tolerance, progress, relative=relative)
     problem = Problem(model, objective)
     if not counts_zero(problem) or (solver is None and not relative and is_tried_at_once(problem)):
-        asked = for_draws(solver, problem, _in_turn)
+        in_turn = functools.partial(_in_turn, limit=limit)
+        asked = for_draws(solver, problem, in_turn, limit)
         return solve_as_asked(asked, problem, tolerance, progress, relative=relative)
     if solver is not None:
-        return solve_as_asked(solver, problem, tolerance, progress, relative=relative)
-    chosen = _choose(problem, progress)[0]
-    return solve_in_turn(problem, chosen, tolerance, progress, relative=relative)
+        asked = within(solver, limit)
+        return solve_as_asked(asked, problem, tolerance, progress, relative=relative)
+    chosen = _choose(problem, progress, limit)[0]
+    return solve_in_turn(problem, chosen, tolerance, progress, relative=relative, limit=limit)
 
 
 @attrs.frozen
@@ -219,17 +262,20 @@ class _InTurn:
     """The solver that was chosen, and those that go on where it gets stuck, as one solver."""
 
     chosen: Solver
+    limit: Limit
 
     def solve(
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
     ) -> Any:
-        return solve_in_turn(problem, self.chosen, tolerance, progress, relative=False)
+        return solve_in_turn(
+            problem, self.chosen, tolerance, progress, relative=False, limit=self.limit
+        )
 
 
-def _in_turn(problem: Problem) -> Any:
+def _in_turn(problem: Problem, limit: Limit) -> Any:
     """Return what solves a problem, in which play without end may count another number than 0."""
-    chosen = _choose(problem)[0]
-    return chosen if getattr(chosen, "counts_draws", False) else _InTurn(chosen)
+    chosen = _choose(problem, limit=limit)[0]
+    return chosen if getattr(chosen, "counts_draws", False) else _InTurn(chosen, limit)
 
 
 def _reporting(progress: ProgressCallback) -> compiling.Listener:
@@ -250,11 +296,9 @@ def _with_compiling(solution: Any, began: float) -> Any:
     return attrs.evolve(solution, statistics=attrs.evolve(solution.statistics, seconds=seconds))
 
 
-def _refuse_limits(
-    compile: str, box: Any, max_states: float, max_seconds: float, max_bytes: float | None
-) -> None:
+def _refuse_limits(compile: str, box: Any, max_states: float, max_bytes: float | None) -> None:
     """Refuse what is for the exploration of a game where a model is given."""
-    if (compile, box, max_states, max_seconds, max_bytes) == NOT_GIVEN:
+    if (compile, box, max_states, max_bytes) == NOT_GIVEN:
         return
     given = [
         name
@@ -262,14 +306,13 @@ def _refuse_limits(
             ("compile", compile != "auto"),
             ("box", box is not None),
             ("max_states", max_states != float("inf")),
-            ("max_seconds", max_seconds != float("inf")),
             ("max_bytes", max_bytes is not None),
         )
         if is_given
     ]
     message = (
         f"{given[0]} is for exploring a game, and this is a model already. Limits of solving are "
-        "the solver's: solver=gamedp.ValueIteration(max_seconds=60)."
+        "max_seconds, and those of a solver: solver=gamedp.ValueIteration(max_sweeps=1000)."
     )
     raise InvalidParameterError(message)
 
@@ -428,13 +471,14 @@ def _for_discounted(problem: Problem) -> tuple[Solver, str]:
     return ModifiedPolicyIteration(), DISCOUNT_NARROWS
 
 
-def _for_opponents(problem: Problem) -> tuple[Solver, str] | None:
+def _for_opponents(problem: Problem, limit: Limit) -> tuple[Solver, str] | None:
     """Return what does two opponents who can keep each other from an end, if anything does."""
     from gamedp.solvers.interval_iteration import IntervalIteration  # noqa: PLC0415
     from gamedp.solvers.strategy_iteration import StrategyIteration  # noqa: PLC0415
 
     kept = "two opponents can keep each other from an end;"
-    if not is_for_deflation(problem) and StrategyIteration().supports(problem):
+    policies = within(StrategyIteration(), limit)
+    if not is_for_deflation(problem) and policies.supports(problem):
         return (
             StrategyIteration(),
             f"{kept} a policy of each, against its best answer, proves one bound.",
@@ -444,10 +488,20 @@ def _for_opponents(problem: Problem) -> tuple[Solver, str] | None:
     return IntervalIteration(), f"{kept} bounds are deflated there."
 
 
-def _choose(  # noqa: C901, PLR0911 - a table of reasons
-    problem: Problem, progress: ProgressCallback | None = None
+def _choose(
+    problem: Problem, progress: ProgressCallback | None = None, limit: Limit | None = None
 ) -> tuple[Solver, str]:
     """Return the solver for a problem and the reason in words."""
+    try:
+        return _chosen(problem, progress, limit or Limit(float("inf")))
+    except OutOfTimeError:
+        return TopologicalValueIteration(), "no time is left to look for a better one."
+
+
+def _chosen(  # noqa: C901, PLR0911 - a table of reasons
+    problem: Problem, progress: ProgressCallback | None, limit: Limit
+) -> tuple[Solver, str]:
+    """Return the same, or raise OutOfTimeError."""
     asked = problem
     if not counts_zero(problem):
         # Where it is not declared, this is for the least that play without end may count.
@@ -466,7 +520,7 @@ def _choose(  # noqa: C901, PLR0911 - a table of reasons
     is_discounted = isinstance(problem.objective, Discounted) and not problem.model.has_swaps
     if is_discounted and problem.model.num_players <= 2 and not _may_be_acyclic(problem.model):
         return _for_discounted(problem)
-    reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
+    reduction = reduction_of(problem, limit) if problem.model.num_players <= 2 else None
     proper = reduction.problem if isinstance(reduction, Reduction) else problem
     backward = BackwardInduction()
     if problem.model.num_players > 2 or (
@@ -486,7 +540,7 @@ def _choose(  # noqa: C901, PLR0911 - a table of reasons
             return backwards, reason
     if proper.model.structure.is_acyclic and backward.supports(problem):
         return backward, single_sweep
-    if isinstance(reduction, str) and (found := _for_opponents(problem)):
+    if isinstance(reduction, str) and (found := _for_opponents(problem, limit)):
         return found
     if _can_go_on_cheaply(problem):
         reason = (

@@ -21,6 +21,7 @@ from gamedp.errors import NotSolvedError, shown
 from gamedp.objectives import TotalReward
 from gamedp.problem import Problem
 from gamedp.solution import Solution, Status, width_of
+from gamedp.solvers.base import Limit, within
 from gamedp.solvers.forced_ends import may_be_forced
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 
@@ -61,7 +62,7 @@ def declare(problem: Problem, draw: float) -> Problem:
     return attrs.evolve(problem, objective=TotalReward(problem.objective.optimum, draw=draw))
 
 
-def for_draws(solver: Any, problem: Any, choose: Callable[[Problem], Any]) -> Any:
+def for_draws(solver: Any, problem: Any, choose: Callable[[Problem], Any], limit: Limit) -> Any:
     """Return what solves the problem by `solver`, whatever play without end counts in it.
 
     Parameters
@@ -69,6 +70,8 @@ def for_draws(solver: Any, problem: Any, choose: Callable[[Problem], Any]) -> An
     solver
         None to `choose` one, for each problem that it comes down to.
     problem : Problem or StagedProblem
+    limit : Limit
+        Of the time that all have together.
     """
     first: TopologicalValueIteration | None = None
     if is_tried_at_once(problem):
@@ -77,8 +80,8 @@ def for_draws(solver: Any, problem: Any, choose: Callable[[Problem], Any]) -> An
         elif isinstance(solver, TopologicalValueIteration) and not counts_zero(problem):
             first = solver
     if first is not None:
-        return _Forced(first, solver, choose)
-    return _with_draw(solver, problem, choose)
+        return _Forced(first, solver, choose, limit)
+    return _with_draw(solver, problem, choose, limit)
 
 
 def is_tried_at_once(problem: Any) -> bool:
@@ -88,12 +91,12 @@ def is_tried_at_once(problem: Any) -> bool:
     return may_be_forced(problem)
 
 
-def _with_draw(solver: Any, problem: Any, choose: Callable[[Problem], Any]) -> Any:
+def _with_draw(solver: Any, problem: Any, choose: Callable[[Problem], Any], limit: Limit) -> Any:
     if counts_zero(problem):
-        return choose(problem) if solver is None else solver
+        return choose(problem) if solver is None else within(solver, limit)
     if problem.draws[0] != problem.draws[1]:
-        return _ForAnyDraw(solver, choose)
-    chosen = choose(problem) if solver is None else solver
+        return _ForAnyDraw(solver, choose, limit)
+    chosen = choose(problem) if solver is None else within(solver, limit)
     return chosen if getattr(chosen, "counts_draws", False) else _ForADraw(chosen)
 
 
@@ -104,14 +107,16 @@ class _Forced:
     first: TopologicalValueIteration
     solver: Any
     choose: Callable[[Problem], Any]
+    limit: Limit
 
     def solve(
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
     ) -> Solution:
-        found = self.first.solved_if_forced(problem, tolerance, progress)
+        first = within(self.first, self.limit)
+        found: Solution | None = first.solved_if_forced(problem, tolerance, progress)
         if found is not None:
             return found
-        solver = _with_draw(self.solver, problem, self.choose)
+        solver = _with_draw(self.solver, problem, self.choose, self.limit)
         solution: Solution = solver.solve(problem, tolerance=tolerance, progress=progress)
         return solution
 
@@ -191,6 +196,7 @@ class _ForAnyDraw:
 
     solver: Any
     choose: Callable[[Problem], Any]
+    limit: Limit
 
     def solve(
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
@@ -199,7 +205,7 @@ class _ForAnyDraw:
         ends: list[Solution] = []
         for draw in problem.draws:
             declared = declare(problem, draw)
-            one = _with_draw(self.solver, declared, self.choose)
+            one = _with_draw(self.solver, declared, self.choose, self.limit)
             try:
                 ends.append(one.solve(declared, tolerance=tolerance / 2, progress=progress))
             except NotSolvedError as error:

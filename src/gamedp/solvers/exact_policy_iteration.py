@@ -13,7 +13,7 @@ from gamedp.objectives import AverageReward, FiniteHorizon
 from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Status, width_of
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Support, prepared, reduction_of, require
+from gamedp.solvers.base import Support, is_found_in_time, prepared, reduction_of, require
 from gamedp.solvers.contest import (
     Contest,
     contest_of,
@@ -118,6 +118,8 @@ class ExactPolicyIteration:
             return Support(False, "does not do long-run averages; RelativeValueIteration does.")
         if isinstance(problem.objective, FiniteHorizon):
             return Support(problem.model.num_players <= 2, "is for one or two players.")
+        if not is_found_in_time(self, problem, contest_of):
+            return Support(True)  # as far as is known in time; `solve` stops there
         return support_of_contests(problem)
 
     def solve(

@@ -47,6 +47,9 @@ STOPS = {
 SMALL = 1000
 """States up to which linear systems in rational numbers take seconds at most."""
 
+MOMENT = 1.0
+"""Seconds at most to find out whether rational numbers would do."""
+
 DIGITS = 1e-12
 """A tolerance below this part of the largest value asks for more digits than 64 bits can prove."""
 
@@ -302,7 +305,7 @@ def _can_be_exact(problem: Problem, solver: Any) -> bool:
         ExactPolicyIteration,
     )
 
-    exact = ExactPolicyIteration()
+    exact = ExactPolicyIteration(max_seconds=MOMENT)
     if problem.model.num_states > SMALL or isinstance(solver, ExactPolicyIteration):
         return False
     return bool(exact.supports(problem))

@@ -51,7 +51,7 @@ class LinearProgramming(FixedPointSolver):
 
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def supports(self, problem: Problem) -> Support:
+    def support_of(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
         support = support_of_proper(problem)
         if not support:

@@ -54,7 +54,7 @@ class OptimisticValueIteration(FixedPointSolver):
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def supports(self, problem: Problem) -> Support:
+    def support_of(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
         return support_of_proper(problem)
 

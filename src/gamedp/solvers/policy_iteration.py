@@ -66,7 +66,7 @@ class PolicyIteration(FixedPointSolver):
     max_policies: int = attrs.field(default=10_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def supports(self, problem: Problem) -> Support:
+    def support_of(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
         return support_of_proper(problem)
 
@@ -83,7 +83,7 @@ class PolicyIteration(FixedPointSolver):
         """Solve the model of both sides of every state, and take over what one side is worth."""
         model = unfold(run.problem.model)
         twice = Run(Problem(model, run.problem.objective), run.tolerance, None)
-        twice.reporter, twice.max_seconds = run.reporter, run.max_seconds
+        twice.reporter, twice.max_seconds, twice.stop = run.reporter, run.max_seconds, run.stop
         self.iterate(twice)
         run.status, run.visits = twice.status, twice.visits
         # In place: all of these are the first half of twice as many.

@@ -4,7 +4,8 @@ No method is the best one everywhere. The one that is chosen goes first, but no 
 budget of sweeps, counted and not timed, so that the answer is the same on every machine. Where that
 or rounding stops it, others go on: those that eliminate states, or whose proofs lose less. If the
 budget was what stopped the first one and no other has solved the problem, it has its full limits in
-the end; so that not much more than the budgets can be lost.
+the end; so that not much more than the budgets can be lost. A limit of time, if one is asked for,
+is one for all of them together.
 What all have proven holds at once: bounds are intersected.
 """
 
@@ -17,9 +18,9 @@ import numpy as np
 
 from gamedp.errors import NotSolvedError, shown
 from gamedp.objectives import AverageReward, Discounted, FiniteHorizon
-from gamedp.reduction import Reduction
+from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.solution import Guarantee, Status, width_of
-from gamedp.solvers.base import deflatable, solve_as_asked
+from gamedp.solvers.base import Limit, deflatable, solve_as_asked, within
 from gamedp.solvers.finishing import STOPS, how_close, way_out
 
 if TYPE_CHECKING:
@@ -58,18 +59,26 @@ def solve_in_turn(
     progress: ProgressCallback | None,
     *,
     relative: bool,
+    limit: Limit | None = None,
 ) -> Solution:
     """Solve a problem by the solver that is chosen for it or, where that gets stuck, by others.
+
+    Parameters
+    ----------
+    limit : Limit, optional
+        Of the time that they have together.
 
     Raises
     ------
     NotSolvedError
         If none solves it. The error's solution has the bounds that all have proven together.
     """
+    limit = limit or Limit(float("inf"))
     stopped: list[NotSolvedError] = []
-    for solver, limited in _in_turn(problem, chosen, stopped, relative=relative):
+    for solver, limited in _in_turn(problem, chosen, stopped, limit, relative=relative):
+        in_time = within(limited, limit)
         try:
-            solution = solve_as_asked(limited, problem, tolerance, progress, relative=relative)
+            solution = solve_as_asked(in_time, problem, tolerance, progress, relative=relative)
         except NotSolvedError as error:
             stopped.append(error)
             error.solution = attrs.evolve(error.solution, solver=solver)
@@ -77,22 +86,34 @@ def solve_in_turn(
             object.__setattr__(solution, "solver", solver)  # made here, and nobody else's yet
             return _with_all_work(solution, [*(error.solution for error in stopped), solution])
     solutions = [error.solution for error in stopped]
-    if len(stopped) == 1 and solutions[0].guarantee is Guarantee.TWO_SIDED:
+    is_late = limit()
+    if len(stopped) == 1 and solutions[0].guarantee is Guarantee.TWO_SIDED and not is_late:
         raise stopped[0]
     together = _with_all_work(_intersection(solutions), solutions)
     if _is_enough(together, tolerance, relative=relative):
         return attrs.evolve(together, status=Status.SOLVED)
+    if is_late:
+        together = attrs.evolve(together, status=Status.TIME_LIMIT)
     raise NotSolvedError(_message(problem, together, solutions, relative=relative), together)
 
 
-def followers(problem: Problem, chosen: Solver, *, relative: bool) -> list[Solver]:
-    """Return the solvers that go on where the chosen one has stopped, in their order."""
+def followers(
+    problem: Problem, chosen: Solver, limit: Limit | None = None, *, relative: bool
+) -> list[Solver]:
+    """Return the solvers that go on where the chosen one has stopped, in their order.
+
+    Parameters
+    ----------
+    limit : Limit, optional
+        Of the time to find that out.
+    """
     if not _may_be_handed_over(problem):
         return []
+    limit = limit or Limit(float("inf"))
     return [
         solver
         for solver in _others(problem, relative=relative)
-        if type(solver) is not type(chosen) and solver.supports(problem)
+        if type(solver) is not type(chosen) and within(solver, limit).supports(problem)
     ]
 
 
@@ -105,17 +126,24 @@ def is_for_deflation(problem: Problem) -> bool:
 
 
 def _in_turn(
-    problem: Problem, chosen: Solver, stopped: list[NotSolvedError], *, relative: bool
+    problem: Problem,
+    chosen: Solver,
+    stopped: list[NotSolvedError],
+    limit: Limit,
+    *,
+    relative: bool,
 ) -> Iterator[tuple[Solver, Solver]]:
     """Go through solvers, each also within its budget; `stopped` tells what became of them."""
     budgeted = _may_be_handed_over(problem)
-    limited = _within_budget(chosen, problem) if budgeted else chosen
+    limited = _within_budget(chosen, problem, limit) if budgeted else chosen
     yield chosen, limited
     first = stopped[0].solution
-    if first.guarantee is Guarantee.NONE:
+    if first.guarantee is Guarantee.NONE or limit():
         return
-    for solver in followers(problem, chosen, relative=relative):
-        yield solver, _within_budget(solver, problem)
+    for solver in followers(problem, chosen, limit, relative=relative):
+        yield solver, _within_budget(solver, problem, limit)
+        if limit():
+            return
     if limited != chosen and first.status is Status.SWEEP_LIMIT:
         yield chosen, chosen
 
@@ -157,7 +185,7 @@ def _is_scattered(problem: Problem) -> bool:
     return int(structure.nontrivial.sum()) * structure.num_states > SCATTERED
 
 
-def _within_budget(solver: Any, problem: Problem) -> Any:
+def _within_budget(solver: Any, problem: Problem, limit: Limit) -> Any:
     """Return a solver with a limit of sweeps that the size of the problem allows."""
     sweeps = min(max(WORK // max(1, problem.model.num_transitions), FEWEST), MOST)
     if hasattr(solver, "max_policies"):
@@ -165,7 +193,10 @@ def _within_budget(solver: Any, problem: Problem) -> Any:
         return attrs.evolve(solver, max_policies=min(solver.max_policies, policies))
     if not hasattr(solver, "max_sweeps"):
         return solver
-    found = deflatable(problem)
+    try:
+        found = deflatable(problem, limit)
+    except OutOfTimeError:
+        return solver  # which stops there
     if isinstance(found, Reduction) and found.problem.is_contested:
         sweeps = min(sweeps, DEFLATING)
     return attrs.evolve(solver, max_sweeps=min(solver.max_sweeps, sweeps))
@@ -215,7 +246,8 @@ def _message(
             f"stopped at {STOPS[each.status]} after {each.statistics.sweeps:,} sweeps"
         )
     who = "; ".join(f"{name} {what}" for name, what in tried.items())
-    message = f"{who}; {how_close(together, relative=relative)}. "
+    late = "; no time is left" if together.status is Status.TIME_LIMIT else ""
+    message = f"{who}{late}; {how_close(together, relative=relative)}. "
     if together.guarantee is Guarantee.NONE:
         why = deflatable(problem)
         if isinstance(why, str):

@@ -8,10 +8,13 @@ import numpy as np
 
 from gamedp.kernels import proofs
 from gamedp.progress import ProgressCallback, Reporter
+from gamedp.reduction import never
 from gamedp.solution import Guarantee, Solution, Status, width_of
 from gamedp.solvers.finishing import check_range, finished, make_solution
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from gamedp.problem import Problem
@@ -33,6 +36,8 @@ class Run:
         How far apart bounds may be.
     relative : bool
         Whether `tolerance` is to be multiplied by the absolute value of each state.
+    stop : callable
+        Says whether to stop for another reason, such as the limit of what this run is a part of.
     values, errors : (S,) float64
         ``|values - true values| <= errors`` once they are proven.
     policy : (S,) int64
@@ -50,12 +55,14 @@ class Run:
         max_seconds: float = float("inf"),
         *,
         relative: bool = False,
+        stop: Callable[[], bool] = never,
     ) -> None:
         model = problem.model
         self.problem = problem
         self.tolerance = tolerance
         self.relative = relative
         self.max_seconds = max_seconds
+        self.stop = stop
         self.reporter = Reporter(progress, "solve")
         self.rows = problem.rows()
         self.values = np.zeros(model.num_states)
@@ -70,7 +77,7 @@ class Run:
     @property
     def out_of_time(self) -> bool:
         """Whether the limit of time is passed."""
-        return self.reporter.seconds > self.max_seconds
+        return self.reporter.seconds > self.max_seconds or self.stop()
 
     @property
     def sweeps(self) -> int:

@@ -53,7 +53,7 @@ class SoundValueIteration(FixedPointSolver):
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def supports(self, problem: Problem) -> Support:
+    def support_of(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
         support = support_of_proper(problem)
         if support and getattr(reduction_of(problem), "problem", problem).model.has_swaps:

@@ -11,7 +11,7 @@ from gamedp.kernels.rounding import TINY, UNIT
 from gamedp.progress import Reporter
 from gamedp.reduction.unfolding import rounding_of, widened
 from gamedp.solution import Guarantee, Status, width_of
-from gamedp.solvers.base import Support, prepared, require
+from gamedp.solvers.base import Support, is_found_in_time, prepared, require
 from gamedp.solvers.contest import (
     Contest,
     contest_of,
@@ -103,6 +103,8 @@ class StrategyIteration:
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
+        if not is_found_in_time(self, problem, contest_of):
+            return Support(True)  # as far as is known in time; `solve` stops there
         return support_of_contests(problem)
 
     @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end

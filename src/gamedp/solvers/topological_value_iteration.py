@@ -83,7 +83,7 @@ class TopologicalValueIteration(FixedPointSolver):
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def supports(self, problem: Problem) -> Support:
+    def support_of(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
         support = support_of_fixed_points(problem)
         return support or support_of_deflating(problem)

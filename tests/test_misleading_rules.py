@@ -12,7 +12,7 @@ from numba import config
 
 import gamedp
 from gamedp.cli import main
-from gamedp.compiler import spot_check
+from gamedp.compiler import limits, spot_check
 from gamedp.compiler.expand import expand
 
 TIERS = ["never", "always"]
@@ -473,3 +473,51 @@ def test_debug_shows_the_way_of_our_own_errors_too(capsys):
     assert capsys.readouterr().err.count("\n") == 1
     with pytest.raises(gamedp.UnknownNameError):
         main(["solve", "no-such-game", "--debug"])
+
+
+class Place(NamedTuple):
+    row: int
+    column: int
+
+
+@attrs.frozen
+class Plane(Countdown):
+    """A walk on a plane, with a border or without."""
+
+    width: int = 2**62
+
+    def initial_state(self):
+        """Begin in the corner."""
+        return Place(0, 0)
+
+    def is_terminal(self, state):
+        """Say whether the end is there."""
+        return state.column >= 2
+
+    def actions(self, state):
+        """Return the only action."""
+        return (0,)
+
+    def outcomes(self, state, action):
+        """Yield two steps."""
+        yield 0.5, Place(min(state.row + 1, self.width), state.column)
+        yield 0.5, Place(state.row, state.column + 1)
+
+    def payoff(self, state, player):
+        """Return the payoff."""
+        return 1.0
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_field_that_goes_on_growing_is_named_before_memory_is_full(tier, monkeypatch):
+    monkeypatch.setattr(limits, "MANY", 2000)
+    with (
+        pytest.warns(RuntimeWarning, match=r"row has grown from [\d,]+ to [\d,]+\. If") as caught,
+        pytest.raises(gamedp.LimitExceededError),
+    ):
+        gamedp.compile(Plane(), compile=tier, max_bytes=2e7)
+    assert len(caught) == 1
+    assert "column" not in str(caught[0].message)
+    # Who sets a limit knows, and where it ends nothing is said.
+    with pytest.raises(gamedp.LimitExceededError):
+        gamedp.compile(Plane(), compile=tier, max_states=40_000)

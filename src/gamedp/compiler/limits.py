@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -10,6 +11,7 @@ import attrs
 
 from gamedp.errors import InvalidParameterError, LimitExceededError, shown
 from gamedp.progress import ProgressCallback, Reporter
+from gamedp.states import Layout
 
 __all__ = ["LATE", "Limits", "Watch", "available_bytes"]
 
@@ -47,6 +49,12 @@ class Limits:
 LATE = 3
 """States in the message at a limit: where a game has no end, the field that grows is seen."""
 
+GROWN = 1.25
+"""How many times as large a field is, at twice as many states, that seems to have no end."""
+
+MANY = 1 << 21
+"""States from which on somebody who set no limit hears of fields that go on growing."""
+
 
 class Watch:
     """Looks at the limits while an exploration runs, and reports how far it is."""
@@ -54,6 +62,7 @@ class Watch:
     def __init__(self, limits: Limits, progress: ProgressCallback | None) -> None:
         self.limits = limits
         self._reporter = Reporter(progress, "explore")
+        self._seen: tuple[int, dict[str, int]] | None = None
 
     @property
     def seconds(self) -> float:
@@ -94,6 +103,29 @@ class Watch:
                 f"{per_state * states / 2**20:,.0f} MiB.",
             )
         self._reporter.report(done, None, f"{states:,} states found, {transitions:,} transitions")
+        if states >= MANY and limits.max_states == float("inf"):
+            self._look_for_growth(states, late)
+
+    def _look_for_growth(self, states: int, late: Callable[[], list[Any]]) -> None:
+        """Warn, once, if a field of the states found last is far larger than at half as many."""
+        if self._seen is None:
+            self._seen = states, _sizes(late())
+        before, sizes = self._seen
+        if not sizes or states < 2 * before:
+            return
+        grown = [
+            f"{name} has grown from {sizes[name]:,} to {size:,}"
+            for name, size in _sizes(late()).items()
+            if size > GROWN * max(sizes.get(name, size), states.bit_length())
+        ]
+        if grown:
+            message = (
+                f"{states:,} states found so far. Since there were half as many, "
+                f"{', '.join(grown)}. If that has no end, bound it in the rules; max_states= sets "
+                "a limit."
+            )
+            warnings.warn(message, RuntimeWarning, stacklevel=2)
+        self._seen = states, {}
 
     @staticmethod
     def _stop(
@@ -113,3 +145,15 @@ class Watch:
             "or merge states with canonical()."
         )
         raise LimitExceededError(message, states=states, choices=choices, transitions=transitions)
+
+
+def _sizes(late: list[Any]) -> dict[str, int]:
+    """Return by the names of the fields how far from 0 they are; nothing if they have none."""
+    layout = Layout.of(late[0]) if late else None
+    if layout is None or layout.is_leaf:
+        return {}
+    rows = [layout.flatten(state) for state in late]
+    return {
+        name: max(map(abs, column))
+        for name, column in zip(layout.names(), zip(*rows, strict=True), strict=True)
+    }

@@ -70,6 +70,9 @@ class Game(Protocol):
         A claim: no state can be reached from itself. Checked by :func:`gamedp.testing.check_game`.
     ``action_name(state, action) -> str``, ``render(state) -> str``
         Words for people.
+    ``outcome_name(state, action, outcome) -> str``
+        What chance brought, in words such as ``a 3``: `outcome` is the place, from 0, of what came
+        out among the `outcomes` of the action. Empty where there is nothing to say; ``""``.
 
     Search, which builds no model, reads some more; all speak of what `player` gets from `state` on:
 
@@ -372,3 +375,8 @@ class Rules(AnyRules):
         """Return the action in words."""
         name = getattr(self.game, "action_name", None)
         return str(name(state, action)) if name else str(action)
+
+    def outcome_name(self, state: Any, action: int, outcome: int) -> str:
+        """Return in words which of the outcomes of an action came out; empty without words."""
+        name = getattr(self.game, "outcome_name", None)
+        return str(name(state, action, outcome)) if name else ""

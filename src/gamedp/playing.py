@@ -19,6 +19,7 @@ from gamedp.errors import (
 from gamedp.game import Rules
 from gamedp.plain import encode_object
 from gamedp.searchers.alpha_beta import AlphaBeta
+from gamedp.searchers.max_n import MaxN
 from gamedp.searchers.minimax import Minimax
 from gamedp.solution import Solution
 from gamedp.solvers.options import whole_and_positive
@@ -110,10 +111,11 @@ class RandomPlayer:
 
 @attrs.frozen
 class LevelPlayer:
-    """Looks so many plies ahead, whatever the game for one or two players.
+    """Looks so many plies ahead, whatever the game.
 
-    By :class:`gamedp.AlphaBeta`; where it meets chance, by :class:`gamedp.Minimax`. The table of
-    positions is as small as the depth, so that a shallow search takes no longer than it must.
+    By :class:`gamedp.AlphaBeta`; where it meets chance, by :class:`gamedp.Minimax`; with three
+    players and more, by :class:`gamedp.MaxN`. The table of positions is as small as the depth, so
+    that a shallow search takes no longer than it must.
 
     Parameters
     ----------
@@ -138,6 +140,9 @@ class LevelPlayer:
         progress: ProgressCallback | None = None,
     ) -> SearchResult:
         """Search a position; the parameters and errors are those of :meth:`AlphaBeta.search`."""
+        if Rules(game).num_players > 2:
+            many = MaxN(depth=self.depth)
+            return many.search(game, state, compile=compile, progress=progress)
         table_bytes = 2.0 ** min(26, 14 + self.depth)
         sure = AlphaBeta(depth=self.depth, table_bytes=table_bytes)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -45,85 +45,99 @@ def _as_records(records: Iterable[GameRecord]) -> tuple[GameRecord, ...]:
 
 @attrs.frozen(eq=False, repr=False)
 class Tournament:
-    """The games between two players, `one` and `other`.
+    """The games between two players, `one` and `other`; `other` takes all seats but one.
 
-    Games come in pairs: `one` begins the first of a pair, `other` the second. Pairs are independent
-    of one another, the games of a pair are not, since they have the opening in common: so it is
-    the pairs on which the statistics rest.
+    Games for two come in pairs: `one` begins the first of a pair, `other` the second. In general a
+    group has one game for each seat of the game, and `one` sits in each seat once. Groups are
+    independent of one another, the games of a group are not, since they have the opening in common:
+    so it is the groups on which the statistics rest.
 
     Attributes
     ----------
     records : tuple of GameRecord
-        An even number of them, the pairs side by side.
+        The groups side by side: of games for two, an even number.
     seconds : float
         That they took.
+    players : int
+        How many seats the game has.
     """
 
     records: tuple[GameRecord, ...] = attrs.field(converter=_as_records)
     seconds: float = 0.0
+    players: int = 2
 
-    @records.validator
-    def _are_pairs(self, _attribute: object, records: tuple[GameRecord, ...]) -> None:
-        if len(records) % 2 or not records:
-            message = f"a tournament has its games in pairs; there are {len(records)}."
+    def __attrs_post_init__(self) -> None:
+        """Refuse games that do not make whole groups."""
+        if len(self.records) % self.players or not self.records:
+            groups = "pairs" if self.players == 2 else f"groups of {self.players}"
+            message = f"a tournament has its games in {groups}; there are {len(self.records)}."
             raise InvalidParameterError(message)
+
+    def _compared(self, others: Callable[[list[float]], float]) -> NDArray[np.float64]:
+        """Return the payoff of `one` less what `others` makes of those in the other seats."""
+        found = np.full(len(self.records), math.nan)
+        for number, record in enumerate(self.records):
+            if record.payoffs is not None:
+                payoffs = list(record.payoffs)
+                found[number] = payoffs.pop(number % self.players) - others(payoffs)
+        return found
 
     @functools.cached_property
     def differences(self) -> NDArray[np.float64]:
-        """The payoff of `one` less that of `other` in each game; NaN where it is unfinished."""
-        signs = (1.0, -1.0)
-        return np.array(
-            [
-                math.nan
-                if record.payoffs is None
-                else signs[number % 2] * (record.payoffs[0] - record.payoffs[1])
-                for number, record in enumerate(self.records)
-            ]
-        )
+        """The payoff of `one` less that of `other` in each game; NaN where it is unfinished.
+
+        With more than two seats, less the mean of those in which `other` sits.
+        """
+        return self._compared(lambda payoffs: math.fsum(payoffs) / len(payoffs))
+
+    @functools.cached_property
+    def _leads(self) -> NDArray[np.float64]:
+        """The payoff of `one` less the largest of all others."""
+        return self._compared(max)
 
     @property
     def wins(self) -> int:
-        """Games in which `one` got more."""
-        return int((self.differences > 0).sum())
+        """Games in which `one` got more than anybody else."""
+        return int((self._leads > 0).sum())
 
     @property
     def draws(self) -> int:
-        """Games in which both got as much."""
-        return int((self.differences == 0).sum())
+        """Games in which `one` got as much as the best of the others."""
+        return int((self._leads == 0).sum())
 
     @property
     def losses(self) -> int:
-        """Games in which `other` got more."""
-        return int((self.differences < 0).sum())
+        """Games in which somebody else got more."""
+        return int((self._leads < 0).sum())
 
     @property
     def unfinished(self) -> int:
-        """Games that were left at the limit of plies; the statistics leave out their pairs."""
+        """Games that were left at the limit of plies; the statistics leave out their groups."""
         return int(np.isnan(self.differences).sum())
 
     @functools.cached_property
-    def _pairs(self) -> NDArray[np.float64]:
-        means: NDArray[np.float64] = self.differences.reshape(-1, 2).mean(axis=1)
+    def _groups(self) -> NDArray[np.float64]:
+        means: NDArray[np.float64] = self.differences.reshape(-1, self.players).mean(axis=1)
         return means[~np.isnan(means)]
 
     @property
     def mean_difference(self) -> float:
-        """The mean of the differences, over the pairs that were finished; NaN if none was."""
-        return float(self._pairs.mean()) if len(self._pairs) else math.nan
+        """The mean of the differences, over the groups that were finished; NaN if none was."""
+        return float(self._groups.mean()) if len(self._groups) else math.nan
 
     @property
     def standard_error(self) -> float:
-        """The standard error of that mean; NaN with fewer than two pairs."""
-        count = len(self._pairs)
-        return float(self._pairs.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
+        """The standard error of that mean; NaN with fewer than two groups."""
+        count = len(self._groups)
+        return float(self._groups.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95% confidence interval of that mean, by Student's t distribution of the pairs.
+        """The 95% confidence interval of that mean, by Student's t distribution of the groups.
 
-        Approximate unless the means of pairs are normal; good for a few dozen pairs and more.
+        Approximate unless the means of groups are normal; good for a few dozen groups and more.
         """
-        reach = float(stdtrit(max(len(self._pairs) - 1, 1), 0.975)) * self.standard_error
+        reach = float(stdtrit(max(len(self._groups) - 1, 1), 0.975)) * self.standard_error
         return self.mean_difference - reach, self.mean_difference + reach
 
     @property
@@ -159,19 +173,21 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
 ) -> Tournament:
     """Let two players play many games; each of them begins every other one.
 
+    In a game for three and more, `one` sits in each seat equally often, and `other` in all others.
+
     Parameters
     ----------
     game
-        For two players, with chance or without.
+        For two players or more, with chance or without.
     one, other
         As for :func:`gamedp.play_game`.
     games : int
-        An even number.
+        A multiple of the number of players.
     seed : int, optional
         The same seed gives the same games; another one each time if not given.
     opening : int
-        Plies at the start that are played at random, the same ones in both games of a pair. The
-        game is not over after them.
+        Plies at the start that are played at random, the same ones in all games of a group
+        (a pair, for two players). The game is not over after them.
     max_plies : int
         A game that has not ended by then counts as unfinished, not as a draw.
     compile : {"auto", "always", "never"}
@@ -182,7 +198,7 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     Raises
     ------
     UnsupportedProblemError
-        If the game is not for two players.
+        If the game is for one player.
     InvalidParameterError
         If an option makes no sense.
 
@@ -197,14 +213,16 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     (True, 20)
     """
     rules = Rules(game)
-    if rules.num_players != 2:
-        message = (
-            f"a tournament is between two players; {type(game).__name__} has {rules.num_players}. "
-            "Use play_game."
-        )
+    count = rules.num_players
+    if count < 2:
+        message = f"a tournament is between players; {type(game).__name__} has 1. Use play_game."
         raise UnsupportedProblemError(message)
-    if games < 2 or games % 2:
-        message = f"games is {shown(games)}; it must be even, so that both begin equally often."
+    if games < count or games % count:
+        wanted = "even" if count == 2 else f"a multiple of {count}"
+        message = (
+            f"games is {shown(games)}; it must be {wanted}, so that each takes every seat equally "
+            "often."
+        )
         raise InvalidParameterError(message)
     check_plies(max_plies)
     if not 0 <= opening < max_plies or opening != int(opening):
@@ -213,29 +231,33 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
         )
         raise InvalidParameterError(message)
     seats = seated(rules, one, compile), seated(rules, other, compile)
-    pairs = np.random.SeedSequence(checked_seed(seed))
+    groups = np.random.SeedSequence(checked_seed(seed))
     reporter = Reporter(progress, "play")
     began = time.perf_counter()
     records = []
     with bind_once():
-        for pair in pairs.spawn(games // 2):
-            for record in _pair(rules, seats, pair, opening, max_plies):
+        for group in groups.spawn(games // count):
+            for record in _group(rules, seats, group, opening, max_plies):
                 records.append(record)
                 reporter.report(len(records), games, f"{len(records):,} of {games:,} games")
-    return Tournament(tuple(records), time.perf_counter() - began)
+    return Tournament(tuple(records), time.perf_counter() - began, count)
 
 
-def _pair(
+def _group(
     rules: Rules,
     seats: tuple[Seat, Seat],
     seed: np.random.SeedSequence,
     opening: int,
     max_plies: int,
 ) -> Iterator[GameRecord]:
-    """Play the same opening twice, with each of the two in each seat."""
-    first, *both = (np.random.default_rng(part) for part in seed.spawn(3))
+    """Play the same opening once for each seat, with the first of the two in that seat."""
+    count = rules.num_players
+    first, *later = (np.random.default_rng(part) for part in seed.spawn(1 + count))
     line = _opened(rules, opening, first)
-    for order, rng in zip((seats, seats[::-1]), both, strict=True):
+    one, other = seats
+    for seat, rng in enumerate(later):
+        order = [other] * count
+        order[seat] = one
         yield line.copy().play(order, rng, max_plies)
 
 
@@ -245,7 +267,7 @@ def _opened(rules: Rules, opening: int, rng: np.random.Generator) -> Line:
     for _ in range(OPENINGS_TRIED):
         line = Line.begin(rules, None, rng)
         if opening:
-            line.play((anyone, anyone), rng, opening)
+            line.play([anyone] * rules.num_players, rng, opening)
         if not line.is_over:
             return line
     message = (

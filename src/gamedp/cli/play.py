@@ -3,59 +3,77 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import attrs
 from cyclopts import Parameter
 
 import gamedp
-from gamedp.cli.games import make_ordinary_game
-from gamedp.cli.options import Compile, GameName, GameSettings, StateTexts
+from gamedp.cli.games import is_saved, load_saved, make_ordinary_game
+from gamedp.cli.levels import (
+    BySearch,
+    BySolution,
+    Level,
+    check_known,
+    checked_solution,
+    solve_if_small,
+)
+from gamedp.cli.options import Compile, GameSettings, SavedGame, StateTexts
 from gamedp.cli.positions import position_of, starts_of
+from gamedp.cli.report import player_name
 from gamedp.cli.watch import be_lenient, watch
-from gamedp.errors import UnsupportedProblemError
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from gamedp.playing import GameRecord, LevelPlayer, Line
+    from gamedp.cli.levels import Advice, Adviser, Entry
+    from gamedp.playing import GameRecord, Line
     from gamedp.search_result import SearchResult
+    from gamedp.solution import Solution
 
 __all__ = ["play"]
 
 First: TypeAlias = Literal["human", "computer", "random"]
 
+DEPTH = 6
+"""Plies to look ahead in a game that has too many positions to be solved."""
+
 HELP = """\
 Type the number or the name of an action, or
-  hint   what each action is worth to you, as far as the computer looks ahead
+  hint   what you can expect after each action, and what that rests on
   undo   take back your last action, and what came after it
   help   this text
   quit   leave the game"""
 
 PROMPT = "> "
+UNFINISHED = "The game is left unfinished."
 
 
-def play(
-    game: GameName,
+def play(  # noqa: PLR0913 - what is usually set in one call
+    game: str,
     /,
     *,
-    level: int = 6,
+    level: Level | None = None,
     first: First = "human",
     seed: int | None = None,
     state: StateTexts = None,
+    rules: SavedGame = None,
     settings: GameSettings = None,
     compile: Compile = "auto",
     quiet: Annotated[bool, Parameter(show_default=False)] = False,
 ) -> None:
-    """Play a game for two against the computer.
+    """Play a game for two or more against the computer.
 
     Parameters
     ----------
+    game
+        A game as for `gamedp solve`, or a folder that `gamedp solve --save` has written.
     level
-        Plies that the computer looks ahead.
+        How well the computer plays: the number of plies to look ahead, or `best` to solve the game
+        and play by the solution. If not given: best where the game is solved in seconds, else 6.
     first
         Who takes the first action.
     seed
@@ -66,36 +84,78 @@ def play(
     """
     import numpy as np  # noqa: PLC0415 - not needed for --help
 
-    from gamedp.playing import LevelPlayer, Line, checked_seed  # noqa: PLC0415 - likewise
+    from gamedp.playing import Line, checked_seed  # noqa: PLC0415 - likewise
 
-    made = make_ordinary_game(game, settings or (), command="play")
-    rules = gamedp.Rules(made)
-    if rules.num_players != 2:
-        message = f"{game} has {rules.num_players} players; `gamedp play` is for games for two."
+    if is_saved(game):
+        if level not in {None, "best"}:
+            message = f"{game} is a solution, by which the computer plays: --level {level} is not."
+            raise InvalidParameterError(message)
+        solution = checked_solution(load_saved(game, rules, settings), game)
+        made = solution.model.rules.game  # type: ignore[union-attr] # it was checked
+    else:
+        if rules is not None:
+            message = f"--game is for the folder of a saved solution; {game} is a game."
+            raise InvalidParameterError(message)
+        solution = None
+        made = make_ordinary_game(game, settings or (), command="play")
+    known = gamedp.Rules(made)
+    if known.num_players < 2:
+        message = f"{game} is for one player, who has no opponent; `gamedp query` advises in it."
         raise UnsupportedProblemError(message)
-    computer = LevelPlayer(level)
     seed = secrets.randbits(32) if seed is None else seed
     rng = np.random.default_rng(checked_seed(seed))
-    start = position_of(starts_of(rules), state, "--state") if state else None
-    line = Line.begin(rules, start, rng)
-    begins = ("human", "computer")[int(rng.integers(2))] if first == "random" else first
-    mover = 0 if line.is_over else rules.player(line.states[-1])
-    person = mover if begins == "human" else 1 - mover
+    start = position_of(starts_of(known), state, "--state") if state else None
+    line = Line.begin(known, start, rng)
+    count = known.num_players
+    later = {"human": 0, "computer": 1}.get(first)
+    later = int(rng.integers(count)) if later is None else later
+    mover = 0 if line.is_over else known.player(line.states[-1])
     be_lenient()
-    print(f"You are {_name(person)}, the computer {_name(1 - person)}; seed {seed}.")
-    search = functools.partial(_searched, computer, made, compile, quiet=quiet)
-    _Dialogue(line, person, rng, search).run()
+    adviser, why = _adviser(made, level, solution, line.states[-1], compile, quiet=quiet)
+    person = (mover + later) % count
+    print(f"{_seats(person, count)}; seed {seed}.")
+    if not line.is_over:
+        print(f"{why}{adviser.introduction()}")
+    _Dialogue(line, person, rng, adviser).run()
 
 
-def _name(player: int) -> str:
-    return ("the first player", "the second player")[player]
+def _adviser(
+    game: Any,
+    level: Level | None,
+    solution: Solution | None,
+    state: Any,
+    compile: Compile,
+    *,
+    quiet: bool,
+) -> tuple[Adviser, str]:
+    """Return by what the computer plays, and why, if there is something to say about that."""
+    from gamedp.playing import LevelPlayer  # noqa: PLC0415 - not needed for --help
+
+    why = ""
+    if solution is None and level == "best":
+        with watch(quiet=quiet) as progress:
+            solution = gamedp.solve(game, compile=compile, progress=progress)
+    elif solution is None and level is None and not game.is_terminal(state):
+        with watch(quiet=quiet) as progress:
+            found = solve_if_small(game, state, compile, progress)
+        solution, why = (None, f"{found} ") if isinstance(found, str) else (found, "")
+    if solution is not None:
+        check_known(solution, state)
+        return BySolution(solution), why
+    computer = LevelPlayer(DEPTH if level in {None, "best"} else level)
+
+    def search(position: Any) -> SearchResult:
+        with watch(quiet=quiet) as progress:
+            return computer.search(game, position, compile=compile, progress=progress)
+
+    return BySearch(game, computer.depth, search), why
 
 
-def _searched(
-    computer: LevelPlayer, game: Any, compile: Compile, state: Any, *, quiet: bool
-) -> SearchResult:
-    with watch(quiet=quiet) as progress:
-        return computer.search(game, state, compile=compile, progress=progress)
+def _seats(person: int, count: int) -> str:
+    """Say who is who."""
+    if count == 2:
+        return f"You are {player_name(person)}, the computer {player_name(1 - person)}"
+    return f"You are {player_name(person)} of {count}, the computer plays the others"
 
 
 class _Quit(Exception):  # noqa: N818 - not an error: the person has enough
@@ -109,7 +169,7 @@ class _Dialogue:
     line: Line
     person: int
     rng: np.random.Generator
-    search: Callable[[Any], SearchResult]
+    adviser: Adviser
     before: list[tuple[Line, Any]] = attrs.field(factory=list)
 
     def run(self) -> None:
@@ -118,8 +178,11 @@ class _Dialogue:
             while not self.line.is_over:
                 self._turn()
         except _Quit:
-            print("The game is left unfinished.")
+            print(UNFINISHED)
             return
+        except KeyboardInterrupt:
+            print(f"\n{UNFINISHED}")
+            raise
         print(f"\n{self.line.rules.render(self.line.states[-1])}")
         print(_result(self.line.record(), self.person))
 
@@ -128,7 +191,8 @@ class _Dialogue:
         line = self.line
         state = line.states[-1]
         actions = line.choices()
-        if line.rules.player(state) == self.person:
+        mover = line.rules.player(state)
+        if mover == self.person:
             print(f"\n{line.rules.render(state)}\n\n{_menu(self._names(actions))}")
             action = self._ask(actions)
             if action is None:
@@ -136,21 +200,27 @@ class _Dialogue:
             self.before.append((line.copy(), self.rng.bit_generator.state))
         else:
             print(f"\n{line.rules.render(state)}")
-            action = actions[0]
+            action, reason = actions[0], ""
             if len(actions) > 1:
-                best = self.search(state).best_actions or actions  # all are as good, or unknown
-                action = best[int(self.rng.integers(len(best)))]
-            print(f"\nThe computer plays {line.rules.action_name(state, action)}.")
+                advice = self.adviser.advise(state)
+                action = advice.chosen[int(self.rng.integers(len(advice.chosen)))]
+                reason = f", {_reason(advice)}"
+            many = line.rules.num_players > 2
+            who = f"The computer, as {player_name(mover)}," if many else "The computer"
+            print(f"\n{who} plays {line.rules.action_name(state, action)}{reason}.")
         self._take(action)
 
     def _take(self, action: int) -> None:
         """Go on with an action, and say what chance made of it."""
         from gamedp.playing import drawn  # noqa: PLC0415 - not needed for --help
 
+        state, rules = self.line.states[-1], self.line.rules
+
         def draw(chances: Sequence[float]) -> int:
             place = drawn(self.rng, chances)
             if chances[place] < 1:
-                print(f"Chance decides, with probability {chances[place]:.4g}:")
+                name = rules.outcome_name(state, action, place)
+                print(f"Chance decides: {name}." if name else "Chance decides:")
             return place
 
         self.line.take(action, draw)
@@ -175,7 +245,7 @@ class _Dialogue:
                         return None
                     print("There is nothing to take back.")
                 case "hint":
-                    print(_hint(self.search(self.line.states[-1]), self.person))
+                    print(_hint(self.adviser.advise(self.line.states[-1])))
                 case "help" | "?":
                     print(f"{HELP}\n{_menu(names)}")
                 case _:
@@ -217,37 +287,60 @@ def _unknown(answer: str, names: dict[int, str]) -> str:
     return f"There is no action {answer!r} here; {hint}"
 
 
-def _hint(result: SearchResult, person: int) -> str:
-    """Return what each action is worth to the person."""
-    total = result.rules.constant_sum
-    words = {"exact": "", "at least": "at least ", "at most": "at most "}
-    if person == 1:  # values are the first player's
-        words |= {"at least": "at most ", "at most": "at least "}
-    if not result.actions:
-        return "nothing is known of the actions before the search came to its limit"
-    width = max(len(entry.name) for entry in result.actions)
-    rows = []
-    for entry in result.actions:
-        value = entry.value if person == 0 else total - entry.value
-        star = "*" if entry.action in result.best_actions else " "
-        rows.append(f"{star} {entry.name:<{width}}  {words[entry.bound]}{value:g}")
-    proof = "proven" if result.is_proven else f"looking {result.statistics.depth} plies ahead"
-    is_certain = set(result.best_actions) <= set(result.certain_actions)
-    star = "the best ones have a star" if is_certain else "what seems best has a star"
-    return "\n".join([*rows, f"to you, {proof}; {star}"])
+def _reason(advice: Advice) -> str:
+    """Say why an action is taken."""
+    count = len(advice.best)
+    if advice.is_certain:
+        return "the best action" if count == 1 else f"one of {count} equally good actions"
+    return "which seems best" if count == 1 else f"one of {count} actions that seem equally good"
+
+
+def _hint(advice: Advice) -> str:
+    """Return what the person can expect after each action."""
+    width = max((len(entry.name) for entry in advice.entries), default=0)
+    values = _aligned(advice.entries)
+    rows = [
+        f"{'*' if entry.is_best else ' '} {entry.name:<{width}}  {value}"
+        for entry, value in zip(advice.entries, values, strict=True)
+    ]
+    return "\n".join([*rows, advice.verdict(), advice.basis])
+
+
+def _aligned(entries: Sequence[Entry]) -> list[str]:
+    """Return the values of actions, all as wide: whole numbers, or with six decimals."""
+    are_whole = all(entry.value.is_integer() for entry in entries)
+    texts = [
+        ("" if entry.bound == "exact" else f"{entry.bound} ")
+        + (f"{entry.value:g}" if are_whole else f"{entry.value:.6f}")
+        for entry in entries
+    ]
+    width = max(map(len, texts), default=0)
+    return [f"{text:>{width}}" for text in texts]
 
 
 def _result(record: GameRecord, person: int) -> str:
     """Say how a game has ended."""
     payoffs = record.payoffs
     if payoffs is None:
-        return "The game is left unfinished."
-    yours, others = payoffs[person], payoffs[1 - person]
-    verdict = (
-        "It is a draw"
-        if yours == others
-        else "You have won"
-        if yours > others
-        else "The computer has won"
-    )
-    return f"{verdict}: {yours:g} for you, {others:g} for the computer."
+        return UNFINISHED
+    most = max(payoffs)
+    winners = [player for player, payoff in enumerate(payoffs) if payoff == most]
+    names = ["you" if player == person else _other(player, len(payoffs)) for player in winners]
+    if len(winners) == len(payoffs):
+        verdict = "It is a draw"
+    elif len(winners) > 1:
+        verdict = f"{' and '.join(names)} have got the most"
+    else:
+        verdict = "You have won" if winners == [person] else f"{names[0]} has won"
+    others = [
+        f"{payoff:g} for {_other(player, len(payoffs))}"
+        for player, payoff in enumerate(payoffs)
+        if player != person
+    ]
+    shares = ", ".join([f"{payoffs[person]:g} for you", *others])
+    return f"{verdict[0].upper()}{verdict[1:]}: {shares}."
+
+
+def _other(player: int, count: int) -> str:
+    """Return whom the computer plays."""
+    return "the computer" if count == 2 else player_name(player)

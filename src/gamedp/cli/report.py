@@ -56,7 +56,7 @@ OBJECTIVES = {
     Reachability: "reach",
     TotalReward: "total",
 }
-PLAYERS = ("the first player", "the second player")
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 PHASES, LOAD = ("compile", "explore", "solve"), "load"
 LONGEST_FRACTION = 200
 """Letters of an exact value that are shown to people."""
@@ -242,7 +242,7 @@ def _short(lower: float, upper: float) -> str:
 
 def player_name(player: int) -> str:
     """Return who a player is, in words."""
-    return PLAYERS[player] if player < len(PLAYERS) else f"player {player}, counted from 0"
+    return f"the {ORDINALS[player]} player" if player < len(ORDINALS) else f"player {player + 1}"
 
 
 def wish(player: int, *, wants_most: bool) -> str:

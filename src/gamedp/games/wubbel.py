@@ -185,6 +185,19 @@ class Wubbel:
         """Return ROLL or SAVE."""
         return ACTION_NAMES[action]
 
+    def outcome_name(self, state: State, action: int, outcome: int) -> str:  # noqa: ARG002
+        """Return what the die shows after a roll.
+
+        Examples
+        --------
+        >>> Wubbel().outcome_name(State(0, 0, 0, 0), ROLL, 5)
+        'a 6, which ends the turn'
+        """
+        if action == SAVE:
+            return ""
+        face = outcome + 1
+        return f"a {face}, which ends the turn" if face in self.busts else f"a {face}"
+
     def render(self, state: State) -> str:
         """Return the position in words.
 

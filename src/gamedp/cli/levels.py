@@ -1,0 +1,319 @@
+"""By what the computer plays: the solution of the game, or a search to some depth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias
+
+import attrs
+from cyclopts import Parameter
+
+import gamedp
+from gamedp.errors import (
+    InvalidModelError,
+    InvalidParameterError,
+    LimitExceededError,
+    NotSolvedError,
+    UnknownStateError,
+    UnsupportedProblemError,
+    shown,
+)
+
+if TYPE_CHECKING:
+    from gamedp.cli.options import Compile
+    from gamedp.progress import ProgressCallback
+    from gamedp.search_result import SearchResult
+    from gamedp.solution import Solution
+
+__all__ = [
+    "Advice",
+    "Adviser",
+    "BySearch",
+    "BySolution",
+    "Entry",
+    "Level",
+    "check_known",
+    "checked_solution",
+    "solve_if_small",
+]
+
+Level: TypeAlias = Annotated[
+    int | Literal["best"],
+    Parameter(help="Plies to look ahead; or best, to solve the game first and play by that."),
+]
+
+MOST_STATES, MOST_IN_PYTHON = 600_000, 20_000
+"""A game with more positions is not solved without being asked for; fewer in plain Python."""
+
+MOST_SECONDS = 20.0
+"""Nor is one whose positions take longer than this to find."""
+
+SLACK = 1e-12
+"""What rounding may make of two sums that are equal, relative to them."""
+
+
+@attrs.frozen
+class Entry:
+    """One action, and what the player to move can expect after it.
+
+    Attributes
+    ----------
+    action : int
+    name : str
+    value : float
+    bound : {"exact", "at least", "at most"}
+        What `value` says.
+    is_best : bool
+        Whether it is best, or seems to be.
+    """
+
+    action: int
+    name: str
+    value: float
+    bound: Literal["exact", "at least", "at most"]
+    is_best: bool
+
+
+@attrs.frozen
+class Advice:
+    """What the player to move may do.
+
+    Attributes
+    ----------
+    entries : tuple of Entry
+        All actions, in the game's order; none if nothing was found out.
+    is_certain : bool
+        Whether the best actions are proven to be best.
+    basis : str
+        What the values rest on, as a sentence.
+    chosen : tuple of int
+        The actions to choose from for play that gets the value.
+    """
+
+    entries: tuple[Entry, ...]
+    is_certain: bool
+    basis: str
+    chosen: tuple[int, ...]
+
+    @property
+    def best(self) -> list[str]:
+        """The names of the best actions."""
+        return [entry.name for entry in self.entries if entry.is_best]
+
+    def verdict(self) -> str:
+        """Say which actions are best, and whether that is certain."""
+        best = self.best
+        how = "are" if self.is_certain else "seem"
+        if not best:
+            return "Nothing is known of the actions."
+        if len(best) == 1:
+            return f"{best[0]} {'is' if self.is_certain else 'seems'} best."
+        if len(best) == len(self.entries):
+            return f"{'Both' if len(best) == 2 else 'All'} actions {how} equally good."
+        return f"{', '.join(best[:-1])} and {best[-1]} {how} equally good."
+
+
+class Adviser(Protocol):
+    """Knows what the player to move should do."""
+
+    def introduction(self) -> str:
+        """Say by what the computer plays, as a sentence."""
+
+    def advise(self, state: Any) -> Advice:
+        """Return what there is to do in a state that is not the end of the game."""
+
+
+@attrs.frozen
+class BySolution:
+    """Advises by the solution of the game."""
+
+    solution: Solution
+
+    def introduction(self) -> str:
+        """Say how large the solution is, and what is proven."""
+        return f"The computer plays by the solution: {self._rests_on()}."
+
+    def advise(self, state: Any) -> Advice:
+        """Return the values of all actions, and which are best."""
+        solution, rules = self.solution, self.solution.model.rules
+        assert rules is not None  # noqa: S101 - solutions of other models are refused
+        mover = rules.player(state)
+        own = self._own(state)
+        basis = f"Values are of best play by all: {self._rests_on()}."
+        if rules.num_players > 2:
+            entries = self._of_many(state, mover, own)
+            return Advice(entries, is_certain=True, basis=basis, chosen=(own,))
+        found = solution.action_values(state)
+        best = [entry for entry in found if entry.best != "no"]
+        is_certain = all(entry.best == "certain" for entry in best)
+        entries = tuple(
+            Entry(
+                each.action,
+                each.name,
+                each.value if mover == 0 else rules.constant_sum - each.value,
+                "exact",
+                each.best != "no",
+            )
+            for each in found
+        )
+        # Equally good actions in turn may lead round in circles, unless no position comes back.
+        may_choose = is_certain and solution.model.structure.is_acyclic
+        chosen = tuple(each.action for each in best) if may_choose else (own,)
+        return Advice(entries, is_certain, basis, chosen)
+
+    def _own(self, state: Any) -> int:
+        """Return the action of the solution's policy."""
+        action = self.solution.best_action(state)
+        if action is None:
+            message = f"the solution takes {shown(state)} for an end of the game, unlike the rules."
+            raise InvalidModelError(message)
+        return action
+
+    def _of_many(self, state: Any, mover: int, own: int) -> tuple[Entry, ...]:
+        """Return what the mover can expect after each action where more than two play."""
+        solution, rules = self.solution, self.solution.model.rules
+        assert rules is not None  # noqa: S101 - as above
+        values = {
+            action: rules.reward(state, action, mover)
+            + sum(
+                chance * solution.value(following, mover)
+                for chance, following in rules.game.outcomes(state, action)
+                if chance > 0
+            )
+            for action in map(int, rules.game.actions(state))
+        }
+        enough = values[own] - SLACK * max(1.0, abs(values[own]))
+        return tuple(
+            Entry(action, rules.action_name(state, action), value, "exact", value >= enough)
+            for action, value in values.items()
+        )
+
+    def _rests_on(self) -> str:
+        """Say what is proven of the solution."""
+        solution = self.solution
+        size = f"all {solution.model.num_states:,} positions are solved"
+        if solution.guarantee is gamedp.Guarantee.NONE:
+            return f"{size}, but nothing is proven"
+        if solution.guarantee is gamedp.Guarantee.EQUILIBRIUM:
+            return f"{size}, and nobody gains by playing otherwise alone (proven)"
+        width = solution.width
+        return f"{size}, every value proven{f' to within {width:.1g}' if width > 0 else ''}"
+
+
+@attrs.frozen
+class BySearch:
+    """Advises by looking ahead.
+
+    Attributes
+    ----------
+    game
+    depth : int
+        Plies.
+    search : callable
+        Searches a state.
+    """
+
+    game: Any
+    depth: int
+    search: Callable[[Any], SearchResult]
+
+    def introduction(self) -> str:
+        """Say how far the computer sees."""
+        plies = "1 ply" if self.depth == 1 else f"{self.depth} plies"
+        beyond = "estimated" if hasattr(self.game, "heuristic") else "counted as 0"
+        return f"The computer looks {plies} ahead; what lies beyond is {beyond}."
+
+    def advise(self, state: Any) -> Advice:
+        """Return what a search finds."""
+        result = self.search(state)
+        rules = result.rules
+        mover = rules.player(state)
+        turned: dict[str, Literal["exact", "at least", "at most"]] = {
+            "exact": "exact",
+            "at least": "at most",
+            "at most": "at least",
+        }
+        entries = tuple(
+            Entry(
+                each.action,
+                each.name,
+                self._seen(each, rules, mover),
+                turned[each.bound] if mover == 1 else each.bound,
+                each.action in result.best_actions,
+            )
+            for each in result.actions
+        )
+        is_certain = set(result.best_actions) <= set(result.certain_actions)
+        depth = result.statistics.depth
+        basis = (
+            "The values are proven: the search has seen all that matters."
+            if result.is_proven
+            else f"The values are estimates: a search to depth {depth}."
+        )
+        actions = [int(action) for action in rules.game.actions(state)]
+        return Advice(entries, is_certain, basis, result.best_actions or tuple(actions))
+
+    @staticmethod
+    def _seen(each: Any, rules: gamedp.Rules, mover: int) -> float:
+        """Return what the mover gets after an action."""
+        if rules.num_players > 2:
+            return float(each.values[mover])
+        return float(each.value if mover == 0 else rules.constant_sum - each.value)
+
+
+def solve_if_small(
+    game: Any,
+    state: Any,
+    compile: Compile,
+    progress: ProgressCallback | None,
+) -> Solution | str:
+    """Return the solution of a game that has few positions, or in words why there is none.
+
+    Parameters
+    ----------
+    game
+    state
+        A position that the solution must know.
+    compile, progress
+        As for :func:`gamedp.solve`.
+    """
+    most = MOST_IN_PYTHON if compile == "never" else MOST_STATES
+    try:
+        solution: Solution = gamedp.solve(
+            game, compile=compile, max_states=most, max_seconds=MOST_SECONDS, progress=progress
+        )
+        check_known(solution, state)
+    except LimitExceededError:
+        return f"The game has too many positions to solve them at once (more than {most:,})."
+    except (NotSolvedError, UnsupportedProblemError):
+        return "The game is not easily solved; `gamedp solve` says why."
+    except UnknownStateError:
+        return "The game is solved from its start, and this position cannot be reached from there."
+    if solution.guarantee is gamedp.Guarantee.NONE:
+        return "Solving the game proves nothing, since play may go on for ever."
+    return solution
+
+
+def check_known(solution: Solution, state: Any) -> None:
+    """Raise UnknownStateError if a solution does not know a state, whatever is wrong with it."""
+    try:
+        solution.model.index(state)
+    except (ArithmeticError, AttributeError, IndexError, TypeError, ValueError) as error:
+        message = f"{shown(state)} is not a position that can be reached: {error}"
+        raise UnknownStateError(message) from None
+
+
+def checked_solution(solution: Any, name: str) -> Solution:
+    """Return a saved solution that can play; raise InvalidParameterError for any other."""
+    if not isinstance(solution, gamedp.Solution) or solution.model.rules is None:
+        message = f"{name} holds the solution of what `gamedp play` cannot play."
+        raise InvalidParameterError(message)
+    objective = solution.objective
+    is_total = isinstance(objective, gamedp.TotalReward) and objective.until is None
+    if not is_total or objective.optimum != "max":
+        message = (
+            f"{name} is solved for {objective!r}; whole games are played by a solution for the "
+            "largest total reward."
+        )
+        raise InvalidParameterError(message)
+    return solution

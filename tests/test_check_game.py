@@ -229,6 +229,11 @@ class Nameless(Good):
         return action
 
 
+class Wordless(Good):
+    def outcome_name(self, state, action, outcome):
+        return outcome
+
+
 class Unsure(Good):
     def heuristic(self, state, player):
         return float("inf")
@@ -370,6 +375,7 @@ class Raising(Good):
         (Circular(), "claims to be acyclic, but play can go"),
         (Mute(), "render(Spot(player=0, left=6)) is not text"),
         (Nameless(), "action_name(Spot(player=0, left=6), 1) is not text"),
+        (Wordless(), "outcome_name(Spot(player=0, left=6), 1, 0) is not text"),
         (Unsure(), "heuristic(Spot(player=0, left=6), 0) is inf"),
         (Denying(), "left=3), which is_state() denies"),
         (Shared(), "they do not correspond: player 1 chooses in the one, player 0 in the other"),

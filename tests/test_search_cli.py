@@ -15,9 +15,10 @@ import pytest
 from figures import BY_NAME
 
 import gamedp
-from gamedp.cli import main
+from gamedp.cli import levels, main
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim
+from gamedp.games.wubbel import State, Wubbel
 
 SMALL = ("mancala", "--set", "pits=3,stones=2")
 PLAIN = ("--compile", "never")
@@ -417,7 +418,9 @@ class TestPlay:
         # With six matches the first player wins by taking one, and then what leaves one.
         typed(monkeypatch, "1")
         out = run("play", *MATCHES)[1]
-        taken = int(re.search(r"The computer plays take (\d)\.", out)[1])
+        taken = int(
+            re.search(r"The computer plays take (\d), one of 3 equally good actions\.", out)[1]
+        )
         typed(monkeypatch, "1", f"TAKE {4 - taken}")
         code, out, err = run("play", *MATCHES)
         assert (code, err) == (0, "")
@@ -432,7 +435,7 @@ class TestPlay:
         code, out, _ = run("play", *MATCHES, "--first", "computer", "--level", 6)
         assert code == 0
         assert out.startswith("You are the second player, the computer the first player")
-        assert "The computer plays take 1." in out  # the one way to win
+        assert "The computer plays take 1, the best action." in out  # the one way to win
         assert out.endswith("The computer has won: -1 for you, 1 for the computer.\n")
 
     def test_the_seed_decides_who_begins(self, run, monkeypatch):
@@ -464,30 +467,176 @@ class TestPlay:
         assert "There is nothing to take back." in out
 
     @pytest.mark.parametrize(
-        ("first", "left", "rows"),
+        ("first", "left", "rows", "verdict"),
         [
-            ("human", 6, ["* take 1  1", "  take 2  -1", "  take 3  at most -1"]),
-            ("computer", 5, ["* take 1  -1", "* take 2  -1", "* take 3  -1"]),
+            ("human", 6, ["* take 1           1", "  take 2          -1", "  take 3  at most -1"],
+             "take 1 is best."),
+            ("computer", 5, ["* take 1  -1", "* take 2  -1", "* take 3  -1"],
+             "All actions are equally good."),
         ],
-    )
-    def test_hint(self, run, monkeypatch, first, left, rows):
+    )  # fmt: skip
+    def test_hint_of_a_search(self, run, monkeypatch, first, left, rows, verdict):
         typed(monkeypatch, "hint")
         out = run("play", *MATCHES, "--first", first, "--level", 9)[1]
+        assert "The computer looks 9 plies ahead; what lies beyond is counted as 0." in out
         assert f"to move: {left} left" in out
         shown = out[out.index("> ") + 2 :].splitlines()
-        assert [row.removeprefix("> ") for row in shown[: len(rows)]] == rows
-        assert shown[len(rows)] == "to you, proven; the best ones have a star"
+        assert shown[: len(rows) + 3] == [
+            "After each action you can expect:",
+            *rows,
+            verdict,
+            "The values are proven: the search has seen all that matters.",
+        ]
+
+    def test_hint_of_a_search_that_does_not_see_the_end(self, run, monkeypatch):
+        typed(monkeypatch, "hint", "1")
+        out = run("play", *MATCHES, "--level", 2)[1]
+        assert "All actions seem equally good." in out
+        assert "The values are estimates: a search to depth 2." in out
+        assert ", one of 3 actions that seem equally good." in out
+
+    def test_hints_and_the_computer_are_by_the_solution_of_a_small_game(self, run, monkeypatch):
+        spot = ("--set", "goal=20", "--state", "own=0,opponent=6,turn=9", "--seed=3")
+        typed(monkeypatch, "hint", "save")
+        out = run("play", "wubbel", *spot, *PLAIN)[1]
+        solution = gamedp.solve(Wubbel(goal=20), compile="never")
+        state = State(0, 0, 6, 9)
+        values = {each.name: each.value for each in solution.action_values(state)}
+        best = max(values, key=values.get)
+        for name, value in values.items():
+            assert f"{'*' if name == best else ' '} {name}  {value:.6f}\n" in out
+        assert f"{best} is best.\n" in out
+        count = solution.model.num_states
+        told = f"by the solution of all {count:,} positions; values are proven to within "
+        assert f"The computer plays {told}" in out
+        assert f"This rests on{told.removeprefix('by')}" in out
+        assert "The computer plays ROLL.\n" in out  # there is nothing else to do
+        typed(monkeypatch, "hint")
+        assert "a search to depth 2" in run("play", "wubbel", *spot, *PLAIN, "--level", 2)[1]
+
+    def test_the_computer_plays_by_the_solution(self, run, monkeypatch):
+        # It takes what is best for the second player, whom values count against.
+        solution = gamedp.solve(Wubbel(goal=12), compile="never")
+        typed(monkeypatch, "roll", *["save", "roll"] * 20)
+        out = run("play", "wubbel", "--set", "goal=12", "--seed", 3, *PLAIN)[1]
+        words = r"second player to move: (\d+) safe \+ (\d+) of this turn against (\d+), up to 12"
+        spots = re.findall(words + r"\n\nThe computer plays (\w+), the best", out)
+        assert len(spots) == 3
+        for own, turn, opponent, name in spots:
+            state = State(1, int(own), int(opponent), int(turn))
+            [best] = solution.best_actions(state)
+            assert name == Wubbel().action_name(state, best)
+
+    def test_a_game_that_is_too_large_is_searched_unless_asked_otherwise(self, run, monkeypatch):
+        monkeypatch.setattr(levels, "MOST_IN_PYTHON", 5)
+        typed(monkeypatch, "hint")
+        out = run("play", *MATCHES)[1]
+        assert "More than 5 positions are too many to solve now; --level best solves them." in out
+        assert "The computer looks 6 plies ahead" in out
+        typed(monkeypatch, "hint")
+        out = run("play", *MATCHES, "--level", "best")[1]
+        assert "This rests on the solution of all 7 positions; values are proven exactly." in out
+
+    def test_a_position_that_is_not_reached_from_the_start(self, run, monkeypatch):
+        spot = ("nim", "--set", "heaps=1,2", "--state", "heaps=2,2", *PLAIN)
+        typed(monkeypatch)
+        out = run("play", *spot)[1]
+        assert "this position cannot be reached from there. The computer looks 6 plies" in out
+        typed(monkeypatch)
+        code, out, err = run("play", *spot, "--level", "best")
+        assert (code, out) == (1, "")
+        assert "cannot be reached" in err or "no state" in err
+
+    def test_a_saved_solution_plays(self, run, monkeypatch, tmp_path):
+        gamedp.solve(Matches(matches=6), compile="never").save(tmp_path / "kept")
+        typed(monkeypatch, "hint")
+        code, out, err = run("play", tmp_path / "kept", "--seed=1")
+        assert (code, err) == (0, "")
+        assert "first player to move: 6 left" in out
+        assert "take 1 is best." in out
+        code, out, err = run("play", tmp_path / "kept", "--level=3")
+        assert (code, out) == (2, "")
+        assert "leave out --level" in err
+        gamedp.solve(Matches(matches=6), gamedp.FiniteHorizon(2), compile="never").save(
+            tmp_path / "steps"
+        )
+        code, out, err = run("play", tmp_path / "steps")
+        assert (code, out) == (2, "")
+        assert "solved for FiniteHorizon" in err
+
+    @pytest.mark.parametrize("level", [(), ("--level", 2)])
+    def test_three_players(self, run, monkeypatch, level):
+        typed(monkeypatch, "hint", *["1", "2"] * 9)
+        three = ("mancala", "--set", "players=3,pits=2,stones=2", "--seed=1", *PLAIN)
+        code, out, err = run("play", *three, *level)
+        assert (code, err) == (0, "")
+        assert out.startswith("You are the first player of 3, the computer plays the others;")
+        assert "The computer, as the second player, plays pit " in out
+        assert "The computer, as the third player, plays pit " in out
+        *_, end = out.splitlines()
+        assert re.fullmatch(r"(You have|The \w+ player has|.* have got the most|It is a draw).*: "
+                            r"\d+ for you, \d+ for the second player, \d+ for the third player\.",
+                            end)  # fmt: skip
+        if level:
+            assert "looks 2 plies ahead" in out
+        else:
+            assert "a proven equilibrium: nobody gains by playing otherwise alone" in out
+            # What the first player gets after each action, by the solution of the whole game.
+            game = Mancala(players=3, pits=2, stones=2)
+            solution = gamedp.solve(game, compile="never")
+            start = game.initial_state()
+            for action in game.actions(start):
+                [(_, following)] = game.outcomes(start, action)
+                assert f" pit {action}  {solution.value(following, 0):g}\n" in out
+
+    @pytest.mark.parametrize(("first", "seat"), [("human", "first"), ("computer", "second")])
+    def test_the_seat_of_one_among_three(self, run, monkeypatch, first, seat):
+        typed(monkeypatch)
+        three = ("mancala", "--set", "players=3,pits=2,stones=1", "--seed=1", *PLAIN)
+        out = run("play", *three, "--first", first)[1]
+        assert out.startswith(f"You are the {seat} player of 3")
+
+    def test_ties_of_three_are_told_by_a_search(self, run, monkeypatch):
+        typed(monkeypatch, "hint")
+        three = ("mancala", "--set", "players=3,pits=3,stones=3", "--seed=1", *PLAIN)
+        rows = run("play", *three, "--level", 1)[1].split("expect:\n")[1].splitlines()
+        found = gamedp.MaxN(depth=1).search(Mancala(players=3, pits=3, stones=3), compile="never")
+        values = [each.value for each in found.actions]
+        stars = ["*" if value == max(values) else " " for value in values]
+        assert stars.count("*") > 1
+        assert [row[0] for row in rows[:3]] == stars
+        assert "seem equally good" in rows[3]
+
+    def test_ctrl_c_leaves_in_order(self):
+        with subprocess.Popen(
+            [*COMMAND, "play", *map(str, MATCHES)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONUNBUFFERED": "1"},
+            text=True,
+        ) as process:
+            seen = ""
+            while not seen.endswith("> "):
+                letter = process.stdout.read(1)
+                assert letter, process.stderr.read()
+                seen += letter
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (130, "gamedp: interrupted.\n")
+        assert out == "\nThe game is left unfinished.\n"
 
     def test_undo_takes_chance_back_as_well(self, run, monkeypatch):
         typed(monkeypatch, "roll", "undo", "roll", "quit")
         command = ("play", "wubbel", "--set", "goal=40", "--level", 1, "--seed", 3, *PLAIN)
         out = run(*command)[1]
-        assert "Chance decides, with probability 0.1667:" in out
+        assert re.search(r"^> Chance decides: a [1-5]\.$", out, re.MULTILINE)
+        assert "probability" not in out
         # A person who may save has a turn with points in it; the same ones after the undo.
         scenes = out.split("> ")
         assert len(scenes) == 5
         assert scenes[1] == scenes[3]
-        assert scenes[0].splitlines()[2:] == scenes[2].splitlines()[1:]
+        assert scenes[0].splitlines()[3:] == scenes[2].splitlines()[1:]
 
     def test_from_a_position(self, run, monkeypatch):
         typed(monkeypatch, "1")
@@ -511,7 +660,8 @@ class TestPlay:
             (("matches", "--level=0"), 2, "depth is 0"),
             (("matches", "--first=me"), 2, "Invalid value"),
             (("matches", "--seed=-1"), 2, "seed is -1"),
-            (("mancala", "--set=players=3"), 1, "mancala has 3 players"),
+            (("matches", "--level=high"), 2, "--level is 'high'; it must be a number of plies, or"),
+            (("matches", "--game=nim"), 2, "--game is for the folder of a saved solution"),
             (("kniffel",), 1, "kniffel is a staged game"),
         ],
     )
@@ -593,6 +743,26 @@ class TestSelfplay:
         if "--max-plies=1" in arguments:
             assert "draws 0, loses 0, 100 unfinished after 1 plies" in out
 
+    def test_three_players(self, run, run_json):
+        three = ("selfplay", "mancala", "--set=players=3,pits=2,stones=2", "--seed=2", *PLAIN)
+        command = (*three, "--level=4", "--against=1", "--random-opening=1")
+        facts = run_json(*command)
+        assert facts["games"] == 99
+        assert facts["wins"] + facts["draws"] + facts["losses"] == 99
+        out = run(*command)[1]
+        score = "gets the most in {wins}, shares the most in {draws}, gets less in {losses}"
+        assert words_of(out)["level 4"] == [score.format(**facts)]
+
+    def test_the_best_level_plays_by_the_solution(self, run_json):
+        command = ("selfplay", "wubbel", "--set=goal=12", "--seed=2", *PLAIN)
+        facts = run_json(*command, "--level=best", "--against=1", "--games=10")
+        game = Wubbel(goal=12)
+        players = gamedp.solve(game, compile="never"), gamedp.LevelPlayer(1)
+        result = gamedp.tournament(game, *players, games=10, seed=2, compile="never")
+        assert (facts["level"], facts["against"]) == ("best", 1)
+        assert (facts["wins"], facts["losses"]) == (result.wins, result.losses)
+        assert facts["mean_plies"] == result.mean_plies
+
     def test_games_that_are_all_the_same_tell_nothing(self, run):
         # One match at a time: there is nothing to choose.
         command = ("selfplay", "matches", "--set=takes=1", "--seed=2", "--level=1", "--against=1")
@@ -607,7 +777,12 @@ class TestSelfplay:
             (("matches", "--level=2"), 2, "--against"),
             (("matches", "--level=2", "--against=0"), 2, "depth is 0"),
             (("matches", "--level=2", "--against=1", "--games=3"), 2, "games is 3"),
-            (("mancala", "--set=players=3", "--level=2", "--against=1"), 1, "Mancala has 3"),
+            (("matches", "--level=2", "--against=low"), 2, "--against is 'low'"),
+            (
+                ("mancala", "--set=players=3", "--level=2", "--against=1", "--games=4"),
+                2,
+                "games is 4; it must be a multiple of 3",
+            ),
             (("kniffel", "--level=2", "--against=1"), 1, "kniffel is a staged game"),
             (("matches", "--level=2", "--against=1", "--seed=-1"), 2, "seed is -1"),
             (("matches", "--level=2", "--against=1", "--save=no/such"), 2, "no folder no to"),

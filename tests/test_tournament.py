@@ -268,9 +268,11 @@ class TestLevelPlayer:
         assert found.value == gamedp.Minimax(depth=3).search(game, state, **PLAIN).value
         assert type(found.searcher) is gamedp.Minimax
 
-    def test_refuses_three_players(self):
-        with pytest.raises(gamedp.UnsupportedProblemError, match="one and two players"):
-            gamedp.LevelPlayer(2).search(Toss(), Spot(0, 0), **PLAIN)
+    def test_looks_ahead_for_each_of_three(self):
+        game = Mancala(players=3, pits=2, stones=2)
+        found = gamedp.LevelPlayer(3).search(game, **PLAIN)
+        assert found.values == gamedp.MaxN(depth=3).search(game, **PLAIN).values
+        assert type(found.searcher) is gamedp.MaxN
 
     @pytest.mark.parametrize("depth", [0, -1, 1.5])
     def test_refuses_a_senseless_depth(self, depth):
@@ -434,14 +436,45 @@ class TestTournament:
         with pytest.raises(gamedp.InvalidParameterError, match=message):
             gamedp.tournament(SMALL, *players, seed=0, **options)
 
-    def test_is_for_two(self):
-        with pytest.raises(gamedp.UnsupportedProblemError, match="has 3"):
-            gamedp.tournament(Toss(), gamedp.RandomPlayer(Toss()), gamedp.RandomPlayer(Toss()))
+    def test_each_takes_every_seat_where_three_play(self):
+        game, asked = Mancala(players=3, pits=2, stones=2), []
 
-    @pytest.mark.parametrize("records", [(), (1,)])
-    def test_has_pairs(self, records):
-        with pytest.raises(gamedp.InvalidParameterError, match="in pairs"):
-            gamedp.Tournament(records)
+        def first(state, rng):
+            asked.append(state.player)
+            return min(game.actions(state))
+
+        result = gamedp.tournament(game, first, gamedp.RandomPlayer(game), games=9, seed=1)
+        assert set(asked) == {0, 1, 2}
+        assert result.players == gamedp.Tournament(result.records).players == 3
+        # Nothing but the payoffs: one's own, and those of the two others.
+        own = [record.payoffs[number % 3] for number, record in enumerate(result.records)]
+        others = [
+            [payoff for seat, payoff in enumerate(record.payoffs) if seat != number % 3]
+            for number, record in enumerate(result.records)
+        ]
+        ahead = [mine - sum(rest) / 2 for mine, rest in zip(own, others, strict=True)]
+        assert result.differences.tolist() == pytest.approx(ahead)
+        assert result.wins == sum(m > max(r) for m, r in zip(own, others, strict=True))
+        assert result.draws == sum(m == max(r) for m, r in zip(own, others, strict=True))
+        assert result.wins + result.draws + result.losses == 9
+        means = np.reshape(ahead, (3, 3)).mean(axis=1)
+        assert result.standard_error == pytest.approx(stats.sem(means))
+        with pytest.raises(gamedp.InvalidParameterError, match="a multiple of 3"):
+            gamedp.tournament(game, first, first, games=10)
+
+    def test_is_not_for_one(self):
+        @attrs.frozen
+        class Alone(Round):
+            num_players = 1
+
+        with pytest.raises(gamedp.UnsupportedProblemError, match="has 1"):
+            gamedp.tournament(Alone(), gamedp.RandomPlayer(Alone()), gamedp.RandomPlayer(Alone()))
+
+    def test_has_pairs(self):
+        record = gamedp.play_game(SMALL, [gamedp.RandomPlayer(SMALL)] * 2, 0)
+        for records in ((), (record,)):
+            with pytest.raises(gamedp.InvalidParameterError, match="in pairs"):
+                gamedp.Tournament(records)
 
 
 class TestFiles:

@@ -59,12 +59,17 @@ class Tournament:
     seconds : float
         That they took.
     players : int
-        How many seats the game has.
+        How many seats the game has; if not given, as the first finished game says, or 2.
     """
 
     records: tuple[GameRecord, ...] = attrs.field(converter=_as_records)
     seconds: float = 0.0
-    players: int = 2
+    players: int = attrs.field()
+
+    @players.default
+    def _as_the_games_say(self) -> int:
+        finished = (record.payoffs for record in self.records if record.payoffs is not None)
+        return len(next(finished, (0, 0)))
 
     def __attrs_post_init__(self) -> None:
         """Refuse games that do not make whole groups."""

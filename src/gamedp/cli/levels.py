@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import attrs
-from cyclopts import Parameter
 
 import gamedp
 from gamedp.errors import (
@@ -34,13 +33,12 @@ __all__ = [
     "Level",
     "check_known",
     "checked_solution",
+    "read_level",
     "solve_if_small",
 ]
 
-Level: TypeAlias = Annotated[
-    int | Literal["best"],
-    Parameter(help="Plies to look ahead; or best, to solve the game first and play by that."),
-]
+Level: TypeAlias = int | Literal["best"]
+"""Plies to look ahead; or to play by the solution."""
 
 MOST_STATES, MOST_IN_PYTHON = 600_000, 20_000
 """A game with more positions is not solved without being asked for; fewer in plain Python."""
@@ -106,6 +104,8 @@ class Advice:
         how = "are" if self.is_certain else "seem"
         if not best:
             return "Nothing is known of the actions."
+        if len(self.entries) == 1:
+            return "There is nothing else to do."
         if len(best) == 1:
             return f"{best[0]} {'is' if self.is_certain else 'seems'} best."
         if len(best) == len(self.entries):
@@ -131,7 +131,7 @@ class BySolution:
 
     def introduction(self) -> str:
         """Say how large the solution is, and what is proven."""
-        return f"The computer plays by the solution: {self._rests_on()}."
+        return f"The computer plays by {self._rests_on()}."
 
     def advise(self, state: Any) -> Advice:
         """Return the values of all actions, and which are best."""
@@ -139,7 +139,7 @@ class BySolution:
         assert rules is not None  # noqa: S101 - solutions of other models are refused
         mover = rules.player(state)
         own = self._own(state)
-        basis = f"Values are of best play by all: {self._rests_on()}."
+        basis = f"This rests on {self._rests_on()}."
         if rules.num_players > 2:
             entries = self._of_many(state, mover, own)
             return Advice(entries, is_certain=True, basis=basis, chosen=(own,))
@@ -182,22 +182,22 @@ class BySolution:
             )
             for action in map(int, rules.game.actions(state))
         }
-        enough = values[own] - SLACK * max(1.0, abs(values[own]))
         return tuple(
-            Entry(action, rules.action_name(state, action), value, "exact", value >= enough)
+            Entry(action, rules.action_name(state, action), value, "exact", is_best)
             for action, value in values.items()
+            for is_best in [not _is_less(value, values[own])]
         )
 
     def _rests_on(self) -> str:
         """Say what is proven of the solution."""
         solution = self.solution
-        size = f"all {solution.model.num_states:,} positions are solved"
+        whole = f"the solution of all {solution.model.num_states:,} positions"
         if solution.guarantee is gamedp.Guarantee.NONE:
-            return f"{size}, but nothing is proven"
+            return f"{whole}, of which nothing is proven"
         if solution.guarantee is gamedp.Guarantee.EQUILIBRIUM:
-            return f"{size}, and nobody gains by playing otherwise alone (proven)"
-        width = solution.width
-        return f"{size}, every value proven{f' to within {width:.1g}' if width > 0 else ''}"
+            return f"{whole}, a proven equilibrium: nobody gains by playing otherwise alone"
+        close = f"to within {solution.width:.1g}" if solution.width > 0 else "exactly"
+        return f"{whole}; values are proven {close}"
 
 
 @attrs.frozen
@@ -233,13 +233,18 @@ class BySearch:
             "at least": "at most",
             "at most": "at least",
         }
+        values = {each.action: self._seen(each, rules, mover) for each in result.actions}
+        best = set(result.best_actions)
+        if rules.num_players > 2:  # the search names one of them, and values are all exact
+            most = max((values[action] for action in best), default=0.0)
+            best = {action for action, value in values.items() if not _is_less(value, most)}
         entries = tuple(
             Entry(
                 each.action,
                 each.name,
-                self._seen(each, rules, mover),
-                turned[each.bound] if mover == 1 else each.bound,
-                each.action in result.best_actions,
+                values[each.action],
+                turned[each.bound] if mover == 1 and rules.num_players == 2 else each.bound,
+                each.action in best,
             )
             for each in result.actions
         )
@@ -259,6 +264,22 @@ class BySearch:
         if rules.num_players > 2:
             return float(each.values[mover])
         return float(each.value if mover == 0 else rules.constant_sum - each.value)
+
+
+def _is_less(value: float, most: float) -> bool:
+    """Say whether a value is less than another one, by more than rounding."""
+    return value < most - SLACK * max(1.0, abs(most))
+
+
+def read_level(text: str, option: str = "--level") -> Level:
+    """Return the level that a text names; raise InvalidParameterError if it names none."""
+    if text == "best":
+        return "best"
+    try:
+        return int(text)
+    except ValueError:
+        message = f"{option} is {text!r}; it must be a number of plies, or best."
+        raise InvalidParameterError(message) from None
 
 
 def solve_if_small(
@@ -284,7 +305,7 @@ def solve_if_small(
         )
         check_known(solution, state)
     except LimitExceededError:
-        return f"The game has too many positions to solve them at once (more than {most:,})."
+        return f"More than {most:,} positions are too many to solve now; --level best solves them."
     except (NotSolvedError, UnsupportedProblemError):
         return "The game is not easily solved; `gamedp solve` says why."
     except UnknownStateError:

@@ -15,9 +15,9 @@ from gamedp.cli.games import is_saved, load_saved, make_ordinary_game
 from gamedp.cli.levels import (
     BySearch,
     BySolution,
-    Level,
     check_known,
     checked_solution,
+    read_level,
     solve_if_small,
 )
 from gamedp.cli.options import Compile, GameSettings, SavedGame, StateTexts
@@ -29,7 +29,7 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 if TYPE_CHECKING:
     import numpy as np
 
-    from gamedp.cli.levels import Advice, Adviser, Entry
+    from gamedp.cli.levels import Advice, Adviser, Entry, Level
     from gamedp.playing import GameRecord, Line
     from gamedp.search_result import SearchResult
     from gamedp.solution import Solution
@@ -56,7 +56,7 @@ def play(  # noqa: PLR0913 - what is usually set in one call
     game: str,
     /,
     *,
-    level: Level | None = None,
+    level: str | None = None,
     first: First = "human",
     seed: int | None = None,
     state: StateTexts = None,
@@ -86,9 +86,10 @@ def play(  # noqa: PLR0913 - what is usually set in one call
 
     from gamedp.playing import Line, checked_seed  # noqa: PLC0415 - likewise
 
+    wanted = None if level is None else read_level(level)
     if is_saved(game):
-        if level not in {None, "best"}:
-            message = f"{game} is a solution, by which the computer plays: --level {level} is not."
+        if wanted not in {None, "best"}:
+            message = f"{game} is a solution, and the computer plays by it: leave out --level."
             raise InvalidParameterError(message)
         solution = checked_solution(load_saved(game, rules, settings), game)
         made = solution.model.rules.game  # type: ignore[union-attr] # it was checked
@@ -111,7 +112,7 @@ def play(  # noqa: PLR0913 - what is usually set in one call
     later = int(rng.integers(count)) if later is None else later
     mover = 0 if line.is_over else known.player(line.states[-1])
     be_lenient()
-    adviser, why = _adviser(made, level, solution, line.states[-1], compile, quiet=quiet)
+    adviser, why = _adviser(made, wanted, solution, line.states[-1], compile, quiet=quiet)
     person = (mover + later) % count
     print(f"{_seats(person, count)}; seed {seed}.")
     if not line.is_over:
@@ -131,18 +132,17 @@ def _adviser(
     """Return by what the computer plays, and why, if there is something to say about that."""
     from gamedp.playing import LevelPlayer  # noqa: PLC0415 - not needed for --help
 
-    why = ""
-    if solution is None and level == "best":
-        with watch(quiet=quiet) as progress:
+    why, depth = "", DEPTH if level is None or level == "best" else level
+    with watch(quiet=quiet) as progress:
+        if solution is None and level == "best":
             solution = gamedp.solve(game, compile=compile, progress=progress)
-    elif solution is None and level is None and not game.is_terminal(state):
-        with watch(quiet=quiet) as progress:
+        elif solution is None and level is None and not game.is_terminal(state):
             found = solve_if_small(game, state, compile, progress)
-        solution, why = (None, f"{found} ") if isinstance(found, str) else (found, "")
+            solution, why = (None, f"{found} ") if isinstance(found, str) else (found, "")
     if solution is not None:
         check_known(solution, state)
         return BySolution(solution), why
-    computer = LevelPlayer(DEPTH if level in {None, "best"} else level)
+    computer = LevelPlayer(depth)
 
     def search(position: Any) -> SearchResult:
         with watch(quiet=quiet) as progress:
@@ -303,7 +303,8 @@ def _hint(advice: Advice) -> str:
         f"{'*' if entry.is_best else ' '} {entry.name:<{width}}  {value}"
         for entry, value in zip(advice.entries, values, strict=True)
     ]
-    return "\n".join([*rows, advice.verdict(), advice.basis])
+    head = "After each action you can expect:"
+    return "\n".join([head, *rows, advice.verdict(), advice.basis])
 
 
 def _aligned(entries: Sequence[Entry]) -> list[str]:

@@ -1,4 +1,4 @@
-"""``gamedp selfplay``: which of two depths of search plays better, and how certain that is."""
+"""``gamedp selfplay``: which of two levels plays better, and how certain that is."""
 
 from __future__ import annotations
 
@@ -13,15 +13,21 @@ from cyclopts import Group, Parameter
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import make_ordinary_game
+from gamedp.cli.levels import read_level
 from gamedp.cli.options import OUTPUT, Compile, GameName, GameSettings, OutputOptions
 from gamedp.cli.parameters import values_of
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
 
 if TYPE_CHECKING:
+    from gamedp.cli.levels import Level
+    from gamedp.progress import ProgressCallback
     from gamedp.tournaments import Tournament
 
 __all__ = ["selfplay"]
+
+GAMES = 100
+"""How many are played, as far as that is so many for each seat."""
 
 
 @Parameter(name="*", group=Group("Games", sort_key=1))
@@ -31,26 +37,27 @@ class GamesOptions:
 
     Parameters
     ----------
-    level : int
-        Plies that one player looks ahead.
-    against : int
-        Plies that the other one looks ahead.
+    level : str
+        Plies that one player looks ahead; or best, to play by the solution of the game.
+    against : str
+        Plies that the other one looks ahead, or best; with three players and more, all others.
     games : int
-        How many games; each player begins every other one.
+        How many games, 100 or nearly so if not given; each player takes every seat equally often.
     seed : int
         What chance, openings and the choice among equals come from; another one each time if not
         given.
     random_opening : int
-        Plies at the start that are played at random, the same ones in both games of a pair.
+        Plies at the start that are played at random, the same ones in both games of a pair (in one
+        game for each seat, if there are more).
     max_plies : int
         Leave a game unfinished after so many.
     save : Path
         Keep the games in this file, for `gamedp.load_games`.
     """
 
-    level: int
-    against: int
-    games: int = 100
+    level: str
+    against: str
+    games: int | None = None
     seed: int | None = None
     random_opening: int = 0
     max_plies: int = 1_000
@@ -66,9 +73,12 @@ def selfplay(
     compile: Compile = "auto",
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Let the computer play against itself, looking ahead by two depths, and compare them."""
+    """Let the computer play against itself at two levels, and compare them."""
     made = make_ordinary_game(game, settings or (), command="selfplay")
-    one, other = gamedp.LevelPlayer(how.level), gamedp.LevelPlayer(how.against)
+    if how.games is None:
+        count = gamedp.Rules(made).num_players
+        how = attrs.evolve(how, games=GAMES - GAMES % count)
+    levels = [read_level(how.level), read_level(how.against, "--against")]
     seed = secrets.randbits(32) if how.seed is None else how.seed
     if how.save is not None and not how.save.parent.is_dir():  # before hours of playing
         message = f"there is no folder {how.save.parent} to keep the games in."
@@ -76,9 +86,8 @@ def selfplay(
     with watch(quiet=output.quiet) as progress:
         result = gamedp.tournament(
             made,
-            one,
-            other,
-            games=how.games,
+            *_players(made, levels, compile, progress),
+            games=how.games or GAMES,
             seed=seed,
             opening=how.random_opening,
             max_plies=how.max_plies,
@@ -93,6 +102,17 @@ def selfplay(
         print(report.lines(_words(made, how, seed, result)))
 
 
+def _players(
+    game: Any, levels: list[Level], compile: Compile, progress: ProgressCallback | None
+) -> list[Any]:
+    """Return what plays at each level; the game is solved once, if need be."""
+    depths = [gamedp.LevelPlayer(level) for level in levels if level != "best"]
+    if len(depths) == len(levels):
+        return depths
+    solution = gamedp.solve(game, compile=compile, progress=progress)
+    return [solution if level == "best" else depths.pop(0) for level in levels]
+
+
 def _facts(
     name: str, game: Any, how: GamesOptions, seed: int, result: Tournament
 ) -> dict[str, Any]:
@@ -102,8 +122,8 @@ def _facts(
     return {
         "game": name,
         "parameters": values_of(game),
-        "level": how.level,
-        "against": how.against,
+        "level": read_level(how.level),
+        "against": read_level(how.against),
         "games": how.games,
         "seed": seed,
         "random_opening": how.random_opening,
@@ -113,7 +133,8 @@ def _facts(
 
 def _words(game: Any, how: GamesOptions, seed: int, result: Tournament) -> list[tuple[str, str]]:
     """Return the results in words."""
-    differ = f", {result.distinct:,} of them different" if result.distinct < how.games else ""
+    games = len(result.records)
+    differ = f", {result.distinct:,} of them different" if result.distinct < games else ""
     unfinished = (
         f", {result.unfinished:,} unfinished after {how.max_plies:,} plies"
         if result.unfinished
@@ -122,11 +143,11 @@ def _words(game: Any, how: GamesOptions, seed: int, result: Tournament) -> list[
     pairs = [
         ("game", report.game_words(game)),
         ("players", f"level {how.level} against level {how.against}"),
-        ("games", f"{how.games:,}{differ}"),
+        ("games", f"{games:,}{differ}"),
         ("seed", f"{seed}"),
         (
             f"level {how.level}",
-            f"wins {result.wins:,}, draws {result.draws:,}, loses {result.losses:,}{unfinished}",
+            f"{_score(result)}{unfinished}",
         ),
         ("payoff", _difference(how, result)),
         ("length", f"{result.mean_plies:.1f} plies on average"),
@@ -135,17 +156,28 @@ def _words(game: Any, how: GamesOptions, seed: int, result: Tournament) -> list[
     return [*pairs, *([] if how.save is None else [("saved in", str(how.save))])]
 
 
+def _score(result: Tournament) -> str:
+    """Say how often one has got more than the other, or than all others."""
+    wins, draws, losses = (f"{count:,}" for count in (result.wins, result.draws, result.losses))
+    if result.players == 2:
+        return f"wins {wins}, draws {draws}, loses {losses}"
+    return f"gets the most in {wins}, shares the most in {draws}, gets less in {losses}"
+
+
 def _difference(how: GamesOptions, result: Tournament) -> str:
     """Say by how much one is better than the other, and how certain that is."""
     mean, error = result.mean_difference, result.standard_error
+    group = "pair" if result.players == 2 else "group"
     if math.isnan(mean):
-        return "unknown: no pair of games was finished"
+        return f"unknown: no {group} of games was finished"
     amount = f"{mean:+.3f} on average for level {how.level} over level {how.against}"
     if math.isnan(error):
-        return f"{amount}\none pair of games does not tell how certain that is; play more --games"
+        return (
+            f"{amount}\none {group} of games does not tell how certain that is; play more --games"
+        )
     if error == 0:
         return (
-            f"{amount}, the same in all pairs of games\nthat does not tell how certain it is; "
+            f"{amount}, the same in all {group}s of games\nthat does not tell how certain it is; "
             "--random-opening makes games differ"
         )
     low, high = result.interval

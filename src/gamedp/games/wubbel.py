@@ -185,7 +185,7 @@ class Wubbel:
         """Return ROLL or SAVE."""
         return ACTION_NAMES[action]
 
-    def outcome_name(self, state: State, action: int, outcome: int) -> str:  # noqa: ARG002
+    def outcome_name(self, state: State, action: int, outcome: int) -> str:
         """Return what the die shows after a roll.
 
         Examples

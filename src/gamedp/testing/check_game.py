@@ -319,9 +319,9 @@ class _Checker:
         name = getattr(rules.game, "action_name", None)
         if name is not None and not isinstance(name(state, action), str):
             self._add("words", f"action_name({state!r}, {action!r}) is not text")
-        name = getattr(rules.game, "outcome_name", None)
-        for outcome in range(len(pairs) if name is not None else 0):
-            if not isinstance(name(state, action, outcome), str):
+        words = getattr(rules.game, "outcome_name", lambda *_: "")
+        for outcome in range(len(pairs)):
+            if not isinstance(words(state, action, outcome), str):
                 self._add("words", f"outcome_name({state!r}, {action!r}, {outcome}) is not text")
         yield from ((successor, place) for chance, successor in pairs if chance)
 

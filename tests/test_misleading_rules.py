@@ -3,6 +3,7 @@
 import math
 import time
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
 
 import attrs
@@ -518,6 +519,7 @@ def test_a_field_that_goes_on_growing_is_named_before_memory_is_full(tier, monke
         gamedp.compile(Plane(), compile=tier, max_bytes=2e7)
     assert len(caught) == 1
     assert "column" not in str(caught[0].message)
+    assert Path(caught[0].filename) == Path(__file__)  # the line that has called gamedp
     # Who sets a limit knows, and where it ends nothing is said.
     with pytest.raises(gamedp.LimitExceededError):
         gamedp.compile(Plane(), compile=tier, max_states=40_000)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,6 +29,14 @@ __all__ = [
 
 MOST_SHOWN = 200
 """Characters of a state or another object in a message."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn in the line that has called gamedp, wherever in gamedp this is."""
+    level, frame = 2, sys._getframe(1)  # noqa: SLF001 - as the standard library's logging does
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("gamedp."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def shown(value: object, most: int = MOST_SHOWN) -> str:

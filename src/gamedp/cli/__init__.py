@@ -221,8 +221,8 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Show our own warnings as one line, without the place in our code that raised them."""
-    if issubclass(category, (CompilationWarning, KeptSolutionWarning)):
+    """Show warnings of compiling and computing as one line, without a place in our code."""
+    if issubclass(category, (CompilationWarning, KeptSolutionWarning, RuntimeWarning)):
         text = f"gamedp: warning: {' '.join(str(message).split())}\n"
     else:
         text = warnings.formatwarning(message, category, filename, lineno, line)

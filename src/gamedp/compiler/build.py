@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
-import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,6 +21,7 @@ from gamedp.errors import (
     InvalidParameterError,
     LimitExceededError,
     shown,
+    warn,
 )
 from gamedp.game import Rules
 from gamedp.model import Model
@@ -200,7 +200,7 @@ def fall_back(game: Any, reason: str, *, must: bool) -> None:
             f"the rules of {kind.__name__} run as plain Python, which is far slower than compiled: "
             f"{reason}. compile='never' asks for this without a warning."
         )
-        warnings.warn(message, CompilationWarning, stacklevel=4)
+        warn(message, CompilationWarning)
 
 
 def first_reason(error: Exception) -> str:

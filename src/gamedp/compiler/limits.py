@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 import attrs
 
-from gamedp.errors import InvalidParameterError, LimitExceededError, shown
+from gamedp.errors import InvalidParameterError, LimitExceededError, shown, warn
 from gamedp.progress import ProgressCallback, Reporter
 from gamedp.states import Layout
 
@@ -124,7 +123,7 @@ class Watch:
                 f"{', '.join(grown)}. If that has no end, bound it in the rules; max_states= sets "
                 "a limit."
             )
-            warnings.warn(message, RuntimeWarning, stacklevel=2)
+            warn(message, RuntimeWarning)
         self._seen = states, {}
 
     @staticmethod

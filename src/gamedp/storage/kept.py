@@ -15,14 +15,13 @@ import shutil
 import sys
 import tempfile
 import time
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from gamedp.compiler.cache import cache_directory
-from gamedp.errors import GamedpError, InvalidParameterError, KeptSolutionWarning, shown
+from gamedp.errors import GamedpError, InvalidParameterError, KeptSolutionWarning, shown, warn
 from gamedp.plain import encode, encode_object, is_unwritable
 from gamedp.solution import Statistics
 from gamedp.storage.folder import read_folder
@@ -111,7 +110,7 @@ def read_or_solve(
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, KeptSolutionWarning, stacklevel=4)  # where gamedp.solve() was called
+    warn(message, KeptSolutionWarning)
 
 
 def _place(

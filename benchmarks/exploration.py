@@ -106,7 +106,9 @@ def rows_of(case: Case, rounds: int) -> list[measure.Row]:
 
     def ours() -> float:
         kept.clear()  # never two at a time
-        return measure.processor_seconds(lambda: kept.update(model=gamedp.compile(case.game)))
+        return measure.processor_seconds(
+            lambda: kept.update(model=gamedp.compile(case.game, compile="always"))
+        )
 
     def theirs() -> float:
         printed.update(measure.run_peer(peer, case.name, case.size))
@@ -132,7 +134,9 @@ def rows_of(case: Case, rounds: int) -> list[measure.Row]:
 
     def without_checks() -> float:
         kept.clear()
-        return measure.processor_seconds(lambda: kept.update(model=gamedp.compile(twin)))
+        return measure.processor_seconds(
+            lambda: kept.update(model=gamedp.compile(twin, compile="always"))
+        )
 
     checks = measure.compare(
         f"{case.name} {case.size}: with checked integers",

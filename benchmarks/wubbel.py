@@ -98,7 +98,7 @@ class Peer:
 
 def of_goal(goal: int, rounds: int) -> list[measure.Row]:
     game = Wubbel(goal=goal)
-    model = gamedp.compile(game)
+    model = gamedp.compile(game, compile="always")
     truth, slack = truth_of(model)
     solution = gamedp.solve(fresh(model), tolerance=ERROR)
     facts = {
@@ -133,7 +133,9 @@ def of_goal(goal: int, rounds: int) -> list[measure.Row]:
         return measure.processor_seconds(lambda: gamedp.solve(built, tolerance=ERROR))
 
     def explore_and_solve() -> float:
-        return measure.processor_seconds(lambda: gamedp.solve(game, tolerance=ERROR))
+        return measure.processor_seconds(
+            lambda: gamedp.solve(game, compile="always", tolerance=ERROR)
+        )
 
     name = f"wubbel {goal} to {ERROR:g}"
     common: dict[str, Any] = {"rounds": rounds, "beside": "C", "agrees": agrees}

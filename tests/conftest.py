@@ -7,6 +7,8 @@ import pytest
 from mutants import recording
 
 from gamedp import registry
+from gamedp.compiler import build
+from gamedp.compiler.interpreted import Patience
 
 
 def pytest_configure():
@@ -24,6 +26,13 @@ def fresh_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GAMEDP_CACHE_DIR", str(tmp_path_factory.mktemp("compiled-rules")))
         yield
+
+
+@pytest.fixture
+def compile_at_once(monkeypatch):
+    """Let `compile="auto"` compile the smallest game, too."""
+    for patience in ("AT_FIRST", "AT_MOST"):
+        monkeypatch.setattr(build, patience, Patience(states=0))
 
 
 @pytest.fixture

@@ -281,6 +281,7 @@ class TestSolve:
         assert by_file["parameters"] == {"most": 3, "prize": 1.0}
         assert by_module["value"] == 2 * by_file["value"]
 
+    @pytest.mark.usefixtures("compile_at_once")
     def test_rules_that_do_not_compile_are_named_once(self, run, folder):
         with warnings.catch_warnings():
             warnings.simplefilter("default")

@@ -106,6 +106,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.usefixtures("compile_at_once")
 @pytest.mark.parametrize("compile", ["never", "auto"])
 @pytest.mark.parametrize("name", REFUSED)
 @pytest.mark.filterwarnings("ignore::gamedp.CompilationWarning")
@@ -385,6 +386,7 @@ def test_long_texts_are_cut():
         assert len(str(unknown.value)) < 600
 
 
+@pytest.mark.usefixtures("compile_at_once")
 @pytest.mark.parametrize("left", [2**63, -(2**70)])
 def test_an_initial_state_beyond_64_bits_is_for_plain_python(left):
     ends = odd(

@@ -101,9 +101,11 @@ def test_one_state_of_many_that_overflows_is_named(number):
 
 def test_payoffs_and_the_states_of_a_box_are_watched_too():
     end = Walk(number=7, far=50, steps=50)
-    assert "payoff(Step(place=50), 0) computes" in refused(lambda: gamedp.compile(end))
+    assert "payoff(Step(place=50), 0) computes" in refused(
+        lambda: gamedp.compile(end, compile="always")
+    )
     box = Walk(number=8, far=70, steps=300)
-    text = refused(lambda: gamedp.compile(box, box={"place": (0, 100)}))
+    text = refused(lambda: gamedp.compile(box, box={"place": (0, 100)}, compile="always"))
     assert "is_state(Step(place=70)) computes" in text
 
 

@@ -15,8 +15,9 @@ from numba import config
 from rule_games import Long, Marks, Three, Walk, Wide
 
 import gamedp
-from gamedp.compiler import explorer
+from gamedp.compiler import build, explorer, interpreted
 from gamedp.compiler.digest import dissect
+from gamedp.compiler.interpreted import Patience
 from gamedp.compiling import telling
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import State, Wubbel
@@ -452,6 +453,7 @@ class Text:
         return float(state.count("a"))
 
 
+@pytest.mark.usefixtures("compile_at_once")
 def test_states_may_be_any_hashable_object():
     with pytest.warns(gamedp.CompilationWarning, match="not NamedTuples of ints"):
         solution = gamedp.solve(Text())
@@ -476,6 +478,7 @@ class Beyond(Countdown):
 
 
 @compiling
+@pytest.mark.usefixtures("compile_at_once")
 def test_rules_outside_the_subset_run_as_plain_python_and_say_why():
     with pytest.warns(gamedp.CompilationWarning) as caught:
         model = gamedp.compile(Beyond())
@@ -490,6 +493,83 @@ def test_rules_outside_the_subset_run_as_plain_python_and_say_why():
         gamedp.compile(Beyond(3), compile="never")
     with pytest.raises(gamedp.CompilationError, match=r"Beyond cannot be compiled: .*line \d+"):
         gamedp.compile(Beyond(), compile="always")
+
+
+class Asked(Countdown):
+    """Counts how often plain Python asks it."""
+
+    count = 0
+
+    def is_terminal(self, state):
+        Asked.count += 1
+        return state.left == 0
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    monkeypatch.setattr(Asked, "count", 0)
+    monkeypatch.setattr(build, "ask_again", lambda rules, model: None)
+    return Asked
+
+
+def test_a_small_game_is_explored_before_numba_begins(monkeypatch):
+    monkeypatch.setattr(build, "_compiled", lambda *_, **__: pytest.fail("is compiled"))
+    for game in (Text(), Beyond(), Walk(), Matches(1000)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = gamedp.compile(game)
+        assert_same(model, gamedp.compile(game, compile="never"))
+        assert model.seconds["compile"] == 0.0
+    box = {"player": (0, 1), "left": (1, 5)}
+    assert gamedp.compile(Countdown(), box=box).num_states == 12
+
+
+@pytest.mark.filterwarnings("ignore::gamedp.CompilationWarning")
+def test_plain_python_goes_on_where_it_began_if_rules_do_not_compile(asked, monkeypatch):
+    monkeypatch.setattr(build, "AT_MOST", Patience(states=80))
+    monkeypatch.setattr(build, "AT_FIRST", Patience(transitions=20))
+    monkeypatch.setattr(build, "_is_kept", lambda rules, layout: False)
+    monkeypatch.setattr(build, "_compiled", lambda *_, **__: None)
+    model = gamedp.compile(asked(100))
+    assert asked.count == model.num_states == 101
+
+
+class Stroll(Walk):
+    """Compiled by no other test."""
+
+
+@compiling
+def test_a_large_game_is_compiled_once_that_is_clear(monkeypatch):
+    explored = []
+    explore = interpreted.explore
+
+    def counting(rules, rows, *others):
+        done = explore(rules, rows, *others)
+        explored.append((rows.done, len(rows.states)))
+        return done
+
+    monkeypatch.setattr(interpreted, "explore", counting)
+    monkeypatch.setattr(build, "AT_FIRST", Patience(states=20))
+    monkeypatch.setattr(build, "AT_MOST", Patience(transitions=100))
+    plain = gamedp.compile(Stroll(30), compile="never")
+    explored.clear()
+    model = gamedp.compile(Stroll(30))
+    assert_same(model, plain)
+    # Once more, plain Python stops as soon as the compiled rules are found on disk.
+    assert [found >= 20 for _, found in explored] == [True, True]
+    assert explored[-1][0] < plain.num_states
+    assert model.seconds["compile"] > 0
+    explored.clear()
+    assert_same(gamedp.compile(Stroll(30)), plain)
+    assert [found for _, found in explored] == [explored[0][1]]
+    assert explored[0][1] <= 25
+    # Memory that plain Python would not have is no reason to stop.
+    monkeypatch.setattr(build, "AT_MOST", Patience())
+    monkeypatch.setattr(build, "AT_FIRST", Patience())
+    limit = 200 * plain.num_states
+    with pytest.raises(gamedp.LimitExceededError, match="max_bytes"):
+        gamedp.compile(Stroll(30), compile="never", max_bytes=limit)
+    assert_same(gamedp.compile(Stroll(30), max_bytes=limit), plain)
 
 
 @pytest.mark.parametrize("tier", TIERS)

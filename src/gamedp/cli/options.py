@@ -94,8 +94,8 @@ StateTexts: TypeAlias = Annotated[
 Compile: TypeAlias = Annotated[
     Literal["auto", "always", "never"],
     Parameter(
-        help="Whether the rules are compiled by numba; auto runs them as plain Python if that "
-        "fails."
+        help="Whether the rules are compiled by numba; auto compiles those of large games, and "
+        "runs them as plain Python if that fails."
     ),
 ]
 

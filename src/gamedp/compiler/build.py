@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,6 +42,12 @@ __all__ = ["compile_game", "fall_back", "first_reason"]
 LOOK_AHEAD, LOOK_AHEAD_SECONDS = 1000, 1.0
 """States that are searched for mistakes if rules do not compile, and for how long at most."""
 
+AT_FIRST = interpreted.Patience(states=1_000, transitions=5_000, seconds=0.05)
+"""What plain Python explores in less time than it takes to read compiled rules from disk."""
+
+AT_MOST = interpreted.Patience(states=40_000, transitions=200_000, seconds=1.0)
+"""What it explores in about the time that it takes to compile them."""
+
 _warned: set[type] = set()
 
 
@@ -64,8 +71,10 @@ def compile_game(
         An instance of a class that fulfils :class:`gamedp.Game`, or :class:`gamedp.StagedGame`: of
         this the stage is explored. The limits are for ordinary games.
     compile : {"auto", "always", "never"}
-        Whether numba compiles the rules. "auto" falls back to plain Python with a warning that
-        gives numba's reason; "always" raises instead.
+        Whether numba compiles the rules. "auto" begins in plain Python, where a small game is
+        explored before numba would have begun, and compiles the rules of one that turns out to be
+        large; if they cannot be compiled, a warning gives numba's reason, and plain Python goes on.
+        "always" raises instead. The model is the same.
     box : mapping of field name to (first, last), optional
         Enumerate all states of a box instead of only those that can be reached: the range of each
         field of the state, both ends included. The game's ``is_state`` says which are real. States
@@ -116,18 +125,65 @@ def compile_game(
     watch = Watch(limits, progress)
     begin = start(rules)
     layout = Layout.of(begin[0][1])
-    if compile != "never":
+    rows = None
+    if compile == "auto":
+        rows = _begun(rules, begin, layout, box, watch)
+    if compile != "never" and (rows is None or rows.done < len(rows.states)):
         model = _compiled(rules, begin, layout, box, watch, must=compile == "always")
         if model is not None:
             return model
-    seeds = [state for _, state, _ in begin]
-    if box is not None:
-        seeds += _states_of_box(rules, layout, box)
-    rows = interpreted.explore(rules, seeds, watch)
+    if rows is None:
+        rows = _seeded(rules, begin, layout, box)
+    interpreted.explore(rules, rows, watch)
     model = _model_of_rows(rules, begin, rows)
     ask_again(rules, model)
     rounding = rounding_of(rules, model, rows.states.__getitem__, compiled=False)
     return _finished(model, rounding, watch, 0.0)
+
+
+def _seeded(
+    rules: Rules,
+    begin: list[tuple[float, Any, bool]],
+    layout: Layout | None,
+    box: Mapping[str, tuple[int, int]] | None,
+) -> interpreted.Rows:
+    """Return rows that hold the states from which the exploration begins."""
+    seeds = [state for _, state, _ in begin]
+    if box is not None:
+        seeds += _states_of_box(rules, layout, box)
+    return interpreted.Rows(seeds)
+
+
+def _begun(
+    rules: Rules,
+    begin: list[tuple[float, Any, bool]],
+    layout: Layout | None,
+    box: Mapping[str, tuple[int, int]] | None,
+    watch: Watch,
+) -> interpreted.Rows | None:
+    """Explore in plain Python for as long as compiling would take, unless that has been done.
+
+    A small game is explored to its end so, before numba would have begun. Both tiers give the same
+    model: nothing but the time depends on which of them gets there. None where a box is large.
+    """
+    if box is not None and layout is not None:
+        ranges = _ranges(layout, box)
+        if math.prod(last + 1 - first for first, last in ranges) > AT_MOST.states:
+            return None
+    rows = _seeded(rules, begin, layout, box)
+    for patience in (AT_FIRST, AT_MOST):
+        if interpreted.explore(rules, rows, watch, patience) or _is_kept(rules, layout):
+            break
+    return rows
+
+
+def _is_kept(rules: Rules, layout: Layout | None) -> bool:
+    """Say whether the compiled rules are on disk already."""
+    if layout is None or layout.is_leaf:
+        return False
+    from gamedp.compiler.compiled import are_kept  # noqa: PLC0415 - brings numba along
+
+    return are_kept(rules, layout)
 
 
 def _compiled(
@@ -184,8 +240,8 @@ def _finished(
 def _look_for_mistakes(rules: Rules, begin: list[tuple[float, Any, bool]]) -> None:
     """Explore a little in plain Python: rules that do not compile are often just wrong."""
     with contextlib.suppress(LimitExceededError):
-        seeds = [state for _, state, _ in begin]
-        interpreted.explore(rules, seeds, Watch(Limits(LOOK_AHEAD, LOOK_AHEAD_SECONDS), None))
+        rows = interpreted.Rows([state for _, state, _ in begin])
+        interpreted.explore(rules, rows, Watch(Limits(LOOK_AHEAD, LOOK_AHEAD_SECONDS), None))
 
 
 def fall_back(game: Any, reason: str, *, must: bool) -> None:

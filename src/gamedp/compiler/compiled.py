@@ -27,11 +27,13 @@ from gamedp.kernels.lanes import LANES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gamedp.compiler.digest import Anatomy
     from gamedp.game import Rules
     from gamedp.states import Layout
 
 __all__ = [
     "CompiledRules",
+    "are_kept",
     "compile_rules",
     "disagree",
     "hash_of",
@@ -129,11 +131,30 @@ def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
     """
     anatomy = dissect(rules.game)
     methods = anatomy.methods | state_functions(layout)
-    key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-{hash_of(repr(layout))}"
+    key = _key(rules, anatomy, layout)
     game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields)
     if numba.config.DISABLE_JIT:
         return CompiledRules(game, loop.explore, loop.seed_box)
     return CompiledRules(game, *_exploring_loops(key, game.numba_type, typeof(state)))
+
+
+def are_kept(rules: Rules, layout: Layout) -> bool:
+    """Say whether the loop of the exploration has been compiled for these rules, and is on disk."""
+    if numba.config.DISABLE_JIT:
+        return False
+    key = _key(rules, dissect(rules.game), layout)
+    caches = (RulesCache(loop.explore, key, _variant(counting)) for counting in (False, True))
+    return any(cache.holds_something for cache in caches)
+
+
+def _key(rules: Rules, anatomy: Anatomy, layout: Layout) -> str:
+    """Return what tells these rules, with such states, from all others."""
+    return f"{type(rules.game).__name__}-{anatomy.digest[:24]}-{hash_of(repr(layout))}"
+
+
+def _variant(counting: bool) -> str:
+    """Return what tells apart loops that are compiled with different options."""
+    return f"counting={counting} boundscheck={numba.config.BOUNDSCHECK}"
 
 
 @functools.lru_cache(maxsize=64)
@@ -170,8 +191,7 @@ def loops_over_rules(
     """
     variants = []
     for counting in (False, True):
-        variant = f"counting={counting} boundscheck={numba.config.BOUNDSCHECK}"
-        caches = [RulesCache(function, key, variant) for function in functions]
+        caches = [RulesCache(function, key, _variant(counting)) for function in functions]
         dispatchers = []
         for function, cache in zip(functions, caches, strict=True):
             dispatcher = njit(function, nogil=True, _nrt=counting)

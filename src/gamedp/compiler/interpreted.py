@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from gamedp.compiler.chances import LONG_ROW
 from gamedp.compiler.expand import expand
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from gamedp.compiler.limits import Watch
     from gamedp.game import Rules
 
-__all__ = ["Rows", "explore"]
+__all__ = ["Patience", "Rows", "explore"]
 
 CHECK_EVERY = 256
 """States between two looks at the clock."""
@@ -23,12 +26,37 @@ BYTES = (500, 200, 70)
 """What a state with its place in the dictionary, a choice and a transition take, about."""
 
 
-class Rows:
-    """A model while it grows, as plain lists; states in the order of their discovery."""
+@attrs.frozen
+class Patience:
+    """How long plain Python goes on before something faster is worth its while.
 
-    def __init__(self) -> None:
-        self.states: list[Any] = []
-        self.indices: dict[Any, int] = {}
+    Attributes
+    ----------
+    states : float
+        States found, whether they have been explored or not.
+    transitions : float
+    seconds : float
+        Processor time.
+    """
+
+    states: float = float("inf")
+    transitions: float = float("inf")
+    seconds: float = float("inf")
+
+
+class Rows:
+    """A model while it grows, as plain lists; states in the order of their discovery.
+
+    Parameters
+    ----------
+    seeds : sequence of states
+        Where the exploration begins; representatives.
+    """
+
+    def __init__(self, seeds: Sequence[Any]) -> None:
+        self.states: list[Any] = list(dict.fromkeys(seeds))
+        self.indices: dict[Any, int] = {state: k for k, state in enumerate(self.states)}
+        self.done = 0
         self.choice_offsets = [0]
         self.transition_offsets = [0]
         self.successors: list[int] = []
@@ -46,24 +74,37 @@ class Rows:
             self.states.append(state)
         return index
 
-    def check(self, done: int, watch: Watch) -> None:
+    @property
+    def num_bytes(self) -> int:
+        """About how much memory all this takes."""
+        sizes = len(self.states), len(self.labels), len(self.successors)
+        return sum(size * each for size, each in zip(sizes, BYTES, strict=True))
+
+    def check(self, watch: Watch) -> None:
         """Look at the limits."""
         sizes = len(self.states), len(self.labels), len(self.successors)
-        needed = sum(size * each for size, each in zip(sizes, BYTES, strict=True))
-        watch.check(done, *sizes, needed, lambda: self.states[-LATE:])
+        watch.check(self.done, *sizes, self.num_bytes, lambda: self.states[-LATE:])
 
 
-def explore(rules: Rules, seeds: Sequence[Any], watch: Watch) -> Rows:
-    """Explore all that can be reached from `seeds`, which are representatives."""
-    rows = Rows()
-    for state in seeds:
-        rows.index(state)
-    done = 0
-    while done < len(rows.states):
-        expansion = expand(rules, rows.states[done])
+def explore(rules: Rules, rows: Rows, watch: Watch, patience: Patience | None = None) -> bool:
+    """Go on exploring all that can be reached, and say whether all has been.
+
+    Without `patience` it is, or a limit raises its error. With some, it may be given up before; a
+    limit of memory then is no error, for compiled rules take less.
+    """
+    begin = time.thread_time()
+    while rows.done < len(rows.states):
+        if patience is not None and (
+            len(rows.states) > patience.states
+            or len(rows.successors) > patience.transitions
+            or time.thread_time() - begin > patience.seconds
+            or rows.num_bytes > watch.limits.max_bytes
+        ):
+            return False
+        expansion = expand(rules, rows.states[rows.done])
         rows.players.append(expansion.player)
         if expansion.payoffs is not None:
-            rows.terminals.append(done)
+            rows.terminals.append(rows.done)
             rows.payoffs.append(expansion.payoffs)
         for choice in expansion.choices:
             row = [
@@ -77,8 +118,8 @@ def explore(rules: Rules, seeds: Sequence[Any], watch: Watch) -> Rows:
             rows.rewards.append(choice.rewards)
             rows.labels.append(choice.action)
         rows.choice_offsets.append(len(rows.labels))
-        done += 1
-        if done % CHECK_EVERY == 0 or len(rows.states) > watch.limits.max_states:
-            rows.check(done, watch)
-    rows.check(done, watch)
-    return rows
+        rows.done += 1
+        if rows.done % CHECK_EVERY == 0 or len(rows.states) > watch.limits.max_states:
+            rows.check(watch)
+    rows.check(watch)
+    return True

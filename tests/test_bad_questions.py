@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.testing import exact_values
+from gamedp.games.wubbel import Wubbel
+from gamedp.testing import ConformanceError, check_game, exact_values
 
 INF = math.inf
 
@@ -362,3 +363,27 @@ def test_messages_show_long_states_in_short(ask, error, words):
     with pytest.raises(error, match=words) as raised:
         ask()
     assert len(str(raised.value)) < 1000
+
+
+@attrs.frozen
+class LongEverything(WrongHeuristic):
+    """Its own parameters, its answers and its successors fill pages, too, and are wrong."""
+
+    table: tuple = tuple(range(1000))
+
+    def actions(self, state):
+        return (0, 1, 2**40)
+
+    def payoff(self, state, player):
+        return tuple(range(1000))
+
+
+def test_the_kit_shows_what_is_wrong_in_short():
+    with pytest.raises(ConformanceError) as raised:
+        check_game(LongEverything())
+    lines = str(raised.value).splitlines()
+    assert len(lines) > 5
+    assert max(map(len, lines)) < 700
+    with pytest.raises(gamedp.InvalidParameterError) as raised:
+        Wubbel(goal="1" * 10_000)
+    assert len(str(raised.value)) < 500

@@ -142,7 +142,7 @@ def _again(rules: Rules, entry: dict[str, Any], known: Known) -> GameRecord:
         line.take(action, functools.partial(_possible, outcome))
     record = line.record()
     if not _same(record.payoffs, entry["payoffs"]):
-        message = f"the payoffs are {record.payoffs!r}, not {entry['payoffs']!r}"
+        message = f"the payoffs are {shown(record.payoffs)}, not {shown(entry['payoffs'])}"
         raise ValueError(message)
     return record
 
@@ -150,7 +150,7 @@ def _again(rules: Rules, entry: dict[str, Any], known: Known) -> GameRecord:
 def _possible(outcome: int, chances: Sequence[float]) -> int:
     """Return the place of an outcome that was kept; raise ValueError if it cannot come up."""
     if not 0 <= outcome < len(chances) or not chances[outcome] > 0:
-        message = f"outcome {outcome!r} cannot come up"
+        message = f"outcome {shown(outcome)} cannot come up"
         raise ValueError(message)
     return outcome
 

@@ -19,7 +19,7 @@ from gamedp.cli.options import (
     OutputOptions,
 )
 from gamedp.cli.watch import watch
-from gamedp.errors import InvalidParameterError, UnknownNameError
+from gamedp.errors import InvalidParameterError, UnknownNameError, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -220,7 +220,7 @@ def _where(loaded: LoadedModel, conditions: list[str], option: str) -> NDArray[n
         words = ("false", "true") if column.dtype == np.bool_ else ()
         if value not in words and (words or not WHOLE.fullmatch(value)):
             wanted = " or ".join(words) or "a whole number"
-            message = f"{option}: {name} is {wanted}, not {value!r}."
+            message = f"{option}: {name} is {wanted}, not {shown(value)}."
             raise InvalidParameterError(message)
         found &= column == (words.index(value) if words else int(value))
     if not found.any():

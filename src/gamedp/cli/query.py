@@ -22,7 +22,7 @@ from gamedp.cli.options import (
 )
 from gamedp.cli.positions import picture_of, position_of, starts_of
 from gamedp.cli.solve import solved
-from gamedp.errors import InvalidParameterError, UnknownStateError
+from gamedp.errors import InvalidParameterError, UnknownStateError, shown
 from gamedp.solution import opposite_bounds
 from gamedp.staged_game import is_staged
 
@@ -197,7 +197,7 @@ def _index(model: Model | StagedModel, position: Hashable) -> tuple[int, bool]:
     try:
         return model.index(position)
     except (ArithmeticError, AttributeError, IndexError, TypeError, ValueError) as error:
-        message = f"{position!r} is not a state of this game: {error}"
+        message = f"{shown(position)} is not a state of this game: {error}"
         raise UnknownStateError(message) from None
 
 

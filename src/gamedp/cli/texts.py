@@ -11,7 +11,7 @@ import typing
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gamedp.errors import InvalidParameterError
+from gamedp.errors import InvalidParameterError, shown
 
 __all__ = ["assignments", "kind_of", "notation", "read", "read_as", "written"]
 
@@ -49,7 +49,7 @@ def assignments(texts: Iterable[str], *, option: str) -> dict[str, str]:
                 message = f"{option} {text}: this must be name=value, one or more."
                 raise InvalidParameterError(message)
             if name in found:
-                message = f"{option} gives {name} twice, {found[name]!r} and {value!r}."
+                message = f"{option} gives {name} twice, {found[name]!r} and {shown(value)}."
                 raise InvalidParameterError(message)
             found[name] = value
     return found
@@ -108,7 +108,7 @@ def _scalar(text: str, kind: Any) -> Any:
     try:
         return kind(text)
     except ValueError:
-        message = f"{text!r} is not a {'whole ' if kind is int else ''}number"
+        message = f"{shown(text)} is not a {'whole ' if kind is int else ''}number"
         raise ValueError(message) from None
 
 
@@ -128,7 +128,7 @@ def _names(kind: Any) -> dict[str, Any] | None:
 def _named(text: str, kind: Any, values: dict[str, Any]) -> Any:
     name = text.lower() if kind in {bool, types.NoneType} else text
     if name not in values:
-        message = f"{text!r} is not {' or '.join(values)}"
+        message = f"{shown(text)} is not {' or '.join(values)}"
         raise ValueError(message)
     return values[name]
 
@@ -160,7 +160,7 @@ def _sequence(text: str, container: type, kinds: tuple[Any, ...]) -> Any:
     elif len(kinds) < 2 or kinds[1] is ...:
         kinds = (kinds[:1] or (Any,)) * len(items)
     if len(items) != len(kinds):
-        message = f"{text!r} has {len(items)} items, not {len(kinds)}"
+        message = f"{shown(text)} has {len(items)} items, not {len(kinds)}"
         raise ValueError(message)
     values = [read(item, kind) for item, kind in zip(items, kinds, strict=True)]
     if fields is not None:
@@ -180,7 +180,7 @@ def _items(text: str) -> list[str]:
         else:
             parts[-1] += letter
     if depth:
-        message = f"the brackets of {text!r} do not match"
+        message = f"the brackets of {shown(text)} do not match"
         raise ValueError(message)
     if len(parts) == 1 and closed_at == [len(parts[0]) - 1] and parts[0][0] in OPENING:
         return _items(parts[0][1:-1])

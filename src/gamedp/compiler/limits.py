@@ -17,7 +17,7 @@ __all__ = ["LATE", "Limits", "Watch", "available_bytes"]
 
 def _positive(_instance: object, attribute: attrs.Attribute[float], value: float) -> None:
     if not value > 0:
-        message = f"{attribute.name} is {value!r}; it must be positive."
+        message = f"{attribute.name} is {shown(value)}; it must be positive."
         raise InvalidParameterError(message)
 
 

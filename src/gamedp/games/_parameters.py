@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, get_args
 import attrs
 
 import gamedp
+from gamedp.errors import shown
 
 __all__ = [
     "a_truth_value",
@@ -59,7 +60,7 @@ def whole_at_least(least: int) -> Validator:
     def check(_game: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
         if not _is_whole(value, least):
             message = (
-                f"{attribute.name} must be a whole number of at least {least}, not {value!r}; "
+                f"{attribute.name} must be a whole number of at least {least}, not {shown(value)}; "
                 f"the usual game has {attribute.name}={attribute.default!r}."
             )
             raise gamedp.InvalidParameterError(message)
@@ -74,7 +75,7 @@ def wholes_at_least(least: int) -> Validator:
         if not values or not all(_is_whole(value, least) for value in values):
             message = (
                 f"{attribute.name} must be one or more whole numbers of at least {least}, "
-                f"not {values!r}; the usual game has {attribute.name}={attribute.default!r}."
+                f"not {shown(values)}; the usual game has {attribute.name}={attribute.default!r}."
             )
             raise gamedp.InvalidParameterError(message)
 
@@ -84,7 +85,7 @@ def wholes_at_least(least: int) -> Validator:
 def a_truth_value(_game: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
     """Ask for True or False and nothing that merely counts as such."""
     if not isinstance(value, bool):
-        message = f"{attribute.name} must be True or False, not {value!r}."
+        message = f"{attribute.name} must be True or False, not {shown(value)}."
         raise gamedp.InvalidParameterError(message)
 
 
@@ -94,7 +95,7 @@ def one_of(choices: Any) -> Validator:
     def check(_game: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
         if value not in get_args(choices):
             words = ", ".join(repr(choice) for choice in get_args(choices))
-            message = f"{attribute.name} must be one of {words}, not {value!r}."
+            message = f"{attribute.name} must be one of {words}, not {shown(value)}."
             raise gamedp.InvalidParameterError(message)
 
     return check

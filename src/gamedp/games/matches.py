@@ -20,6 +20,7 @@ from typing import NamedTuple
 import attrs
 
 import gamedp
+from gamedp.errors import shown
 from gamedp.games._parameters import (
     a_truth_value,
     as_whole,
@@ -111,7 +112,7 @@ class Matches:
     @takes.validator
     def _takes_differ(self, _attribute: object, takes: tuple[int, ...]) -> None:
         if len(set(takes)) != len(takes):
-            message = f"takes={takes!r} names a number twice; leave one out."
+            message = f"takes={shown(takes)} names a number twice; leave one out."
             raise gamedp.InvalidParameterError(message)
 
     def initial_state(self) -> MatchesState:
@@ -328,7 +329,7 @@ def _excess(left: int, takes: Sequence[int], *, misere: bool) -> int:
     largest = len(takes)
     if largest == 0 or sorted(takes) != list(range(1, largest + 1)):
         message = (
-            f"takes={tuple(takes)!r} has no closed form here, only (1, 2, ..., k) has; "
+            f"takes={shown(tuple(takes))} has no closed form here, only (1, 2, ..., k) has; "
             "solve the game Matches instead."
         )
         raise ValueError(message)

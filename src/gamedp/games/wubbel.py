@@ -25,6 +25,7 @@ from typing import NamedTuple
 import attrs
 
 import gamedp
+from gamedp.errors import shown
 from gamedp.games._parameters import a_truth_value, as_whole, as_whole_tuple, whole_at_least
 
 __all__ = ["ROLL", "SAVE", "State", "Wubbel", "contraction_factor", "contraction_weights"]
@@ -108,7 +109,9 @@ class Wubbel:
             problem = "lets every face bust, so nobody ever scores"
         else:
             return
-        message = f"busts={busts!r} {problem}; name some, not all, of the faces 1 to {self.faces}."
+        message = (
+            f"busts={shown(busts)} {problem}; name some, not all, of the faces 1 to {self.faces}."
+        )
         raise gamedp.InvalidParameterError(message)
 
     @classmethod

@@ -193,7 +193,7 @@ class EndgameTables:
         """
         rules = Rules(game)
         if not max_seconds > 0:
-            message = f"max_seconds is {max_seconds!r}; it must be positive."
+            message = f"max_seconds is {shown(max_seconds)}; it must be positive."
             raise InvalidParameterError(message)
         sizes = _sizes(rules, material)
         home = None if folder is None else Home(Path(folder), rules)
@@ -242,7 +242,7 @@ class EndgameTables:
     def __repr__(self) -> str:
         """Say what the tables cover."""
         covered = f"material 0 to {self.material}" if self.material >= 0 else "nothing"
-        return f"<EndgameTables of {self.game!r}: {covered}, {self.num_positions:,} positions>"
+        return f"<EndgameTables of {shown(self.game)}: {covered}, {self.num_positions:,} positions>"
 
     @property
     def num_positions(self) -> int:

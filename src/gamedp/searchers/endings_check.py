@@ -52,7 +52,7 @@ def numbered(game: Any, state: Any, sizes: NDArray[np.int64]) -> int:
 def verify(tables: EndgameTables, samples: int, generator: np.random.Generator) -> int:
     """Do what `EndgameTables.verify` says."""
     if samples < 1:
-        message = f"samples is {samples!r}; it must be at least 1."
+        message = f"samples is {shown(samples)}; it must be at least 1."
         raise InvalidParameterError(message)
     check = _Check(tables, generator)
     while tables.num_positions > 0 and check.checked < samples:

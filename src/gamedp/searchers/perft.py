@@ -10,7 +10,7 @@ import numpy as np
 from gamedp.compiler import tree_loop as loop
 from gamedp.compiler.expand import expand
 from gamedp.compiler.search import SearchRules, search_rules
-from gamedp.errors import InvalidParameterError, LimitExceededError
+from gamedp.errors import InvalidParameterError, LimitExceededError, shown
 from gamedp.game import Rules
 from gamedp.searchers.base import OutOfTime, Watch, single_start
 
@@ -81,7 +81,7 @@ def perft(
     (1, 3, 8, 10, 5)
     """
     if depth < 0 or depth != int(depth):
-        message = f"depth is {depth!r}; it must be a whole number, 0 or more."
+        message = f"depth is {shown(depth)}; it must be a whole number, 0 or more."
         raise InvalidParameterError(message)
     rules = Rules(game)
     state = single_start(rules) if state is None else state

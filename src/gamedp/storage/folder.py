@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import DamagedFileError, InvalidParameterError
+from gamedp.errors import DamagedFileError, InvalidParameterError, shown
 from gamedp.files import is_temporary, locked, open_plain, sync, write_beside, write_whole
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def _check_names(path: Path, arrays: Any) -> None:
     for entry in arrays.values() if is_table else [{}]:
         name, sha256 = entry.get("file"), entry.get("sha256")
         if not (isinstance(name, str) and isinstance(sha256, str) and OWN_FILE.fullmatch(name)):
-            message = f"{path} names {name!r}, which is no file of an array. {WAY_OUT}."
+            message = f"{path} names {shown(name)}, which is no file of an array. {WAY_OUT}."
             raise DamagedFileError(message)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import numpy as np
 
-from gamedp.errors import DamagedFileError, InvalidParameterError
+from gamedp.errors import DamagedFileError, InvalidParameterError, shown
 from gamedp.objectives import Objective, TotalReward
 from gamedp.plain import (
     class_path,
@@ -158,7 +158,7 @@ def encode_solver(solver: Any) -> dict[str, Any]:
     for name, value in encoded["fields"].items():
         if is_unwritable(value):
             message = (
-                f"{name} of {solver!r} is a {value['unwritable']}, which cannot be saved. "
+                f"{name} of {shown(solver)} is a {value['unwritable']}, which cannot be saved. "
                 "Solvers have options of numbers, strings and tuples of them."
             )
             raise InvalidParameterError(message)

@@ -69,7 +69,7 @@ def nim_sum(*values: int) -> int:
     except TypeError:
         numbers = [-1]
     if any(number < 0 for number in numbers):
-        message = f"nim_sum{values!r}: nim-values are whole numbers from 0 on."
+        message = f"nim_sum{shown(values)}: nim-values are whole numbers from 0 on."
         raise InvalidParameterError(message)
     return functools.reduce(operator.xor, numbers, 0)
 

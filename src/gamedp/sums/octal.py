@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidParameterError
+from gamedp.errors import InvalidParameterError, shown
 from gamedp.game import with_item
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _is_code(_game: object, _attribute: object, code: Any) -> None:
     )
     is_code = isinstance(code, tuple) and all(type(d) is int and 0 <= d < 8 for d in code)
     if not is_code or not any(code) or code[0] not in (0, SPLIT):
-        message = f"code is {code!r}; an octal game is given by {wanted}."
+        message = f"code is {shown(code)}; an octal game is given by {wanted}."
         raise InvalidParameterError(message)
 
 
@@ -113,7 +113,7 @@ def _whole_tuple(values: Any) -> Any:
 
 def _are_sizes(_game: object, attribute: Any, sizes: tuple[Any, ...]) -> None:
     if not all(type(size) is int and size >= 0 for size in sizes):
-        message = f"{attribute.name} must be whole numbers from 0 on, not {sizes!r}."
+        message = f"{attribute.name} must be whole numbers from 0 on, not {shown(sizes)}."
         raise InvalidParameterError(message)
 
 
@@ -184,7 +184,7 @@ class OctalGame:
         """
         numbers = _whole_tuple(takes)
         if not numbers or not all(type(take) is int and take > 0 for take in numbers):
-            message = f"takes must be one or more whole numbers from 1 on, not {numbers!r}."
+            message = f"takes must be one or more whole numbers from 1 on, not {shown(numbers)}."
             raise InvalidParameterError(message)
         code = [0] * (max(numbers) + 1)
         for take in numbers:
@@ -338,7 +338,7 @@ class OctalGame:
 def _checked_size(size: Any) -> int:
     size = _as_whole(size)
     if type(size) is not int or size < 0:
-        message = f"up_to is {size!r}; it must be a whole number from 0 on: the largest heap."
+        message = f"up_to is {shown(size)}; it must be a whole number from 0 on: the largest heap."
         raise InvalidParameterError(message)
     return int(size)
 

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 import gamedp
+from gamedp.errors import shown
 from gamedp.testing.exact import exact_choice_values, exact_committed_values
 
 __all__ = ["Advice"]
@@ -60,7 +61,7 @@ class Advice:
             if choices:
                 state = self.solution.model.state(index)
                 for kind, words in self._of_state(index, state, choices):
-                    yield kind, f"in state {state!r}: {words}"
+                    yield kind, f"in state {shown(state)}: {words}"
 
     def _of_state(self, index: int, state: Any, choices: range) -> Iterator[tuple[str, str]]:
         solution = self.solution

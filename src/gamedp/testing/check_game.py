@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 import gamedp
+from gamedp.errors import shown
 from gamedp.testing.complaints import Complaints, can_set, check_value
 
 __all__ = ["Report", "check_game"]
@@ -102,7 +103,7 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
     _check_players(rules, complaints)
     checker = _Checker(rules, complaints)
     complete = checker.explore(max_states)
-    complaints.raise_if_any(f"{game!r} breaks the protocol of a game")
+    complaints.raise_if_any(f"{shown(game)} breaks the protocol of a game")
     checks = [
         "the game is a value",
         "the same answers when asked twice",
@@ -118,7 +119,7 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
             _check_acyclic(model, complaints)
             checks.append("the claim acyclic")
         compared = compile is not False and _compare_tiers(model, complaints, must=bool(compile))
-    complaints.raise_if_any(f"{game!r} breaks the protocol of a game")
+    complaints.raise_if_any(f"{shown(game)} breaks the protocol of a game")
     if compared:
         checks.append("compiled and plain rules give the same model")
     return Report(repr(game), checker.states, checker.positions, complete, compared, tuple(checks))
@@ -174,18 +175,20 @@ class _Picture:
             return f"their payoffs are {self.payoffs} and {other.payoffs}"
         for place, picture in pictures:
             if picture.payoffs is not None:
-                return f"only in {place!r} the game is over"
+                return f"only in {shown(place)} the game is over"
         for (place, picture), (_, opposite) in (pictures, pictures[::-1]):
             for row, action in picture.actions.items():
                 if row not in opposite.actions:
                     rewards, outcomes = row
                     leads = ", ".join(
-                        f"{following!r}{' (swapped)' * swapped} with probability {chance!r}"
+                        f"{shown(following)}{' (swapped)' * swapped} with probability "
+                        f"{shown(chance)}"
                         for (following, swapped), chance in sorted(outcomes, key=repr)
                     )
                     return (
-                        f"action {action!r} in {place!r} earns {rewards} and leads to {leads}, as "
-                        "the representative's players see it, and no action in the other one does"
+                        f"action {shown(action)} in {shown(place)} earns {rewards} and leads to "
+                        f"{leads}, as the representative's players see it, and no action in the "
+                        "other one does"
                     )
         return f"player {self.side} chooses in the one, player {other.side} in the other"
 
@@ -230,82 +233,95 @@ class _Checker:
             self._add("an error", f"{words} raises {type(error).__name__}: {error}")
             return None
         if not same and not (_is_nan(first) and _is_nan(second)):
-            self._add("not deterministic", f"{words} is {first!r} first and {second!r} then")
+            self._add(
+                "not deterministic", f"{words} is {shown(first)} first and {shown(second)} then"
+            )
             return None
         return first
 
     def _meet(self, state: Any, place: str, waiting: collections.deque[Any]) -> None:
         """Check a state that play may reach; let it and its representative wait if they are new."""
         if not isinstance(state, self.kind):
-            self._add("not a state", f"{place} leads to {state!r}, not a {self.kind.__name__}")
+            self._add("not a state", f"{place} leads to {shown(state)}, not a {self.kind.__name__}")
             return
         try:
             hash(state)
         except TypeError as error:
-            self._add("not a state", f"{place} leads to {state!r}: {error}")
+            self._add("not a state", f"{place} leads to {shown(state)}: {error}")
             return
         if state in self.seen:
             return
         self.seen.add(state)
         if name := _changeable(state):
-            self._add("not a state", f"{place} leads to {state!r}, whose {name} can be changed")
+            self._add(
+                "not a state", f"{place} leads to {shown(state)}, whose {name} can be changed"
+            )
         waiting.append(state)
-        answer = self._twice(f"canonical({state!r})", lambda: self.rules.canonical(state))
+        answer = self._twice(f"canonical({shown(state)})", lambda: self.rules.canonical(state))
         if answer is None:
             return
         representative, swapped = answer
         if swapped and self.rules.num_players != 2:
-            self._add("canonical", f"canonical({state!r}) swaps players, but there are not two")
+            self._add(
+                "canonical", f"canonical({shown(state)}) swaps players, but there are not two"
+            )
         again = self._twice(
-            f"canonical({representative!r})", lambda: self.rules.canonical(representative)
+            f"canonical({shown(representative)})", lambda: self.rules.canonical(representative)
         )
         if again != (representative, False):
             self._add(
                 "canonical",
-                f"canonical({state!r}) is {representative!r}, whose own canonical is {again!r}; "
-                "a representative must represent itself, not swapped",
+                f"canonical({shown(state)}) is {shown(representative)}, whose own canonical is "
+                f"{shown(again)}; a representative must represent itself, not swapped",
             )
             return
         if not self.rules.is_state(state):
-            self._add("is_state", f"{place} leads to {state!r}, which is_state() denies")
+            self._add("is_state", f"{place} leads to {shown(state)}, which is_state() denies")
         self.representatives.add(representative)
         if state != representative:
             self._check_symmetry(state, representative, swapped)
-            self._meet(representative, f"canonical({state!r})", waiting)
+            self._meet(representative, f"canonical({shown(state)})", waiting)
 
     def _look_at(self, state: Any) -> Iterator[tuple[Any, str]]:
         """Check one position; yield the states its outcomes lead to, and from where."""
         rules = self.rules
         self._check_words(state)
-        terminal = self._twice(f"is_terminal({state!r})", lambda: rules.game.is_terminal(state))
+        terminal = self._twice(
+            f"is_terminal({shown(state)})", lambda: rules.game.is_terminal(state)
+        )
         if terminal is None:
             return
         if terminal:
             self._check_numbers(
                 lambda player: rules.game.payoff(state, player),
-                f"payoff({state!r}, ",
+                f"payoff({shown(state)}, ",
                 rules.constant_sum,
             )
             return
-        player = self._twice(f"player({state!r})", lambda: rules.player(state))
+        player = self._twice(f"player({shown(state)})", lambda: rules.player(state))
         if player is not None and not 0 <= player < rules.num_players:
-            self._add("player", f"player({state!r}) is {player} of {rules.num_players} players")
-        actions = self._twice(f"actions({state!r})", lambda: list(rules.game.actions(state)))
+            self._add(
+                "player", f"player({shown(state)}) is {player} of {rules.num_players} players"
+            )
+        actions = self._twice(f"actions({shown(state)})", lambda: list(rules.game.actions(state)))
         if actions is None:
             return
         if not actions:
-            self._add("actions", f"{state!r} is not terminal and has no actions")
+            self._add("actions", f"{shown(state)} is not terminal and has no actions")
         if len(set(actions)) < len(actions):
-            self._add("actions", f"actions({state!r}) repeats itself: {actions!r}")
+            self._add("actions", f"actions({shown(state)}) repeats itself: {shown(actions)}")
         for action in actions:
             if not hasattr(action, "__index__") or not -(2**31) <= action < 2**31:
-                self._add("actions", f"action {action!r} in {state!r} is not an integer of 32 bits")
+                self._add(
+                    "actions",
+                    f"action {shown(action)} in {shown(state)} is not an integer of 32 bits",
+                )
                 continue
             yield from self._check_action(state, action)
 
     def _check_action(self, state: Any, action: Any) -> Iterator[tuple[Any, str]]:
         rules = self.rules
-        place = f"outcomes({state!r}, {action!r})"
+        place = f"outcomes({shown(state)}, {shown(action)})"
         pairs = self._twice(place, lambda: list(rules.game.outcomes(state, action)))
         if pairs is None:
             return
@@ -313,16 +329,17 @@ class _Checker:
             return
         self._check_numbers(
             lambda player: rules.reward(state, action, player),
-            f"reward({state!r}, {action!r}, ",
+            f"reward({shown(state)}, {shown(action)}, ",
             0.0,
         )
         name = getattr(rules.game, "action_name", None)
         if name is not None and not isinstance(name(state, action), str):
-            self._add("words", f"action_name({state!r}, {action!r}) is not text")
+            self._add("words", f"action_name({shown(state)}, {shown(action)}) is not text")
         words = getattr(rules.game, "outcome_name", lambda *_: "")
         for outcome in range(len(pairs)):
             if not isinstance(words(state, action, outcome), str):
-                self._add("words", f"outcome_name({state!r}, {action!r}, {outcome}) is not text")
+                asked = f"outcome_name({shown(state)}, {shown(action)}, {outcome})"
+                self._add("words", f"{asked} is not text")
         yield from ((successor, place) for chance, successor in pairs if chance)
 
     def _check_chances(self, pairs: list[Any], place: str) -> bool:
@@ -330,10 +347,10 @@ class _Checker:
         try:
             chances = [float(chance) for chance, _ in pairs]
         except (TypeError, ValueError):
-            self._add("outcomes", f"{place} are {pairs!r}, not (probability, state) pairs")
+            self._add("outcomes", f"{place} are {shown(pairs)}, not (probability, state) pairs")
             return False
         if not all(0 <= chance <= 1 + TOLERANCE for chance in chances):
-            self._add("probabilities", f"{place} have probabilities {chances!r}")
+            self._add("probabilities", f"{place} have probabilities {shown(chances)}")
         elif abs(math.fsum(chances) - 1) > TOLERANCE:
             self._add("probabilities", f"{place} sum to {math.fsum(chances)!r}, not 1")
         return bool(pairs)
@@ -350,7 +367,7 @@ class _Checker:
             except (TypeError, ValueError):
                 number = math.nan
             if not math.isfinite(number):
-                self._add("payoffs and rewards", f"{words}{player}) is {answer!r}")
+                self._add("payoffs and rewards", f"{words}{player}) is {shown(answer)}")
                 return ()
             numbers.append(number)
         size = max(1.0, *map(abs, numbers))
@@ -365,12 +382,14 @@ class _Checker:
     def _check_words(self, state: Any) -> None:
         game = self.rules.game
         if hasattr(game, "render") and not isinstance(game.render(state), str):
-            self._add("words", f"render({state!r}) is not text")
+            self._add("words", f"render({shown(state)}) is not text")
         if hasattr(game, "heuristic"):
             for player in range(self.rules.num_players):
                 estimate = game.heuristic(state, player)
                 if not math.isfinite(estimate):
-                    self._add("heuristic", f"heuristic({state!r}, {player}) is {estimate!r}")
+                    self._add(
+                        "heuristic", f"heuristic({shown(state)}, {player}) is {shown(estimate)}"
+                    )
 
     def _check_symmetry(self, state: Any, representative: Any, swapped: bool) -> None:
         """Compare a state with its representative: everything must correspond."""
@@ -380,12 +399,14 @@ class _Checker:
                 one = self._picture(state, swapped, lenient=True)
                 other = self._picture(representative, False, lenient=True)
         except Exception as error:  # noqa: BLE001 - whatever the rules may raise
-            self._add("an error", f"the rules in {state!r} raise {type(error).__name__}: {error}")
+            self._add(
+                "an error", f"the rules in {shown(state)} raise {type(error).__name__}: {error}"
+            )
             return
         if not one.corresponds(other):
             self._add(
                 "canonical",
-                f"{state!r} is represented by {representative!r}"
+                f"{shown(state)} is represented by {shown(representative)}"
                 f"{', swapped,' if swapped else ''} but they do not correspond: "
                 + one.difference(other, state, representative),
             )

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import attrs
 
 import gamedp
+from gamedp.errors import shown
 from gamedp.testing.check_solver import small_problems
 from gamedp.testing.complaints import Complaints, check_value
 from gamedp.testing.exact import exact_choice_values, exact_values
@@ -125,7 +126,7 @@ class _Trial:
     complaints: Complaints
 
     def _add(self, kind: str, text: str) -> None:
-        self.complaints.add(f"{self.name}: {kind}", f"in {self.state!r}, {text}")
+        self.complaints.add(f"{self.name}: {kind}", f"in {shown(self.state)}, {text}")
 
     def run(self, compile: Literal["auto", "always", "never"]) -> bool:
         """Search, and check what comes out; return whether the searcher said that it was done."""
@@ -214,7 +215,7 @@ class _Trial:
         state = self.state
         for action, following in found.principal_variation:
             if following not in [after for _, after in self.game.outcomes(state, action)]:
-                self._add("the line", f"action {action} does not lead to {following!r}")
+                self._add("the line", f"action {action} does not lead to {shown(following)}")
                 return
             state = following
 

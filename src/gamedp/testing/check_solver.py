@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 import gamedp
+from gamedp.errors import shown
 from gamedp.testing.advice import Advice
 from gamedp.testing.complaints import Complaints, check_value
 from gamedp.testing.exact import exact_values
@@ -113,7 +114,7 @@ def check_solver(
             complaints.add(f"{name}: the inputs", "the model's arrays were changed")
     if not solved:
         complaints.add("nothing solved", "none of the problems was solved as asked")
-    complaints.raise_if_any(f"{solver!r} does not keep the protocol of solvers")
+    complaints.raise_if_any(f"{shown(solver)} does not keep the protocol of solvers")
     return SolverReport(repr(solver), tuple(solved), tuple(unfinished), tuple(refused))
 
 
@@ -134,7 +135,7 @@ class _Trial:
         """Return why the solver does not support the problem, or None if it does."""
         support = self.solver.supports(self.problem)
         if not isinstance(support, gamedp.Support):
-            self._add("supports", f"it returns {support!r}, not a gamedp.Support")
+            self._add("supports", f"it returns {shown(support)}, not a gamedp.Support")
         if support:
             return None
         reason = str(getattr(support, "reason", ""))
@@ -159,7 +160,7 @@ class _Trial:
             self._add("an error", f"solve raises {type(error).__name__}: {error}")
             return "an error"
         if not isinstance(solution, gamedp.Solution):
-            self._add("the solution", f"it is {solution!r}, not a gamedp.Solution")
+            self._add("the solution", f"it is {shown(solution)}, not a gamedp.Solution")
             return "no solution"
         for array in ("values", "lower", "upper", "policy"):
             if not np.array_equal(getattr(solution, array), getattr(again, array), equal_nan=True):
@@ -195,7 +196,7 @@ class _Trial:
         if solution.model is not model or solution.objective != self.problem.objective:
             self._add("the solution", "it is not of this model and objective")
         if solution.solver != self.solver:
-            self._add("the solution", f"it names {solution.solver!r} as its solver")
+            self._add("the solution", f"it names {shown(solution.solver)} as its solver")
         if not fine:
             return False
         if getattr(solution.objective, "horizon", 1) == 0:

@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 import gamedp
+from gamedp.errors import shown
 
 __all__ = ["Complaints", "ConformanceError", "can_set", "check_value"]
 
@@ -69,7 +70,7 @@ def check_value(instance: Any, complaints: Complaints) -> None:
             complaints.add("no value", f"{words} fails: {error}")
         else:
             if not _same_attributes(instance, again):
-                complaints.add("no value", f"{words} makes {again!r} of it")
+                complaints.add("no value", f"{words} makes {shown(again)} of it")
 
 
 def can_set(instance: Any, name: str) -> bool:

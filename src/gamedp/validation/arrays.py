@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import InvalidModelError
+from gamedp.errors import InvalidModelError, shown
 from gamedp.game import MOST_PLAYERS, as_real
 from gamedp.model import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 from gamedp.validation.forms import (
@@ -212,8 +212,8 @@ def _start_pair(pair: Any) -> tuple[float, int]:
         chance = as_real(chance)
     except (TypeError, ValueError, OverflowError):
         message = (
-            f"initial contains {pair!r}; it must be one state, or a list of (probability, state) "
-            "pairs."
+            f"initial contains {shown(pair)}; it must be one state, or a list of "
+            "(probability, state) pairs."
         )
         raise InvalidModelError(message) from None
     return chance, as_index("an initial state", state)

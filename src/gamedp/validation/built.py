@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import InvalidModelError
+from gamedp.errors import InvalidModelError, shown
 from gamedp.game import MOST_PLAYERS
 from gamedp.model import ARRAYS, FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 from gamedp.validation.forms import Rows, check_offsets, how_many
@@ -54,7 +54,7 @@ def _check_form(model: Model) -> None:
     """Check types, and the lengths that follow from each other."""
     count: Any = model.num_players
     if not isinstance(count, (int, np.integer)) or not 1 <= count <= MOST_PLAYERS:
-        message = f"num_players is {count!r}; there can be 1 to {MOST_PLAYERS}."
+        message = f"num_players is {shown(count)}; there can be 1 to {MOST_PLAYERS}."
         raise InvalidModelError(message)
     if not math.isfinite(model.constant_sum):
         message = f"constant_sum is {model.constant_sum!r}; it must be a finite number."

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 import gamedp
+from gamedp.errors import shown as in_short
 from gamedp.games.kniffel.boxes import box_names, box_number, kept, shown
 from gamedp.games.kniffel.card import BOXES, Card
 from gamedp.games.kniffel.rules import Kniffel, Sheet
@@ -106,7 +107,7 @@ class Adviser:
         rules = getattr(getattr(getattr(self.solution, "model", None), "rules", None), "game", None)
         if not isinstance(rules, Kniffel):
             message = (
-                f"an adviser needs the solution of a Kniffel, not {self.solution!r}; "
+                f"an adviser needs the solution of a Kniffel, not {in_short(self.solution)}; "
                 "Adviser.of(Kniffel()) makes one."
             )
             raise gamedp.InvalidParameterError(message)

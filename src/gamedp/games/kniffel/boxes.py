@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 import gamedp
+from gamedp.errors import shown as in_short
 from gamedp.games._parameters import as_whole
 
 __all__ = [
@@ -188,7 +189,9 @@ def box_number(name: str, faces: int = 6) -> int:
     box = known.get(_plain(str(name)))
     if box is None:
         german, english = (", ".join(box_names(language, faces)) for language in LANGUAGES)
-        message = f"no box is called {name!r}; the boxes are {german}; in English: {english}."
+        message = (
+            f"no box is called {in_short(name)}; the boxes are {german}; in English: {english}."
+        )
         raise gamedp.InvalidParameterError(message)
     return box
 
@@ -225,7 +228,7 @@ def throw(text: str | Sequence[int], *, dice: int = 5, faces: int = 6) -> tuple[
     """
     shown_faces = _faces(text, faces)
     if len(shown_faces) != dice:
-        message = f"the throw {text!r} has {len(shown_faces)} dice; it takes {dice}."
+        message = f"the throw {in_short(text)} has {len(shown_faces)} dice; it takes {dice}."
         raise gamedp.InvalidParameterError(message)
     return _counts(shown_faces, faces)
 
@@ -254,8 +257,8 @@ def kept(text: str | Sequence[int], dice: tuple[int, ...]) -> tuple[int, ...]:
     for face, (wanted, there) in enumerate(zip(counts, dice, strict=True), start=1):
         if wanted > there:
             message = (
-                f"{text!r} keeps {wanted} dice that show {face}; the throw {shown(dice)} has "
-                f"{there} of them. Name dice of the throw only."
+                f"{in_short(text)} keeps {wanted} dice that show {face}; the throw "
+                f"{shown(dice)} has {there} of them. Name dice of the throw only."
             )
             raise gamedp.InvalidParameterError(message)
     return counts
@@ -283,7 +286,9 @@ def _faces(text: str | Sequence[int], faces: int) -> list[int]:
         digits = str(item if isinstance(item, str) else as_whole(item))
         face = int(digits) if digits.isdecimal() else 0
         if not 1 <= face <= faces:
-            message = f"{text!r} shows {item}, which no die does; their faces are 1 to {faces}."
+            message = (
+                f"{in_short(text)} shows {item}, which no die does; their faces are 1 to {faces}."
+            )
             raise gamedp.InvalidParameterError(message)
         shown_faces.append(face)
     return shown_faces
@@ -307,5 +312,5 @@ def counted(number: int, word: str) -> str:
 def a_language(_game: object, attribute: attrs.Attribute[str], value: object) -> None:
     """Ask for a language in which the boxes have names."""
     if value not in LANGUAGES:
-        message = f"{attribute.name} must be one of {', '.join(LANGUAGES)}, not {value!r}."
+        message = f"{attribute.name} must be one of {', '.join(LANGUAGES)}, not {in_short(value)}."
         raise gamedp.InvalidParameterError(message)

@@ -9,6 +9,7 @@ from itertools import combinations_with_replacement
 import attrs
 
 import gamedp
+from gamedp.errors import shown as in_short
 from gamedp.games._parameters import as_whole, whole_at_least
 from gamedp.games.kniffel.boxes import (
     FULL_HOUSE,
@@ -87,8 +88,8 @@ class Card:
             known = _possible_entries()[box]
             if entry is not None and (isinstance(entry, bool) or entry not in known):
                 message = (
-                    f"no throw enters {entry!r} in {box_names()[box]}: it takes {_spans(known)}, "
-                    f"or {FREE} while it is free."
+                    f"no throw enters {in_short(entry)} in {box_names()[box]}: it takes "
+                    f"{_spans(known)}, or {FREE} while it is free."
                 )
                 raise gamedp.InvalidParameterError(message)
 

@@ -25,6 +25,7 @@ import attrs
 import numpy as np
 
 import gamedp
+from gamedp.errors import shown
 from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.endgame import Endgame
 from gamedp.games.kniffel.for_total import ForTotal, PointsForTotal
@@ -46,7 +47,7 @@ __all__ = ["Duel"]
 
 def _a_probability(_duel: object, attribute: attrs.Attribute[float], value: float) -> None:
     if not 0 <= value <= 1:
-        message = f"{attribute.name} must lie between 0 and 1, not {value!r}."
+        message = f"{attribute.name} must lie between 0 and 1, not {shown(value)}."
         raise gamedp.InvalidParameterError(message)
 
 
@@ -262,7 +263,7 @@ class Duel:
             If too many boxes are free: a :class:`gamedp.InvalidParameterError`.
         """
         if he_plays_for not in {"points", "victory"}:
-            message = f'he plays for "points" or "victory", not for {he_plays_for!r}.'
+            message = f'he plays for "points" or "victory", not for {shown(he_plays_for)}.'
             raise gamedp.InvalidParameterError(message)
         sides = Sides(self.rules, self.sheet, self.his_sheet, self.lead, self.draw, his_turn)
         how = self.solution if he_plays_for == "points" else None

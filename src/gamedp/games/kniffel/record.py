@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 import gamedp
+from gamedp.errors import shown as in_short
 from gamedp.games._parameters import as_whole
 from gamedp.games.kniffel.boxes import box_names, box_number, kept, shown, throw
 from gamedp.games.kniffel.card import DICE, FACES, Card
@@ -116,7 +117,7 @@ class Record:
     @seed.validator
     def _seed_is_whole(self, _attribute: object, seed: object) -> None:
         if seed is not None and (not isinstance(seed, int) or seed < 0):
-            message = f"seed must be a whole number of at least 0, not {seed!r}."
+            message = f"seed must be a whole number of at least 0, not {in_short(seed)}."
             raise gamedp.InvalidParameterError(message)
 
     @rounds.validator

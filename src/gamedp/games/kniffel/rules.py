@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import attrs
 
 import gamedp
+from gamedp.errors import shown
 from gamedp.games._parameters import a_truth_value, as_whole, whole_at_least
 from gamedp.games.kniffel.boxes import (
     FULL_HOUSE,
@@ -78,7 +79,7 @@ def _by_the_rules(name: str) -> Any:
 def _one_of(*known: str) -> Validator:
     def check(_game: object, attribute: attrs.Attribute[Any], value: object) -> None:
         if value not in known:
-            message = f"{attribute.name} must be one of {', '.join(known)}, not {value!r}."
+            message = f"{attribute.name} must be one of {', '.join(known)}, not {shown(value)}."
             raise gamedp.InvalidParameterError(message)
 
     return check
@@ -157,7 +158,7 @@ class Kniffel:
     def _further_bonus_is_no_loss(self, _attribute: object, bonus: object) -> None:
         if not isinstance(bonus, int) or isinstance(bonus, bool) or bonus < 0:
             message = (
-                f"further_bonus must be a whole number of at least 0, not {bonus!r}; "
+                f"further_bonus must be a whole number of at least 0, not {shown(bonus)}; "
                 "leave it out for what the rules say, or set it to 0 for no such bonus."
             )
             raise gamedp.InvalidParameterError(message)

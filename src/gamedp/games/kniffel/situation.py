@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 import gamedp
+from gamedp.errors import shown as in_short
 from gamedp.games._parameters import as_whole, whole_at_least
 from gamedp.games.kniffel.boxes import shown, throw
 from gamedp.games.kniffel.card import BOXES, DICE, FACES, Card
@@ -65,8 +66,8 @@ class Situation:
             raise gamedp.InvalidParameterError(message)
         if len(dice) != FACES or min(dice) < 0 or sum(dice) != DICE:
             message = (
-                f"{dice!r} is no throw of {DICE} dice, counted face by face; throw {self.number} "
-                'needs one, or a text such as "13345".'
+                f"{in_short(dice)} is no throw of {DICE} dice, counted face by face; throw "
+                f'{self.number} needs one, or a text such as "13345".'
             )
             raise gamedp.InvalidParameterError(message)
 
@@ -105,7 +106,7 @@ class Situation:
         if not number.isdecimal():
             message = (
                 f"after the {BOXES} boxes comes which throw was the last, 0 before the first, "
-                f"and not {number!r}."
+                f"and not {in_short(number)}."
             )
             raise gamedp.InvalidParameterError(message)
         card = Card.of(*items[:BOXES], further=further)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import gamedp
+from gamedp.errors import shown
 from gamedp.games._parameters import as_whole, as_whole_tuple
 
 __all__ = ["Board", "MancalaState", "pack", "render", "unpack"]
@@ -109,10 +110,10 @@ def checked_board(
             "give no kalahs, to look at the rows alone"
         )
     elif type(board.player) is not int or not 0 <= board.player < players:
-        problem = f"player={player!r} to move; the players are 0 to {players - 1}"
+        problem = f"player={shown(player)} to move; the players are 0 to {players - 1}"
     else:
         return board
-    message = f"{board!r} has {problem}."
+    message = f"{shown(board)} has {problem}."
     raise gamedp.InvalidParameterError(message)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import gamedp
+from gamedp.errors import shown
 
 __all__ = ["between", "whole"]
 
@@ -15,7 +16,7 @@ def whole(least: int) -> Callable[[Any, Any, Any], None]:
 
     def check(_model: object, attribute: Any, value: Any) -> None:
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            message = f"{attribute.name}={value!r} must be a whole number of at least {least}."
+            message = f"{attribute.name}={shown(value)} must be a whole number of at least {least}."
             raise gamedp.InvalidParameterError(message)
 
     return check
@@ -26,7 +27,7 @@ def between(low: float, high: float) -> Callable[[Any, Any, Any], None]:
 
     def check(_model: object, attribute: Any, value: Any) -> None:
         if not low < value < high:
-            message = f"{attribute.name}={value!r} must lie between {low} and {high}."
+            message = f"{attribute.name}={shown(value)} must lie between {low} and {high}."
             raise gamedp.InvalidParameterError(message)
 
     return check

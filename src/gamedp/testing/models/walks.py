@@ -9,6 +9,7 @@ from typing import NamedTuple
 import attrs
 
 import gamedp
+from gamedp.errors import shown
 from gamedp.testing.exact import exact_from
 from gamedp.testing.models._parameters import between, whole
 
@@ -66,7 +67,7 @@ class GamblersRuin:
     @start.validator
     def _is_not_beyond(self, _attribute: object, start: int) -> None:
         if start > self.goal:
-            message = f"start={start!r} is beyond the goal {self.goal}."
+            message = f"start={shown(start)} is beyond the goal {self.goal}."
             raise gamedp.InvalidParameterError(message)
 
     @property

@@ -16,6 +16,7 @@ from mancala import mancala
 from memory import memory
 from methods import methods
 from models import models
+from pig import pig
 from start import start
 from sweep import sweep
 from wubbel import wubbel
@@ -25,6 +26,7 @@ if __name__ == "__main__":
         measure.main(
             exploration,
             wubbel,
+            pig,
             kniffel,
             mancala,
             models,

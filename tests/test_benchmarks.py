@@ -28,6 +28,7 @@ SOLVERS = sum(
 EXPECTED = {
     "exploration": (8, 2, 0),
     "wubbel": (2, 2, 0),
+    "pig": (2, 2, 2),
     "kniffel": (5, 3 + RUST, 2 + RUST),
     "mancala": (9, 4 + SPIEL, SPIEL),
     # A row for each model, warm and cold, and two means; without Storm, those of our own models.

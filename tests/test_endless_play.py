@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import attrs
 import numba
+import numpy as np
 import pytest
 from depth import first_of
 from hypothesis import HealthCheck, assume, given, settings
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from staged_games import StagedWubbel
 
 import gamedp
+from gamedp.kernels import end_components
+from gamedp.solvers import forced_ends
 from gamedp.storage import folder as folders
 from gamedp.testing import exact_values
 
@@ -202,6 +205,54 @@ def test_pig_as_its_rules_read(options):
     value = 0.530592725273747 if COMPILED else 24 / 31
     assert low - 1e-12 <= value <= high + 1e-12
     assert high - low <= 1e-6
+    assert solution.statistics.sweeps <= 10
+
+
+def test_maximal_end_components_are_not_searched_for_in_vain(monkeypatch):
+    """That there is one is seen soon, and that there is none by the policies."""
+    sought = []
+    monkeypatch.setattr(end_components, "maximal_end_components_jit", lambda *_: sought.append(1))
+    solution = gamedp.solve(Pig(6), compile="never")
+    assert solution.status is gamedp.Status.SOLVED
+    assert not sought
+
+
+def test_ends_are_forced_in_an_order_that_does_not_suit(monkeypatch):
+    """Two who may pass to each other are each at the far end of a walk, to and fro by chance.
+
+    The search goes forth on one of them, so that each sweep drops one more state there.
+    """
+    length, calls = end_components.SWEEPS + 4, []
+    first, second = 2 * length + 1, 2 * length + 2
+    won, lost = second + 1, second + 2
+    rows = [[[1, length + 1, won, lost]]]
+    for near, far, end in ((1, first, won), (length + 1, second, lost)):
+        walk = [*range(near, near + length), far]
+        rows += [[[0, near + 1, end]]]
+        rows += [[[before, after]] for before, after in zip(walk, walk[2:], strict=False)]
+    rows += [[[length], [second]], [[2 * length], [first]]]
+    choices = [choice for row in rows for choice in row]
+    model = gamedp.Model.from_arrays(
+        np.cumsum([0, *map(len, rows), 0, 0]),
+        np.cumsum([0, *map(len, choices)]),
+        [state for choice in choices for state in choice],
+        [1 / len(choice) for choice in choices for _ in choice],
+        players=[0] * second + [1, 0, 0],
+        terminals=[won, lost],
+        payoffs=[1.0, 0.0],
+        num_players=2,
+        constant_sum=1.0,
+    )
+    look = forced_ends._makes_an_end
+    monkeypatch.setattr(
+        forced_ends, "_makes_an_end", lambda *given: calls.append(given) or look(*given)
+    )
+    solution = gamedp.solve(model)
+    assert solution.status is gamedp.Status.SOLVED
+    assert isinstance(solution.solver, gamedp.TopologicalValueIteration)
+    assert len(calls) == 2
+    for draw in (0.0, 1.0):
+        assert_within(solution, exact_values(model, gamedp.TotalReward(draw=draw)))
 
 
 def test_the_certificate_of_pig_says_that_it_does_not_matter():

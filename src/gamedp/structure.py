@@ -264,7 +264,7 @@ class Structure:
         """How many maximal end components there are."""
         return self._end_components[2]
 
-    @property
+    @cached_property
     def always_ends(self) -> bool:
         """Whether play reaches a terminal state almost surely, whatever the players do.
 
@@ -278,7 +278,40 @@ class Structure:
         .. [1] L. de Alfaro, "Formal verification of probabilistic systems", PhD thesis, Stanford
            University, 1997: the fundamental theorem of end components.
         """
-        return self._parts.num_candidates == 0 or self.num_end_components == 0
+        if self._parts.num_candidates == 0:
+            return True
+        from gamedp.kernels.end_components import SETTLED, UNSETTLED  # noqa: PLC0415
+
+        found = self.clear(np.ones(len(self.transition_offsets) - 1, np.uint8))
+        return self.num_end_components == 0 if found == UNSETTLED else found != SETTLED
+
+    def clear(self, sides: NDArray[np.uint8]) -> int:
+        """Look for an end component in two parts of the graph, with some of the choices each.
+
+        Parameters
+        ----------
+        sides : (C,) uint8
+            Which parts a choice belongs to: 1 the first, 2 the second, 3 both.
+
+        Returns
+        -------
+        int
+            As of :func:`gamedp.kernels.end_components.clear`.
+        """
+        from gamedp.kernels import end_components  # noqa: PLC0415 - brings numba along
+
+        return int(
+            end_components.clear_jit(
+                self.choice_offsets,
+                self.transition_offsets,
+                self.successors,
+                self.order,
+                self.component_offsets,
+                self.nontrivial,
+                sides,
+                np.empty(self.num_states, np.uint8),
+            )
+        )
 
     @cached_property
     def _end_components(self) -> tuple[Integers, Flags, int]:

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from gamedp.kernels import components, decomposition, end_components
+from gamedp.structure import Structure
 
 MODULES = components, decomposition, end_components
 COMPILED = not config.DISABLE_JIT
@@ -301,6 +302,44 @@ def test_end_components_are_those_of_the_slow_algorithm(model, dtype):
     assert candidates == np.count_nonzero(swept_component >= 0)
 
 
+def clear(choice_offsets, transition_offsets, successors, sides):
+    """Return what `clear` finds for each of the two parts together, and the marks it leaves."""
+    graph = choice_offsets, transition_offsets, successors
+    _, _, order, offsets, _, nontrivial, *_ = find_components(*graph)
+    marks = np.full(len(choice_offsets) - 1, 9, np.uint8)
+    found = end_components.clear_jit(*graph, order, offsets, nontrivial, sides, marks)
+    return found, marks
+
+
+@no_deadline
+@given(model=models, dtype=dtypes, seed=st.integers(0, 99))
+def test_parts_are_cleared_if_they_have_no_end_component(model, dtype, seed):
+    num_choices = sum(map(len, model))
+    sides = np.random.default_rng(seed).integers(0, 4, num_choices).astype(np.uint8)
+    found, marks = clear(*arrays(model, dtype), sides)
+    expected = []
+    for part in (1, 2):
+        flags = iter((sides & part) > 0)
+        expected.append(slow_end_components([[c for c in own if next(flags)] for own in model])[0])
+    if found != end_components.UNSETTLED:
+        assert found == (end_components.SETTLED if any(expected) else end_components.CLEARED)
+    if found == end_components.CLEARED:
+        assert not marks.any()
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_what_is_not_cleared_soon_is_left_to_others(extra):
+    length = end_components.SWEEPS + extra - 1
+    # To and fro by chance. The search goes forth, so that each sweep drops one more state.
+    walk = [[[state - 1, state + 1]] for state in range(1, length)]
+    model = [[[length + 1, 1]], *walk, [[length - 1, length]], []]
+    graph = arrays(model)
+    found, _ = clear(*graph, np.ones(length + 1, np.uint8))
+    assert found == (end_components.UNSETTLED if extra else end_components.CLEARED)
+    structure = Structure.of(*graph)
+    assert structure.always_ends
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_one_sweep_finds_that_there_is_none(name):
     end_component, stays, number, candidates, swept_component, swept_stays = find_end_components(
@@ -345,7 +384,7 @@ def test_every_kernel_has_a_compiled_twin():
         and value.__module__ == module.__name__
         and not name.endswith("_jit")
     ]
-    assert len(kernels) == 18
+    assert len(kernels) == 19
     for module, name in kernels:
         twin = getattr(module, f"{name}_jit")
         assert getattr(twin, "py_func", twin) is getattr(module, name)

@@ -22,6 +22,86 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Flags = npt.NDArray[np.bool_]
+    Marks = npt.NDArray[np.uint8]
+
+CLEARED, SETTLED, UNSETTLED = 0, 1, 2
+"""What :func:`clear` returns: there is no end component; there is one; it has not found out."""
+
+SWEEPS = 8
+"""Sweeps over a component before :func:`clear` gives up: the order of states does not suit it."""
+
+BOTH = np.uint8(3)
+
+
+def clear(
+    choice_offsets: Integers,
+    transition_offsets: Integers,
+    successors: Integers,
+    order: Integers,
+    component_offsets: Integers,
+    nontrivial: Flags,
+    sides: Marks,
+    marks: Marks,
+) -> int:
+    """Say whether there is an end component in one of two parts of a graph, and stop at the first.
+
+    A part has some of the choices, and all states. From each component with a cycle, states are
+    dropped that have no choice left which surely stays among those that are not dropped. In the
+    order of the search, one sweep often drops them all. Where a sweep drops nothing more, what is
+    left contains an end component.
+
+    Parameters
+    ----------
+    choice_offsets, transition_offsets, successors
+        The graph, shapes (S + 1,), (C + 1,) and (T,).
+    order, component_offsets, nontrivial
+        As :mod:`gamedp.kernels.components` fills them.
+    sides
+        Which parts a choice belongs to, shape (C,): 1 the first, 2 the second, 3 both.
+    marks
+        Filled as far as it goes, shape (S,): in which parts a state is not dropped.
+
+    Returns
+    -------
+    int
+        `CLEARED`, `SETTLED` or `UNSETTLED`.
+    """
+    for number in range(len(nontrivial)):
+        start, stop = component_offsets[number], component_offsets[number + 1]
+        for place in range(start, stop):
+            marks[order[place]] = BOTH if nontrivial[number] else 0
+        left = changed = nontrivial[number]
+        sweeps = 0
+        while left and changed:
+            if sweeps == SWEEPS:
+                return UNSETTLED
+            sweeps += 1
+            left = changed = False
+            for place in range(start, stop):
+                state = order[place]
+                mark = marks[state]
+                kept = np.uint8(0)
+                for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+                    stays = mark & sides[choice]
+                    for t in range(transition_offsets[choice], transition_offsets[choice + 1]):
+                        if stays == 0:
+                            break
+                        # Outside the component, nothing is left of what comes before it.
+                        stays &= marks[successors[t]]
+                    kept |= stays
+                    if kept == mark:
+                        break
+                if kept != mark:
+                    marks[state] = kept
+                    changed = True
+                if kept != 0:
+                    left = True
+        if left:
+            return SETTLED
+    return CLEARED
+
+
+clear_jit = compiled(clear)
 
 
 def drop_leaving_choices(

@@ -7,8 +7,9 @@ choices. Values of an eliminated policy that no sweep can improve are solved, up
 iteration [1]_, with improvements that see each other within a sweep. The weights for the proof, the
 expected steps of the policy within the component, come along either way.
 
-Two opponents are first given sweeps of both. Where these crawl, the minimisers improve their
-answer to the policy of the maximisers as long as they can, then the maximisers improve theirs [2]_.
+Two opponents are first given sweeps of both. Once one changes no choice, or where they crawl, the
+minimisers improve their answer to the policy of the maximisers as long as they can, then the
+maximisers improve theirs [2]_.
 
 References
 ----------
@@ -307,7 +308,8 @@ def iterate(
         dear = memory[NEEDED] > may or who == SWAPS
         ripe = changed == 0 or change <= threshold or memory[SINCE] >= memory[COST]
         if plain:
-            ripe = memory[SWEEPS] >= PATIENCE
+            # A policy that both keep to may be best: then a policy each is all that is to be found.
+            ripe = memory[SWEEPS] >= PATIENCE or (changed == 0 and memory[SWEEPS] > 1.0)
         if ripe and not dear:
             terms = STAYS
             while terms == STAYS:

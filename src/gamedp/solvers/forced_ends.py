@@ -28,6 +28,7 @@ import attrs
 import numpy as np
 
 from gamedp.kernels import blocks
+from gamedp.kernels.end_components import CLEARED, UNSETTLED
 from gamedp.objectives import TotalReward
 from gamedp.reduction.sets import end_components
 from gamedp.reduction.unfolding import unfold
@@ -51,6 +52,9 @@ __all__ = ["may_be_forced", "solve_where_ends_are_forced"]
 
 SMALL = 1 << 14
 """Components of up to this many states are solved within a kernel, as far as that is soon done."""
+
+MAXIMISER_KEEPS, MINIMISER_KEEPS = np.uint8(1), np.uint8(2)
+"""Two parts of a model: in each, one keeps to the policy, and the other has all of its choices."""
 
 PATIENCE = 1000
 """Sweeps over a component in which play may stay, before this way is given up."""
@@ -114,11 +118,22 @@ def solve_where_ends_are_forced(
         return None
     if not 2 * run.errors.max(initial=0.0) <= tolerance:
         return None
-    maximise = run.rows.maximise
-    sides = (maximise,) if problem.model.has_swaps else (maximise, ~maximise)
-    if not all(_makes_an_end(problem.model, run.policy, side) for side in sides):
+    if not _each_makes_an_end(problem.model, run.policy, run.rows.maximise):
         return None
     return run.solution(solver)
+
+
+def _each_makes_an_end(model: Model, policy: Integers, maximise: Flags) -> bool:
+    """Say whether all play ends if one keeps to a policy and the other does not: for either one."""
+    if model.has_swaps:
+        return _makes_an_end(model, policy, maximise)
+    where_free = np.where(maximise, MINIMISER_KEEPS, MAXIMISER_KEEPS)
+    sides = np.repeat(where_free, np.diff(model.choice_offsets))
+    sides[policy[policy >= 0]] = MAXIMISER_KEEPS | MINIMISER_KEEPS
+    found = model.structure.clear(sides)
+    if found != UNSETTLED:
+        return found == CLEARED
+    return all(_makes_an_end(model, policy, side) for side in (maximise, ~maximise))
 
 
 def _makes_an_end(model: Model, policy: Integers, who: Flags) -> bool:
@@ -128,14 +143,11 @@ def _makes_an_end(model: Model, policy: Integers, who: Flags) -> bool:
     """
     structure = model.structure
     if model.has_swaps:
-        size, choices = model.num_states, model.num_choices
+        choices = model.num_choices
         structure = unfold(model).structure
         policy = np.concatenate([policy, np.where(policy >= 0, policy + choices, policy)])
         who = np.concatenate([who, ~who])
-        within, active = np.ones(2 * size, np.bool_), np.ones(2 * choices, np.bool_)
-    else:
-        within, active = structure.end_component >= 0, structure.stays.copy()
-    chosen = np.zeros(len(active), np.bool_)
+    chosen = np.zeros(len(structure.owners), np.bool_)
     chosen[policy[who & (policy >= 0)]] = True
-    active &= chosen | ~who[structure.owners]
-    return end_components(structure, within, active) is None
+    active = chosen | ~who[structure.owners]
+    return end_components(structure, np.ones(structure.num_states, np.bool_), active) is None

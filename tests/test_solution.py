@@ -184,3 +184,20 @@ def test_a_state_that_is_not_reached_is_found_in_a_box():
     box = {"player": (0, 1), "left": (0, 13)}
     table = gamedp.solve(Matches(matches=12), box=box, compile="never")
     assert table.value(state) == -1.0
+
+
+def test_advice_is_for_the_start_if_no_state_is_given():
+    solution = gamedp.solve(Matches(10), compile="never")
+    start = solution.initial_state()
+    assert solution.best_action() == solution.best_action(start) == 1
+    assert solution.best_actions() == solution.best_actions(start) == [1]
+    assert solution.actions() == solution.actions(start)
+    assert solution.action_values() == solution.action_values(start)
+    several = gamedp.solve(
+        gamedp.Model.from_arrays(
+            [0, 1, 1], [0, 1], [1], [1.0], payoffs=[1.0], initial=[(0.5, 0), (0.5, 1)]
+        )
+    )
+    for ask in (several.best_action, several.best_actions, several.actions, several.action_values):
+        with pytest.raises(gamedp.UnknownStateError, match="one of several states"):
+            ask()

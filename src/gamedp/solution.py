@@ -255,7 +255,7 @@ class Solution:
         return Fraction(self._sum) - mean if player == 1 else mean
 
     def best_actions(
-        self, state: Hashable, tolerance: float = 0.0, *, certain: bool = False
+        self, state: Hashable | None = None, tolerance: float = 0.0, *, certain: bool = False
     ) -> list[int]:
         """Return the actions in `state` that may be best, or those that are for certain.
 
@@ -275,7 +275,7 @@ class Solution:
         Parameters
         ----------
         state
-            A state; nothing is best where the game is over.
+            The start if not given; nothing is best where the game is over.
         tolerance : float
             Actions that are worse by at most this much count as best, too.
         certain : bool
@@ -302,6 +302,7 @@ class Solution:
         [0, 1]
         """
         wanted = ("certain",) if certain else ("certain", "possible")
+        state = self._or_start(state)
         index, swapped, pairs = self._choices(state)
         self._check_side(state, index, swapped)
         standings = self._standings(index, tolerance)
@@ -322,8 +323,10 @@ class Solution:
         """What tells best choices from others; it looks at all states at once, if it has to."""
         return OptimalChoices(self)
 
-    def actions(self, state: Hashable) -> list[int]:
-        """Return the actions in `state`, in the game's order; none where the game is over.
+    def actions(self, state: Hashable | None = None) -> list[int]:
+        """Return the actions in `state` (the start if not given), in the game's order.
+
+        There are none where the game is over.
 
         Raises
         ------
@@ -332,7 +335,7 @@ class Solution:
         UnknownStateError
             If the model has no such state.
         """
-        return [action for action, _ in self._choices(state)[2]]
+        return [action for action, _ in self._choices(self._or_start(state))[2]]
 
     def _choices(self, state: Hashable) -> tuple[int, bool, list[tuple[int, int]]]:
         """Return what the model has of a state.
@@ -364,8 +367,10 @@ class Solution:
         assert self.model.rules is not None  # noqa: S101 - without, states are indices
         return counterparts(self.model.rules, state, representative, swapped)
 
-    def best_action(self, state: Hashable) -> int | None:
-        """Return the action that the policy takes in `state`, or None where the game is over.
+    def best_action(self, state: Hashable | None = None) -> int | None:
+        """Return the action that the policy takes, or None where the game is over.
+
+        `state` is the start if not given.
 
         In a state that is not its own representative, that is the action which does the same as
         the one the policy takes there. For a finite horizon: with all steps to go.
@@ -377,7 +382,7 @@ class Solution:
         UnknownStateError
             If the model has no such state.
         """
-        return self._action_after(0, state)
+        return self._action_after(0, self._or_start(state))
 
     def _action_after(self, steps: int, state: Hashable) -> int | None:
         """Return the action that the policy takes after so many steps, or None for the end."""
@@ -431,8 +436,10 @@ class Solution:
             steps = int(self.distances[self.model.index(state)[0]])
         return None if steps < 0 else steps
 
-    def action_values(self, state: Hashable) -> list[ActionValue]:
-        """Return for each action in `state` what player 0 can expect after it, by the objective.
+    def action_values(self, state: Hashable | None = None) -> list[ActionValue]:
+        """Return for each action what player 0 can expect after it, by the objective.
+
+        `state` is the start if not given.
 
         So rewards do not count where only reaching a target does, and where the objective has
         ended, every action is worth what the state is. For a finite horizon: with all steps to go.
@@ -452,6 +459,7 @@ class Solution:
         if self.values.ndim > 1:
             message = "action values are for one and two players; with more, see best_action()."
             raise UnsupportedProblemError(message)
+        state = self._or_start(state)
         index, swapped, pairs = self._choices(state)
         self._check_side(state, index, swapped)
         first, end = self.model.choice_offsets[index : index + 2].tolist()
@@ -500,6 +508,15 @@ class Solution:
         if self.model.rules is None:
             return int(self.model.initial_states[0])
         return self.model.rules.initial()[0][1]
+
+    def _or_start(self, state: Hashable | None) -> Hashable:
+        """Return the state that is meant."""
+        if state is not None:
+            return state
+        if len(self.model.initial_states) != 1:
+            message = "the game starts in one of several states; name the one that is meant."
+            raise UnknownStateError(message)
+        return self.initial_state()  # type: ignore[no-any-return]
 
     def _sure_successor(self, steps: int, state: Any) -> Any:
         """Return what follows for sure if the policy goes on after so many steps, else None."""

@@ -151,7 +151,10 @@ def expand(rules: Rules, state: Any) -> Expansion:
 
 def _choice(rules: Rules, state: Any, action: Any) -> Choice:
     if not hasattr(action, "__index__"):
-        message = f"action {shown(action)} in {shown(state)} is not an integer. Number the actions."
+        message = (
+            f"action {shown(action)} in {shown(state)} is not an integer. "
+            "Number the actions, as an IntEnum does; action_name() may give them words."
+        )
         raise InvalidModelError(message)
     if not -MAX_ACTION <= action < MAX_ACTION:
         message = (

@@ -45,7 +45,9 @@ CASES = {
 def test_slow_components_take_few_sweeps(name, inside, monkeypatch):
     make, objective = CASES[name]
     model = make()
-    if not inside:
+    if inside:
+        monkeypatch.setattr(components, "MANY", 1)
+    else:
         monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
         monkeypatch.setattr(gathered, "BUDGET", 1000)
     solution = gamedp.solve(model, objective, gamedp.TopologicalValueIteration())
@@ -79,6 +81,48 @@ def test_limits_leave_bounds_that_hold(limit, monkeypatch):
     with pytest.raises(gamedp.NotSolvedError, match="limit of") as caught:
         gamedp.solve(model, solver=solver)
     solution = caught.value.solution
+    assert (solution.lower <= truth.upper).all()
+    assert (truth.lower <= solution.upper).all()
+
+
+def in_a_row(count, size, chance):
+    """Two opponents in turns pull one way or the other in a row of components, until each ends."""
+    num_states = count * size
+    successors, probabilities = [], []
+    for state in range(num_states):
+        first = state - state % size
+        for pull in (0.4, 0.6):
+            successors += [max(state - 1, first), min(state, first + size - 2) + 1, first + size]
+            up = pull * (1 - chance)
+            probabilities += [1 - chance - up, up, chance]
+    return gamedp.Model.from_arrays(
+        [*range(0, 2 * num_states + 1, 2), 2 * num_states],
+        range(0, 6 * num_states + 1, 3),
+        successors,
+        probabilities,
+        rewards=1e-3 * np.random.default_rng(size).normal(size=2 * num_states),
+        payoffs=[0.0],
+        num_players=2,
+        players=np.arange(num_states + 1) % 2,
+    )
+
+
+@pytest.mark.parametrize("many", [1, 3, 100])
+def test_only_the_first_hard_components_are_left_to_the_solver(many, monkeypatch):
+    tried = []
+    solve = topological_value_iteration.solve_gathered
+
+    def counted(run, number, max_sweeps):
+        tried.append(number)
+        solve(run, number, max_sweeps)
+
+    monkeypatch.setattr(topological_value_iteration, "solve_gathered", counted)
+    monkeypatch.setattr(components, "MANY", many)
+    monkeypatch.setattr(components, "ROOM", 2)  # too little
+    model = in_a_row(8, 9, 0.1)
+    solution = gamedp.solve(model, solver=gamedp.TopologicalValueIteration(), tolerance=1e-9)
+    assert tried == [*range(1, min(many, 9))]  # after the end
+    truth = gamedp.solve(model, solver=gamedp.PolicyIteration(), tolerance=1e-9)
     assert (solution.lower <= truth.upper).all()
     assert (truth.lower <= solution.upper).all()
 

@@ -96,34 +96,46 @@ class Structure:
 
         num_states = self.num_states
         dtype = self.successors.dtype
-        component, order, levels, stack = (np.empty(num_states, dtype) for _ in range(4))
+        component, order = np.empty(num_states, dtype), np.empty(num_states, dtype)
         component_offsets = np.empty(num_states + 1, dtype)
-        place = np.empty(num_states, f"u{dtype.itemsize}")
-        nontrivial = np.empty(num_states, np.bool_)
-        num_components, *counts = components.take_apart_jit(
+        num_components = components.strongly_connected_components_jit(
+            self.transition_offsets[self.choice_offsets],
+            self.successors,
+            component,
+            order,
+            component_offsets,
+            np.empty(num_states, dtype),
+            np.empty(num_states, np.int64),
+            np.empty(num_states, np.bool_),
+        )
+        component_offsets = component_offsets[: num_components + 1]
+        levels = np.empty(num_components, dtype)
+        nontrivial = np.empty(num_components, np.bool_)
+        num_levels, num_candidates = components.describe_jit(
             self.choice_offsets,
             self.transition_offsets,
             self.successors,
             component,
             order,
-            place,
             component_offsets,
             levels,
             nontrivial,
-            np.empty(num_states + 1, np.int64),
-            stack,
-            np.empty(num_states, np.int64),
-            np.empty(num_states, np.bool_),
             np.empty(num_states, np.int8),
         )
+        place = np.empty(num_states, f"u{dtype.itemsize}")
+        place[order] = np.arange(num_states, dtype=place.dtype)
+        has_cycle = np.zeros(num_levels, np.bool_)
+        has_cycle[levels[nontrivial]] = True
         return _Parts(
             _locked(component),
             _locked(order),
             _locked(place),
-            _locked(component_offsets[: num_components + 1]),
-            _locked(nontrivial[:num_components]),
-            _locked(levels[:num_components]),
-            *counts,
+            _locked(component_offsets),
+            _locked(nontrivial),
+            _locked(levels),
+            num_levels,
+            num_candidates,
+            int(np.count_nonzero(has_cycle)),
         )
 
     @property
@@ -336,7 +348,7 @@ class Structure:
 
 
 class _Parts(NamedTuple):
-    """What :func:`gamedp.kernels.components.take_apart` finds."""
+    """What :mod:`gamedp.kernels.components` finds, and where in the order each state stands."""
 
     component: Integers
     order: Integers

@@ -8,7 +8,7 @@ from equations import blank, cases, fixed_point, gathered, make, random_rows, tw
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gamedp.kernels import bellman, blocks, maxn, proofs, topological
+from gamedp.kernels import bellman, blocks, iteration, maxn, proofs, topological
 
 
 @settings(max_examples=30, deadline=None)
@@ -116,8 +116,9 @@ def test_components_solved_in_the_kernel_are_proven(case):
     values, errors, policy = blank(rows)
     num_states = len(values)
     values[-1], errors[-1] = 0.25, 1e-3  # known to within so much
-    args = (np.array([0, 1, num_states]), np.array([False, True]), rows, 1 << 20, 1e-6, 100, True)
+    args = (np.array([0, 1, num_states]), np.array([False, True]), rows, 1 << 20, 1e-6)
     args += (False, bool((rows.probabilities < 0).any()), False)
+    args += (room(rows, 100, 1000, 10_000), np.empty(iteration.MEMORY))
     for solve in (topological.solve_components_jit, topological.solve_components):
         found = [array.copy() for array in (values, errors, policy)]
         done = solve(0, 2, *args, *found, np.zeros(1, np.int64), np.empty((2, 100)))
@@ -126,6 +127,25 @@ def test_components_solved_in_the_kernel_are_proven(case):
             truth = fixed_point(rows, start=disturbed)
             assert (np.abs(found[0] - truth) <= found[1] + 1e-17).all()
         assert (found[1][:-1] <= 1e-3 + 1.1e-6).all()
+
+
+def room(rows, *sizes):
+    """Return a block for so many states, choices and transitions, and an array for numbers."""
+    return blocks.reserve(*sizes, rows), np.empty((blocks.NUMBERS, sizes[0]))
+
+
+def test_a_component_without_room_is_left():
+    rows = make((0, 8, 1.0, True, False))
+    args = (np.array([0, 1, 8]), np.array([False, True]), rows, 1 << 20, 1e-6, False, False, False)
+    too_small = ((6, 100, 1000), (100, 1, 1000), (100, 100, 1))  # for seven states
+    for its_room in (None, *(room(rows, *sizes) for sizes in too_small)):
+        values, errors, policy = blank(rows)
+        for solve in (topological.solve_components_jit, topological.solve_components):
+            visits = np.zeros(1, np.int64)
+            rest = values, errors, policy, visits, np.empty((2, 100))
+            assert solve(0, 2, *args, its_room, None, *rest) == 1
+            assert not values[:-1].any()
+            assert not visits.any()
 
 
 @settings(max_examples=30, deadline=None)

@@ -384,7 +384,7 @@ def test_every_kernel_has_a_compiled_twin():
         and value.__module__ == module.__name__
         and not name.endswith("_jit")
     ]
-    assert len(kernels) == 19
+    assert len(kernels) == 18
     for module, name in kernels:
         twin = getattr(module, f"{name}_jit")
         assert getattr(twin, "py_func", twin) is getattr(module, name)

@@ -145,6 +145,8 @@ def test_dwelling_weights_count_the_longest_of_equally_good_ways(seed):
             assert numbers[blocks.WEIGHT, state] >= (1 + length) * (1 - 1e-6)
     who = iteration.chooser_jit(9, block, False)
     question = rows, 0.0, 1e-9, 1 << 20, who, False
-    width = topological.prove_jit(1, 10, *question, block, numbers, values, errors, policy)
+    width = topological.prove_by_policy_jit(
+        1, 10, *question, block, numbers, values, errors, policy
+    )
     assert width < 1e-9
     assert (errors[:-1] <= width * (1 + 1e-9)).all()

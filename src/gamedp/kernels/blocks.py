@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.kernels.jit import compiled
+from gamedp.kernels.jit import compiled, inlined
 from gamedp.kernels.rounding import TINY, UNIT
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def measure(start: int, stop: int, rows: Rows) -> tuple[int, int]:
     return num_choices, num_transitions
 
 
-measure_jit = compiled(measure)
+measure_jit = inlined(measure)
 
 
 def reserve(num_states: int, num_choices: int, num_transitions: int, rows: Rows) -> Block:

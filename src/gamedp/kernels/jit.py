@@ -195,17 +195,19 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
                 super().save_overload(signature, data)
 
 
-def inlined(function: Callable[..., Any]) -> Any:
-    """Compile a small kernel into each that calls it: a call would pass dozens of pointers."""
-    return njit(function, inline="always")
-
-
-def compiled(function: Callable[..., Any]) -> Any:
+def compiled(function: Callable[..., Any], inline: str = "never") -> Any:
     """Compile a kernel at its first call for each combination of argument types.
 
     No fastmath: rounding is accounted for. Division by zero gives infinity or NaN, as in numpy.
     """
-    dispatcher = njit(function, nogil=True, error_model="numpy")
+    dispatcher = njit(
+        function, nogil=True, error_model="numpy", no_cfunc_wrapper=True, inline=inline
+    )
     if not config.DISABLE_JIT:
         dispatcher._cache = QuickCache(function)  # noqa: SLF001 - where numba itself puts it
     return dispatcher
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Compile a small kernel into each that calls it: a call would pass dozens of pointers."""
+    return compiled(function, "always")

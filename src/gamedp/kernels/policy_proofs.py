@@ -44,7 +44,7 @@ import numpy as np
 
 from gamedp.kernels.blocks import ERROR, NUMBERS, VALUE, WEIGHT, Block
 from gamedp.kernels.iteration import OPPONENTS, SWAPS
-from gamedp.kernels.jit import compiled
+from gamedp.kernels.jit import compiled, inlined
 from gamedp.kernels.rounding import TINY, UNIT, UPWARD
 from gamedp.kernels.sparse_elimination import MANY, eliminate_jit
 
@@ -70,7 +70,7 @@ def followed(size: int, block: Block) -> int:
     return int(count)
 
 
-followed_jit = compiled(followed)
+followed_jit = inlined(followed)
 
 
 def mirrored(size: int, block: Block) -> Block:
@@ -135,7 +135,7 @@ def same(first: int, second: int, rows: Rows) -> bool:
     return True
 
 
-same_jit = compiled(same)
+same_jit = inlined(same)
 
 
 def advantage(
@@ -352,13 +352,15 @@ def look_around(
         policy[state] = rows.choice_offsets[state] + chosen
     if not relative < MANY:
         return -1, np.inf, np.inf
-    better, multiple, ties = compare_jit(
-        start, stop, rows, values, errors, numbers, relative, who != OPPONENTS, True, policy
-    )
-    if better == 0 and who == OPPONENTS:
-        better, multiple, ties = compare_jit(
-            start, stop, rows, values, errors, numbers, relative, True, False, policy
-        )
+    better = 0
+    multiple = ties = np.inf
+    opponents = who == OPPONENTS
+    for turn in range(2 if opponents else 1):  # the minimisers' first
+        if better == 0:
+            may = (turn == 1 or not opponents, turn == 0)
+            better, multiple, ties = compare_jit(
+                start, stop, rows, values, errors, numbers, relative, *may, policy
+            )
     if better > 0:
         for number in range(size):
             state = rows.order[start + number]

@@ -401,7 +401,7 @@ def allot(
     return width
 
 
-allot_jit = compiled(allot)
+allot_jit = inlined(allot)
 
 
 def certify(

@@ -11,20 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.kernels.blocks import (
-    NUMBERS,
     SHARE,
     SLOPE,
     VALUE,
     WEIGHT,
     gather_jit,
     measure_jit,
-    reserve_jit,
     sweep_jit,
 )
 from gamedp.kernels.iteration import (
     CHANGING_LITTLE,
     EXACT,
-    MEMORY,
     SWAPS,
     SWEEPS,
     begin_jit,
@@ -32,7 +29,7 @@ from gamedp.kernels.iteration import (
     dwell_jit,
     iterate_jit,
 )
-from gamedp.kernels.jit import compiled
+from gamedp.kernels.jit import compiled, inlined
 from gamedp.kernels.policy_proofs import prove_policy_jit
 from gamedp.kernels.proofs import allot_jit, check_jit, conclude_jit
 from gamedp.kernels.rounding import UNIT
@@ -111,21 +108,62 @@ def newton(
     return sweeps if 0.0 < weight < np.inf else -sweeps
 
 
-newton_jit = compiled(newton)
+newton_jit = inlined(newton)
 
 
-def follow(start: int, size: int, rows: Rows, block: Block, policy: Integers) -> None:
-    """Give the states of a component the choices of the gathered one."""
+def take_over(
+    start: int,
+    size: int,
+    rows: Rows,
+    block: Block,
+    numbers: Floats,
+    values: Floats,
+    policy: Integers,
+) -> None:
+    """Give the states of a component the values and the choices of the gathered one."""
     for number in range(size):
         state = rows.order[start + number]
         chosen = block.policy[number] - block.first_choice[number]
         policy[state] = rows.choice_offsets[state] + chosen
+        values[state] = numbers[VALUE, number]
 
 
-follow_jit = compiled(follow)
+take_over_jit = inlined(take_over)
 
 
-def prove(
+def prove_by_weights(
+    start: int,
+    stop: int,
+    rows: Rows,
+    outside: float,
+    block: Block,
+    numbers: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> float:
+    """Prove errors for the values of a gathered component by the weights that came along.
+
+    Parameters
+    ----------
+    outside : float
+        The largest error of a successor outside.
+
+    Returns
+    -------
+    width : float
+        As of :func:`gamedp.kernels.proofs.allot`.
+    """
+    if rows.discount < 1.0:
+        for number in range(stop - start):
+            numbers[WEIGHT, number] = 1.0 / (1.0 - rows.discount)
+    least, most = check_jit(start, stop, start, rows, outside, block, numbers, 0.0, np.inf, policy)
+    return float(allot_jit(start, stop, rows, outside, least, most, numbers, errors))
+
+
+prove_by_weights_jit = inlined(prove_by_weights)
+
+
+def prove_by_policy(
     start: int,
     stop: int,
     rows: Rows,
@@ -140,7 +178,7 @@ def prove(
     errors: Floats,
     policy: Integers,
 ) -> float:
-    """Prove errors for the values of a gathered component by the weights that came along.
+    """Prove errors where the weights that came along do not suffice.
 
     Where rounding on all the steps of play is too much, the policy is eliminated, for an error that
     does not grow with them (:mod:`gamedp.kernels.policy_proofs`). Where neither suffices, for
@@ -166,65 +204,43 @@ def prove(
         As of :func:`gamedp.kernels.proofs.allot`.
     """
     size = stop - start
-    follow_jit(start, size, rows, block, policy)
+    # These values come close to the policy's at least, so that no proof up to now is kept.
+    best_width = float(
+        prove_policy_jit(
+            start, stop, rows, outside, most, one_sign, who, block, numbers, values, errors, policy
+        )
+    )
+    if best_width <= tolerance:
+        return best_width
+    by_policy = True
+    best = np.empty(size)
     for number in range(size):
-        values[rows.order[start + number]] = numbers[VALUE, number]
-    width = best_width = np.inf
-    best = np.empty(0)
-    by_policy = False
-    for attempt in range(3):
-        if attempt == 2 and (
+        best[number] = errors[rows.order[start + number]]
+    for attempt in range(2):
+        if attempt == 1 and (
             who == SWAPS
             or rows.discount < 1.0
             or not dwell_jit(size, rows.discount, block, most, numbers)
         ):
             break
-        if rows.discount < 1.0:
-            for number in range(size):
-                numbers[WEIGHT, number] = 1.0 / (1.0 - rows.discount)
-        least, most_errors = check_jit(
-            start, stop, start, rows, outside, block, numbers, 0.0, np.inf, policy
+        width = float(
+            prove_by_weights_jit(start, stop, rows, outside, block, numbers, errors, policy)
         )
-        width = float(allot_jit(start, stop, rows, outside, least, most_errors, numbers, errors))
-        if width <= tolerance or most == 0:
+        if width <= tolerance:
             return width
-        if attempt > 0 and width < best_width:
+        if width < best_width:
             best_width = width
             by_policy = False
-            for number in range(size):
-                best[number] = errors[rows.order[start + number]]
-        if attempt == 0:
-            # These values come close to the policy's at least, so that no proof up to now is kept.
-            best_width = float(
-                prove_policy_jit(
-                    start,
-                    stop,
-                    rows,
-                    outside,
-                    most,
-                    one_sign,
-                    who,
-                    block,
-                    numbers,
-                    values,
-                    errors,
-                    policy,
-                )
-            )
-            if best_width <= tolerance:
-                return best_width
-            by_policy = True
-            best = np.empty(size)
             for number in range(size):
                 best[number] = errors[rows.order[start + number]]
     for number in range(size):
         errors[rows.order[start + number]] = best[number]
     if by_policy:
-        follow_jit(start, size, rows, block, policy)
+        take_over_jit(start, size, rows, block, numbers, values, policy)
     return best_width
 
 
-prove_jit = compiled(prove)
+prove_by_policy_jit = compiled(prove_by_policy)
 
 
 def solve_components(
@@ -235,11 +251,11 @@ def solve_components(
     rows: Rows,
     budget: int,
     tolerance: float,
-    max_size: int,
-    proves: bool,
     may_stay: bool,
     swaps: bool,
     one_sign: bool,
+    room: tuple[Block, Floats] | None,
+    memory: Floats | None,
     values: Floats,
     errors: Floats,
     policy: Integers,
@@ -248,22 +264,27 @@ def solve_components(
 ) -> int:
     """Solve the components ``first .. last-1`` one by one, successors first.
 
-    Stops before a component that has more than `max_size` states or that does not settle soon, for
-    the caller to go on with in pieces, and after about `budget` visits of states. What is found of
+    Stops before a component that `room` and `memory` do not suffice for or that does not settle
+    soon, for the caller to go on with, and after about `budget` visits of states. What is found of
     a single state is final, also if its error is larger than that.
+
+    Each None is a type of its own to numba: what there would be no room for is not compiled.
 
     Parameters
     ----------
     tolerance : float
         How much error each component may add.
-    proves : bool
-        Whether errors can be proven; without, they are infinite where play may cycle.
     may_stay : bool
         Whether policies may stay in a component for ever, which is worst for who could.
     swaps : bool
         Whether players change places somewhere.
     one_sign : bool
         Whether no reward or payoff has the other's sign.
+    room : (Block, (NUMBERS, R) float64) or None
+        For a gathered component and its numbers. None stops at the first cycle.
+    memory : (MEMORY,) float64 or None
+        Scratch, see :func:`gamedp.kernels.iteration.iterate`. None stops where a component takes
+        more than Newton's method and the weights that come along with it.
     visits : (1,) int64
         Counts the states visited.
     scratch : (2, R) float64
@@ -276,61 +297,52 @@ def solve_components(
     """
     enough = visits[0] + budget
     guess = 0.0
-    # Numbers are of one type here and where these kernels are called from outside: so each is
-    # compiled once.
-    nothing = np.int64(0)
-    block = reserve_jit(nothing, nothing, nothing, rows)
-    numbers = np.empty((NUMBERS, 0))
-    memory = np.empty(MEMORY)
     results, slacks = scratch
     for number in range(first, last):
         if visits[0] > enough:
             return number
         start = np.int64(component_offsets[number])
-        stop = np.int64(component_offsets[number + 1])
         if not nontrivial[number]:
             state = rows.order[start]
             if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
                 visits[0] += 1
                 conclude_jit(state, rows, values, errors, policy, results, slacks)
             continue
+        if room is None:
+            return number
+        block, numbers = room
+        stop = np.int64(component_offsets[number + 1])
         size = stop - start
-        if size > max_size or not proves:
+        if size > len(block.signs):
             return number
         num_choices, num_transitions = measure_jit(start, stop, rows)
-        if size > numbers.shape[1]:
-            numbers = np.empty((NUMBERS, 2 * size))
-        if (
-            size > len(block.signs)
-            or num_choices > len(block.known)
-            or num_transitions > len(block.targets)
-        ):
-            block = reserve_jit(2 * size, 2 * num_choices, 2 * num_transitions, rows)
+        if num_choices > len(block.known) or num_transitions > len(block.targets):
+            return number
         key_state, outside = gather_jit(start, stop, start, stop, rows, values, errors, block)
         done = EXACT
-        num_inner = np.int64(block.first_transition[num_choices])
-        length = 64 * (size + num_inner)
-        who = chooser_jit(size, block, swaps)
         if key_state >= 0:
             # Neighbouring components tend to have similar values.
             sweeps = newton_jit(size, rows.discount, key_state, guess, block, numbers)
             guess = numbers[VALUE, key_state]
+        elif memory is None:
+            return number
         else:
             for member in range(size):
                 numbers[VALUE, member] = values[rows.order[start + member]]
                 numbers[SLOPE, member] = numbers[WEIGHT, member] = numbers[SHARE, member] = 0.0
             begin_jit(size, block)
             memory[:] = 0.0
+            num_inner = np.int64(block.first_transition[num_choices])
             done = iterate_jit(
                 size,
-                num_choices,
+                np.int64(num_choices),  # of the type that callers from outside have: compiled once
                 num_inner,
                 rows.discount,
-                who,
+                chooser_jit(size, block, swaps),
                 may_stay,
                 0.01 * tolerance,
                 np.int64(LONG),
-                max(length, LEAST_WORK),
+                max(64 * (size + num_inner), LEAST_WORK),
                 block,
                 numbers,
                 memory,
@@ -341,14 +353,20 @@ def solve_components(
             for member in range(size):
                 values[rows.order[start + member]] = numbers[VALUE, member]
             return number
-        width = prove_jit(
+        take_over_jit(start, size, rows, block, numbers, values, policy)
+        width = prove_by_weights_jit(start, stop, rows, outside, block, numbers, errors, policy)
+        if width <= tolerance:
+            continue
+        if memory is None:
+            return number
+        width = prove_by_policy_jit(
             start,
             stop,
             rows,
             outside,
             tolerance,
-            length,
-            who,
+            64 * (size + np.int64(block.first_transition[num_choices])),
+            chooser_jit(size, block, swaps),
             one_sign,
             block,
             numbers,

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.kernels import topological
+from gamedp.kernels import blocks, iteration, topological
 from gamedp.kernels.rounding import UNIT
 from gamedp.solution import Status
 from gamedp.solvers.run import Run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["share_of_tolerance", "solve_by_components", "sweep_until_proven"]
 
 BUDGET = 1 << 22
 """Visits of states between two looks at the limits: some hundredths of a second."""
+
+ROOM = 64
+"""States of a component that there is room for at first."""
+
+MANY = 16
+"""Hard components from which on it pays to compile what solves them one after the other."""
 
 
 def share_of_tolerance(run: Run) -> float:
@@ -31,12 +41,18 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
     solve_one : callable
         Finds and proves the values of the component of that number.
     small : int
-        Components of up to this many states are solved within a kernel if they settle soon.
+        Components of up to this many states are solved within a kernel if they settle soon. What
+        only hard ones need is compiled once there are many: the first few are left to `solve_one`.
     """
     structure = run.problem.model.structure
     total = structure.num_components
     allowed = share_of_tolerance(run)
     scratch = np.empty((2, int(np.diff(run.rows.choice_offsets).max(initial=0))))
+    room = None
+    if small > 0 and run.problem.is_proper and not structure.is_acyclic:
+        room = _room_for(run, ROOM, 2 * ROOM, 8 * ROOM)
+    memory = None
+    hard = 0
     number = 0
     while number < total:
         enough = int(run.visits[0]) + BUDGET
@@ -48,11 +64,11 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
             run.rows,
             BUDGET,
             allowed,
-            small,
-            run.problem.is_proper,
             run.problem.endless_is_worst,
             run.problem.model.has_swaps,
             run.problem.has_one_sign,
+            room,
+            memory,
             run.values,
             run.errors,
             run.policy,
@@ -60,10 +76,39 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
             scratch,
         )
         if stopped < total and run.visits[0] <= enough:
+            start, stop = run.component(stopped)
+            if room is not None and stop - start <= small:
+                sizes = stop - start, *run.measure(stopped)
+                if not _fits(room[0], *sizes):
+                    room = _room_for(run, min(2 * sizes[0], small), 2 * sizes[1], 2 * sizes[2])
+                    number = stopped
+                    continue
+                hard += 1
+                if hard == MANY:
+                    memory = np.empty(iteration.MEMORY)
+                    number = stopped
+                    continue
             solve_one(stopped)
             stopped += 1
         number = stopped
         run.reporter.report(number, total, f"{number:,} of {total:,} components solved")
+
+
+def _room_for(
+    run: Run, num_states: int, num_choices: int, num_transitions: int
+) -> tuple[blocks.Block, NDArray[np.float64]]:
+    """Return a block for so many, and an array for their numbers."""
+    block = blocks.reserve(num_states, num_choices, num_transitions, run.rows)
+    return block, np.empty((blocks.NUMBERS, num_states))
+
+
+def _fits(block: blocks.Block, num_states: int, num_choices: int, num_transitions: int) -> bool:
+    """Say whether a block has room for so many."""
+    return (
+        num_states <= len(block.signs)
+        and num_choices <= len(block.known)
+        and num_transitions <= len(block.targets)
+    )
 
 
 def sweep_until_proven(

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.kernels import blocks
 from gamedp.kernels.end_components import CLEARED, UNSETTLED
 from gamedp.objectives import TotalReward
 from gamedp.reduction.sets import end_components
@@ -105,7 +104,7 @@ def solve_where_ends_are_forced(
         patience = max_sweeps
         if (structure.end_component[states] >= 0).any():
             patience = min(max_sweeps, PATIENCE)
-        if sum(blocks.measure_jit(start, stop, run.rows)) > LARGEST:
+        if sum(run.measure(number)) > LARGEST:
             raise _NotForcedError
         solve_gathered(run, number, patience)
         if run.status is not Status.SOLVED or not np.isfinite(run.errors[states]).all():

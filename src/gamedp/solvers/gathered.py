@@ -101,13 +101,13 @@ class Component:
         self.start, self.stop = run.component(number)
         self.states = run.rows.order[self.start : self.stop]
         self.size = self.stop - self.start
-        self.block, _, self.outside = blocks.isolate_jit(
-            self.start, self.stop, self.start, self.stop, run.rows, run.values, run.errors
+        num_choices, num_transitions = run.measure(number)
+        self.block = blocks.reserve(self.size, num_choices, num_transitions, run.rows)
+        bounds = self.start, self.stop
+        _, self.outside = blocks.gather_jit(
+            *bounds, *bounds, run.rows, run.values, run.errors, self.block
         )
-        self.lengths = (
-            len(self.block.known),
-            int(self.block.first_transition[len(self.block.known)]),
-        )
+        self.lengths = num_choices, int(self.block.first_transition[num_choices])
         self.numbers = np.zeros((blocks.NUMBERS, self.size))
         self.numbers[blocks.VALUE] = run.values[self.states]
         iteration.begin_jit(self.size, self.block)
@@ -259,11 +259,17 @@ class Component:
 
     def _prove(self, allowed: float, most: int) -> float:
         run = self.run
-        width = topological.prove_jit(
-            self.start,
-            self.stop,
-            run.rows,
-            self.outside,
+        topological.take_over_jit(
+            self.start, self.size, run.rows, self.block, self.numbers, run.values, run.policy
+        )
+        question = self.start, self.stop, run.rows, self.outside
+        width = topological.prove_by_weights_jit(
+            *question, self.block, self.numbers, run.errors, run.policy
+        )
+        if width <= allowed or most == 0:
+            return float(width)
+        width = topological.prove_by_policy_jit(
+            *question,
             allowed,
             most,
             self.who,

@@ -90,6 +90,15 @@ class Run:
         offsets = self.problem.model.structure.component_offsets
         return int(offsets[number]), int(offsets[number + 1])
 
+    def measure(self, number: int) -> tuple[int, int]:
+        """Return how many choices and transitions the states of a component have."""
+        start, stop = self.component(number)
+        states = self.rows.order[start:stop]
+        first = self.rows.choice_offsets[states]
+        last = self.rows.choice_offsets[states + 1]
+        offsets = self.rows.transition_offsets
+        return int((last - first).sum()), int((offsets[last] - offsets[first]).sum())
+
     def prove_all(self) -> float:
         """Prove errors for all values, component by component; return the largest."""
         structure = self.problem.model.structure

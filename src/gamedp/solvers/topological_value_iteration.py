@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import attrs
 
-from gamedp.kernels import bellman, blocks
+from gamedp.kernels import bellman
 from gamedp.problem import Problem
 from gamedp.solvers.base import (
     FixedPointSolver,
@@ -111,10 +111,10 @@ class TopologicalValueIteration(FixedPointSolver):
             return
 
         def solve_one(number: int) -> None:
-            start, stop = run.component(number)
-            if run.problem.is_proper and _size(run, start, stop) <= LARGEST:
+            if run.problem.is_proper and sum(run.measure(number)) <= LARGEST:
                 solve_gathered(run, number, self.max_sweeps)
                 return
+            start, stop = run.component(number)
 
             def sweep(_: float) -> float:
                 return float(bellman.sweep_jit(start, stop, run.rows, run.values, run.policy))
@@ -122,9 +122,3 @@ class TopologicalValueIteration(FixedPointSolver):
             sweep_until_proven(run, number, sweep, self.max_sweeps)
 
         solve_by_components(run, solve_one, SMALL)
-
-
-def _size(run: Run, start: int, stop: int) -> int:
-    """Return how many choices and transitions a component has."""
-    num_choices, num_transitions = blocks.measure_jit(start, stop, run.rows)
-    return int(num_choices + num_transitions)

@@ -101,12 +101,14 @@ def solve_where_ends_are_forced(
     def solve_one(number: int) -> None:
         start, stop = run.component(number)
         states = run.rows.order[start:stop]
-        patience = max_sweeps
-        if (structure.end_component[states] >= 0).any():
-            patience = min(max_sweeps, PATIENCE)
         if sum(run.measure(number)) > LARGEST:
             raise _NotForcedError
-        solve_gathered(run, number, patience)
+        solve_gathered(run, number, min(max_sweeps, PATIENCE))
+        # Only what takes long is worth a look at where play may stay for ever.
+        takes_long = run.status is Status.SWEEP_LIMIT and max_sweeps > PATIENCE
+        if takes_long and not (structure.end_component[states] >= 0).any():
+            run.status = Status.SOLVED
+            solve_gathered(run, number, max_sweeps)
         if run.status is not Status.SOLVED or not np.isfinite(run.errors[states]).all():
             raise _NotForcedError
 

@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gamedp
-from gamedp.solvers import rationals
+from gamedp.solvers import rational_systems, rationals
+from gamedp.solvers.exact_policy_iteration import Work
+from gamedp.solvers.rational_process import StoppedError
 from gamedp.storage import ordinary
 from gamedp.testing import exact_values, small_problems
 from gamedp.testing.strategies import models
@@ -318,21 +320,101 @@ def test_beyond_the_range_of_doubles():
         solved(model)
 
 
-@pytest.mark.parametrize("count", range(1, 7))
-def test_linear_systems(count, monkeypatch):
-    generator = np.random.default_rng(count)
-    rows = [
-        {
-            column: rationals.rational(Fraction(int(generator.integers(1, 9)), 10 * count))
-            for column in range(count)
-            if generator.random() < 0.7
-        }
-        for _ in range(count)
-    ]
-    known = [rationals.rational(Fraction(int(generator.integers(-9, 9)), 7)) for _ in rows]
-    found = rationals.solve_linear_system(rows, list(known))
+def random_system(count, seed):
+    """Return a system x = P x + b with doubles, and denominators of their own in each row."""
+    generator = np.random.default_rng(seed)
+    rows, known = [], []
+    for _ in range(count):
+        columns = np.unique(generator.integers(0, count, 4)).tolist()
+        weights = [Fraction(weight) for weight in generator.random(len(columns) + 1).tolist()]
+        rows.append(
+            {
+                column: rationals.rational(weight / sum(weights))
+                for column, weight in zip(columns, weights, strict=False)
+            }
+        )
+        known.append(rationals.rational(Fraction(int(generator.integers(-9, 9)), 7)))
+    return rows, known
+
+
+def assert_solves(found, rows, known):
     for row, constant, value in zip(rows, known, found, strict=True):
         assert value == constant + sum(chance * found[column] for column, chance in row.items())
-    monkeypatch.setattr(rationals, "flint", None)
-    again = rationals.solve_linear_system(rows, list(known))
+
+
+@pytest.mark.parametrize("count", range(1, 7))
+def test_linear_systems(count, monkeypatch):
+    rows, known = random_system(count, count)
+    found = rational_systems.solve_linear_system(rows, list(known), no_pause)
+    assert_solves(found, rows, known)
+    monkeypatch.setattr(rational_systems, "AT_ONCE", 0)
+    again = rational_systems.solve_linear_system(rows, list(known), no_pause)
     assert all(one == other for one, other in itertools.zip_longest(found, again))
+    monkeypatch.setattr(rationals, "flint", None)
+    again = rational_systems.solve_linear_system(rows, list(known), no_pause)
+    assert all(one == other for one, other in itertools.zip_longest(found, again))
+
+
+def no_pause():
+    """Let a system be solved without a break."""
+
+
+class Break:
+    """Counts the breaks in the work; raises KeyboardInterrupt at that of some number."""
+
+    def __init__(self, at=None):
+        self.at = at
+        self.count = 0
+
+    def __call__(self):
+        self.count += 1
+        if self.count == self.at:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("with_flint", [True, False])
+def test_large_linear_systems_are_solved_in_small_steps(with_flint, monkeypatch):
+    """So that nobody waits for Ctrl-C: the more digits the numbers have, the more steps."""
+    rows, known = random_system(150 if with_flint else 20, 1)
+    if not with_flint:
+        monkeypatch.setattr(rationals, "flint", None)
+        rows = [{column: rationals.as_fraction(p) for column, p in row.items()} for row in rows]
+        known = list(map(rationals.as_fraction, known))
+    steps = Break()
+    found = rational_systems.solve_linear_system(rows, list(known), steps)
+    assert_solves(found, rows, known)
+    assert steps.count >= len(rows)
+    if with_flint:
+        assert steps.count >= int(found[0].q).bit_length() / 62
+    for at in (1, steps.count // 2, steps.count):
+        with pytest.raises(KeyboardInterrupt):
+            rational_systems.solve_linear_system(rows, list(known), Break(at))
+
+
+def test_a_system_whose_determinant_the_prime_divides(monkeypatch):
+    monkeypatch.setattr(rational_systems, "AT_ONCE", 0)
+    stay = rationals.rational(1 - Fraction(rational_systems.FIRST_PRIME, 2**62))
+    half = rationals.rational(Fraction(1, 2))
+    rows = [{0: stay}, {0: half}, {0: half, 1: half / 2}]
+    known = [rationals.rational(number) for number in (1, 0, Fraction(1, 3))]
+    assert_solves(rational_systems.solve_linear_system(rows, list(known), no_pause), rows, known)
+
+
+def test_a_limit_of_time_holds_within_a_linear_system(monkeypatch):
+    asked = [0]
+
+    def check(self, last=None):
+        asked[0] += 1
+        if last is not None and asked[0] > last:
+            raise StoppedError(gamedp.Status.TIME_LIMIT)
+
+    monkeypatch.setattr(Work, "check_limits", check)
+    monkeypatch.setattr(rational_systems, "AT_ONCE", 0)
+    ring = fair_ring(40)
+    solved(ring)
+    total = asked[0]
+    assert total >= 40
+    monkeypatch.setattr(Work, "check_limits", lambda self: check(self, total - 5))
+    asked[0] = 0
+    with pytest.raises(gamedp.NotSolvedError, match="its limit of time"):
+        solved(ring)

@@ -83,7 +83,7 @@ class ExactPolicyIteration:
     max_policies : int
         Linear systems to solve at most.
     max_seconds : float
-        Time at most; looked at between two components.
+        Time at most; looked at between the steps in which a linear system is solved.
     max_states : int, optional
         Refuse models that have more states than this.
 

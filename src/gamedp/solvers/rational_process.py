@@ -13,7 +13,8 @@ from gamedp.reduction.sets import positive as attracted
 from gamedp.solution import Status
 from gamedp.solvers.contest import solved_anyhow
 from gamedp.solvers.policy_iteration import PolicyIteration
-from gamedp.solvers.rationals import Rational, rational, solve_linear_system
+from gamedp.solvers.rational_systems import solve_linear_system
+from gamedp.solvers.rationals import Rational, rational
 from gamedp.structure import Structure
 
 if TYPE_CHECKING:
@@ -127,7 +128,8 @@ class Process:
                         constant += chance * values[successor]
                 system.append(left)
                 known.append(constant)
-            for state, value in zip(states, solve_linear_system(system, known), strict=False):
+            solved = solve_linear_system(system, known, self.work.check_limits)
+            for state, value in zip(states, solved, strict=False):
                 values[state] = value
         return values
 

@@ -1,4 +1,4 @@
-"""A model in rational numbers, and linear systems of them.
+"""A model in rational numbers.
 
 Rationals are those of python-flint if it is installed, else :class:`fractions.Fraction`: some ten
 to a hundred times as slow. What they are called here is `Rational`; a value is one of them, or a
@@ -40,7 +40,6 @@ __all__ = [
     "is_infinite",
     "is_less",
     "rational",
-    "solve_linear_system",
 ]
 
 Rational: TypeAlias = Any
@@ -237,57 +236,3 @@ class _Asker:
                 "again."
             )
             raise InvalidModelError(message)
-
-
-def solve_linear_system(rows: Sequence[Mapping[int, Rational]], known: list[Rational]) -> list[Any]:
-    """Solve x = P x + b in rational numbers.
-
-    Parameters
-    ----------
-    rows : n mappings of column to P
-        Of a matrix for which there is one solution: the chances to go on, and each state leads out.
-    known : n numbers
-        b.
-
-    Returns
-    -------
-    list of Rational
-    """
-    if flint is None or len(rows) < 3:
-        return _eliminated([dict(row) for row in rows], list(known))
-    count = len(rows)
-    one, zero = flint.fmpq(1), flint.fmpq(0)
-    entries = [zero] * (count * count)
-    for number, row in enumerate(rows):
-        entries[number * count + number] = one
-        for column, chance in row.items():
-            entries[number * count + column] -= chance
-    matrix = flint.fmpq_mat(count, count, entries)
-    solved = matrix.solve(flint.fmpq_mat(count, 1, known))
-    return [solved[number, 0] for number in range(count)]
-
-
-def _eliminated(rows: list[dict[int, Rational]], known: list[Rational]) -> list[Rational]:
-    """Solve by taking one unknown after the other out of those that are left."""
-    users: list[set[int]] = [set() for _ in rows]
-    for number, row in enumerate(rows):
-        for column in row:
-            users[column].add(number)
-    for number in reversed(range(len(rows))):
-        row = rows[number]
-        stays = row.pop(number, None)
-        if stays is not None:
-            for column in row:
-                row[column] /= 1 - stays
-            known[number] /= 1 - stays
-        for user in users[number]:
-            if user >= number:
-                continue
-            share = rows[user].pop(number)
-            known[user] += share * known[number]
-            for column, chance in row.items():
-                rows[user][column] = rows[user].get(column, 0) + share * chance
-                users[column].add(user)
-    for number, row in enumerate(rows):
-        known[number] += sum(chance * known[column] for column, chance in row.items())
-    return known

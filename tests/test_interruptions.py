@@ -1,11 +1,21 @@
 """Solvers that are interrupted, or run out of time: nothing is broken, and what is known holds."""
 
+import concurrent.futures
+import signal
+import subprocess
+import sys
+
 import attrs
 import numpy as np
 import pytest
 from test_deflation import big_circle
 
 import gamedp
+from gamedp.errors import SearchInterrupted
+from gamedp.games.mancala import Mancala
+from gamedp.games.matches import Nim
+from gamedp.games.wubbel import Wubbel
+from gamedp.searchers import base
 from gamedp.testing import problem_kinds
 from gamedp.testing.models import random_model
 
@@ -123,3 +133,97 @@ def test_bounds_hold_when_time_is_up(solver, name):
         assert (truth.lower <= solution.upper).all()
     if solution.status is gamedp.Status.SOLVED:
         assert solution.width <= 1e-6
+
+
+SEARCHES = [
+    (gamedp.AlphaBeta(), Mancala(pits=2, stones=2)),
+    (gamedp.ProofNumberSearch(), Mancala(pits=3, stones=1)),
+    (gamedp.Minimax(), Nim(heaps=(2, 3))),
+    (gamedp.MaxN(), Nim(heaps=(2, 3))),
+    (gamedp.Expectiminimax(), Wubbel(goal=3, faces=2, busts=(2,), grace=True)),
+]
+
+
+def pressing_ctrl_c(monkeypatch, at, times=1):
+    """Let Ctrl-C be pressed so many times when a search looks at its limits after some nodes."""
+    looks, look = [0], base.Watch.look
+
+    def pressed(watch):
+        looks[0] += 1
+        if looks[0] == at:
+            for _ in range(times):
+                signal.raise_signal(signal.SIGINT)
+        look(watch)
+
+    monkeypatch.setattr(base.Watch, "budget", lambda _: 5)
+    monkeypatch.setattr(base.Watch, "look", pressed)
+    return looks
+
+
+@pytest.mark.parametrize(("searcher", "game"), SEARCHES, ids=lambda each: type(each).__name__)
+def test_ctrl_c_ends_a_search_with_what_is_known(searcher, game, monkeypatch):
+    usual = signal.getsignal(signal.SIGINT)
+    assert usual is signal.default_int_handler
+    whole = searcher.search(game, compile="never")
+    assert whole.upper - whole.lower < 1e-9
+    looks = pressing_ctrl_c(monkeypatch, None)
+    searcher.search(game, compile="never")
+    total = looks[0]
+    assert total > 3
+    interrupted = 0
+    for at in (1, 2, total // 2, total - 1):
+        looks = pressing_ctrl_c(monkeypatch, at)
+        with pytest.raises(SearchInterrupted) as caught:
+            searcher.search(game, compile="never")
+        monkeypatch.undo()
+        assert signal.getsignal(signal.SIGINT) is usual
+        result = caught.value.result
+        assert result.lower <= whole.upper
+        assert whole.lower <= result.upper
+        interrupted += result.status is gamedp.Status.INTERRUPTED
+        assert result.status in {gamedp.Status.INTERRUPTED, gamedp.Status.SOLVED}
+    assert interrupted >= 3
+    assert searcher.search(game, compile="never").value == whole.value
+
+
+def test_ctrl_c_twice_ends_a_search_at_once(monkeypatch):
+    searcher, game = SEARCHES[0]
+    looks = pressing_ctrl_c(monkeypatch, 2, times=2)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        searcher.search(game, compile="never")
+    assert not isinstance(caught.value, SearchInterrupted)
+    assert looks[0] == 2
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_search_in_a_thread_leaves_signals_alone():
+    searcher, game = SEARCHES[0]
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        result = pool.submit(searcher.search, game, compile="never").result(300)
+    assert result.is_proven
+
+
+IN_A_CALLBACK = """
+import ctypes, signal, sys, time
+from gamedp import cli
+
+def command(tokens, debug):
+    ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))()
+    print("ignored", flush=True)
+    time.sleep(3600)
+
+cli._run = command
+sys.exit(cli.main(["solve"]))
+"""
+
+
+def test_ctrl_c_is_not_swallowed_where_c_calls_python_back():
+    """As LLVM does while numba compiles: Python ignores errors there."""
+    ran = subprocess.run(
+        [sys.executable, "-c", IN_A_CALLBACK],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "ignored\n", "gamedp: interrupted.\n")

@@ -19,6 +19,7 @@ from gamedp.cli import levels, main
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import State, Wubbel
+from gamedp.searchers.base import Watch
 
 SMALL = ("mancala", "--set", "pits=3,stones=2")
 PLAIN = ("--compile", "never")
@@ -236,6 +237,27 @@ class TestSearch:
         assert code == 1
         assert words_of(out)["status"] == [gamedp.Status.NODE_LIMIT.value]
 
+    @pytest.mark.parametrize("at", [1, 5, 15])
+    @pytest.mark.parametrize("endings", [[], ["--endings", 0]], ids=["tables", "none"])
+    def test_ctrl_c_prints_what_is_known(self, run, at, endings, monkeypatch):
+        looks, look = [0], Watch.look
+
+        def pressed(watch):
+            looks[0] += watch._unit == "nodes"  # not while tables are made
+            if looks[0] == at:
+                signal.raise_signal(signal.SIGINT)
+            look(watch)
+
+        monkeypatch.setattr(Watch, "look", pressed)
+        monkeypatch.setattr(Watch, "budget", lambda _: 50)
+        monkeypatch.setattr("gamedp.cli.search.FIRST_ENDINGS", 28)
+        code, out, err = run("search", *SMALL, "--exact", *endings, *PLAIN, "--json")
+        facts = json.loads(out)
+        assert code == 130
+        assert err.startswith(f"gamedp: interrupted after depth {facts['depth']}; what is printed")
+        assert facts["status"] in {"INTERRUPTED", "SOLVED"}
+        assert facts["lower"] <= 0 <= facts["upper"]
+
     def test_no_value_at_a_limit(self, run):
         command = ("search", *SMALL, "--searcher=minimax", "--max-nodes=5", *PLAIN)
         code, out, _ = run(*command)
@@ -344,7 +366,11 @@ class TestSearch:
             patience.wait(0.1)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-        assert (process.returncode, out, err) == (130, "", "gamedp: interrupted.\n")
+        assert process.returncode == 130
+        assert words_of(out)["status"] == [gamedp.Status.INTERRUPTED.value]
+        assert re.fullmatch(
+            r"gamedp: interrupted after depth \d+; what is printed is what it knows\.\n", err
+        )
 
 
 class TestSearchers:

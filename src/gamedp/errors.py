@@ -21,6 +21,7 @@ __all__ = [
     "KeptSolutionWarning",
     "LimitExceededError",
     "NotSolvedError",
+    "SearchInterrupted",
     "UnknownNameError",
     "UnknownStateError",
     "UnsupportedArithmeticError",
@@ -100,6 +101,20 @@ class NotSolvedError(GamedpError, RuntimeError):
     def __init__(self, message: str, solution: Any) -> None:
         super().__init__(message)
         self.solution = solution
+
+
+class SearchInterrupted(KeyboardInterrupt):
+    """Ctrl-C has stopped a search: a KeyboardInterrupt that has what is known so far.
+
+    Attributes
+    ----------
+    result : SearchResult or MaxNResult
+        Its bounds hold.
+    """
+
+    def __init__(self, result: Any) -> None:
+        super().__init__("the search was interrupted; what is known is the result of this error.")
+        self.result = result
 
 
 class CompilationError(GamedpError, TypeError):

@@ -75,6 +75,7 @@ class Status(enum.Enum):
     SWEEP_LIMIT = "stopped at the limit of sweeps: the bounds hold, but are wider than was asked"
     TIME_LIMIT = "stopped at the limit of time: the bounds hold, but are wider than was asked"
     NODE_LIMIT = "stopped at the limit of nodes: the bounds hold, but are wider than was asked"
+    INTERRUPTED = "stopped by Ctrl-C: the bounds hold, but are wider than was asked"
     DEPTH_LIMIT = "searched to the depth that was asked: the value is an estimate, the bounds hold"
     UNDECLARED = (
         "stopped as the values depend on what play without end counts, which is not declared: the "

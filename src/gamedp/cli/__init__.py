@@ -5,13 +5,16 @@ Whatever a command does not need is not imported: what starts fast is used for s
 
 from __future__ import annotations
 
+import _thread
 import gc
 import io
 import os
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
 
 from gamedp.errors import (
     CompilationWarning,
@@ -34,6 +37,9 @@ OURS = "gamedp: "
 
 FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 """Exit codes other than 0; the last two are what a shell reports for SIGINT and SIGPIPE."""
+
+AGAIN = 0.01
+"""Seconds after which Ctrl-C is sent again where Python could not heed it."""
 
 EXAMPLES = """\
 Examples:
@@ -108,12 +114,41 @@ def _guarded(tokens: list[str]) -> int:
     debug = DEBUG in options
     if debug:
         tokens = [token for token in options if token != DEBUG] + tokens[len(options) :]
+    usual = sys.unraisablehook
+    sys.unraisablehook = _not_swallowed(usual)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             return _run(tokens, debug=debug)
-    except KeyboardInterrupt:
-        return _complain("interrupted.", INTERRUPTED)
+    except KeyboardInterrupt as error:
+        _flush_or_drop()
+        return _complain(str(error) or "interrupted.", INTERRUPTED)
+    finally:
+        sys.unraisablehook = usual
+
+
+def _not_swallowed(usual: Callable[[Any], object]) -> Callable[[Any], object]:
+    """Return a hook for errors that Python must ignore, which sends Ctrl-C a second time.
+
+    Where C calls Python back, as LLVM does for numba while it compiles, no error can be raised.
+    """
+
+    def hook(unraisable: Any) -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            threading.Timer(AGAIN, _press_ctrl_c).start()  # not here: it would be ignored, too
+        else:
+            usual(unraisable)
+
+    return hook
+
+
+def _press_ctrl_c() -> None:
+    """Send what Ctrl-C sends to the main thread, which it wakes up, too, where a system can."""
+    main_thread = threading.main_thread().ident
+    if hasattr(signal, "pthread_kill") and main_thread is not None:
+        signal.pthread_kill(main_thread, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 def _run(tokens: list[str], *, debug: bool) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,10 +29,11 @@ from gamedp.cli.parameters import make, settings_of, values_of
 from gamedp.cli.positions import picture_of, position_of, starts_of
 from gamedp.cli.watch import watch
 from gamedp.compiler.limits import available_bytes
-from gamedp.errors import InvalidParameterError, NotSolvedError
+from gamedp.errors import InvalidParameterError, NotSolvedError, SearchInterrupted
 from gamedp.registry import SEARCHERS, find
 
 if TYPE_CHECKING:
+    from gamedp.progress import ProgressCallback
     from gamedp.search_result import SearchResult
 
 __all__ = ["search"]
@@ -187,26 +188,35 @@ def search(
     if not material and how.endings_folder is not None:
         message = "--endings-folder needs --endings, how much material the tables are for."
         raise InvalidParameterError(message)
-    with watch(quiet=output.quiet) as progress:
+
+    def found(progress: ProgressCallback | None) -> SearchResult:
         given: dict[str, Any] = {"compile": compile, "progress": progress}
-        if material:
-            growing = gamedp.EndgameTables.grow(
-                made,
-                material,
-                folder=how.endings_folder,
-                max_seconds=how.max_seconds or math.inf if grows else math.inf,
-                **given,
-            )
-            if not grows:
-                *_, whole = growing
-                growing = iter([whole])
-            result = _with_endings(made, position, how, growing, material, **given)
-        else:
-            result = searcher.search(made, position, **given)
+        if not material:
+            alone: SearchResult = searcher.search(made, position, **given)
+            return alone
+        growing = gamedp.EndgameTables.grow(
+            made,
+            material,
+            folder=how.endings_folder,
+            max_seconds=how.max_seconds or math.inf if grows else math.inf,
+            **given,
+        )
+        if not grows:
+            *_, whole = growing
+            growing = iter([whole])
+        return _with_endings(made, position, how, growing, material, **given)
+
+    with watch(quiet=output.quiet) as progress:
+        result, interrupted = _as_far_as(lambda: found(progress))
     if output.json:
         report.print_json(_facts(game, result))
     else:
         print(report.lines(_words(result)))
+    if interrupted:
+        message = (
+            f"interrupted after depth {result.statistics.depth}; what is printed is what it knows."
+        )
+        raise KeyboardInterrupt(message)
     if result.status in {gamedp.Status.TIME_LIMIT, gamedp.Status.NODE_LIMIT}:
         message = (
             f"{type(searcher).__name__} stopped at a limit after depth "
@@ -233,11 +243,8 @@ def _with_endings(
     most_nodes, most_seconds = how.max_nodes or math.inf, how.max_seconds or math.inf
     result: SearchResult | None = None
     while result is None or result.status is not gamedp.Status.SOLVED:
-        is_late, begin = False, time.perf_counter()
-        try:
-            tables = next(growing)
-        except NotSolvedError as error:
-            tables, is_late = error.solution, True
+        begin = time.perf_counter()
+        tables, is_late = _next_tables(growing, result)
         if tables.material > 0:  # before the first ones, the rules are compiled
             spent += time.perf_counter() - begin
         is_last = is_late or tables.material == material
@@ -252,7 +259,8 @@ def _with_endings(
                 "max_seconds": max(1e-3, most_seconds - spent - seconds),
             }
             finite = {name: limit for name, limit in limits.items() if limit < math.inf}
-            found: SearchResult = how.make(endings=tables, **finite).search(game, position, **given)
+            within = how.make(endings=tables, **finite)
+            found, interrupted = _as_far_as(lambda: within.search(game, position, **given))  # noqa: B023 - called at once
             nodes += found.statistics.nodes
             seconds += found.statistics.seconds
             result = attrs.evolve(
@@ -260,11 +268,36 @@ def _with_endings(
                 searcher=how.make(endings=tables),
                 statistics=attrs.evolve(found.statistics, nodes=nodes, seconds=seconds),
             )
+            if interrupted:
+                raise SearchInterrupted(result)
         if is_late:
             return attrs.evolve(result, status=gamedp.Status.TIME_LIMIT)
         if is_last or nodes >= most_nodes or result.status is gamedp.Status.TIME_LIMIT:
             return result
     return result
+
+
+def _as_far_as(search: Callable[[], SearchResult]) -> tuple[SearchResult, bool]:
+    """Return what a search finds, and whether Ctrl-C has stopped it."""
+    try:
+        return search(), False
+    except SearchInterrupted as stop:
+        return stop.result, True
+
+
+def _next_tables(
+    growing: Iterator[gamedp.EndgameTables], result: SearchResult | None
+) -> tuple[gamedp.EndgameTables, bool]:
+    """Return the next tables, and whether time was up; after Ctrl-C, raise with what is known."""
+    try:
+        return next(growing), False
+    except NotSolvedError as error:
+        return error.solution, True
+    except KeyboardInterrupt:
+        if result is None:
+            raise
+        known = attrs.evolve(result, status=gamedp.Status.INTERRUPTED)
+        raise SearchInterrupted(known) from None
 
 
 def _suitable_material(game: Any, position: Any, most: int) -> int:

@@ -20,6 +20,7 @@ from gamedp.searchers.base import (
     Watch,
     checked_range,
     ended,
+    heeding_ctrl_c,
     refuse_chance,
     refuse_estimate,
     root_of,
@@ -151,11 +152,14 @@ class AlphaBeta:
             If there is chance, or there are more players.
         InvalidModelError
             If the rules are wrong somewhere; names the state and the action.
+        SearchInterrupted
+            After Ctrl-C: a KeyboardInterrupt whose `result` has what is known.
         """
         root = root_of(game, state, "AlphaBeta", with_chance=False)
         if not root.choices:
             return ended(root, self)
-        return _Search(self, root, compile, progress).run()
+        search = _Search(self, root, compile, progress)
+        return heeding_ctrl_c(search.watch, search.run)
 
 
 @attrs.define
@@ -286,8 +290,7 @@ class _Search:
                 self.watch.look()
                 self._attempt()
         except OutOfTime:
-            is_late = self.watch.seconds > self.options.max_seconds
-            status = Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
+            status = self.watch.status
         return self._result(status)
 
     def _attempt(self) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import signal
+import threading
 import time
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import attrs
 
 from gamedp.compiler.expand import expand
-from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
+from gamedp.errors import InvalidModelError, SearchInterrupted, UnsupportedProblemError, shown
 from gamedp.game import Rules, method
 from gamedp.guarantees import check_arithmetic
 from gamedp.kernels.rounding import rounds
@@ -18,7 +21,8 @@ from gamedp.search_result import SearchResult, SearchStatistics
 from gamedp.solution import Guarantee, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
+    from types import FrameType
 
     import numpy as np
     from numpy.typing import NDArray
@@ -36,6 +40,7 @@ __all__ = [
     "check_estimate",
     "checked_range",
     "ended",
+    "heeding_ctrl_c",
     "refuse_chance",
     "refuse_cycles",
     "refuse_estimate",
@@ -329,6 +334,9 @@ def step(root: Root, choice: Choice) -> Any | None:
     return following[0] if len(following) == 1 else None
 
 
+Result = TypeVar("Result")
+
+
 class OutOfTime(Exception):  # noqa: N818 - not an error: a search ends early by it
     """A limit of time or of nodes was reached."""
 
@@ -346,6 +354,11 @@ class Watch:
         How many there will be, where that is known.
     unit : str
         What they are.
+
+    Attributes
+    ----------
+    interrupted : bool
+        Whether Ctrl-C has been pressed; that ends the slice at work, as a limit does.
     """
 
     def __init__(
@@ -364,9 +377,10 @@ class Watch:
         self._max_seconds = max_seconds
         self._max_nodes = max_nodes
         self._count = count
-        self._slice = 1 << 14
+        self._slice = 1 << 8  # few, as rules may be slow
         self._last = time.perf_counter()
         self.detail = ""
+        self.interrupted = False
 
     @property
     def seconds(self) -> float:
@@ -379,8 +393,9 @@ class Watch:
         The tenth is of the limits, where there are any.
         """
         nodes = self._count()
+        seconds = 1.0 if self.interrupted else max(1.0, self.seconds)
         return Watch(
-            min(max(1.0, self.seconds), self._max_seconds / 10),
+            min(seconds, self._max_seconds / 10),
             nodes + min(nodes + 10_000, self._max_nodes / 10),
             None,
             self._count,
@@ -405,9 +420,55 @@ class Watch:
         if now - self._last < 0.02:
             self._slice = min(2 * self._slice, 1 << 24)
         elif now - self._last > 0.1:
-            self._slice = max(self._slice // 2, 1 << 8)
+            self._slice = max(self._slice // 2, 1)
         self._last = now
         nodes = self._count()
         self._reporter.report(nodes, self._total, f"{self.detail}{nodes:,} {self._unit}")
-        if self.seconds > self._max_seconds or nodes >= self._max_nodes:
+        if self.interrupted or self.seconds > self._max_seconds or nodes >= self._max_nodes:
             raise OutOfTime
+
+    @property
+    def status(self) -> Status:
+        """What has ended a search that was out of time."""
+        if self.interrupted:
+            return Status.INTERRUPTED
+        is_late = self.seconds > self._max_seconds
+        return Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
+
+
+def heeding_ctrl_c(watch: Watch, search: Callable[[], Result]) -> Result:
+    """Return what a search finds; Ctrl-C ends it between two slices, so that its tables are whole.
+
+    Pressed a second time, it ends all at once.
+
+    Raises
+    ------
+    SearchInterrupted
+        After Ctrl-C; its `result` has what is known.
+    """
+    with _noting_ctrl_c(watch):
+        result = search()
+    if watch.interrupted:
+        raise SearchInterrupted(result)
+    return result
+
+
+@contextlib.contextmanager
+def _noting_ctrl_c(watch: Watch) -> Iterator[None]:
+    """Note Ctrl-C for a while, if it would raise KeyboardInterrupt; in the main thread alone."""
+    is_main = threading.current_thread() is threading.main_thread()
+    usual = signal.getsignal(signal.SIGINT)
+    if not is_main or usual is not signal.default_int_handler:
+        yield
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if watch.interrupted:
+            signal.default_int_handler(number, frame)
+        watch.interrupted = True
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)

@@ -22,6 +22,7 @@ from gamedp.searchers.base import (
     check_estimate,
     checked_range,
     ended,
+    heeding_ctrl_c,
     refuse_cycles,
     root_of,
     step,
@@ -138,8 +139,14 @@ class Expectiminimax:
         if not root.choices:
             return ended(root, self)
         with bind_once():
-            result = _Search(self, root, compile, progress).run()
-            return attrs.evolve(result, principal_variation=_line(self, root, result, compile))
+            search = _Search(self, root, compile, progress)
+
+            def run() -> SearchResult:
+                result = search.run()
+                line = _line(self, root, result, compile, search.watch)
+                return attrs.evolve(result, principal_variation=line)
+
+            return heeding_ctrl_c(search.watch, run)
 
 
 @attrs.define
@@ -242,8 +249,7 @@ class _Search:
                     break
                 self._deepen()
         except OutOfTime:
-            is_late = self.watch.seconds > self.options.max_seconds
-            status = Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
+            status = self.watch.status
         return self._result(status)
 
     def _is_decided(self) -> bool:
@@ -459,6 +465,7 @@ def _line(
     root: Root,
     result: SearchResult,
     compile: Literal["auto", "always", "never"],
+    watch: Watch,
 ) -> tuple[tuple[int, Any], ...]:
     """Follow best play until chance decides, the depth ends, or it takes too much work.
 
@@ -470,7 +477,7 @@ def _line(
     seconds = min(max(1.0, result.statistics.seconds), options.max_seconds / 10)
     is_endless = options.depth is None
     rest, line = result.statistics.depth, []
-    while result.best_actions:
+    while result.best_actions and not watch.interrupted:
         action = result.best_actions[0]
         successor = step(root, next(entry for entry in root.choices if entry.action == action))
         if successor is None:

@@ -20,6 +20,7 @@ from gamedp.searchers.base import (
     Watch,
     check_estimate,
     checked_range,
+    heeding_ctrl_c,
     refuse_cycles,
     single_start,
 )
@@ -156,7 +157,8 @@ class MaxN:
         expansion = expand(rules, state)
         if expansion.payoffs is not None:
             return _ended(self, rules, state)
-        return _Search(self, rules, state, expansion, compile, progress).run()
+        search = _Search(self, rules, state, expansion, compile, progress)
+        return heeding_ctrl_c(search.watch, search.run)
 
 
 def _ended(searcher: MaxN, rules: Rules, state: Any) -> MaxNResult:
@@ -261,8 +263,7 @@ class _Search:
                 self.watch.detail = f"action {number + 1} of {len(self.expansion.choices)}, "
                 found.append(self._search(choice.action))
         except OutOfTime:
-            is_late = self.watch.seconds > self.options.max_seconds
-            status = Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
+            status = self.watch.status
             return self._result(nothing, ranges, (), [], status)
         best = max(found, key=lambda entry: entry.values[self.expansion.player])  # the first such
         bounds, status = ranges, Status.DEPTH_LIMIT

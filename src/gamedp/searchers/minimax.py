@@ -18,6 +18,7 @@ from gamedp.searchers.base import (
     Watch,
     checked_range,
     ended,
+    heeding_ctrl_c,
     refuse_estimate,
     root_of,
     step,
@@ -84,7 +85,8 @@ class Minimax:
         root = root_of(game, state, "Minimax", with_chance=True)
         if not root.choices:
             return ended(root, self)
-        return _Search(self, root, compile, progress).run()
+        search = _Search(self, root, compile, progress)
+        return heeding_ctrl_c(search.watch, search.run)
 
 
 class _Search:
@@ -143,8 +145,7 @@ class _Search:
             for choice in root.choices:
                 scores.append(self._after(root, choice, self.options.depth))  # noqa: PERF401 - the first ones stay
         except OutOfTime:
-            is_late = self.watch.seconds > self.options.max_seconds
-            status = Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
+            status = self.watch.status
             return self._result(math.nan, low, high, [], status)
         best = min(max(low, *(score for score, _ in scores)), high)
         if all(proven for _, proven in scores):

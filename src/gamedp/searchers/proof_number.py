@@ -20,6 +20,7 @@ from gamedp.searchers.base import (
     Watch,
     checked_range,
     ended,
+    heeding_ctrl_c,
     refuse_chance,
     refuse_estimate,
     root_of,
@@ -124,7 +125,8 @@ class ProofNumberSearch:
         if hasattr(game, "reward"):
             message = f"ProofNumberSearch is for games without rewards, unlike {name}."
             raise UnsupportedProblemError(message)
-        return _Search(self, root, compile, progress).run()
+        search = _Search(self, root, compile, progress)
+        return heeding_ctrl_c(search.watch, search.run)
 
 
 @attrs.define
@@ -214,8 +216,7 @@ class _Search:
                 if meets(self.low, goal, exceeds):
                     break
         except OutOfTime:
-            is_late = self.watch.seconds > self.options.max_seconds
-            status = Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
+            status = self.watch.status
         return self._result(status, best)
 
     def _range(self, state: Any, player: int, *, is_swapped: bool) -> tuple[float, float]:

@@ -1032,7 +1032,7 @@ def test_a_loaded_file_is_not_a_model_but_has_one(folder):
     objective = gamedp.Reachability(loaded.states("goal"))
     solution = gamedp.solve(loaded.model, objective)
     certificate = solution.certificate()
-    with pytest.raises(InvalidParameterError, match=r"is no model; give its `\.model`"):
+    with pytest.raises(InvalidParameterError, match=r"nor a model; give its `\.model`"):
         gamedp.verify(loaded, certificate)
     with pytest.raises(InvalidParameterError, match=r"solution\.certificate\(\) makes one"):
         gamedp.verify(loaded.model, solution)

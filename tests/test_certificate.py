@@ -19,6 +19,7 @@ from gamedp.certificate.sides import turned
 from gamedp.certificate.worth import exact_worth, slices, worths
 from gamedp.cli import main
 from gamedp.errors import CertificateError, DamagedFileError, UnsupportedProblemError
+from gamedp.games.kniffel import Kniffel
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.kernels import ranks as kernels
@@ -283,6 +284,25 @@ def test_games_are_certified_as_they_are_solved(game):
     certificate = assert_certified(solution)
     assert np.array_equal(certificate.lower, solution.lower)
     assert gamedp.verify(solution.model, certificate).in_rationals <= 10
+
+
+def test_a_game_will_do_for_its_model():
+    game = Matches(matches=9)
+    proof = gamedp.solve(game, compile="never").certificate()
+    verified = gamedp.verify(game, proof, compile="never")
+    assert verified == gamedp.verify(gamedp.compile(game, compile="never"), proof)
+    with pytest.raises(gamedp.CertificateError, match="another model"):
+        gamedp.verify(Matches(matches=8), proof, compile="never")
+    with pytest.raises(gamedp.InvalidParameterError, match="is neither a game nor a model"):
+        gamedp.verify(Matches, proof)
+    with pytest.raises(gamedp.InvalidParameterError, match="is no certificate"):
+        gamedp.verify(game, 3)
+
+
+def test_a_staged_game_will_do_for_its_model():
+    game = Kniffel(dice=2, faces=2, throws=1, threshold=3)
+    proof = gamedp.solve(game, compile="never").certificate()
+    assert gamedp.verify(game, proof, compile="never").width < 1e-9
 
 
 def test_bounds_that_would_take_rational_numbers_are_made_a_little_wider():

@@ -1,5 +1,6 @@
 """The command line: what it prints, its exit codes, and that it starts fast."""
 
+import csv
 import errno
 import io
 import json
@@ -22,11 +23,11 @@ from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk
 
 import gamedp
 from gamedp import registry
-from gamedp.cli import COMMANDS, lists, main, watch
+from gamedp.cli import COMMANDS, keeping, lists, main, watch
 from gamedp.cli.parameters import make, settings_of
 from gamedp.cli.texts import assignments, kind_of, notation, read, written
 from gamedp.games.kniffel import ENTERING, Kniffel, Sheet, Turn
-from gamedp.games.matches import MatchesState, nim_winning, nim_winning_moves
+from gamedp.games.matches import Matches, MatchesState, nim_winning, nim_winning_moves
 from gamedp.games.wubbel import State, Wubbel
 
 BASH = shutil.which("bash")
@@ -292,6 +293,70 @@ class TestSolve:
         assert out.count("value ") == 3  # one for each player
 
 
+class TestCsv:
+    command = ("solve", "matches", "--set", "matches=5", "--compile", "never")
+
+    def test_all_states(self, run, tmp_path):
+        path = tmp_path / "table.csv"
+        code, out, err = run(*self.command, "--csv", str(path))
+        assert (code, err) == (0, "")
+        assert f"table in    {path}, 6 lines under a line of names\n" in out
+        solution = gamedp.solve(Matches(matches=5), compile="never")
+        with path.open(newline="") as file:
+            head, *rows = csv.reader(file)
+        assert head == ["player", "left", "value", "lower", "upper", "action"]
+        assert len(rows) == 6
+        for player, left, value, lower, upper, action in rows:
+            state = MatchesState(int(player), int(left))
+            assert float(value) == solution.value(state)
+            assert (float(lower), float(upper)) == solution.bounds(state)
+            best = solution.best_action(state)
+            assert action == ("" if best is None else str(best))
+
+    def test_more_states_than_are_written_at_once(self, run, tmp_path, monkeypatch):
+        run(*self.command, "--csv", str(tmp_path / "whole.csv"))
+        monkeypatch.setattr(keeping, "ROWS", 2)
+        run(*self.command, "--csv", str(tmp_path / "parts.csv"))
+        whole = (tmp_path / "whole.csv").read_text()
+        assert (tmp_path / "parts.csv").read_text() == whole
+        assert whole.count("\n") == 7
+
+    def test_contexts_of_a_staged_game(self, run, tmp_path, cache):
+        path = tmp_path / "cards.csv"
+        small = ("kniffel", "--set", "dice=2,faces=2,throws=1,threshold=3")
+        code, out, _ = run("solve", *small, "--compile", "never", "--csv", str(path))
+        assert code == 0
+        solution = gamedp.solve(Kniffel(dice=2, faces=2, throws=1, threshold=3), compile="never")
+        columns = solution.to_columns()
+        with path.open(newline="") as file:
+            head, *rows = csv.reader(file)
+        assert head == list(columns)
+        assert [float(row[3]) for row in rows] == columns["value"].tolist()
+        # Full cards are contexts, too, but nothing is played there.
+        full = sum(boxes == max(columns["boxes"]) for boxes in columns["boxes"])
+        assert (
+            f"size        {len(rows) - full:,} contexts to play in, of {len(rows):,} in all" in out
+        )
+
+    def test_a_full_disk_leaves_what_was_there_and_is_named(self, run, tmp_path, monkeypatch):
+        path = tmp_path / "table.csv"
+        path.write_text("before")
+
+        def full(_handle):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(os, "fsync", full)
+        code, _, err = run(*self.command, "--csv", str(path))
+        assert (code, err) == (1, f"gamedp: {path}: {os.strerror(errno.ENOSPC)}\n")
+        assert [each.name for each in tmp_path.iterdir()] == ["table.csv"]
+        assert path.read_text() == "before"
+
+    def test_no_folder_is_said_at_once(self, run, tmp_path):
+        code, out, err = run(*self.command, "--csv", str(tmp_path / "no" / "table.csv"))
+        assert (code, out) == (2, "")
+        assert "there is no folder" in err
+
+
 class TestQuery:
     def test_words(self, run):
         state = ["--state", "player=1,heaps=1,2,2", "--compile", "never"]
@@ -313,13 +378,14 @@ class TestQuery:
     )
     def test_json(self, run_json, text):
         facts = run_json("query", "nim", "--state", text, "--compile", "never")
-        assert list(facts) == [*SOLVE_KEYS, "state", "actions", "best"]
+        assert list(facts) == [*SOLVE_KEYS, "state", "actions", "best", "best_names"]
         assert facts["state"] == {"player": 0, "heaps": [2, 4, 6]}
         assert facts["value"] == (1.0 if nim_winning((2, 4, 6)) else -1.0)
         assert [sorted(entry) for entry in facts["actions"]] == 12 * [
             ["action", "best", "name", "value"]
         ]
         assert facts["best"] == [entry["action"] for entry in facts["actions"]]
+        assert facts["best_names"] == [entry["name"] for entry in facts["actions"]]
         assert not nim_winning_moves((2, 4, 6))
 
     def test_agrees_with_python(self, run_json):
@@ -364,7 +430,7 @@ class TestQuery:
             {"action": 0, "name": "0", "value": None, "best": "no"},
             {"action": 1, "name": "1", "value": None, "best": "certain"},
         ]
-        assert facts["best"] == [1]
+        assert (facts["best"], facts["best_names"]) == ([1], ["1"])
         tuples = ["query", "own_rules.py:Forever", "--compile=never"]
         assert run_json(*tuples, "--state", "1,(1,2)")["state"] == [1, [1, 2]]
 
@@ -509,7 +575,14 @@ class TestStaged:
         context = Sheet(1, 5, 0)
         solution = gamedp.solve(self.game, compile="never")
         facts = run_json(*command)
-        assert list(facts) == [*SOLVE_KEYS, "state", "inside", "actions", "best"]
+        assert list(facts) == [
+            *SOLVE_KEYS,
+            "state",
+            "inside",
+            "actions",
+            "best",
+            "best_names",
+        ]
         assert facts["state"] == context._asdict()
         assert (facts["inside"], facts["actions"], facts["best"]) == (None, [], [])
         assert facts["value"] == solution.value(context)

@@ -82,6 +82,21 @@ class TestQueries:
         assert facts["lower"] <= facts["value"] <= facts["upper"]
         assert (facts["best"], facts["decision"], facts["options"]) == (None, None, [])
 
+    def test_the_chance_of_a_box(self, capsys):
+        figure = BY_NAME["kniffel.only"]
+        assert main(["kniffel", "--chance", "Kniffel"]) == 0
+        out, err = capsys.readouterr()
+        assert (out.splitlines()[0], err) == ("Kniffel in 3 Würfen: 4.60 %", "")
+        assert main(["kniffel", "--chance", "Large Straight", "--lang", "en"]) == 0
+        assert "Large Straight in 3 throws: 26.11 %\nProven: 0.261" in capsys.readouterr().out
+        assert main(["kniffel", "--chance", "12", "--set", "throws=1"]) == 0
+        assert "Kniffel in 1 Wurf: 0.08 %\n" in capsys.readouterr().out
+        assert main(["kniffel", "--chance", "Yahtzee", "--json"]) == 0
+        facts = json.loads(capsys.readouterr().out)
+        assert (facts["box"], facts["throws"]) == ("Kniffel", 3)
+        assert facts["lower"] <= facts["value"] <= facts["upper"]
+        assert abs(50 * facts["value"] - figure.value["value"]) <= figure.tolerance
+
     def test_the_best_entry(self, run, run_json):
         figure = BY_NAME["kniffel.query.13345"]
         code, out, err = run(figure.value["situation"])
@@ -136,6 +151,9 @@ class TestQueries:
             (f"{CARD} 3 13345 --lang fr", "fr"),
             ("--json", "--json does not go with a game that asks"),
             ("--seed -3 --auto", "seed must be a whole number of at least 0"),
+            ("--chance Kniffel --auto", "--chance, --auto do not go together"),
+            (f"{CARD} 3 13345 --chance Kniffel", "a query, --chance do not go together"),
+            ("--chance Knifffel", "no box is called 'Knifffel'"),
             ("--replay a --analyse b", "--replay, --analyse do not go together"),
             ("--replay a --seed 3", "--replay, --seed do not go together"),
         ],
@@ -349,6 +367,26 @@ class TestGames:
         code, out, _ = run(f"--analyse {path} --lang en")
         assert code == 0
         assert re.search(rf"^Result +{record.total}$", out, re.MULTILINE)
+
+    def test_one_in_english_is_looked_at_in_english(self, capsys, tmp_path):
+        path = str(tmp_path / "game.jsonl")
+        made = ["--card", MINE, "--record", path, "--lang", "en", "--auto", "--seed", "3"]
+        assert main(["kniffel", *made]) == 0
+        assert capsys.readouterr().out.startswith("Kniffel: ? advises")
+        for look in ("--analyse", "--replay"):
+            assert main(["kniffel", look, path]) == 0
+            out = capsys.readouterr().out
+            assert ("Yahtzee" in out, "Kniffel: ? rät" in out) == (True, False)
+        assert Record.load(path).rules == Kniffel(language="en")
+        assert main(["kniffel", "--analyse", path, "--lang", "de"]) == 0
+        assert "Erwartung am Anfang" in capsys.readouterr().out
+
+    def test_one_in_english_goes_on_in_english(self, run, capsys, tmp_path):
+        path = tmp_path / "game.jsonl"
+        Record(Kniffel(language="en"), Card.of(MINE), seed=4).save(path)
+        code, out, err = run(f"--auto --record {path} --set rules=article")
+        assert (code, err) == (0, "")
+        assert "Expected at first" in out
 
     def test_one_from_a_card(self, run_json, tmp_path):
         code = main(["kniffel", "--card", CARD, "--auto", "--seed", "1", "--record",

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import gamedp
+from gamedp.games.kniffel import Kniffel
+from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState
 from gamedp.games.wubbel import State, Wubbel
 
@@ -73,6 +75,63 @@ def test_columns_are_what_tables_take():
     assert columns["action"].mask.sum() == 1
     plain = gamedp.solve(model_without_game()).to_columns()
     assert plain["state"].tolist() == [0, 1, 2]
+
+
+def test_columns_of_three_players_are_one_for_each():
+    solution = gamedp.solve(Mancala(players=3, pits=2, stones=1), compile="never")
+    columns = solution.to_columns()
+    assert all(column.ndim == 1 for column in columns.values())
+    for player in range(3):
+        assert columns[f"value_{player}"].tolist() == solution.values[:, player].tolist()
+        assert columns[f"upper_{player}"].tolist() == solution.upper[:, player].tolist()
+
+
+class Reading(NamedTuple):
+    value: int
+    action: int
+
+
+@attrs.frozen
+class Gauge:
+    """A state whose fields have the names of columns."""
+
+    def initial_state(self):
+        return Reading(7, 1)
+
+    def is_terminal(self, state):
+        return state.value == 0
+
+    def actions(self, state):
+        return (4,)
+
+    def outcomes(self, state, action):
+        return [(1.0, Reading(0, 2))]
+
+    def payoff(self, state, player):
+        return 0.5
+
+
+def test_columns_hide_no_field_of_the_state():
+    columns = gamedp.solve(Gauge(), compile="never").to_columns()
+    assert columns["state_value"].tolist() == [7, 0]
+    assert columns["state_action"].tolist() == [1, 2]
+    assert columns["value"].tolist() == [0.5, 0.5]
+    assert columns["action"].tolist() == [4, None]
+
+
+def test_columns_of_a_staged_game():
+    game = Kniffel(dice=2, faces=2, throws=1, threshold=3)
+    solution = gamedp.solve(game, compile="never")
+    columns = solution.to_columns()
+    assert list(columns) == ["state_upper", "boxes", "bonus", "value", "lower", "upper"]
+    assert len({len(column) for column in columns.values()}) == 1
+    model = solution.model
+    real = [model.state(code) for code in range(model.num_states)
+            if model.rules.call("is_state", model.state(code))]  # fmt: skip
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    for sheet, (upper, boxes, bonus, *numbers) in zip(real, rows, strict=True):
+        assert (upper, boxes, bonus) == tuple(sheet)
+        assert numbers == pytest.approx([solution.value(sheet), *solution.bounds(sheet)], abs=1e-13)
 
 
 def test_swapped_positions_are_seen_from_the_other_side():

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         EquilibriumCertificate,
         StagedCertificate,
         Verified,
-        verify,
     )
     from gamedp.compiler import compile_game as compile
     from gamedp.errors import (
@@ -98,6 +97,7 @@ if TYPE_CHECKING:
     from gamedp.sums.octal import OctalGame, OctalPosition, Periodicity
     from gamedp.totals import Distribution, distribution, end_probabilities
     from gamedp.tournaments import Tournament, tournament
+    from gamedp.verbs import verify
 
 _HOMES = {
     "ActionValue": "solution",
@@ -205,7 +205,7 @@ _HOMES = {
     "solve": "solvers",
     "tournament": "tournaments",
     "unrank_distribution": "ranking",
-    "verify": "certificate",
+    "verify": "verbs",
     "with_item": "game",
 }
 """Which module each public name comes from. They are imported when first asked for, so that

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gamedp.solution import Solution
     from gamedp.staged_solution import StagedSolution
 
-__all__ = ["columns_of", "hint_of", "html_table", "in_short"]
+__all__ = ["columns_of", "columns_of_stages", "hint_of", "html_table", "in_short"]
 
 
 def hint_of(solution: Solution | StagedSolution) -> str:
@@ -68,26 +68,52 @@ def html_table(solution: Solution | StagedSolution, counted: str) -> str:
     return f"<table>{cells}</table>"
 
 
+def _numbers(
+    values: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]
+) -> dict[str, NDArray[Any]]:
+    """Return values and bounds as columns: of each player, where each has their own."""
+    named = {"value": values, "lower": lower, "upper": upper}
+    if values.ndim == 1:
+        return named
+    return {
+        f"{name}_{player}": array[:, player]
+        for player in range(values.shape[1])
+        for name, array in named.items()
+    }
+
+
+def _joined(
+    fields: dict[str, NDArray[Any]], found: dict[str, NDArray[Any]]
+) -> dict[str, NDArray[Any]]:
+    """Return the columns of states and of what was found; no field of a state is hidden."""
+    named = {f"state_{name}" if name in found else name: field for name, field in fields.items()}
+    return named | found
+
+
+def columns_of_stages(solution: StagedSolution) -> dict[str, NDArray[Any]]:
+    """Return the contexts as columns; see :meth:`gamedp.StagedSolution.to_columns`."""
+    model = solution.model
+    codes = np.flatnonzero(~np.isnan(solution.values))
+    fields = model.codec.unpack(codes[:, None])
+    found = _numbers(solution.values[codes], solution.lower[codes], solution.upper[codes])
+    return _joined(dict(zip(model.layout.names(), fields.T, strict=True)), found)
+
+
 def columns_of(solution: Solution) -> dict[str, NDArray[Any]]:
     """Return the states of a solution as columns; see :meth:`gamedp.Solution.to_columns`."""
     model = solution.model
-    columns: dict[str, NDArray[Any]] = {}
     layout = getattr(model.states, "layout", None)
     if layout is not None:
-        fields = model.states.fields()  # type: ignore[union-attr] # a packed table has them
-        columns.update(zip(layout.names(), fields.T, strict=True))
+        packed = model.states.fields()  # type: ignore[union-attr] # a packed table has them
+        fields = dict(zip(layout.names(), packed.T, strict=True))
     else:
         states = np.empty(model.num_states, object)
         states[:] = [model.state(index) for index in range(model.num_states)]
-        columns["state"] = states
-    columns["value"], columns["lower"], columns["upper"] = (
-        solution.values,
-        solution.lower,
-        solution.upper,
-    )
+        fields = {"state": states}
+    found = _numbers(solution.values, solution.lower, solution.upper)
     has_choice = solution.policy >= 0
     actions = np.where(has_choice, model.action_labels[solution.policy * has_choice], 0)
-    columns["action"] = np.ma.masked_array(actions, ~has_choice)
+    found["action"] = np.ma.masked_array(actions, ~has_choice)
     if solution.distances is not None:
-        columns["distance"] = np.ma.masked_less(solution.distances, 0)
-    return columns
+        found["distance"] = np.ma.masked_less(solution.distances, 0)
+    return _joined(fields, found)

@@ -543,7 +543,9 @@ class Solution:
     def to_columns(self) -> dict[str, NDArray[Any]]:
         """Return one column for each field of the state, and value, bounds and best action.
 
-        Where distances are known, they are a column too.
+        Where distances are known, they are a column too. With three players and more, values and
+        bounds have a column for each, such as ``value_0``. A field of the state called as one of
+        the other columns has ``state_`` before its name.
 
         What ``pandas.DataFrame`` or ``polars.DataFrame`` takes as it is. For states that are not
         packed into integers there is the one column ``state``.

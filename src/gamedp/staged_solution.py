@@ -12,6 +12,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
 from gamedp.guarantees import TINY, UNIT
 from gamedp.model import Model
+from gamedp.presentation import columns_of_stages
 from gamedp.solution import (
     ActionValue,
     Guarantee,
@@ -220,6 +221,23 @@ class StagedSolution:
             )
             for entry in entries
         ]
+
+    def to_columns(self) -> dict[str, NDArray[Any]]:
+        """Return one column for each field of the context, and its value and bounds.
+
+        What ``pandas.DataFrame`` or ``polars.DataFrame`` takes as it is. Contexts ascend by their
+        codes; those that are not real are left out. Where the game is over, the value is the
+        payoff. A field called as one of the other columns has ``state_`` before its name.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.kniffel import Kniffel
+        >>> columns = gamedp.solve(Kniffel(dice=2, faces=2), compile="never").to_columns()
+        >>> list(columns)
+        ['state_upper', 'boxes', 'bonus', 'value', 'lower', 'upper']
+        """
+        return columns_of_stages(self)
 
     def certificate(self) -> StagedCertificate:
         """Return the bounds with all that :func:`gamedp.verify` needs to check them.

@@ -38,16 +38,16 @@ __all__ = ["check_ends", "compare", "progresses", "recompute", "verify"]
 
 
 def _check_kinds(model: Any, certificate: Any) -> None:
-    """Refuse what is no model, and what is no certificate."""
-    if not isinstance(model, (Model, StagedModel)):
-        way_out = "its `.model`" if hasattr(model, "model") else "what gamedp.compile returns"
-        message = f"{shown(model)} is no model; give {way_out}."
-        raise InvalidParameterError(message)
+    """Refuse what is no certificate, and what is no model."""
     if not isinstance(certificate, AnyCertificate):
         message = (
             f"{shown(certificate)} is no certificate; solution.certificate() makes one, and "
             "gamedp.load_certificate reads one from a folder."
         )
+        raise InvalidParameterError(message)
+    if not isinstance(model, (Model, StagedModel)):
+        way_out = "give its `.model`" if hasattr(model, "model") else "give a game or its model"
+        message = f"{shown(model)} is neither a game nor a model; {way_out}."
         raise InvalidParameterError(message)
 
 
@@ -55,65 +55,7 @@ def verify(
     model: Model | StagedModel,
     certificate: Certificate | EquilibriumCertificate | StagedCertificate,
 ) -> Verified:
-    """Check a certificate, without trust in who made it.
-
-    What is accepted holds for every model whose probabilities are positive where the stored ones
-    are, sum to one exactly, and agree with the stored ones to two units in the last place, or, for
-    a choice whose stored ones need more than that to sum to one, to as much as scaling them takes.
-    Rewards and payoffs count as they are stored.
-
-    Takes time linear in the size of the model, times the steps of a finite horizon; memory besides
-    the arrays does not depend on the number of transitions.
-
-    Parameters
-    ----------
-    model : Model or StagedModel
-    certificate : Certificate, EquilibriumCertificate or StagedCertificate
-
-    Returns
-    -------
-    Verified
-
-    Raises
-    ------
-    CertificateError
-        If something does not hold: names the first state and choice, and the numbers. Also if the
-        certificate is of another model, or its arrays are not what they should be.
-    UnsupportedProblemError
-        If there are no certificates for such a problem.
-    InvalidModelError
-        If a reward or payoff is not finite, or probabilities are far from summing to one; or if a
-        staged game's rank rises from a context to the next.
-    InvalidParameterError
-        If this is no model, or no certificate.
-
-    Examples
-    --------
-    Who may go on for ever or take 3/4, gets 3/4. The rank of state 0 says that play can end:
-
-    >>> import gamedp, numpy as np
-    >>> model = gamedp.Model.from_arrays(
-    ...     [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], terminals=[1], payoffs=[0.75]
-    ... )
-    >>> def claim(value, rank):
-    ...     return gamedp.Certificate(
-    ...         objective=gamedp.TotalReward(),
-    ...         lower=np.array([value, 0.75]),
-    ...         upper=np.array([value, 0.75]),
-    ...         lower_ranks=np.array([rank, 0]),
-    ...         upper_ranks=np.array([-1, 0]),
-    ...         digest=model.digest(),
-    ...     )
-    >>> gamedp.verify(model, claim(0.75, rank=1)).width
-    0.0
-
-    To be worth 1 because one may stay where one is worth 1 is no proof:
-
-    >>> gamedp.verify(model, claim(1.0, rank=-1))
-    Traceback (most recent call last):
-        ...
-    gamedp.errors.CertificateError: lower[0] = 1.0 of state 0 is not certified: no action...
-    """
+    """Check a certificate by a model; :func:`gamedp.verify` says what is accepted, and raised."""
     _check_kinds(model, certificate)
     if isinstance(model, StagedModel) and isinstance(certificate, StagedCertificate):
         return verify_staged(model, certificate)

@@ -66,6 +66,7 @@ def kniffel(
     settings: GameSettings = None,
     further: int = 0,
     lang: Literal["de", "en"] | None = None,
+    chance: str | None = None,
     play: PlayOptions = PLAY,
     goal: GoalOptions = GOAL,
     output: OutputOptions = OUTPUT,
@@ -82,11 +83,16 @@ def kniffel(
         How many further Yahtzees the card has, where the rules pay for them.
     lang
         German or English; the language of the rules if not given.
+    chance
+        Print how likely it is to throw what counts in this box within one turn, for a player who
+        wants nothing else: Kniffel, "Large Straight", any name or number of a box.
     """
-    _check(situation, play, goal, output)
+    _check(situation, chance, play, goal, output)
     kept_in = play.replay or play.analyse
     if situation:
         _query(_situation(situation, further), settings or (), lang, goal, output)
+    elif chance is not None:
+        _chance(chance, settings or (), lang, output)
     elif kept_in is not None:
         _look_at(kept_in, settings or (), lang, output, step_by_step=kept_in == play.replay)
     else:
@@ -94,7 +100,11 @@ def kniffel(
 
 
 def _check(
-    situation: Sequence[str], play: PlayOptions, goal: GoalOptions, output: OutputOptions
+    situation: Sequence[str],
+    chance: str | None,
+    play: PlayOptions,
+    goal: GoalOptions,
+    output: OutputOptions,
 ) -> None:
     """Refuse options that are unknown, or do not go together."""
     for word in situation:
@@ -118,6 +128,7 @@ def _check(
         "a query": bool(situation),
         "--replay": play.replay is not None,
         "--analyse": play.analyse is not None,
+        "--chance": chance is not None,
         "a game": any(given.values()),
     }
     chosen = [mode for mode, is_given in modes.items() if is_given]
@@ -141,6 +152,11 @@ def _adviser(rules: Kniffel, output: OutputOptions) -> Adviser:
 
     with watch(quiet=output.quiet) as progress:
         return Adviser.of(rules, progress=progress, keep=True)
+
+
+def _as_solved(rules: Kniffel) -> Kniffel:
+    """Return the rules in the language in which their table is kept: it serves both."""
+    return attrs.evolve(rules, language=type(rules)(rules.rules).language)
 
 
 def _situation(words: Sequence[str], further: int) -> Situation:
@@ -173,6 +189,27 @@ def _query(
         print_json(_known(adviser, situation) | goal_facts(adviser, outlook, language))
     else:
         print(answer_for_goal(adviser, outlook, language))
+
+
+def _chance(box: str, settings: Sequence[str], language: str | None, output: OutputOptions) -> None:
+    from gamedp.games.kniffel import (  # noqa: PLC0415 - as above
+        box_names,
+        box_number,
+        chance_in_words,
+        chance_of,
+    )
+
+    rules = _rules(settings)
+    number = box_number(box, rules.faces)
+    options = ("throws", "dice", "faces", "kniffel_is_full_house")
+    chance = chance_of(number, **{name: getattr(rules, name) for name in options})
+    language = language or rules.language
+    name = box_names(language, rules.faces)[number]
+    if output.json:
+        facts = {"game": NAME, "parameters": values_of(rules), "box": name, "throws": rules.throws}
+        print_json(facts | chance._asdict())
+    else:
+        print(chance_in_words(chance, name, rules.throws, language))
 
 
 def _known(adviser: Adviser, situation: Situation) -> dict[str, Any]:
@@ -222,7 +259,7 @@ def _look_at(
         raise InvalidParameterError(message)
     record = Record.load(path)
     language = language or record.rules.language
-    adviser = _adviser(record.rules, output)
+    adviser = _adviser(_as_solved(record.rules), output)
     if output.json:
         print_json(analyse(record, adviser).to_dict(language))
     elif step_by_step:
@@ -240,13 +277,13 @@ def _play(
 ) -> None:
     from gamedp.games.kniffel import Dialogue, analyse, play_perfectly  # noqa: PLC0415 - as above
 
-    record = _begun(settings, further, play)
+    record = _begun(settings, further, language, play)
     language = language or record.rules.language
     say = _say_nothing if output.json else print
     save = None if play.record is None else _File(play.record, language, say)
     if save is not None:
         save(record)  # so that a file that cannot be written is found out at once
-    adviser = _adviser(record.rules, output)
+    adviser = _adviser(_as_solved(record.rules), output)
     try:
         if play.auto:
             record = play_perfectly(record, adviser, say, save, language)
@@ -260,17 +297,22 @@ def _play(
         print_json(analyse(record, adviser).to_dict(language))
 
 
-def _begun(settings: Sequence[str], further: int, play: PlayOptions) -> Record:
+def _begun(
+    settings: Sequence[str], further: int, language: str | None, play: PlayOptions
+) -> Record:
     """Return the game that goes on, or a new one."""
     from gamedp.games.kniffel import Card, Record  # noqa: PLC0415 - not needed for --help
 
     start = Card(further=further) if play.card is None else Card.of(play.card, further=further)
     if play.record is None or not play.record.exists():
         seed = secrets.randbits(32) if play.seed is None else play.seed
-        return Record(_rules(settings), start, seed=seed)
+        rules = _rules(settings)
+        spoken = attrs.evolve(rules, language=language or rules.language)
+        return Record(spoken, start, seed=seed)
     record = Record.load(play.record)
+    rules = attrs.evolve(_rules(settings), language=record.rules.language)
     contradictions = {
-        "--set": bool(settings) and _rules(settings) != record.rules,
+        "--set": bool(settings) and rules != record.rules,
         "--card": (play.card is not None or further > 0) and start != record.start,
         "--seed": play.seed is not None and play.seed != record.seed,
     }

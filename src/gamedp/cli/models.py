@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,8 +11,10 @@ import numpy as np
 import gamedp
 from gamedp.adapters import LoadedModel
 from gamedp.cli import report
+from gamedp.cli.keeping import kept_in
 from gamedp.cli.options import (
     FileOptions,
+    KeepOptions,
     Method,
     ObjectiveOptions,
     OutputOptions,
@@ -47,8 +48,7 @@ def solve_file(
     file: FileOptions,
     method: Method,
     output: OutputOptions,
-    save: Path | None,
-    certificate: Path | None,
+    keep: KeepOptions,
 ) -> None:
     """Solve the model in a file and print what is known of its start; save what is asked for.
 
@@ -69,7 +69,7 @@ def solve_file(
             )
     except gamedp.NotSolvedError as error:
         solution, failure = error.solution, error
-    kept = report.kept(solution, save, certificate)
+    kept = kept_in(solution, keep)
     if output.json:
         facts = report.facts(name, solution) | {"objective": question.words, "notes": loaded.notes}
         facts |= _first_action(loaded, solution)

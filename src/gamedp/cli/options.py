@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import attrs
@@ -23,6 +24,7 @@ from gamedp.registry import GAMES, SOLVERS, find, registered
 __all__ = [
     "EXPLORE",
     "FILE",
+    "KEEP",
     "METHOD",
     "OBJECTIVE",
     "OUTPUT",
@@ -33,6 +35,7 @@ __all__ = [
     "GameName",
     "GameOrFile",
     "GameSettings",
+    "KeepOptions",
     "Method",
     "ObjectiveOptions",
     "OutputOptions",
@@ -300,6 +303,33 @@ class OutputOptions:
     quiet: Flag = False
 
 
+@Parameter(name="*", group=Group("Files", sort_key=6))
+@attrs.frozen(kw_only=True)
+class KeepOptions:
+    """Where the answer is kept.
+
+    Parameters
+    ----------
+    save : Path
+        Keep the solution in this folder, for `gamedp query`, `gamedp play` and `gamedp.load`.
+    certificate : Path
+        Keep a proof of the bounds in this folder, for `gamedp verify`.
+    csv : Path
+        Write all states with their values, bounds and best actions to this file, as text for
+        spreadsheets: one state a line, commas between the columns.
+    """
+
+    save: Path | None = None
+    certificate: Path | None = None
+    csv: Path | None = None
+
+    def check(self) -> None:
+        """Refuse a file in a folder that is not there, before hours of solving."""
+        if self.csv is not None and not self.csv.parent.is_dir():
+            message = f"there is no folder {self.csv.parent} to write {self.csv.name} in."
+            raise InvalidParameterError(message)
+
+
 @Parameter(name="*", group=Group("Models in files", sort_key=2))
 @attrs.frozen(kw_only=True)
 class FileOptions:
@@ -334,5 +364,5 @@ class FileOptions:
 
 
 METHOD, OBJECTIVE, EXPLORE, OUTPUT = Method(), ObjectiveOptions(), ExploreOptions(), OutputOptions()
-FILE = FileOptions()
+FILE, KEEP = FileOptions(), KeepOptions()
 """What holds where nothing is said."""

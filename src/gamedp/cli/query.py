@@ -87,12 +87,13 @@ def query(
     if output.json:
         numbers = {"value": answer.value, "lower": answer.lower, "upper": answer.upper}
         keys = ("action", "name", "value", "best")
+        names = [action["name"] for action in answer.actions if action["best"] != "no"]
         entries = [{key: action[key] for key in keys} for action in answer.actions]
         where = {"state": place.state} | ({"inside": place.inside} if staged else {})
         facts = report.facts(game, solution, place.state) | numbers | where
         if isinstance(solution, gamedp.Solution) and solution.distances is not None:
             facts["distance"] = solution.distance(place.state)
-        report.print_json({**facts, "actions": entries, "best": answer.best})
+        report.print_json({**facts, "actions": entries, "best": answer.best, "best_names": names})
     else:
         print(report.lines(_words(solution, place, answer)))
     if failure is not None:

@@ -27,8 +27,6 @@ from gamedp.presentation import hint_of
 from gamedp.registry import SOLVERS, registered
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from gamedp.solution import Solution, Statistics
     from gamedp.staged_solution import StagedSolution
 
@@ -38,7 +36,6 @@ __all__ = [
     "exactly",
     "facts",
     "game_words",
-    "kept",
     "lines",
     "measures",
     "player_name",
@@ -259,9 +256,12 @@ def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
     hint = hint_of(solution)
     if LOAD in seconds:  # what was done now is no more than that
         seconds = {LOAD: seconds[LOAD]}
+    codes = solution.model.num_states
+    is_staged = hasattr(solution.model, "stage")
+    played = "contexts" + (f" to play in, of {codes:,} in all" if codes > statistics.states else "")
     counts = (
-        f"{statistics.states:,} states, {statistics.choices:,} choices, "
-        f"{statistics.transitions:,} transitions"
+        f"{statistics.states:,} {played if is_staged else 'states'}, {statistics.choices:,} "
+        f"choices, {statistics.transitions:,} transitions"
     )
     return [
         *([("hint", hint)] if hint else []),
@@ -275,20 +275,6 @@ def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
         ("memory", _amount(statistics.bytes)),
         *([] if folder is None else [("read from", str(folder))]),
     ]
-
-
-def kept(
-    solution: Solution | StagedSolution, save: Path | None, certificate: Path | None
-) -> list[tuple[str, str]]:
-    """Save a solution and its certificate in folders, if any are given; return where, in words."""
-    pairs = []
-    if save is not None:
-        solution.save(save)
-        pairs.append(("saved in", str(save)))
-    if certificate is not None:
-        solution.certificate().save(certificate)
-        pairs.append(("proof in", str(certificate)))
-    return pairs
 
 
 def with_options(tool: Any, *, without: str = "") -> str:

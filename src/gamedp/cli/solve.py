@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import is_model_file, make_game
+from gamedp.cli.keeping import kept_in
 from gamedp.cli.options import (
     FILE,
+    KEEP,
     METHOD,
     OUTPUT,
     FileOptions,
     Fresh,
     GameOrFile,
     GameSettings,
+    KeepOptions,
     Method,
     OutputOptions,
 )
@@ -34,34 +36,26 @@ def solve(
     /,
     *,
     settings: GameSettings = None,
-    save: Path | None = None,
-    certificate: Path | None = None,
     fresh: Fresh = False,
+    keep: KeepOptions = KEEP,
     file: FileOptions = FILE,
     method: Method = METHOD,
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Solve a game, or a model in a file: print its value, its bounds, and what they rest on.
-
-    Parameters
-    ----------
-    save
-        Keep the solution in this folder, for `gamedp query` and `gamedp.load`.
-    certificate
-        Keep a proof of the bounds in this folder, for `gamedp verify`.
-    """
+    """Solve a game, or a model in a file: print its value, its bounds, and what they rest on."""
+    keep.check()
     if is_model_file(game):
         if settings or fresh:
             message = f"{'--set' if settings else '--fresh'} is for games; {game} is a file."
             raise gamedp.InvalidParameterError(message)
         from gamedp.cli.models import solve_file  # noqa: PLC0415 - games do not need it
 
-        solve_file(game, file, method, output, save, certificate)
+        solve_file(game, file, method, output, keep)
         return
     file.refuse()
     made = make_game(game, settings or ())
     solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
-    kept = report.kept(solution, save, certificate)
+    kept = kept_in(solution, keep)
     if output.json:
         report.print_json(report.facts(game, solution))
     else:

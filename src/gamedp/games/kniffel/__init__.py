@@ -58,7 +58,13 @@ from gamedp.games.kniffel.outlook import (
 )
 from gamedp.games.kniffel.prospects import Prospect
 from gamedp.games.kniffel.record import Record, Round, Step
-from gamedp.games.kniffel.reports import advice, answer, answer_for_goal, report
+from gamedp.games.kniffel.reports import (
+    advice,
+    answer,
+    answer_for_goal,
+    chance_in_words,
+    report,
+)
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.targets import Targets
@@ -99,6 +105,7 @@ __all__ = [
     "answer_for_goal",
     "box_names",
     "box_number",
+    "chance_in_words",
     "chance_of",
     "kept",
     "outlook_against",

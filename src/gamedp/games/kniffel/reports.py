@@ -9,13 +9,14 @@ from typing import Any
 from gamedp.games.kniffel.adviser import Adviser, Option
 from gamedp.games.kniffel.analysis import Analysis
 from gamedp.games.kniffel.boxes import shown
+from gamedp.games.kniffel.chances import Chance
 from gamedp.games.kniffel.outlook import Opponent, Outlook
 from gamedp.games.kniffel.record import Round
 from gamedp.games.kniffel.remainder import MOST_CONTEXTS
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.words import WORDS
 
-__all__ = ["advice", "answer", "answer_for_goal", "report"]
+__all__ = ["advice", "answer", "answer_for_goal", "chance_in_words", "report"]
 
 
 def answer(adviser: Adviser, situation: Situation, language: str = "de") -> str:
@@ -46,6 +47,35 @@ def answer(adviser: Adviser, situation: Situation, language: str = "de") -> str:
     if options:
         lines += ["", advice(options, language)]
     return "\n".join(lines)
+
+
+def chance_in_words(chance: Chance, name: str, throws: int, language: str = "de") -> str:
+    """Return how likely it is to throw what counts in a box, as text.
+
+    Parameters
+    ----------
+    chance : Chance
+    name : str
+        Of the box.
+    throws : int
+        How many there are.
+    language : {"de", "en"}
+
+    Examples
+    --------
+    >>> from gamedp.games.kniffel import chance_of
+    >>> print(chance_in_words(chance_of("Kniffel"), "Kniffel", 3).splitlines()[0])
+    Kniffel in 3 Würfen: 4.60 %
+    """
+    words = WORDS[language]
+    count = words.throws[throws > 1].format(number=throws)
+    return "\n".join(
+        [
+            words.chance.format(box=name, throws=count, percent=100 * chance.value),
+            words.query_bounds.format(lower=chance.lower, upper=chance.upper),
+            words.chance_alone,
+        ]
+    )
 
 
 def advice(options: Sequence[Option], language: str = "de", most: int | None = None) -> str:

@@ -60,6 +60,9 @@ class Words:
     mistakes_head: tuple[str, ...]
     mistakes: str
     no_mistakes: str
+    chance: str
+    chance_alone: str
+    throws: tuple[str, str]
 
 
 WORDS = {
@@ -140,6 +143,9 @@ WORDS = {
         mistakes_head=("Runde", "Wurf", "Würfel", "gespielt", "besser", "Verlust"),
         mistakes="Verluste, der größte zuerst:",
         no_mistakes="Jede Entscheidung war die beste.",
+        chance="{box} in {throws}: {percent:.2f} %",
+        chance_alone="Das erreicht, wer in einem Zug auf nichts anderes spielt.",
+        throws=("1 Wurf", "{number} Würfen"),
     ),
     "en": Words(
         throw="Throw {number}: ",
@@ -218,6 +224,9 @@ WORDS = {
         mistakes_head=("round", "throw", "dice", "played", "better", "loss"),
         mistakes="Losses, the largest first:",
         no_mistakes="Every decision was the best one.",
+        chance="{box} in {throws}: {percent:.2f} %",
+        chance_alone="This is for one turn in which nothing else is wanted.",
+        throws=("1 throw", "{number} throws"),
     ),
 }
 """By language."""

@@ -102,7 +102,8 @@ class Mancala:
         that this or an earlier one of the same move has; nothing.
     occupied : {"now", "before"}
         Whether the pit of the last stone must have held some just before that stone fell, or before
-        this sowing began.
+        this sowing began. The pit that this sowing has emptied held its stones before: with
+        ``before`` it counts as occupied, even where the stone falls into it while it is empty.
     captures : {"run", "run-unchained", "opposite", "opposite-empty"}
         ``run``: twos and threes, as above; ``run-unchained``: the same, but not after a chain.
         ``opposite``: that of Kalah. If the last stone falls into an own pit that was empty, it goes

@@ -1,0 +1,73 @@
+"""What `gamedp solve` keeps: the solution, its proof, and all states as a table of text."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.files import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gamedp.cli.options import KeepOptions
+    from gamedp.solution import Solution
+    from gamedp.staged_solution import StagedSolution
+
+__all__ = ["kept_in", "write_csv"]
+
+ROWS = 10_000
+"""As many are turned into text at once."""
+
+
+def kept_in(solution: Solution | StagedSolution, keep: KeepOptions) -> list[tuple[str, str]]:
+    """Keep what is asked for; return where, in words."""
+    pairs = []
+    if keep.save is not None:
+        solution.save(keep.save)
+        pairs.append(("saved in", str(keep.save)))
+    if keep.certificate is not None:
+        solution.certificate().save(keep.certificate)
+        pairs.append(("proof in", str(keep.certificate)))
+    if keep.csv is not None:
+        count = write_csv(keep.csv, solution)
+        pairs.append(("table in", f"{keep.csv}, {count:,} lines under a line of names"))
+    return pairs
+
+
+def write_csv(path: Path, solution: Solution | StagedSolution) -> int:
+    """Write the columns of a solution to a file, whole or not at all; return how many rows.
+
+    Numbers have all their digits; what is masked, as the action where a game is over, is empty.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; names the file.
+    """
+    columns = solution.to_columns()
+    count = len(next(iter(columns.values())))
+
+    def write(file: Any) -> None:
+        for lines in _lines(columns, count):
+            file.write(lines.encode())
+
+    write_whole(path, write)
+    return count
+
+
+def _lines(columns: dict[str, np.ndarray[Any, Any]], count: int) -> Iterator[str]:
+    """Yield the file as text, some rows at a time."""
+    for first in range(-1, count, ROWS):
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        if first < 0:
+            writer.writerow(columns)
+        parts = [column[max(first, 0) : first + ROWS] for column in columns.values()]
+        # A masked number becomes None, which is written as nothing.
+        writer.writerows(zip(*(part.tolist() for part in parts), strict=True))
+        yield text.getvalue()

@@ -1,6 +1,8 @@
 """How the documentation is built: offline, cells executed, every warning an error (`-W`)."""
 
 import importlib.metadata
+import os
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -31,6 +33,7 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
+os.environ["MATPLOTLIBRC"] = str(Path(__file__).with_name("matplotlibrc"))  # read by the cells
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # its default is to fetch them from elsewhere
 
 # Reference

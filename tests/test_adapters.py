@@ -149,7 +149,7 @@ def test_files_written_by_hand(folder, kind):
     assert np.flatnonzero(loaded.states("low")).tolist() == [1, 3]
     assert np.flatnonzero(loaded.states("goal")).tolist() == [3]
     assert "init" not in loaded.labels
-    # Of a state and of a choice, or of a state and, on the mean, of its transitions.
+    # Of a state and of a choice, or of a state and, on average, of its transitions.
     steps = {"drn": [3, 1, 1, 0, 0], "prism": [3, 1, 4, 0, 0]}
     assert loaded.rewards["steps"].tolist() == steps[kind]
     assert loaded.with_rewards("steps").rewards.tolist() == steps[kind]
@@ -168,7 +168,7 @@ def test_a_markov_chain_of_prism(folder):
     assert loaded.model.probabilities.tolist() == [0.5, 0.5, 1, 1]
     assert loaded.model.choice_offsets.tolist() == [0, 1, 2, 3]
     assert loaded.labels == {}
-    assert loaded.notes == ("the file names no initial state; the start is state 0",)
+    assert loaded.notes == ("the file names no initial state; state 0 is taken as the start",)
 
 
 def test_the_dialect_of_storm(folder):
@@ -441,7 +441,7 @@ def test_a_loaded_model_is_solved(folder):
     assert gamedp.solve(loaded.model, gamedp.Reachability(goal)).value() == 1
     steps = gamedp.TotalReward("min", until=goal)
     lower, upper = gamedp.solve(loaded.with_rewards("steps"), steps).bounds()
-    # 3 for the first step; then from state 1, half of the time, 4 steps of 4/3 on the mean.
+    # 3 for the first step; then from state 1, half of the time, 4 steps of 4/3 on average.
     assert lower <= 3 + 0.5 * 4 * 4 / 3 <= upper
 
 
@@ -738,7 +738,7 @@ def test_a_file_that_is_no_text(folder):
 def test_a_name_that_does_not_tell_the_format(folder):
     path = saved(folder)
     other = path.rename(folder / "model.dat")
-    with pytest.raises(InvalidParameterError, match=r"'model\.dat' does not tell the format"):
+    with pytest.raises(InvalidParameterError, match=r"'model\.dat' does not show the format"):
         gamedp.load_model(other)
     assert gamedp.load_model(other, format="umb").model.num_states == 3
     with pytest.raises(FileNotFoundError):
@@ -1025,7 +1025,7 @@ def test_fractions_that_are_none(folder):
 def test_a_loaded_file_is_not_a_model_but_has_one(folder):
     """What someone tries first is told the way."""
     loaded = by_hand(folder, "drn")
-    with pytest.raises(TypeError, match=r"give the `\.model` of this LoadedModel"):
+    with pytest.raises(TypeError, match=r"pass the `\.model` of this LoadedModel"):
         gamedp.solve(loaded)
     with pytest.raises(InvalidParameterError, match=r"loaded\.states\('goal'\)"):
         gamedp.Reachability("goal")

@@ -38,11 +38,11 @@ SOLVERS = [
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: gamedp.Reachability(2), "2 is no set of states"),
-        (lambda: gamedp.Reachability(None), "None is no set of states"),
-        (lambda: gamedp.Reachability("goal"), "'goal' is no set of states"),
-        (lambda: gamedp.Reachability([2], allowed=0), "0 is no set of states"),
-        (lambda: gamedp.TotalReward(until=7), "7 is no set of states"),
+        (lambda: gamedp.Reachability(2), "2 is not a set of states"),
+        (lambda: gamedp.Reachability(None), "None is not a set of states"),
+        (lambda: gamedp.Reachability("goal"), "'goal' is not a set of states"),
+        (lambda: gamedp.Reachability([2], allowed=0), "0 is not a set of states"),
+        (lambda: gamedp.TotalReward(until=7), "7 is not a set of states"),
         (lambda: gamedp.FiniteHorizon(2.7), "horizon is 2.7; it must be an integer"),
         (lambda: gamedp.FiniteHorizon("3"), "horizon is '3'"),
         (lambda: gamedp.FiniteHorizon(math.nan), "horizon is nan"),
@@ -334,7 +334,7 @@ def _verify_wrongly():
         (lambda: gamedp.solve(_long()).value(Long(4, tuple(range(1000)))), LookupError, "no"),
         (lambda: gamedp.solve(_long()).action_values(Long(2, (1,) * 1000)), LookupError, "no"),
         (lambda: gamedp.solve(_long(), solver=gamedp.BackwardInduction()), ValueError, "acyclic"),
-        (lambda: gamedp.Reachability(10**2000), ValueError, "no set"),
+        (lambda: gamedp.Reachability(10**2000), ValueError, "not a set"),
         (
             lambda: gamedp.solve(_long(), gamedp.Reachability(lambda state: None)),
             ValueError,
@@ -352,7 +352,7 @@ def _verify_wrongly():
                 .action_value(Long(7, (0,) * 1000))
             ),
             LookupError,
-            "is no action in",
+            "is not an action in",
         ),
         (_play_wrongly, ValueError, "the actions are"),
         (_verify_wrongly, ValueError, "is wrong: the value there"),

@@ -113,7 +113,7 @@ def test_the_claim_says_of_which_opponents_it_is_true():
 
 @pytest.mark.parametrize("optimum", ["max", "min"])
 def test_totals_without_any_terminal_state_are_certified(optimum):
-    """Who is content with play without end gets a rank of at least 1: 0 is that of ends alone."""
+    """Who is content with endless play gets a rank of at least 1: 0 is that of ends alone."""
     model = gamedp.Model.from_arrays(
         range(6), range(6), [0, 0, 3, 4, 4], np.ones(5), rewards=[0.0, -1.0, 1.0, 0.0, 0.0]
     )
@@ -790,7 +790,7 @@ def test_two_draws_are_two_claims():
         with pytest.raises(CertificateError, match="may go on for ever"):
             gamedp.verify(model, other)
     assert len(claims) == 2
-    assert any("play without end counts -0.5" in words for words in claims)
+    assert any("endless play counts -0.5" in words for words in claims)
 
 
 def test_what_has_no_certificate():

@@ -447,7 +447,7 @@ class TestQuery:
         assert facts["value"] == gamedp.load("kept").value(MatchesState(0, 17)) == -1.0
         code, out, err = run("query", "kept", "--set", "matches=3")
         assert (code, out) == (2, "")
-        assert "kept is solved already" in err
+        assert "kept holds a solution" in err
         (folder / "kept" / "manifest.json").write_text("{}")
         code, out, err = run("query", "kept")
         assert (code, out) == (1, "")
@@ -658,7 +658,7 @@ class TestStaged:
         assert facts["value"] == solution.inside(Date(1, 0)).value()
         code, out, err = run("query", "days", "--fresh")
         assert (code, out) == (2, "")
-        assert "days is solved already" in err
+        assert "days holds a solution" in err
 
     @pytest.mark.parametrize(
         ("arguments", "code", "words"), STAGED_ERRORS.values(), ids=STAGED_ERRORS
@@ -936,7 +936,7 @@ class TestErrors:
     def test_full_memory(self, run, monkeypatch):
         monkeypatch.setattr(gamedp, "solve", self.raising(MemoryError))
         assert run("solve", "nim") == (
-            1, "", "gamedp: memory is full; --max-bytes stops in time and tells how far.\n",
+            1, "", "gamedp: out of memory; --max-bytes sets a limit that stops earlier.\n",
         )  # fmt: skip
 
     def test_interrupt(self, run, monkeypatch):

@@ -258,9 +258,7 @@ def test_ends_are_forced_in_an_order_that_does_not_suit(monkeypatch):
 def test_the_certificate_of_pig_says_that_it_does_not_matter():
     solution = gamedp.solve(Pig(6), compile="never")
     claim = gamedp.verify(solution.model, solution.certificate()).claim
-    assert claim.endswith(
-        "between lower and upper, whatever play without end counts from 0.0 to 1.0."
-    )
+    assert claim.endswith("between lower and upper, whatever endless play counts from 0.0 to 1.0.")
 
 
 def passing(chance):
@@ -297,7 +295,7 @@ def test_where_it_matters_it_is_said():
         assert solution.value() == pytest.approx(value, abs=1e-6)
     for solver in (gamedp.StrategyIteration(), gamedp.TopologicalValueIteration()):
         problem = gamedp.Problem(model)
-        with pytest.raises(gamedp.UnsupportedProblemError, match="needs to know what play without"):
+        with pytest.raises(gamedp.UnsupportedProblemError, match="needs to know what endless play"):
             solver.solve(problem, tolerance=1e-6)
 
 
@@ -307,7 +305,7 @@ def test_where_it_does_not_matter_it_is_proven(chance):
     solution = gamedp.solve(model)
     assert solution.status is gamedp.Status.SOLVED
     assert solution.value() == pytest.approx(chance)
-    assert "first it is tried" in gamedp.explain(model)
+    assert "first it is checked" in gamedp.explain(model)
     relative = gamedp.solve(model, tolerance=1e-9, relative=True)
     assert relative.value() == pytest.approx(chance, rel=1e-9)
 

@@ -138,7 +138,7 @@ class TestManifests:
     def test_names_that_lead_elsewhere(self, name, solved):
         np.save(solved.parent / "secret.npy", np.arange(5.0))
         forge(solved, lambda content: content["arrays"]["values"].update(file=name))
-        with pytest.raises(DamagedFileError, match="which is no file of an array"):
+        with pytest.raises(DamagedFileError, match="which is not a file of an array"):
             gamedp.load(solved)
 
     @pytest.mark.parametrize("arrays", [None, 3, [], ["values"], {"values": 3}, {"values": None}])

@@ -330,7 +330,7 @@ class TestSituation:
             Situation.of(arguments)
 
     def test_refuses_dice_that_are_no_throw(self):
-        with pytest.raises(gamedp.InvalidParameterError, match="is no throw of 5 dice"):
+        with pytest.raises(gamedp.InvalidParameterError, match="is not a throw of 5 dice"):
             Situation(Card(), 1, (1, 1, 1, 1, 0, 0))
         with pytest.raises(gamedp.InvalidParameterError, match="whole number of at least 0"):
             Situation(Card(), -1)
@@ -559,7 +559,7 @@ class TestRecord:
             ({"rounds": [Round()]}, "0 throws, 0 keeps and no entry make no round"),
             ({"rounds": [Round((throw("12345"),), (), 12)]}, "an entry make no round"),
             ({"rounds": [Round((throw("12345"),)), Round((throw("12345"),))]}, "others follow it"),
-            ({"rounds": [Round((NOTHING,))]}, "is no throw"),
+            ({"rounds": [Round((NOTHING,))]}, "is not a throw"),
         ],
     )
     def test_records_that_cannot_be(self, fields, words):
@@ -612,8 +612,8 @@ class TestFiles:
         ("change", "words"),
         [
             (lambda text: "", "does not say that it is a gamedp-kniffel-record"),
-            (lambda text: "no JSON", "line 1 is no JSON"),
-            (lambda text: "[]", "line 1 is no JSON object"),
+            (lambda text: "no JSON", "line 1 is not JSON"),
+            (lambda text: "[]", "line 1 is not a JSON object"),
             (lambda text: text.replace("-record", "-other"), "does not say"),
             (lambda text: text.replace('"version": 1', '"version": 2'), "version 2; known here"),
             (lambda text: text.replace('"seed"', '"sead"'), "it lacks 'seed'"),
@@ -627,7 +627,7 @@ class TestFiles:
             (lambda text: text.replace('"13345"', "13345"), "is no record"),
             (lambda text: text.replace(', "13345"', ""), "make no round"),
             (lambda text: text.replace('["11", "33"]', '["11", "33", "5", "-"]'), "4 keeps and 3"),
-            (lambda text: text[:-5], "line 2 is no JSON"),
+            (lambda text: text[:-5], "line 2 is not JSON"),
         ],
     )
     def test_that_are_damaged_are_refused_in_words(self, tmp_path, change, words):

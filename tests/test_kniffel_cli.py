@@ -463,8 +463,8 @@ class TestGames:
         (tmp_path / "text").write_text("no game")
         for arguments, words in [
             (f"--analyse {tmp_path / 'nothing'}", "No such file"),
-            (f"--replay {tmp_path / 'text'}", "is no record of a game"),
-            (f"--auto --record {tmp_path / 'text'}", "is no record of a game"),
+            (f"--replay {tmp_path / 'text'}", "is not a record of a game"),
+            (f"--auto --record {tmp_path / 'text'}", "is not a record of a game"),
             (f"--auto --record {tmp_path / 'no' / 'folder'}", "No such file"),
         ]:
             code, out, err = run(arguments)

@@ -201,7 +201,7 @@ def test_a_solver_that_stops_too_early(run):
         (["one.umb", "--set", "a=1"], "--set is for games; one.umb is a file"),
         (["one.umb", "--fresh"], "--fresh is for games"),
         (["one.umb", "--compile", "never"], "the options for building a model are for games"),
-        (["model.dat"], "the name 'model.dat' does not tell the format"),
+        (["model.dat"], "the name 'model.dat' does not show the format"),
         (["nim", "--reach", "goal"], "--reach is for a model in a file"),
         (["nim", "--coalition", "max"], "--coalition is for a model in a file"),
     ],
@@ -218,7 +218,7 @@ def test_options_that_make_no_sense(run, arguments, words):
     ("arguments", "words"),
     [
         (["missing.umb", "--reach", "goal"], "No such file"),
-        (["cut.umb", "--reach", "goal"], "cut.umb is no complete tar archive"),
+        (["cut.umb", "--reach", "goal"], "cut.umb is not a complete tar archive"),
         (["game.umb", "--reach", "goal", "--coalition", "mix"], "no player 'mix'"),
     ],
 )
@@ -242,7 +242,7 @@ def test_a_model_is_explained(folder, capsys):
     assert main(["explain", "model.umb", "--reach", "goal", "--min"]) == 0
     words = capsys.readouterr().out
     assert "4 states, 6 choices, 7 transitions" in words
-    assert "The graph alone tells" in words
+    assert "The graph alone determines" in words
 
 
 @pytest.mark.parametrize(

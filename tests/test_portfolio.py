@@ -66,7 +66,7 @@ def test_two_opponents_on_a_slow_chain():
     low, high = solution.bounds(0)
     assert low <= 0.7 <= high <= low + 1e-6
     assert solution.statistics.sweeps < 1000
-    assert "get stuck: StrategyIteration" in gamedp.explain(model, objective)
+    assert "makes no progress: StrategyIteration" in gamedp.explain(model, objective)
 
 
 def test_relative_tolerances():
@@ -101,9 +101,8 @@ def test_large_games_with_few_places_to_stay():
         states.append(options)
     model = model_of(*states, players=[state % 2 for state in range(size)])
     objective = gamedp.Reachability([size])
-    assert "bounds are deflated there.\nShould it get stuck: StrategyIteration" in gamedp.explain(
-        model, objective
-    )
+    words = "bounds are deflated there.\nIf it makes no progress: StrategyIteration"
+    assert words in gamedp.explain(model, objective)
     solution = gamedp.solve(model, objective)
     assert isinstance(solution.solver, gamedp.IntervalIteration)
     assert solution.width <= 1e-6

@@ -445,7 +445,7 @@ def test_a_constant_sum_is_shared_when_play_does_not_end():
     solution = gamedp.solve(tiny(constant_sum=1.0))
     assert (solution.value(), solution.value(player=1)) == (0.5, 0.5)
     assert solution.distance() is None
-    assert "play without end is worth 0.5" in gamedp.explain(tiny(constant_sum=1.0))
+    assert "endless play counts 0.5" in gamedp.explain(tiny(constant_sum=1.0))
 
 
 def test_what_is_no_number_is_between_its_neighbours():

@@ -263,7 +263,7 @@ class TestSearch:
         code, out, _ = run(*command)
         assert code == 1
         words = words_of(out)
-        assert words["value"] == ["none was found before the limit"]
+        assert words["value"] == ["none found before the limit"]
         assert "best" not in words
 
     def test_a_question_is_answered_by_bounds(self, run):
@@ -271,7 +271,7 @@ class TestSearch:
         code, out, _ = run("search", "matches", "--set=matches=18", searcher, *PLAIN)
         assert code == 0
         words = words_of(out)
-        assert words["value"] == ["not asked for: the bounds are the answer"]
+        assert words["value"] == ["not computed: only bounds were asked for"]
         assert words["bounds"][0].startswith("just above 0 to inf")
         assert words["best"] == ["take 1"]
 
@@ -314,8 +314,8 @@ class TestSearch:
     @pytest.mark.parametrize(
         ("arguments", "code", "message"),
         [
-            ((*SMALL,), 2, "say how far to look: --depth 10"),
-            ((*SMALL, "--depth=3", "--exact"), 2, "--depth does not go with it"),
+            ((*SMALL,), 2, "give a limit: --depth 10"),
+            ((*SMALL, "--depth=3", "--exact"), 2, "--exact sets no depth"),
             ((*SMALL, "--depth=0"), 2, "depth is 0"),
             ((*SMALL, "--depth=3", "--searcher=alphabeta"), 2, "did you mean 'alpha-beta'?"),
             ((*SMALL, "--depth=3", "--option=deep=1"), 2, "option of alpha-beta called 'deep'"),
@@ -756,7 +756,7 @@ class TestSelfplay:
         ("arguments", "words"),
         [
             (("--against=6", "--level=1", "--random-opening=1"), "level 6 plays better"),
-            (("--against=2", "--level=2", "--random-opening=1"), "not tell which one plays better"),
+            (("--against=2", "--level=2", "--random-opening=1"), "not enough to say which one"),
             (("--against=1", "--level=3", "--games=2"), "play more --games"),
             (("--against=1", "--level=1", "--max-plies=1"), "unknown: no pair of games was"),
         ],

@@ -426,7 +426,7 @@ def circle_of_three():
     ("model", "objective", "words"),
     [
         (circle_of_three(), None, r"\(0 → 1 → 2 → 0\)\. No solver does that for more than two"),
-        (three(), gamedp.Discounted(0.5), "neither discounts nor does targets"),
+        (three(), gamedp.Discounted(0.5), "supports neither discounts nor targets"),
         (three(), gamedp.FiniteHorizon(3), "finite horizons for one and two players only"),
     ],
 )

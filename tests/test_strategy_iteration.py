@@ -160,7 +160,7 @@ def test_known_values(objective, values, policy, solver):
             gamedp.TotalReward(until=[2, 3]),
             "at least 0 where play may be kept from its target for ever; action 0 in 0 earns -1",
         ),
-        (back_and_forth(), gamedp.AverageReward(), "does not do long-run averages"),
+        (back_and_forth(), gamedp.AverageReward(), "does not support long-run averages"),
         (back_and_forth(), gamedp.FiniteHorizon(3), "BackwardInduction does"),
     ],
 )

@@ -201,8 +201,8 @@ class TestPlayGame:
         ("players", "message"),
         [
             ([gamedp.AlphaBeta()], "has 2 players, and 1 are given"),
-            ([3, gamedp.AlphaBeta()], "3 is no player"),
-            ([gamedp.AlphaBeta, gamedp.AlphaBeta()], "is no player"),
+            ([3, gamedp.AlphaBeta()], "3 is not a player"),
+            ([gamedp.AlphaBeta, gamedp.AlphaBeta()], "is not a player"),
             ([lambda state, rng: 77] * 2, "takes 77 in "),
         ],
     )
@@ -511,7 +511,7 @@ class TestFiles:
         ("change", "message"),
         [
             (lambda game: game["actions"].append(0), "does not go by the rules"),
-            (lambda game: game["actions"].__setitem__(0, 1), "1 is no action in"),
+            (lambda game: game["actions"].__setitem__(0, 1), "1 is not an action in"),
             (lambda game: game["outcomes"].__setitem__(0, 9), "outcome 9 cannot come up"),
             (lambda game: game["outcomes"].__setitem__(0, -1), "outcome -1 cannot come up"),
             (lambda game: game["payoffs"].reverse(), "the payoffs are"),

@@ -50,7 +50,7 @@ def shown(value: object, most: int = MOST_SHOWN) -> str:
 
 
 class GamedpError(Exception):
-    """Everything that gamedp raises on purpose."""
+    """The base class of gamedp's errors."""
 
 
 class InvalidModelError(GamedpError, ValueError):
@@ -58,7 +58,7 @@ class InvalidModelError(GamedpError, ValueError):
 
 
 class InvalidParameterError(GamedpError, ValueError):
-    """An option or a parameter of a game that makes no sense."""
+    """An option or a parameter of a game that is not valid."""
 
 
 class UnsupportedProblemError(GamedpError, ValueError):
@@ -90,7 +90,7 @@ class LimitExceededError(GamedpError, RuntimeError):
 
 
 class NotSolvedError(GamedpError, RuntimeError):
-    """A solver stopped before it reached what was asked.
+    """A solver stopped before its bounds were as close as asked for.
 
     Attributes
     ----------
@@ -122,11 +122,11 @@ class CompilationError(GamedpError, TypeError):
 
 
 class CompilationWarning(UserWarning):
-    """Rules that numba cannot compile are run as plain Python, far slower."""
+    """Rules that numba cannot compile run as plain Python, far slower."""
 
 
 class KeptSolutionWarning(UserWarning):
-    """A kept solution that is of no use, or one that cannot be kept; the answer is right anyway."""
+    """A kept solution that cannot be used, or that cannot be kept; the answer is right anyway."""
 
 
 class DamagedFileError(GamedpError, OSError):

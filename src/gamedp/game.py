@@ -34,7 +34,7 @@ HELPER_MARK = "__gamedp_helper__"
 
 
 class Game(Protocol):
-    """What a game's class offers; only these five methods are needed.
+    """The methods of a game; only these five are required.
 
     A state is a NamedTuple of ints, or of fixed-length tuples of ints (then the rules are compiled
     by numba, if it can), or any hashable object (then they run as plain Python). An action is an
@@ -47,7 +47,7 @@ class Game(Protocol):
     is then the value that is proven. The answers of all methods depend on their arguments and on
     the game's fields alone: the rules draw no random numbers and keep no count.
 
-    What play without end counts is said by the objective, not by the game:
+    What endless play counts is said by the objective, not by the game:
     ``gamedp.TotalReward(draw=...)``.
 
     Optional members, with what stands in for them:
@@ -91,7 +91,7 @@ class Game(Protocol):
         """Say whether the game is over in `state`."""
 
     def actions(self, state: Any, /) -> Iterable[int]:
-        """Yield what the mover may do in `state`, in a fixed order; at least one action."""
+        """Yield the actions of the player to move in `state`, in a fixed order; at least one."""
 
     def outcomes(self, state: Any, action: int, /) -> Iterable[tuple[float, Any]]:
         """Yield ``(probability, next state)`` pairs whose probabilities sum to one."""
@@ -245,9 +245,7 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
             f"A {kind} needs {', '.join(required)}."
         )
         if hasattr(game, "model"):  # a loaded file, a solution
-            message += (
-                f" Where a model will do as well, give the `.model` of this {type(game).__name__}."
-            )
+            message += f" If a model will do, pass the `.model` of this {type(game).__name__}."
         raise TypeError(message)
 
 
@@ -312,7 +310,7 @@ class AnyRules:
 
 @attrs.frozen
 class Rules(AnyRules):
-    """A game seen through the whole protocol: what its class leaves out is filled in.
+    """A game with all optional methods: those that its class lacks have their defaults.
 
     Plain Python, one state at a time; compiled exploration is checked against it.
 

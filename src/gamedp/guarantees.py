@@ -68,24 +68,24 @@ def check_arithmetic() -> None:
 
 
 class Status(enum.Enum):
-    """How far a solver got; the value is the message that people read."""
+    """How far a solver got; the value is the message."""
 
-    SOLVED = "solved: the bounds are as close as was asked"
-    ROUNDING = "stopped where rounding ends: the bounds hold, but are wider than was asked"
-    SWEEP_LIMIT = "stopped at the limit of sweeps: the bounds hold, but are wider than was asked"
-    TIME_LIMIT = "stopped at the limit of time: the bounds hold, but are wider than was asked"
-    NODE_LIMIT = "stopped at the limit of nodes: the bounds hold, but are wider than was asked"
-    INTERRUPTED = "stopped by Ctrl-C: the bounds hold, but are wider than was asked"
-    DEPTH_LIMIT = "searched to the depth that was asked: the value is an estimate, the bounds hold"
+    SOLVED = "solved: the bounds are as close as asked for"
+    ROUNDING = "stopped at the limit of rounding: the bounds hold, but are wider than asked for"
+    SWEEP_LIMIT = "stopped at the limit of sweeps: the bounds hold, but are wider than asked for"
+    TIME_LIMIT = "stopped at the limit of time: the bounds hold, but are wider than asked for"
+    NODE_LIMIT = "stopped at the limit of nodes: the bounds hold, but are wider than asked for"
+    INTERRUPTED = "stopped by Ctrl-C: the bounds hold, but are wider than asked for"
+    DEPTH_LIMIT = "searched to the given depth: the value is an estimate, the bounds hold"
     UNDECLARED = (
-        "stopped as the values depend on what play without end counts, which is not declared: the "
+        "stopped as the values depend on what endless play counts, which is not declared: the "
         "bounds hold for all that it may count"
     )
-    UNPROVEN = "stopped when the values hardly changed any more: nothing is proven"
+    UNPROVEN = "stopped when the values hardly changed: nothing is proven"
 
 
 class Guarantee(enum.Enum):
-    """What one may rely on; the value is the message that people read."""
+    """What you can rely on; the value is the message."""
 
     TWO_SIDED = "the true value lies between the bounds"
     EQUILIBRIUM = (

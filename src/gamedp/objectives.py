@@ -84,8 +84,8 @@ def _states(given: Any) -> Any:
         return mask
     if isinstance(given, str) or not hasattr(given, "__iter__"):
         message = (
-            f"{shown(given)} is no set of states; give a mask of bool, the states in a list, or a "
-            "function that says of a state whether it belongs to them."
+            f"{shown(given)} is not a set of states; give a mask of bool, a list of states, or a "
+            "function that returns whether a state is in the set."
         )
         if isinstance(given, str):
             message += (
@@ -147,7 +147,7 @@ class TotalReward:
     until : StateSet, optional
         The states at which the sum ends. If not given, it ends in the terminal states, if at all.
     draw : float, optional
-        What play without end counts for player 0, where there are payoffs at the end alone and no
+        What endless play counts for player 0, where there are payoffs at the end alone and no
         rewards. Where players change places (`canonical`), it counts half the constant sum, the
         same for both, and can be nothing else.
 
@@ -170,7 +170,7 @@ class TotalReward:
     draw: float | None = attrs.field(default=None, converter=_draw_if_any, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse a draw where play without end has a worth of its own."""
+        """Refuse a draw where endless play has a worth of its own."""
         if self.until is not None and self.draw is not None:
             message = (
                 f"draw is {shown(self.draw)}, but with until, play that misses these states for "
@@ -269,7 +269,7 @@ Objective: TypeAlias = TotalReward | Reachability | Discounted | FiniteHorizon |
 
 
 def worth_of_endless_play(objective: Objective, model: Any) -> tuple[float, float]:
-    """Return the least and the most that play without end may count for player 0.
+    """Return the least and the most that endless play may count for player 0.
 
     They differ where two players share a constant other than 0 and no draw is declared: then all
     that counts from the least payoff to the greatest is possible. Only for totals without a target;

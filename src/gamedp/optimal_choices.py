@@ -317,7 +317,7 @@ class OptimalChoices:
         return self._has_one_sign or getattr(self.solution.objective, "until", None) is not None
 
     def _endless(self, sign: float) -> float:
-        """Return what play without end counts at least for one side, where it earns nothing."""
+        """Return what endless play counts at least for one side, where it earns nothing."""
         solution = self.solution
         if isinstance(solution.objective, Reachability):
             return 0.0

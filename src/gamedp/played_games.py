@@ -25,7 +25,7 @@ FORMAT, VERSION = "gamedp games", 1
 
 
 def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> None:
-    """Write games to a file, one line of JSON each, behind a line that says what was played.
+    """Write games to a file, one line of JSON each, after a first line that names what was played.
 
     A game is kept as its start, its actions and the outcomes that chance gave. :func:`load_games`
     plays them again by the rules.
@@ -57,7 +57,7 @@ def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> No
 
 
 def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord]]:
-    """Read games that :func:`save_games` has written, and play them again by the rules.
+    """Read games that :func:`save_games` has written, and replay them by the rules.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord
         try:
             records.append(_again(rules, entry, known))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            message = f"game {number} in {path} does not go by the rules of {shown(game)}: {error}"
+            message = f"game {number} in {path} does not follow the rules of {shown(game)}: {error}"
             raise DamagedFileError(message) from error
     return game, records
 
@@ -116,7 +116,7 @@ def _game_of(path: Path, encoded: Any) -> Any:
         return decode_object(encoded, lambda name: class_named(GAMES, name))
     except UnknownNameError as error:
         message = (
-            f"the game in {path} cannot be had: {error} Pass it: "
+            f"the game in {path} cannot be loaded: {error} Pass it: "
             f"gamedp.load_games({str(path)!r}, game=...)."
         )
         raise UnknownNameError(message) from error
@@ -137,7 +137,7 @@ def _again(rules: Rules, entry: dict[str, Any], known: Known) -> GameRecord:
     for action, outcome in zip(entry["actions"], entry["outcomes"], strict=True):
         state = line.states[-1]
         if line.is_over or action not in line.choices():
-            message = f"{shown(action)} is no action in {shown(state)}"
+            message = f"{shown(action)} is not an action in {shown(state)}"
             raise ValueError(message)
         line.take(action, functools.partial(_possible, outcome))
     record = line.record()

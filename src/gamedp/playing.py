@@ -86,7 +86,7 @@ class GameRecord:
 
 @attrs.frozen
 class RandomPlayer:
-    """Takes any action, all of them equally likely.
+    """A player who takes a random action, all equally likely.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class RandomPlayer:
 
 @attrs.frozen
 class LevelPlayer:
-    """Looks so many plies ahead, whatever the game.
+    """A player who looks a fixed number of plies ahead, in any game.
 
     By :class:`gamedp.AlphaBeta`; where it meets chance, by :class:`gamedp.Minimax`; with three
     players and more, by :class:`gamedp.MaxN`. The table of positions is as small as the depth, so
@@ -190,9 +190,7 @@ class Line:
         """
         actions = [int(action) for action in self.rules.game.actions(self.states[-1])]
         if not actions:
-            message = (
-                f"there is no action in {shown(self.states[-1])}, which is no end of the game."
-            )
+            message = f"there is no action in {shown(self.states[-1])}, which is not terminal."
             raise InvalidModelError(message)
         return actions
 
@@ -334,8 +332,8 @@ def seated(rules: Rules, player: Any, compile: Compile) -> Seat:
         return _by_search(rules, player, compile)
     if not callable(player) or isinstance(player, type):
         message = (
-            f"{shown(player)} is no player; give a searcher, a Solution, or a function of (state, "
-            "rng) that returns an action."
+            f"{shown(player)} is not a player; give a searcher, a Solution, or a function of "
+            "(state, rng) that returns an action."
         )
         raise InvalidParameterError(message)
 

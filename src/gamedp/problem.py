@@ -33,7 +33,7 @@ __all__ = ["Problem", "StagedProblem"]
 
 @attrs.frozen(eq=False)
 class Problem:
-    """A model and what is to be computed on it.
+    """A model and an objective.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Problem:
         Whether from every state play can surely end, and to go on for ever is worth minus infinity
         to whoever could choose it: then errors of a total reward can be proven as well.
     endless : float or None
-        Where two opponents can keep each other from an end: what play without end is worth where it
+        Where two opponents can keep each other from an end: what endless play is worth where it
         earns nothing, 0 or plus infinity. There Bellman's equation has many solutions, and bounds
         of its values need to be deflated. None for all other problems.
     presumes_ends : bool
@@ -97,7 +97,7 @@ class Problem:
             message = f"draw={draw!r} is for one or two players; these are {model.num_players}."
         elif model.has_swaps and Fraction(draw) * 2 != Fraction(model.constant_sum):
             message = (
-                f"draw={draw!r} cannot be what play without end counts: the players change places "
+                f"draw={draw!r} cannot be what endless play counts: the players change places "
                 f"(canonical), so it counts the same for both, {model.constant_sum / 2!r}. Leave "
                 "draw out, or solve a game without canonical."
             )
@@ -105,7 +105,7 @@ class Problem:
             choice = int(np.flatnonzero(model.rewards)[0])
             message = (
                 f"draw={draw!r} is for payoffs at the end alone; {describe_choice(model, choice)} "
-                f"earns {float(model.rewards[choice])!r} on the way, and play without end counts "
+                f"earns {float(model.rewards[choice])!r} on the way, and endless play counts "
                 "what it earns. Leave draw out."
             )
         if message:
@@ -113,7 +113,7 @@ class Problem:
 
     @functools.cached_property
     def draws(self) -> tuple[float, float]:
-        """The least and the most that play without end may count; 0 and 0 where all play ends.
+        """The least and the most that endless play may count; 0 and 0 where all play ends.
 
         They differ if it is not declared, see :class:`gamedp.TotalReward`.
         """
@@ -128,33 +128,33 @@ class Problem:
         return self.model.constant_sum != 0 and getattr(self.objective, "draw", None) is None
 
     def undeclared(self) -> str:
-        """Say that it is not declared what play without end counts, and how to declare it."""
+        """Say that it is not declared what endless play counts, and how to declare it."""
         model = self.model
         state = model.state(int((model.structure.end_component >= 0).argmax()))
         way_out = f"TotalReward(draw={model.constant_sum / 2:g}) shares the constant sum equally"
         if model.rewards.any():
             way_out = "TotalReward(draw=0) counts what it earns on the way"
             if model.has_swaps:
-                way_out = "let the game end after so many turns, or use constant_sum=0"
+                way_out = "let the game end after a fixed number of turns, or use constant_sum=0"
         return (
-            f"needs to know what play without end counts, as around {shown(state)}: the payoffs "
-            f"add up to {model.constant_sum:g}, and it is not declared whose loss that is. To "
+            f"needs to know what endless play counts, as around {shown(state)}: the payoffs "
+            f"add up to {model.constant_sum:g}, and it is not declared who gets it. To "
             f"declare it, {way_out}."
         )
 
     @property
     def discount(self) -> float:
-        """What the value one step later counts."""
+        """The discount factor."""
         return self.objective.discount if isinstance(self.objective, Discounted) else 1.0
 
     @property
     def is_contested(self) -> bool:
-        """Whether two opponents can keep each other from an end."""
+        """Whether either player can prolong play for ever."""
         return self.endless is not None
 
     @property
     def is_proper(self) -> bool:
-        """Whether errors can be proven: play surely ends, or later rewards count less and less."""
+        """Whether errors can be proven: play surely ends, or rewards are discounted."""
         return (
             isinstance(self.objective, (Discounted, FiniteHorizon))
             or self.endless_is_worst
@@ -174,7 +174,7 @@ class Problem:
         return lowest == 0 or highest == 0
 
     def rows(self) -> bellman.Rows:
-        """Return Bellman's equation of the problem as the kernels take it."""
+        """Return Bellman's equation of the problem as arrays for the kernels."""
         model = self.model
         if model.num_players > 2:
             message = "values of more than two players are solved by BackwardInduction alone."
@@ -240,7 +240,7 @@ class Problem:
 
 @attrs.frozen(eq=False)
 class StagedProblem:
-    """A staged game and what is to be computed on it.
+    """A staged game and an objective.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ PASCAL.flags.writeable = False
 
 @helper
 def binomial(n: int, k: int) -> int:
-    """Return in how many ways k of n things can be chosen, from a table.
+    """Return the binomial coefficient: in how many ways k of n things can be chosen.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def binomial(n: int, k: int) -> int:
 
 @helper
 def rank_distribution(counts: tuple[int, ...]) -> int:
-    """Return the number of a distribution among all that lay out as many stones over as many parts.
+    """Return the rank of a distribution among all of the same number of stones over as many parts.
 
     The distributions of a total of m stones over p parts have the numbers 0 to
     ``binomial(m + p - 1, p - 1) - 1``, without a gap. Put the stones of all parts in a row, and a
@@ -108,7 +108,7 @@ def rank_distribution(counts: tuple[int, ...]) -> int:
 
 @helper
 def unrank_distribution(index: int, total: int, like: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the distribution with a number: the inverse of `rank_distribution`.
+    """Return the distribution with the given rank: the inverse of `rank_distribution`.
 
     Parameters
     ----------

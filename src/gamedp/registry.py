@@ -71,7 +71,7 @@ def load(point: EntryPoint) -> Any:
     except (Exception, SystemExit) as error:
         package = point.value if point.dist is None else f"{point.value}, of {point.dist.name}"
         message = (
-            f"{point.name} ({package}) cannot be loaded: {type(error).__name__}: {error}. Mend or "
+            f"{point.name} ({package}) cannot be loaded: {type(error).__name__}: {error}. Fix or "
             "remove that package."
         )
         raise UnknownNameError(message) from error

@@ -137,7 +137,7 @@ class SearchResult:
         for entry in self.actions:
             if entry.action == action:
                 return entry
-        message = f"{shown(action)} is no action in {shown(self.state)}."
+        message = f"{shown(action)} is not an action in {shown(self.state)}."
         raise KeyError(message)
 
     @property

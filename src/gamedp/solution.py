@@ -288,7 +288,7 @@ class Solution:
 
         Examples
         --------
-        Whoever stakes everything on even chances, or one at a time, wins as often:
+        Staking everything at even chances wins as often as staking one at a time:
 
         >>> import gamedp
         >>> model = gamedp.Model.from_arrays(

@@ -25,7 +25,7 @@ STAGED_REQUIRED = ("stage", "contexts", "initial_state", *STAGED_METHODS)
 
 
 class StagedGame(Protocol):
-    """What the class of a staged game offers.
+    """The methods of a staged game.
 
     A context is a NamedTuple of ints, or of fixed-length tuples of ints. In each, the same stage is
     played from its start to one of its ends (its terminal states), which leads to the next context.
@@ -101,7 +101,7 @@ def is_staged(game: object) -> bool:
 
 @attrs.frozen
 class StagedRules(AnyRules):
-    """A staged game seen through the whole protocol: what its class leaves out is filled in.
+    """A staged game with all optional methods: those that its class lacks have their defaults.
 
     Parameters
     ----------

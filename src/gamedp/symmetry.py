@@ -83,7 +83,7 @@ def counterparts(rules: Rules, state: Any, representative: Any, swapped: bool) -
     words = (
         f"canonical({shown(state)}) is {shown(representative)}, {swap}, but they are not symmetric:"
     )
-    hint = "Mend canonical(); gamedp.testing.check_game checks it."
+    hint = "Fix canonical(); gamedp.testing.check_game checks it."
     if (one.payoffs is None) != (other.payoffs is None):
         over = state if other.payoffs is None else representative
         message = f"{words} only in {shown(over)} the game is over. {hint}"

@@ -102,7 +102,7 @@ class Tournament:
 
     @property
     def wins(self) -> int:
-        """Games in which `one` got more than anybody else."""
+        """Games in which `one` got more than every other player."""
         return int((self._leads > 0).sum())
 
     @property
@@ -112,7 +112,7 @@ class Tournament:
 
     @property
     def losses(self) -> int:
-        """Games in which somebody else got more."""
+        """Games in which another player got more."""
         return int((self._leads < 0).sum())
 
     @property
@@ -176,7 +176,7 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     compile: Compile = "auto",
     progress: ProgressCallback | None = None,
 ) -> Tournament:
-    """Let two players play many games; each of them begins every other one.
+    """Let two players play many games; they take turns at beginning.
 
     In a game for three and more, `one` sits in each seat equally often, and `other` in all others.
 

@@ -73,8 +73,8 @@ def _format(path: Path, given: Format | None) -> Format:
     if path.suffix.lower() in FORMATS:
         return FORMATS[path.suffix.lower()]
     message = (
-        f"the name {path.name!r} does not tell the format: it ends in none of "
-        f"{', '.join(FORMATS)}. Say which it is in `format`: {', '.join(FORMATS.values())}."
+        f"the name {path.name!r} does not show the format: it ends in none of "
+        f"{', '.join(FORMATS)}. Pass `format`, one of: {', '.join(FORMATS.values())}."
     )
     raise InvalidParameterError(message)
 

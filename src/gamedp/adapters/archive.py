@@ -76,7 +76,7 @@ class _Metered:
 def too_large(path: Path, does: str, most: int) -> LimitExceededError:
     """Return the error for a small file that would fill the memory."""
     message = (
-        f"{path} {does} more than {most:,} bytes. If that is as it should be, allow more: "
+        f"{path} {does} more than {most:,} bytes. To allow more, pass "
         "max_bytes=1e10, or --max-bytes 1e10 on the command line."
     )
     return LimitExceededError(message, states=0, choices=0, transitions=0)
@@ -128,11 +128,11 @@ class Archive:
                 while stream.read(CHUNK):
                     pass  # to the end, where the checksum of what was compressed stands
         except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-            raise damaged(self, f"is no complete tar archive ({error})") from None
+            raise damaged(self, f"is not a complete tar archive ({error})") from None
         except OSError as error:
             if error.errno is not None or isinstance(error, DamagedFileError):
                 raise  # it cannot be read at all, or has been judged already
-            raise damaged(self, f"is not compressed as it should be ({error})") from None
+            raise damaged(self, f"is not compressed correctly ({error})") from None
         if INDEX not in self._files:
             raise damaged(self, f"has no {INDEX}, which says what the other files hold")
         try:
@@ -250,7 +250,7 @@ class Archive:
 
 def damaged(archive: Archive, what: str) -> DamagedFileError:
     """Return the error that says what is wrong with an archive."""
-    message = f"{archive.path} {what}. Fetch the file again, or let its tool write it anew."
+    message = f"{archive.path} {what}. Fetch the file again, or write it again with its tool."
     return DamagedFileError(message)
 
 

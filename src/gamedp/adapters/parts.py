@@ -117,7 +117,7 @@ def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel
     starts = parts.initial
     if len(starts) == 0:
         starts = np.zeros(1, np.int64)
-        notes.append("the file names no initial state; the start is state 0")
+        notes.append("the file names no initial state; state 0 is taken as the start")
     elif len(starts) > 1:
         notes.append(
             f"the file names {len(starts):,} initial states; the start is one of them, each with "

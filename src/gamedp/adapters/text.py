@@ -76,7 +76,7 @@ class TextFile:
             return np.array(list(map(convert, words)), None if words else np.float64)
         except (ValueError, ZeroDivisionError, OverflowError):
             place = _first_wrong(convert, words)
-            message = f"{what} must be a number, and {words[place]!r} is none"
+            message = f"{what} must be a number, and {words[place]!r} is not one"
             raise self.damaged(places[place], message) from None
 
     def whole(self, word: str, place: int, what: str) -> int:

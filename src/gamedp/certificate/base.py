@@ -24,7 +24,7 @@ __all__ = ["AnyCertificate", "Verified", "check_array", "check_digest", "widest"
 
 @attrs.frozen
 class Verified:
-    """What :func:`verify` has found to be true.
+    """The result of :func:`verify`: what it has proven.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ class Certificate(AnyCertificate):
         -1 for a state that needs none. In terminal states and targets it counts as 0.
     lower_gains, upper_gains : (S,) int64 or None
         Numbers that can fall while the rank stays, until something is earned (for the lower bound)
-        or paid (for the upper one), or play without end is worth the bound. None if there is no
+        or paid (for the upper one), or endless play is worth the bound. None if there is no
         need for any.
     escapes : (S,) int64 or None
         If some total until a target is minus infinity: a number that can fall until the target is
@@ -173,18 +173,18 @@ def _check_supported(model: Model, objective: Objective) -> None:
     elif model.has_swaps and model.constant_sum and not isinstance(objective, TotalReward):
         message = (
             f"{type(objective).__name__} does not go with constant_sum={model.constant_sum:g} and "
-            "players who change places (canonical): what is cut off no longer adds up to that."
+            "players who change places (canonical): truncated totals no longer add up to that."
         )
     if message:
         raise UnsupportedProblemError(message)
 
 
 def _check_draw(model: Model, objective: Objective) -> None:
-    """Raise unless play without end may count what the objective says."""
+    """Raise unless endless play may count what the objective says."""
     draw = getattr(objective, "draw", None)
     if draw and model.rewards.any():
         message = (
             f"draw is {draw!r}; only a total of payoffs alone, where no step earns anything, may "
-            "let play without end count another number than 0."
+            "let endless play count another number than 0."
         )
         raise CertificateError(message)

@@ -43,7 +43,7 @@ __all__ = ["EquilibriumCertificate", "needed", "verify_equilibrium"]
 
 @attrs.frozen(eq=False, kw_only=True, repr=False, getstate_setstate=False)
 class EquilibriumCertificate(AnyCertificate):
-    """A policy of three players or more, and bounds of what it gives them and they could get.
+    """A policy of three or more players, and bounds of what each gets and could get alone.
 
     Made by :meth:`gamedp.Solution.certificate`; or by hand, as all that counts is whether
     :func:`gamedp.verify` accepts it. S states, N players. The arrays are read-only.

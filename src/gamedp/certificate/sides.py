@@ -50,7 +50,7 @@ class Ending(enum.Enum):
     """What a finite lower bound needs besides its inequality."""
 
     FREE = enum.auto()
-    """Nothing: later steps count less, or play without end is worth more than any bound."""
+    """Nothing: later steps count less, or endless play is worth more than any bound."""
     RANKED = enum.auto()
     """Ranks that fall until play ends, or a bound and rewards for which it need not."""
     STRICT = enum.auto()
@@ -159,7 +159,7 @@ class Side:
     constant : float
         What a change of places takes the value from.
     draw : float
-        What play without end is worth; NaN if there is no such number.
+        What endless play is worth; NaN if there is no such number.
     never_earns : bool
         Whether no choice of the model has a positive reward.
     drift : Inequality or None
@@ -254,7 +254,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
     gives = not model.has_swaps and sign * draw >= 0 and ending is not Ending.STRICT
     if gives and (earned >= 0).all() and (sign * worth[ends] >= 0).all():
         free |= claimed.top <= 0
-    # Play without end is worth the same to both after a change of places, or nobody can say what.
+    # Endless play is worth the same to both after a change of places, or nobody can say what.
     is_fair = not model.has_swaps or 2 * Fraction(draw) == Fraction(model.constant_sum)
     own_ranks = _falling(ranks[0], pair[0], free)
     infinite = (pair[0] == np.inf) & ~free

@@ -162,7 +162,7 @@ class Stages:
             rises: Flags = next_ > own
             self._check(some, rises, "leads to one of a higher rank, or to none")
             odd: Flags = allowed & ~np.isfinite(onward.rewards)
-            self._check(some, odd, "has an end whose reward is no finite number")
+            self._check(some, odd, "has an end whose reward is not a finite number")
             arrays = (allowed, onward.following, onward.swaps, onward.rewards, next_ == own)
             for start in range(0, len(some), self.width):
                 part = slice(start, start + self.width)
@@ -172,7 +172,7 @@ class Stages:
     def _check(self, codes: Integers, wrong: Flags, what: str) -> None:
         if wrong.any():
             code = int(codes[wrong.any(axis=1).argmax()])
-            message = f"{shown(self.model.state(code))} {what}. Mend the rules."
+            message = f"{shown(self.model.state(code))} {what}. Fix the rules."
             raise InvalidModelError(message)
 
     def worths(

@@ -41,7 +41,7 @@ def _check_kinds(model: Any, certificate: Any) -> None:
     """Refuse what is no certificate, and what is no model."""
     if not isinstance(certificate, AnyCertificate):
         message = (
-            f"{shown(certificate)} is no certificate; solution.certificate() makes one, and "
+            f"{shown(certificate)} is not a certificate; solution.certificate() makes one, and "
             "gamedp.load_certificate reads one from a folder."
         )
         raise InvalidParameterError(message)
@@ -117,15 +117,15 @@ def _against(model: Model, objective: Objective) -> str:
 
 
 def _words_of_draws(model: Model, objective: Objective) -> str:
-    """Say what play without end counts, if it counts at all."""
+    """Say what endless play counts, if it counts at all."""
     if not isinstance(objective, TotalReward) or objective.until is not None:
         return ""
     low, high = worth_of_endless_play(objective, model)
     if low != high:
-        return f", whatever play without end counts from {low!r} to {high!r}"
+        return f", whatever endless play counts from {low!r} to {high!r}"
     if low == 0:
-        return ", where play without end counts what it earns on the way"
-    return f", where play without end counts {low!r}"
+        return ", where endless play counts what it earns on the way"
+    return f", where endless play counts {low!r}"
 
 
 def _check_sides(model: Model, sides: list[Side]) -> int:
@@ -233,7 +233,7 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
         rank, falls, keeps = _ranks_after(side.ranks, rows)
         progress = falls
         if side.ending is Ending.RANKED:
-            # Who stays at a rank earns again and again, or is content with play without end.
+            # Who stays at a rank earns again and again, or is content with endless play.
             content = side.top[rows.state_of] <= side.draw
             goes_on = _drifts(model, side, rows, earns | ((reward >= 0) & content))
             progress |= keeps & (rank > 0) & goes_on

@@ -208,7 +208,7 @@ class Ranking:
         return first + len(nodes)
 
     def _may_last(self, left: Flags) -> Flags:
-        """Say of which nodes nothing more is asked, as they lose nothing by play without end."""
+        """Say of which nodes nothing more is asked, as they lose nothing by endless play."""
         may = np.zeros_like(left)
         for number, side in enumerate(self.sides):
             if not left[number].any():
@@ -281,7 +281,7 @@ class Ranking:
         ends = np.stack([side.ends for side in self.sides])
         ranked = ends & (self.bounds == np.inf)
         rank = int(ranked.any())
-        # Where play without end is worth nothing but to be endless, all choices do for that.
+        # Where endless play is worth nothing but to be endless, all choices do for that.
         while left.any():
             members = self._trapped(left & self.free, ranked, np.ones_like(self.good))
             earning = left & ~self.free

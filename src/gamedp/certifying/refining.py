@@ -224,7 +224,7 @@ class Refining:
         """Lower bounds where play goes on for ever by these choices; say whether any was lowered.
 
         If nothing is earned there, such bounds are one and the same. They are no more than what
-        play without end is worth, unless that is worth more than any bound.
+        endless play is worth, unless that is worth more than any bound.
         """
         size, claimed = self.model.num_states, self.certificate()
         sides = [turned(self.model, claimed, claimed.objective, sign) for sign in (1.0, -1.0)]
@@ -389,7 +389,7 @@ def _two_less(parts: Floats, down: Floats) -> Floats:
 
 
 def _endless(side: Side) -> tuple[float, float]:
-    """Return what play without end is worth, and by how much bounds may exceed that.
+    """Return what endless play is worth, and by how much bounds may exceed that.
 
     Not a number where play has to end, or later steps count less.
     """

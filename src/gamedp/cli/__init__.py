@@ -174,7 +174,7 @@ def _run(tokens: list[str], *, debug: bool) -> int:
             raise
         return _complain(_in_words(error), FAILED)
     except MemoryError:
-        return _complain("memory is full; --max-bytes stops in time and tells how far.", FAILED)
+        return _complain("out of memory; --max-bytes sets a limit that stops earlier.", FAILED)
     except Exception as error:
         raised_in = [note for note in getattr(error, "__notes__", ()) if note.startswith(OURS)]
         if debug or not raised_in:
@@ -197,7 +197,7 @@ def _where(error: Exception, raised_in: str) -> str:
     place = (own or frames)[-1]
     return (
         f"{what}, {raised_in}, at {place.filename}, line {place.lineno}: {place.line} "
-        f"({DEBUG} shows the whole way there.)"
+        f"({DEBUG} shows the full traceback.)"
     )
 
 

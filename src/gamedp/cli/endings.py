@@ -36,18 +36,19 @@ def endings(
     max_seconds: float = float("inf"),
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Make the tables of a game's endings, or open them; show how many the mover wins.
+    """Build or open the tables of a game's endings; print how many the mover wins.
 
     Parameters
     ----------
     material
-        Make them for up to so much left in play.
+        Build them for up to this much material left in play.
     folder
-        Keep them there, and go on with what is there; `gamedp search --endings-folder` reads them.
+        Keep them in this folder, and continue from what it holds; `gamedp search
+        --endings-folder` reads them.
     verify
-        Check so many positions against those that they lead to.
+        Check this many positions against their successors.
     max_seconds
-        Stop with an error after so many seconds; what is complete is kept.
+        Stop with an error after this many seconds; what is complete is kept.
     """
     made = make_ordinary_game(game, settings or (), command="endings")
     began = time.perf_counter()

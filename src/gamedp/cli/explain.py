@@ -29,10 +29,10 @@ def explain(
     objective: ObjectiveOptions = OBJECTIVE,
     explore: ExploreOptions = EXPLORE,
 ) -> None:
-    """Say how a game, or a model in a file, is built, which solver is chosen for it, and why."""
+    """Describe the structure of a game or a file's model; say which solver fits, and why."""
     if is_model_file(game):
         if settings:
-            message = f"{game} is a file: what makes a game is not for it."
+            message = f"{game} is a file; options for building a game do not apply."
             raise InvalidParameterError(message)
         from gamedp.cli.models import question_about  # noqa: PLC0415 - games do not need it
 

@@ -92,7 +92,7 @@ def load_saved(folder: str, game: str | None, settings: Iterable[str] | None) ->
     if game is not None:
         return gamedp.load(folder, game=make_game(game, settings or ()))
     if settings:
-        message = f"{folder} is solved already: --set goes with --game, for a game of your own."
+        message = f"{folder} holds a solution: --set goes with --game, for a game of your own."
         raise InvalidParameterError(message)
     return gamedp.load(folder)
 
@@ -149,7 +149,7 @@ def _module(name: str) -> ModuleType:
     except ModuleNotFoundError:  # of the package that it should be in
         found = None
     if found is None:
-        message = f"there is no module {name}, neither installed nor here."
+        message = f"there is no module {name}, neither installed nor in this folder."
         raise UnknownNameError(message)
     module: ModuleType = _loaded(name, lambda: importlib.import_module(name))
     return module

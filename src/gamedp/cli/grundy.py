@@ -24,16 +24,16 @@ def grundy(
     values: int = 24,
     as_json: Annotated[bool, Parameter(name="--json", show_default=False)] = False,
 ) -> None:
-    """Show the nim-values of the heaps of an octal game, and their period.
+    """Print the nim-values of the heaps of an octal game, and their period.
 
     Parameters
     ----------
     code
         Such as 0.77, Kayles; or 0.137, Dawson's chess.
     up_to
-        The largest heap in which a period is looked for.
+        Look for a period in heaps up to this size.
     values
-        The largest heap whose value is shown.
+        Show the values of heaps up to this size.
     as_json
         Print one JSON object.
     """

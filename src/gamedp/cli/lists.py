@@ -23,7 +23,7 @@ AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", help="Print a JSON 
 
 
 def games(*, as_json: AsJson = False) -> None:
-    """List the games that have names, and their parameters."""
+    """List the built-in and installed games, and their parameters."""
     _show(GAMES, as_json=as_json, option="--set")
 
 

@@ -73,7 +73,7 @@ GameName: TypeAlias = Annotated[
 
 GameSettings: TypeAlias = Annotated[
     list[str] | None,
-    Parameter(name="--set", help="A parameter of the game, name=value; as often as needed."),
+    Parameter(name="--set", help="Set a parameter of the game, as name=value; repeatable."),
 ]
 
 SavedGame: TypeAlias = Annotated[
@@ -106,7 +106,7 @@ Fresh: TypeAlias = Annotated[
     bool,
     Parameter(
         show_default=False,
-        help="Compute a staged game anew: else its table is kept, and read the next time.",
+        help="Solve a staged game again instead of reading the table kept from last time.",
     ),
 ]
 
@@ -119,17 +119,17 @@ class ObjectiveOptions:
     Parameters
     ----------
     objective : {"total", "discounted", "horizon", "average"}
-        What is computed; total, unless --discount, --horizon or --average says otherwise.
+        Choose what to compute; total, unless --discount, --horizon or --average says otherwise.
     discount : float
-        What the value one step later counts: at least 0, below 1.
+        Discount factor for each step: at least 0, below 1.
     horizon : int
         Number of steps.
     draw : float
-        What play without end counts for the first player, of a total of payoffs at the end.
+        What endless play counts for the first player, of a total of payoffs at the end.
     average : bool
-        The reward per step in the long run, as `--objective average`.
+        Compute the reward per step in the long run, as `--objective average`.
     optimum : {"max", "min"}
-        What the first player wants; max if not given.
+        Choose what the first player wants; max if not given.
     max : bool
         As `--optimum max`.
     min : bool
@@ -193,13 +193,13 @@ class SolverOptions:
     Parameters
     ----------
     solver : str
-        A solver that `gamedp solvers` lists; chosen by the model's structure if not given.
+        Use this solver; `gamedp solvers` lists them. If not given, gamedp picks one.
     option : list of str
-        An option of that solver, name=value; as often as needed.
+        Set an option of that solver, as name=value; repeatable.
     tolerance : float
-        How far apart the bounds of a value may be.
+        Allow this distance between the bounds of a value.
     relative : bool
-        Whether that is a share of each value.
+        Make the tolerance relative to each value.
     """
 
     solver: Annotated[str | None, Parameter(completer=names_in(SOLVERS))] = None
@@ -237,11 +237,11 @@ class ExploreOptions:
     Parameters
     ----------
     compile : {"auto", "always", "never"}
-        Whether the rules are compiled by numba; auto runs them as plain Python if that fails.
+        Compile the rules with numba or not; auto runs them as plain Python if that fails.
     max_states : float
-        Stop with an error beyond so many states.
+        Stop with an error after this many states.
     max_seconds : float
-        Stop with an error after so many seconds of looking for states and solving.
+        Stop with an error after this many seconds of exploring and solving.
     max_bytes : float
         Stop with an error before the model takes so much memory; nine tenths of what is free if
         not given. For a model in a file: what it may unpack to, 1 GiB if not given.
@@ -255,7 +255,7 @@ class ExploreOptions:
     def for_file(self) -> float | None:
         """Return what a file may unpack to; refuse the options that are for games alone."""
         if attrs.evolve(self, max_bytes=None) != ExploreOptions():
-            message = "the options for building a model are for games; a file has its model."
+            message = "the options for building a model are for games; a file holds a model."
             raise InvalidParameterError(message)
         return self.max_bytes
 
@@ -338,15 +338,15 @@ class FileOptions:
     Parameters
     ----------
     reach : str
-        The probability that one of these states is reached.
+        Compute the probability that one of these states is reached.
     allowed : str
-        The states that may be passed through before; all if not given.
+        Allow only these states on the way; all if not given.
     reward : str
-        Which of the file's rewards counts; needed if there are several.
+        Count these rewards of the file; needed if there are several.
     target : str
-        The states at which the total reward ends.
+        End the total reward at these states.
     coalition : list of str
-        A player who belongs to the first side, by name or number; as often as needed.
+        Put a player on the first side, by name or number; repeatable.
     """
 
     reach: str | None = None

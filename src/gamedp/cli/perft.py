@@ -26,14 +26,14 @@ def perft(
     max_seconds: float = float("inf"),
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Count the lines of play, ply by ply; programs that agree on them have the same rules.
+    """Count the lines of play, ply by ply, to compare two versions of the same rules.
 
     Parameters
     ----------
     depth
         Plies.
     max_seconds
-        Stop with an error after so many seconds.
+        Stop with an error after this many seconds.
     """
     made = make_ordinary_game(game, settings or (), command="perft")
     position = position_of(starts_of(gamedp.Rules(made)), state or (), "--state")

@@ -52,7 +52,7 @@ def query(
     method: Method = METHOD,
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Show what a position is worth, and what each action in it is worth.
+    """Show the value of a position, and of each action in it.
 
     Parameters
     ----------
@@ -68,9 +68,7 @@ def query(
     failure = None
     if is_saved(game):
         if fresh or method != METHOD:
-            message = (
-                f"{game} is solved already: --fresh and the options of solving do not go with it."
-            )
+            message = f"{game} holds a solution: --fresh and the options for solving do not apply."
             raise InvalidParameterError(message)
         solution = load_saved(game, rules, settings)
         place = _place(solution.model.rules or solution.model, state or (), inside)

@@ -66,25 +66,25 @@ class SearchOptions:
     Parameters
     ----------
     depth : int
-        Plies to look ahead.
+        Look ahead this many plies.
     exact : bool
-        Look further until the value is proven, with tables of the endings if the game has them. One
+        Search until the value is proven, with tables of the endings if the game has them. One
         best action will do, unless --option all_best=true asks for all.
     max_seconds : float
-        Stop after so many seconds, with what is known by then.
+        Stop after this many seconds and print what is known.
     max_nodes : float
-        Stop after so many positions, with what is known by then.
+        Stop after this many positions and print what is known.
     table_mib : float
-        What the table of positions already searched may take, in MiB.
+        Limit the table of positions already searched, in MiB.
     searcher : str
-        A searcher that `gamedp searchers` lists.
+        Use this searcher; `gamedp searchers` lists them.
     option : list of str
-        An option of that searcher, name=value; as often as needed.
+        Set an option of that searcher, as name=value; repeatable.
     endings : int
-        Make tables of the endings with up to so much material; 0 for none. With --exact, as many
+        Make tables of the endings with up to this much material; 0 for none. With --exact, as many
         as take seconds, if not given.
     endings_folder : Path
-        Keep these tables in this folder, and read them the next time.
+        Keep these tables in this folder and read them next time.
     """
 
     depth: int | None = None
@@ -150,13 +150,13 @@ class SearchOptions:
         """Refuse to look nobody knows how far."""
         values = values_of(searcher)
         if self.exact and values.get("depth") is not None:
-            message = "--exact looks as far as it takes; --depth does not go with it."
+            message = "--exact sets no depth; leave --depth out."
             raise InvalidParameterError(message)
         limits = [values.get(name, math.inf) for name in ("max_seconds", "max_nodes")]
         endless = "depth" in values and values["depth"] is None and min(limits) == math.inf
         if endless and not self.exact:
             message = (
-                "say how far to look: --depth 10, or --max-seconds 60, or --exact for a proven "
+                "give a limit: --depth 10, or --max-seconds 60, or --exact for a proven "
                 "value, however long that takes."
             )
             raise InvalidParameterError(message)
@@ -176,7 +176,7 @@ def search(
     compile: Compile = "auto",
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Search one position: its value, the best actions, and how play may go on from there."""
+    """Search one position: print its value, the best actions, and a line of best play."""
     made = make_ordinary_game(game, settings or (), command="search")
     position = position_of(starts_of(gamedp.Rules(made)), state or (), "--state")
     searcher = how.make()  # before tables are made for it
@@ -220,8 +220,8 @@ def search(
     if result.status in {gamedp.Status.TIME_LIMIT, gamedp.Status.NODE_LIMIT}:
         message = (
             f"{type(searcher).__name__} stopped at a limit after depth "
-            f"{result.statistics.depth}; what is printed is what it knows. Raise --max-seconds or "
-            "--max-nodes."
+            f"{result.statistics.depth}; the output shows what is known so far. Raise "
+            "--max-seconds or --max-nodes."
         )
         raise NotSolvedError(message, result)
 
@@ -418,9 +418,9 @@ def _value_lines(result: SearchResult) -> list[tuple[str, str]]:
             is_answered = result.status is gamedp.Status.SOLVED
             words = (
                 "value",
-                "not asked for: the bounds are the answer"
+                "not computed: only bounds were asked for"
                 if is_answered
-                else "none was found before the limit",
+                else "none found before the limit",
             )
         pairs += [words, bounds]
     return pairs

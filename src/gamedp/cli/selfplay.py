@@ -186,7 +186,7 @@ def _difference(how: GamesOptions, result: Tournament) -> str:
     elif high < 0:
         verdict = f"level {how.against} plays better"
     else:
-        verdict = "that does not tell which one plays better"
+        verdict = "not enough to say which one plays better"
     return (
         f"{amount}, standard error {error:.3f}\n"
         f"between {low:+.3f} and {high:+.3f} with 95% confidence: {verdict}"

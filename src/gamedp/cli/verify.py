@@ -30,7 +30,7 @@ def verify(
     max_bytes: float | None = None,
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Check a certificate without trust in who made it.
+    """Check a certificate independently of the solver that made it.
 
     The exit code is 0 if all that it claims is proven, and 1 if not; then the first state is named
     where it is not.
@@ -44,7 +44,7 @@ def verify(
     coalition
         As for `gamedp solve`, for a file.
     max_bytes
-        What a file may unpack to.
+        Limit the unpacked size of a file.
     """
     claims = gamedp.load_certificate(certificate)
     name = report.OBJECTIVES[type(claims.objective)]
@@ -61,7 +61,7 @@ def verify(
         facts |= words
     else:
         if coalition:
-            message = f"--coalition is for a model in a file; {model} is none."
+            message = f"--coalition is for a model in a file, and {model} is not one."
             raise InvalidParameterError(message)
         meant = _model(model, rules, settings, quiet=output.quiet)
     try:

@@ -142,7 +142,7 @@ class Matches:
         return 1.0 if (player == state.player) == self.misere else -1.0
 
     def canonical(self, state: MatchesState) -> tuple[MatchesState, bool]:
-        """Let player 0 be to move: who is whom does not matter."""
+        """Return the position with player 0 to move: the players are alike."""
         return MatchesState(0, state.left), state.player == 1
 
     def action_name(self, state: MatchesState, action: int) -> str:
@@ -278,7 +278,7 @@ class Nim:
 def matches_winning(left: int, takes: Sequence[int] = (1, 2, 3), *, misere: bool = True) -> bool:
     """Say whether the player to move can force a win of :class:`Matches`, by the closed form.
 
-    With takes of 1 to k, whoever moves loses exactly when the number of matches leaves on division
+    With takes of 1 to k, the mover loses exactly when the number of matches leaves on division
     by k + 1 the remainder 1 (misère) or 0 (normal play): the other one answers a take of y with a
     take of k + 1 - y.
 
@@ -342,7 +342,7 @@ def _excess(left: int, takes: Sequence[int], *, misere: bool) -> int:
 def nim_winning(heaps: Sequence[int], *, misere: bool = True) -> bool:
     """Say whether the player to move can force a win of :class:`Nim`, by Bouton's theorem.
 
-    Whoever moves loses exactly when the binary digits of the heaps, added without carrying, are all
+    The mover loses exactly when the binary digits of the heaps, added without carrying, are all
     zero. Under misère that is so only while some heap has two matches or more; with heaps of one
     match alone it is the other way round, and an odd number of them loses.
 

@@ -11,7 +11,7 @@ Two things the article leaves open are settled here. A turn begins with a roll: 
 gained never helps, but it would let a game go on for ever. And a position is won as soon as the
 turn's points suffice, without a save.
 
-Known values: under best play whoever starts wins Wubbel with probability 0.537937288425229, its
+Known values: under best play the first player wins Wubbel with probability 0.537937288425229, its
 variant with a grace point with 0.5428903381442385, and Pig with 0.5305927. Pig was first solved by
 Todd Neller and Clifton Presser, "Optimal Play of the Dice Game Pig", The UMAP Journal 25 (2004).
 """
@@ -104,7 +104,7 @@ class Wubbel:
         elif len(set(busts)) != len(busts):
             problem = "names a face twice"
         elif not busts:
-            problem = "lets no face bust, so whoever starts just rolls until they have won"
+            problem = "lets no face bust, so the first player just rolls until they have won"
         elif len(busts) == len(die):
             problem = "lets every face bust, so nobody ever scores"
         else:

@@ -82,8 +82,8 @@ class AlphaBeta:
     Parameters
     ----------
     depth : int or None
-        Plies to look ahead. None looks further until the value is proven. A game that can go on
-        for ever may never come to that, so give a limit then, or use
+        Look ahead this many plies; None looks further until the value is proven. A game that can
+        go on for ever may never come to that, so give a limit then, or use
         :class:`gamedp.Retrograde`.
     extends : bool
         Whether an action after which the same player moves again costs no depth, down to twice the

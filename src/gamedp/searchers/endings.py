@@ -41,7 +41,7 @@ MOST_POSITIONS = 2**46
 
 @attrs.frozen(eq=False, repr=False)
 class EndgameTables:
-    """The value of every position with at most so much material, one byte each.
+    """The value of every position with at most this much material, one byte each.
 
     For deterministic games of two players that shed material: stones, pieces, empty squares. The
     positions with a given material form a stratum and are numbered; the strata are filled from the
@@ -227,7 +227,7 @@ class EndgameTables:
         )
 
     def up_to(self, material: int) -> EndgameTables:
-        """Return the tables of no more material than that; they share their values with these."""
+        """Return the tables up to that much material; they share their values with these."""
         count = material + 1
         return EndgameTables(
             self.game,
@@ -300,7 +300,7 @@ class EndgameTables:
         return float(low), float(high)
 
     def verify(self, samples: int = 1000, generator: np.random.Generator | None = None) -> int:
-        """Check positions against those that they lead to, by the rules in plain Python.
+        """Check positions against their successors, by the rules in plain Python.
 
         Half of them have numbers drawn at random; the others come up in play at random from the
         start of the game, once it is in reach of the tables. Each is followed, at random, to its

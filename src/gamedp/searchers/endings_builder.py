@@ -190,7 +190,7 @@ class Builder:
         if status == loop.TOO_LARGE:
             expand(rules, state)
             message = (
-                f"the value of {shown(state)} is no whole number between -{loop.MOST} and "
+                f"the value of {shown(state)} is not a whole number between -{loop.MOST} and "
                 f"{loop.MOST}, "
                 "which is what endgame tables hold."
             )

@@ -64,7 +64,7 @@ class Expectiminimax:
     Parameters
     ----------
     depth : int or None
-        Plies to look ahead. None looks to the end of the game, which must come on every line.
+        Look ahead this many plies; None looks to the end of the game, which every line must have.
     pruning : {"star2", "star1", "none"}
         How to leave out what cannot matter; ``"none"`` looks at everything.
     bounds : bool

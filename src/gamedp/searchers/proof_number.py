@@ -40,7 +40,7 @@ INFINITY = math.inf
 
 @attrs.frozen(kw_only=True)
 class ProofNumberSearch:
-    """Find out who wins, or whether a player gets at least so much.
+    """Find out who wins, or whether a player gets at least a given payoff.
 
     Depth-first proof-number search [1]_: of every position it is kept how many others would have to
     be proven, at least, to prove it, and how many to disprove it; what costs least is searched

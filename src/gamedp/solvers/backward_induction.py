@@ -42,7 +42,7 @@ def _is_acyclic(reduction: Reduction | str | None) -> bool:
 
 @attrs.frozen(kw_only=True)
 class BackwardInduction:
-    """Give every state its value once its successors have theirs.
+    """Compute the value of each state after those of its successors, in one pass.
 
     For models in which no state can come again, and for finite horizons of any model. Nothing is
     approximated but by rounding, which is bounded with every step; where all steps are sure and
@@ -76,9 +76,10 @@ class BackwardInduction:
                 return Support(False, "does finite horizons for one and two players only.")
             return Support(True)
         if isinstance(problem.objective, AverageReward):
-            return Support(False, "does not do long-run averages; RelativeValueIteration does.")
+            reason = "does not support long-run averages; RelativeValueIteration does."
+            return Support(False, reason)
         if many and (isinstance(problem.objective, Discounted) or has_target(problem.objective)):
-            reason = "neither discounts nor does targets for more than two players."
+            reason = "supports neither discounts nor targets for more than two players."
             return Support(False, reason)
         if not many and has_target(problem.objective) and straight_of(problem) is not None:
             return Support(True)

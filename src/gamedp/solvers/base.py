@@ -84,11 +84,11 @@ class Solver(Protocol):
 def support_of_fixed_points(problem: Problem) -> Support:
     """Say what solvers of Bellman's equation as a fixed point can do: not steps, not max-n."""
     if isinstance(problem.objective, FiniteHorizon):
-        return Support(False, "does not do finite horizons; BackwardInduction does.")
+        return Support(False, "does not support finite horizons; BackwardInduction does.")
     if isinstance(problem.objective, AverageReward):
-        return Support(False, "does not do long-run averages; RelativeValueIteration does.")
+        return Support(False, "does not support long-run averages; RelativeValueIteration does.")
     if problem.model.num_players > 2:
-        return Support(False, "is for one or two players; BackwardInduction does more.")
+        return Support(False, "is for one or two players; BackwardInduction supports more.")
     reduction = reduction_of(problem)
     declined = has_target(problem.objective) or refused_draws(problem)
     if isinstance(reduction, str) and (declined or problem.found.get("undefined", False)):
@@ -97,15 +97,13 @@ def support_of_fixed_points(problem: Problem) -> Support:
 
 
 def refused_draws(problem: Problem) -> str:
-    """Say why no solver does what play without end counts; empty if that is 0, or there is none."""
+    """Say why no solver does what endless play counts; empty if that is 0, or there is none."""
     if problem.draws == (0.0, 0.0):
         return ""
     low, high = problem.draws
     if low != high:
-        return f"{problem.undeclared()} gamedp.solve looks whether it matters."
-    return (
-        f"takes play without end to count 0, not {low:g}; gamedp.solve shifts all payoffs for it."
-    )
+        return f"{problem.undeclared()} gamedp.solve finds out whether it matters."
+    return f"takes endless play to count 0, not {low:g}; gamedp.solve shifts all payoffs for it."
 
 
 def support_of_proper(problem: Problem) -> Support:
@@ -132,9 +130,9 @@ def reduction_of(
     if isinstance(reduction, Reduction) and reduction.problem.is_contested:
         state = reduction.original.model.state(reduction.contested)
         return (
-            "does no two opponents of whom each can keep play from ending, as around state "
-            f"{shown(state)}; StrategyIteration, IntervalIteration and TopologicalValueIteration "
-            "do."
+            "does not solve games in which either player can prolong play for ever, as around "
+            f"state {shown(state)}; StrategyIteration, IntervalIteration and "
+            "TopologicalValueIteration do."
         )
     return reduction
 

@@ -89,7 +89,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         A solver, or the name of a registered one. If not given, it is chosen by the model's
         structure (:func:`gamedp.explain` says why), and others go on where it gets stuck.
     tolerance : float
-        How far apart the bounds of a value may be.
+        Allow this distance between the bounds of a value.
     relative : bool
         Whether that is `tolerance` times the absolute value, for each state: then a value of 1e-40
         is not simply close to 0.
@@ -122,7 +122,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         If the solver cannot do the problem; says which can.
     NotSolvedError
         If the solver stopped at a limit, or the tolerance is finer than 64-bit rounding allows, or
-        values depend on what play without end counts, which the objective does not say; what is
+        values depend on what endless play counts, which the objective does not say; what is
         known so far is its `solution`.
     LimitExceededError
         If the exploration stopped at a limit.
@@ -273,7 +273,7 @@ class _InTurn:
 
 
 def _in_turn(problem: Problem, limit: Limit) -> Any:
-    """Return what solves a problem, in which play without end may count another number than 0."""
+    """Return what solves a problem, in which endless play may count another number than 0."""
     chosen = _choose(problem, limit=limit)[0]
     return chosen if getattr(chosen, "counts_draws", False) else _InTurn(chosen, limit)
 
@@ -332,7 +332,7 @@ def _of_stages(solver: Any) -> StageInduction:
 
 
 def explain(game_or_model: Any, objective: Objective | None = None) -> str:
-    """Say in words what the structure of a model is, and which solver is chosen for it and why.
+    """Describe the structure of a model, and which solver gamedp picks for it and why.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
         reason = "nothing is left for it to do."
     others = followers(problem, solver, relative=False)
     names = " and ".join(type(other).__name__ for other in others)
-    more = f"\nShould it get stuck: {names}." if others and _can_get_stuck(solver) else ""
+    more = f"\nIf it makes no progress: {names}." if others and _can_get_stuck(solver) else ""
     return f"{_shape(model)}.\n{known}{endless}{type(solver).__name__}: {reason}{more}"
 
 
@@ -386,15 +386,14 @@ def _endless(problem: Problem) -> str:
     words = ""
     if is_tried_at_once(problem):
         words = (
-            "TopologicalValueIteration: first it is tried whether each player makes an end, "
-            "whatever the other one does; then it does not matter what play without end counts. "
-            "If not:\n"
+            "TopologicalValueIteration: first it is checked if either player can force an end; "
+            "then it does not matter what endless play counts. If not:\n"
         )
     low, high = problem.draws
     if low != high:
         words += (
-            "What play without end counts is not declared (TotalReward has a draw): the problem is "
-            f"solved as if it were {low:g}, and as if {high:g}, to see whether it matters.\n"
+            "What endless play counts is not declared by TotalReward(draw=...): the problem is "
+            f"solved for {low:g} and for {high:g}, to see whether it matters.\n"
         )
     return words
 
@@ -427,9 +426,9 @@ def _known(reduction: Reduction) -> str:
     waiting = f", {_count(collapsed, 'end component')} collapsed" if collapsed else ""
     small = reduction.problem.model
     if small.num_choices == 0:
-        return "The graph alone tells all values."
+        return "The graph alone determines all values."
     return (
-        f"The graph alone tells the values of {_count(known, 'state')}{waiting}; what is left: "
+        f"The graph alone determines the values of {_count(known, 'state')}{waiting}; the rest: "
         f"{_shape(small)}."
     )
 
@@ -476,12 +475,12 @@ def _for_opponents(problem: Problem, limit: Limit) -> tuple[Solver, str] | None:
     from gamedp.solvers.interval_iteration import IntervalIteration  # noqa: PLC0415
     from gamedp.solvers.strategy_iteration import StrategyIteration  # noqa: PLC0415
 
-    kept = "two opponents can keep each other from an end;"
+    kept = "either player can prolong play for ever;"
     policies = within(StrategyIteration(), limit)
     if not is_for_deflation(problem) and policies.supports(problem):
         return (
             StrategyIteration(),
-            f"{kept} a policy of each, against its best answer, proves one bound.",
+            f"{kept} the best answer to each player's policy proves one bound.",
         )
     if not isinstance(deflatable(problem), Reduction):
         return None
@@ -504,13 +503,13 @@ def _chosen(  # noqa: C901, PLR0911 - a table of reasons
     """Return the same, or raise OutOfTimeError."""
     asked = problem
     if not counts_zero(problem):
-        # Where it is not declared, this is for the least that play without end may count.
+        # Where it is not declared, this is for the least that endless play may count.
         asked = declare(problem, problem.draws[0])
         problem = at_zero(asked)
     if isinstance(problem.objective, FiniteHorizon):
         return BackwardInduction(), "one sweep for each step of the horizon."
     if isinstance(problem.objective, AverageReward):
-        reason = "the gain of each end component, then the way to the best of them."
+        reason = "first the gain of each end component, then the way to the best one."
         from gamedp.solvers.average_reward import RelativeValueIteration  # noqa: PLC0415
 
         return RelativeValueIteration(), reason
@@ -534,8 +533,8 @@ def _chosen(  # noqa: C901, PLR0911 - a table of reasons
         if backwards.supports(asked):
             worth = draw_of(asked)
             reason = (
-                "every step is sure, so values spread backwards from the ends; play without end is "
-                f"worth {worth:g}."
+                "every step is sure, so values spread backwards from the ends; endless play "
+                f"counts {worth:g}."
             )
             return backwards, reason
     if proper.model.structure.is_acyclic and backward.supports(problem):
@@ -544,8 +543,8 @@ def _chosen(  # noqa: C901, PLR0911 - a table of reasons
         return found
     if _can_go_on_cheaply(problem):
         reason = (
-            "play may go on for ever at a low cost, which sweeps would add up step by step; each "
-            "policy is worth the solution of a linear system."
+            "play may go on for ever at a low cost, which sweeps would add up slowly; each "
+            "policy is evaluated by a linear system."
         )
         from gamedp.solvers.policy_iteration import PolicyIteration  # noqa: PLC0415
 
@@ -559,5 +558,5 @@ def _chosen(  # noqa: C901, PLR0911 - a table of reasons
     )
     return (
         TopologicalValueIteration(),
-        f"each component is solved after all it leads to, {proof}",
+        f"each component is solved after those it leads to, {proof}",
     )

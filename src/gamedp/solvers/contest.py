@@ -3,7 +3,7 @@
 Bellman's equation has many solutions where two opponents can keep each other in an end component.
 But against a fixed policy of one, the other has a decision process with one answer, which the
 reduction makes proper. So one of the two, the improver, holds a policy that is improved where a
-choice is strictly better by the values v of the best answer. It depends on what play without end is
+choice is strictly better by the values v of the best answer. It depends on what endless play is
 worth to the improver whether the policy is the best one when no choice is better:
 
 * Minus infinity (a total until a target, for whoever minimises it): improved policies keep reaching
@@ -82,7 +82,7 @@ class Contest:
     start : (S,)
         The policy that the improver starts with, and some choice of each other state.
     may_wait : bool
-        Whether play without end is worth what it earns.
+        Whether endless play is worth what it earns.
     lost : (S,) bool
         The states in which the opponent of `start` forces infinity, whatever the improver does.
     over : (S,) bool
@@ -192,11 +192,11 @@ def contest_of(problem: Problem, out_of_time: Callable[[], bool] = never) -> Con
 
 def _contest(problem: Problem, out_of_time: Callable[[], bool]) -> Contest | str:
     if isinstance(problem.objective, FiniteHorizon):
-        return "does not do finite horizons; BackwardInduction does."
+        return "does not support finite horizons; BackwardInduction does."
     if isinstance(problem.objective, AverageReward):
-        return "does not do long-run averages; RelativeValueIteration does."
+        return "does not support long-run averages; RelativeValueIteration does."
     if problem.model.num_players > 2:
-        return "is for one or two players; BackwardInduction does more."
+        return "is for one or two players; BackwardInduction supports more."
     if refusal := refused_draws(problem):
         return refusal
     original = problem

@@ -1,7 +1,7 @@
-"""What play without end counts: payoffs that are shifted so that it counts 0, or any number.
+"""What endless play counts: payoffs that are shifted so that it counts 0, or any number.
 
-Where all is paid at the end, let play without end count d. If every payoff is less by d, and the
-constant sum by 2 d, then what any two policies are worth is less by d, and play without end counts
+Where all is paid at the end, let endless play count d. If every payoff is less by d, and the
+constant sum by 2 d, then what any two policies are worth is less by d, and endless play counts
 0: that is the problem that solvers know.
 
 Where d is not declared, it may be anything between two numbers, see :class:`gamedp.TotalReward`.
@@ -38,12 +38,12 @@ __all__ = ["at_zero", "counts_zero", "declare", "for_draws", "is_tried_at_once"]
 
 
 def counts_zero(problem: Any) -> bool:
-    """Say whether play without end counts 0 in a problem, or there is none."""
+    """Say whether endless play counts 0 in a problem, or there is none."""
     return not isinstance(problem, Problem) or problem.draws == (0.0, 0.0)
 
 
 def at_zero(problem: Problem) -> Problem:
-    """Return the problem with payoffs shifted so that play without end counts 0.
+    """Return the problem with payoffs shifted so that endless play counts 0.
 
     Where that is not declared, it is the problem in which it counts the least.
     """
@@ -58,12 +58,12 @@ def at_zero(problem: Problem) -> Problem:
 
 
 def declare(problem: Problem, draw: float) -> Problem:
-    """Return the problem in which it is declared what play without end counts."""
+    """Return the problem in which it is declared what endless play counts."""
     return attrs.evolve(problem, objective=TotalReward(problem.objective.optimum, draw=draw))
 
 
 def for_draws(solver: Any, problem: Any, choose: Callable[[Problem], Any], limit: Limit) -> Any:
-    """Return what solves the problem by `solver`, whatever play without end counts in it.
+    """Return what solves the problem by `solver`, whatever endless play counts in it.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class _Forced:
 
 @attrs.frozen
 class _ForADraw:
-    """Solves a problem in which play without end counts another number than 0."""
+    """Solves a problem in which endless play counts another number than 0."""
 
     solver: Any
 
@@ -192,7 +192,7 @@ def _plus(numbers: Floats, addend: float, error: float, sign: int) -> Floats:
 
 @attrs.frozen
 class _ForAnyDraw:
-    """Solves a problem in which it is not declared what play without end counts."""
+    """Solves a problem in which it is not declared what endless play counts."""
 
     solver: Any
     choose: Callable[[Problem], Any]
@@ -264,7 +264,7 @@ def _between(
     state = int(np.argmax(apart))
     low, high = problem.draws
     message = (
-        "the value depends on what play without end counts, which is not declared: from "
+        "the value depends on what endless play counts, which is not declared: from "
         f"{shown(model.state(state))} it is {float(least.values[state]):.6g} if that is {low:g}, "
         f"and {float(most.values[state]):.6g} if that is {high:g}. Declare it: "
         f"TotalReward(draw={model.constant_sum / 2:g}) shares the constant sum equally. Bounds "

@@ -112,10 +112,11 @@ class ExactPolicyIteration:
         states = problem.model.num_states
         if self.max_states is not None and states > self.max_states:
             return Support(
-                False, f"was told to take {self.max_states:,} states at most; there are {states:,}."
+                False, f"has max_states={self.max_states}, and there are {states} states."
             )
         if isinstance(problem.objective, AverageReward):
-            return Support(False, "does not do long-run averages; RelativeValueIteration does.")
+            reason = "does not support long-run averages; RelativeValueIteration does."
+            return Support(False, reason)
         if isinstance(problem.objective, FiniteHorizon):
             return Support(problem.model.num_players <= 2, "is for one or two players.")
         if not is_found_in_time(self, problem, contest_of):
@@ -464,8 +465,8 @@ class _Game:
             if self.reward(choice) != rational(float(stored[choice])):
                 message = (
                     "ExactPolicyIteration does not do end components that earn and lose in turn, "
-                    "where rewards are Fractions that are no 64-bit numbers. Count them in smaller "
-                    "units, as whole numbers."
+                    "where rewards are Fractions that are not 64-bit numbers. Count them in "
+                    "smaller units, as whole numbers."
                 )
                 raise UnsupportedProblemError(message)
 

@@ -187,7 +187,7 @@ def widened(
             amount = np.where(np.isfinite(most), most * 2 * part, 0.0)
         else:
             message = (
-                "some rewards of the rules are no 64-bit numbers, and with rewards of both signs "
+                "some rewards of the rules are not 64-bit numbers, and with rewards of both signs "
                 "their rounding adds up for as long as play lasts. Use ExactPolicyIteration, or "
                 "give rewards that are (by float(...))."
             )

@@ -11,7 +11,7 @@ is no more than what Bellman's operator makes of it takes the maximiser's choice
 alone, and all of the minimiser's. There this operator has one fixed point [1]_, the value of the
 maximiser's policy, and v - e is no more than that. The minimiser's policy likewise proves v + e.
 
-As against either policy all play ends, it is all the same what play without end would be worth, or
+As against either policy all play ends, it is all the same what endless play would be worth, or
 what it would earn.
 
 References
@@ -90,7 +90,7 @@ def solve_where_ends_are_forced(
     solver
         Whose name the solution bears.
     problem : Problem
-        One that :func:`may_be_forced`; it does not matter what play without end counts in it.
+        One that :func:`may_be_forced`; it does not matter what endless play counts in it.
     max_sweeps : int
         Sweeps over one component at most.
     """

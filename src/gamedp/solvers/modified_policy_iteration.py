@@ -27,7 +27,7 @@ MOST = 1000
 
 @attrs.frozen(kw_only=True)
 class ModifiedPolicyIteration(FixedPointSolver):
-    """Sweep over all choices now and then, and in between along the best ones alone [1]_.
+    """Alternate sweeps over all choices with sweeps along the best ones [1]_.
 
     Pays where states have many choices: a sweep along a policy looks at one of them. If changes do
     not shrink from one improvement to the next, as may happen without a discount or with two

@@ -18,7 +18,7 @@ __all__ = ["OptimisticValueIteration"]
 
 @attrs.frozen(kw_only=True)
 class OptimisticValueIteration(FixedPointSolver):
-    """Iterate values until they hardly change, guess that they are right, and verify that [1]_.
+    """Iterate values until they hardly change, guess bounds from them, and verify those [1]_.
 
     The guess puts bounds about the values at the distance that is asked for, absolute or relative.
     Sweeps of Bellman's operator, rounded outward, then narrow them where they can. Once there is a

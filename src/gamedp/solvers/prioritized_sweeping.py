@@ -16,7 +16,7 @@ __all__ = ["PrioritizedSweeping"]
 
 @attrs.frozen(kw_only=True)
 class PrioritizedSweeping(FixedPointSolver):
-    """Back up the state first whose value may change most, and let its predecessors know [1]_ [2]_.
+    """Update the state first whose value may change most, then its predecessors [1]_ [2]_.
 
     A state's priority is the sum of the changes of its successors since it was last looked at, each
     with its probability: a bound of how much its own value can change. Priorities are told apart by

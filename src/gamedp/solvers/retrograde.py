@@ -32,10 +32,10 @@ BUDGET = 1 << 22
 
 @attrs.frozen(kw_only=True)
 class Retrograde:
-    """Go backwards from the ends of a game without chance; whoever is never reached draws.
+    """Work backwards from the ends of a game without chance; states never reached are drawn.
 
     For one or two players whose every choice leads to one state for sure and earns nothing on the
-    way: chess endings, pursuits, mazes. States may come again, for play without end has a worth of
+    way: chess endings, pursuits, mazes. States may come again, for endless play has a worth of
     its own, the draw. Every state and every choice is looked at a fixed number of times.
 
     A player can force an end worth v or more, where v is better than a draw, exactly from the
@@ -80,7 +80,7 @@ class Retrograde:
     """
 
     counts_draws: ClassVar[bool] = True
-    """Whether it does play without end that counts another number than 0."""
+    """Whether it does endless play that counts another number than 0."""
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
@@ -90,7 +90,7 @@ class Retrograde:
             kind = "other targets" if has_target(objective) else type(objective).__name__
             return Support(False, f"is for TotalReward, not for {kind}.")
         if model.num_players > 2:
-            return Support(False, "is for one or two players; BackwardInduction does more.")
+            return Support(False, "is for one or two players; BackwardInduction supports more.")
         if not model.is_deterministic:
             offsets = model.transition_offsets
             unsure = (np.diff(offsets) > 1) | (abs(model.probabilities[offsets[:-1]]) != 1)
@@ -149,7 +149,7 @@ class Retrograde:
 
 
 def draw_of(problem: Problem) -> float:
-    """Return what play without end counts; if there is none and it may count anything, the half."""
+    """Return what endless play counts; if there is none and it may count anything, the half."""
     low, high = worth_of_endless_play(problem.objective, problem.model)
     return low if low == high else problem.model.constant_sum / 2
 

@@ -275,7 +275,7 @@ class _Run:
         the constant sum less the other's bound. Then whoever takes the choices that are best by
         v - e gains c on average with each stage that stays in the rank, whatever the other one
         does; what is gained is bounded, so that play leaves the rank almost surely, and is worth
-        v - e at least. So it does not matter what play without end counts. As each way within the
+        v - e at least. So it does not matter what endless play counts. As each way within the
         rank changes places, T of v + e has the lower bounds, and T of v - e the upper ones.
         """
         sweep = self.model.sweeper.sweep

@@ -99,7 +99,7 @@ class TopologicalValueIteration(FixedPointSolver):
     def solved_if_forced(
         self, problem: Problem, tolerance: float, progress: ProgressCallback | None
     ) -> Solution | None:
-        """Return the same, whatever play without end counts: then that does not matter."""
+        """Return the same, whatever endless play counts: then that does not matter."""
         return solve_where_ends_are_forced(
             self, problem, tolerance, progress, self.max_sweeps, self.max_seconds
         )

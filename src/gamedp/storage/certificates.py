@@ -62,7 +62,7 @@ def save_certificate(certificate: AnyCertificate, path: str | os.PathLike[str]) 
 def load_certificate(
     path: str | os.PathLike[str],
 ) -> Certificate | EquilibriumCertificate | StagedCertificate:
-    """Load a certificate that :meth:`gamedp.Certificate.save` or its kin has saved.
+    """Load a certificate of any kind that its ``save`` method has saved.
 
     Every byte is verified, but nothing of what is claimed: :func:`gamedp.verify` does that.
 

@@ -225,7 +225,7 @@ def _check_names(path: Path, arrays: Any) -> None:
     for entry in arrays.values() if is_table else [{}]:
         name, sha256 = entry.get("file"), entry.get("sha256")
         if not (isinstance(name, str) and isinstance(sha256, str) and OWN_FILE.fullmatch(name)):
-            message = f"{path} names {shown(name)}, which is no file of an array. {WAY_OUT}."
+            message = f"{path} names {shown(name)}, which is not a file of an array. {WAY_OUT}."
             raise DamagedFileError(message)
 
 

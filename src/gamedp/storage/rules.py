@@ -98,7 +98,7 @@ def game_of(folder: Path, saved: dict[str, Any] | None, game: Any) -> Any:
         return decode_object(saved, lambda path: class_named(GAMES, path))
     except UnknownNameError as error:
         message = (
-            f"the game that is solved in {folder} cannot be had: {error} Pass it: "
+            f"the game that is solved in {folder} cannot be loaded: {error} Pass it: "
             f"gamedp.load({str(folder)!r}, game=...), or --game file.py:ClassName on the command "
             "line."
         )

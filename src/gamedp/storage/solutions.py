@@ -59,7 +59,7 @@ def save_solution(
 
 
 def load(path: str | os.PathLike[str], game: Any = None) -> Any:
-    """Load a solution that :meth:`gamedp.Solution.save` or its staged kin has saved.
+    """Load a solution that :meth:`gamedp.Solution.save` has saved, staged or not.
 
     Every byte is verified. Large arrays are mapped into memory and not read a second time. The
     rules of the game are compared with those that were saved: of an ordinary game wholly if they

@@ -48,7 +48,7 @@ class Sum:
     Parameters
     ----------
     *parts
-        Games for two players without chance, in which whoever cannot move has lost.
+        Games for two players without chance, in which a player who cannot move has lost.
     games : iterable, optional
         More of them.
 
@@ -123,7 +123,7 @@ class Sum:
             yield chance, SumPosition(1 - position.player, with_item(parts, number, part))
 
     def payoff(self, position: SumPosition, player: int) -> float:
-        """Return +1 to whoever moved last, and -1 to the other one.
+        """Return +1 for the player who moved last, and -1 for the other.
 
         Raises
         ------
@@ -134,14 +134,14 @@ class Sum:
             mover = rules.player(part)
             if not rules.game.payoff(part, mover) < rules.game.payoff(part, 1 - mover):
                 message = (
-                    "a sum is of games in which whoever cannot move has lost; "
+                    "in a sum of games, the player who cannot move must lose; "
                     f"{shown(rules.game)} ends in {shown(part)}, where that is not so."
                 )
                 raise UnsupportedProblemError(message)
         return -1.0 if player == position.player else 1.0
 
     def canonical(self, position: SumPosition) -> tuple[SumPosition, bool]:
-        """Let player 0 be to move: who is whom does not matter."""
+        """Return the position with player 0 to move: the players are alike."""
         return SumPosition(0, position.parts), position.player == 1
 
     def action_name(self, position: SumPosition, action: int) -> str:

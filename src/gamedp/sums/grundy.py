@@ -25,14 +25,14 @@ SPOT_CHECKS = 1000
 
 CLAIM = (
     "Nim-values are for impartial games in normal play: two players in turn, no chance, nothing "
-    "earned on the way, and whoever makes the last move wins"
+    "earned on the way, and the player who makes the last move wins"
 )
 
 MISERE = "gamedp.solve tells who wins, but such games do not add up by nim-values"
 
 
 def mex(values: Iterable[int]) -> int:
-    """Return the least whole number from 0 on that is not among the values.
+    """Return the least non-negative integer that is not among the values.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def mex(values: Iterable[int]) -> int:
 
 
 def nim_sum(*values: int) -> int:
-    """Return the sum of nim-values: their binary digits are added without carrying.
+    """Return the sum of nim-values: their bitwise exclusive or.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class SumValues:
 
     def _values_at(self, position: Any) -> list[int]:
         if not isinstance(position, SumPosition) or len(position.parts) != len(self.parts):
-            message = f"{shown(position)} is no gamedp.SumPosition of {len(self.parts)} parts."
+            message = f"{shown(position)} is not a gamedp.SumPosition of {len(self.parts)} parts."
             raise InvalidParameterError(message)
         return [part.value(state) for part, state in zip(self.parts, position.parts, strict=True)]
 
@@ -283,7 +283,7 @@ def grundy_value(
 ) -> int:
     """Return the nim-value of one position of an impartial game, or of its start.
 
-    Explores the game; whoever asks for more than one position takes :func:`grundy_values` once.
+    Explores the game; for more than one position, call :func:`grundy_values` once.
     Parameters and errors as there.
 
     Examples
@@ -316,7 +316,7 @@ def _outcome(game: Any, state: Any, action: int) -> Any:
 
 
 def _check_normal_play(model: Model) -> None:
-    """Raise unless two players in turn make sure steps, and whoever makes the last one wins."""
+    """Raise unless two players in turn make sure steps, and the last to move wins."""
     reason = ""
     if model.num_players != 2:
         reason = f"the number of players is {model.num_players}"
@@ -394,7 +394,7 @@ def _check_impartial(model: Model) -> None:
 
 
 def _moves(game: Any, state: Any) -> Any:
-    """Return where a player can go, whoever it is."""
+    """Return where a player can go, no matter who it is."""
     if game.is_terminal(state):
         return None
     return {

@@ -36,7 +36,7 @@ class OctalPosition(NamedTuple):
 
 @attrs.frozen
 class Periodicity:
-    """From some size on, the nim-values of heaps repeat for ever: that is proven.
+    """A proof that the nim-values of heaps repeat for ever from some size on.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ def _are_sizes(_game: object, attribute: Any, sizes: tuple[Any, ...]) -> None:
 
 @attrs.frozen
 class OctalGame:
-    """A game of taking and splitting heaps, by its octal code; whoever cannot move has lost.
+    """A game of taking and splitting heaps, by its octal code; a player who cannot move loses.
 
     A move takes some matches from one heap. The k-th digit after the point says what may be done
     with the heap when k are taken: 1 if they may be the whole heap, plus 2 if the rest may be left
@@ -246,11 +246,11 @@ class OctalGame:
         yield 1.0, OctalPosition(1 - state.player, counts)
 
     def payoff(self, state: OctalPosition, player: int) -> float:
-        """Return -1 to the player who cannot move, and +1 to the other one."""
+        """Return -1 for the player who cannot move, and +1 for the other."""
         return -1.0 if player == state.player else 1.0
 
     def canonical(self, state: OctalPosition) -> tuple[OctalPosition, bool]:
-        """Let player 0 be to move: who is whom does not matter."""
+        """Return the position with player 0 to move: the players are alike."""
         return OctalPosition(0, state.counts), state.player == 1
 
     def action_name(self, state: OctalPosition, action: int) -> str:  # noqa: ARG002

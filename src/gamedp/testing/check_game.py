@@ -90,7 +90,7 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
     >>> print(check_game(Matches(matches=5), compile=False))  # doctest: +ELLIPSIS
     Matches(matches=5, ...): 6 states, 11 before merging (all that can be reached) are in order:
       the game is a value
-      the same answers when asked twice
+      deterministic
       actions, outcomes and probabilities
       payoffs and rewards
       canonical is a symmetry
@@ -103,10 +103,10 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
     _check_players(rules, complaints)
     checker = _Checker(rules, complaints)
     complete = checker.explore(max_states)
-    complaints.raise_if_any(f"{shown(game)} breaks the protocol of a game")
+    complaints.raise_if_any(f"{shown(game)} is not a valid game")
     checks = [
         "the game is a value",
-        "the same answers when asked twice",
+        "deterministic",
         "actions, outcomes and probabilities",
         "payoffs and rewards",
         "canonical is a symmetry",
@@ -119,7 +119,7 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
             _check_acyclic(model, complaints)
             checks.append("the claim acyclic")
         compared = compile is not False and _compare_tiers(model, complaints, must=bool(compile))
-    complaints.raise_if_any(f"{shown(game)} breaks the protocol of a game")
+    complaints.raise_if_any(f"{shown(game)} is not a valid game")
     if compared:
         checks.append("compiled and plain rules give the same model")
     return Report(repr(game), checker.states, checker.positions, complete, compared, tuple(checks))

@@ -38,10 +38,10 @@ def exact_values(
     ----------
     model : Model
         Of one or two players. Where play may go on for ever, all policies are compared: so few
-        states, unless every step is sure and earns nothing, and play without end is a draw. For the
+        states, unless every step is sure and earns nothing, and endless play is a draw. For the
         long-run average, one player makes all choices.
     objective : TotalReward, Reachability, Discounted, FiniteHorizon or AverageReward, optional
-        The total reward if not given. Where what play without end counts is not declared, a
+        The total reward if not given. Where what endless play counts is not declared, a
         `policy` is held against what is worst for its player.
     policy : (S,) sequence of int, optional
         Choices that `player` keeps to, while the other one does what is best against them: then
@@ -59,7 +59,7 @@ def exact_values(
     UnsupportedProblemError
         If there is no such number: more players, too many policies to compare, play that may go on
         for ever and earns rewards of both signs, or opponents in the long run; or if it depends on
-        what play without end counts, which is not declared.
+        what endless play counts, which is not declared.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def _solved(
 ) -> list[Any]:
     """Return the exact values of a model, of which some choices may be taken away before.
 
-    Those are of one side; what play without end counts, if it is not declared, is then what is
+    Those are of one side; what endless play counts, if it is not declared, is then what is
     worst for that side.
     """
     if model.num_players > 2:
@@ -132,7 +132,7 @@ def _for_draws(
     known: list[Fraction | None],
     draws: tuple[Fraction, Fraction],
 ) -> list[Any]:
-    """Return the values, if they are the same for all that play without end may count."""
+    """Return the values, if they are the same for all that endless play may count."""
     found = []
     for draw in sorted(set(draws)):
         less = _less(known, model, draw)
@@ -143,7 +143,7 @@ def _for_draws(
         )
         found.append([value + draw for value in values[: model.num_states]])
     if found[0] != found[-1]:
-        message = "the value depends on what play without end counts, which is not declared."
+        message = "the value depends on what endless play counts, which is not declared."
         raise gamedp.UnsupportedProblemError(message)
     return found[0]
 
@@ -242,7 +242,7 @@ def _enumerated(
 ) -> list[Number]:
     """Return the values of a problem in which play may miss its end."""
     if model.constant_sum and model.rewards.any() and not _has_target(objective):
-        message = "who loses the constant sum of play without end is for the rules to say."
+        message = "who loses the constant sum of endless play is for the rules to say."
         raise gamedp.UnsupportedProblemError(message)
     ends, missed = _ends(model, objective, known)
     if not model.has_swaps:
@@ -364,7 +364,7 @@ def _keep_to(
 
 
 def _draws(model: gamedp.Model, objective: Any) -> tuple[Fraction, Fraction]:
-    """Return the least and the most that play without end may count."""
+    """Return the least and the most that endless play may count."""
     total = Fraction(model.constant_sum) if model.num_players == 2 else Fraction(0)
     if objective.draw is not None:
         draw = Fraction(objective.draw)
@@ -391,7 +391,7 @@ def _less(
 def _with_draws(
     rows: list[list[Row]], maximise: list[bool], known: list[Fraction | None]
 ) -> list[Fraction]:
-    """Return what each player can force where every step is sure, and play without end counts 0.
+    """Return what each player can force where every step is sure, and endless play counts 0.
 
     What is better than a draw, one player must reach; all else, that player can only avoid what is
     worse. These games are determined, so what neither can force is a draw.

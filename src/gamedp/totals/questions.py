@@ -28,7 +28,7 @@ def distribution(
     policy: Policy | None = None,
     counting: Any = None,
 ) -> Distribution:
-    """Return how the total of player 0 is distributed: all rewards, and the payoff at the end.
+    """Return the distribution of player 0's total: all rewards, and the payoff at the end.
 
     Contexts are taken by their ranks, from the highest on: for each that is reached, play is
     followed through the stage to its ends, and its totals are passed on to the contexts after them.
@@ -39,7 +39,7 @@ def distribution(
     Parameters
     ----------
     solution : StagedSolution or StagedModel
-        Whoever moves takes the first best choice, as in :meth:`StagedSolution.inside`. A model will
+        The mover takes the first best choice, as in :meth:`StagedSolution.inside`. A model will
         do if there is a `policy`.
     context : optional
         Where play begins; at the start if not given.
@@ -103,7 +103,7 @@ def _check_mean(solution: StagedSolution, context: Any, result: Distribution) ->
 def end_probabilities(
     solution: StagedSolution | StagedModel, context: Any, *, policy: Policy | None = None
 ) -> dict[Any, float]:
-    """Return how probable each end of the stage is when it is played in `context`.
+    """Return the probability of each end of the stage when it is played in `context`.
 
     Parameters and errors are those of :func:`distribution`, but a policy is called with `context`
     itself. Ends of probability zero are left out.

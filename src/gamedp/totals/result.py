@@ -1,4 +1,4 @@
-"""How probable each total is."""
+"""The probability of each total."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOST = 1e-300
 
 @attrs.frozen(eq=False, repr=False)
 class Distribution:
-    """How probable each total is.
+    """The probability of each total.
 
     Attributes
     ----------
@@ -67,17 +67,17 @@ class Distribution:
         return zip(self.totals.tolist(), self.probabilities.tolist(), strict=True)
 
     def expectation(self, worth: Callable[[int], float]) -> float:
-        """Return what can be expected if each total is worth ``worth(total)``."""
+        """Return the expectation of ``worth(total)``."""
         return math.fsum(chance * worth(total) for total, chance in self)
 
     @property
     def mean(self) -> float:
-        """The total that can be expected."""
+        """The expected total."""
         return self.expectation(float)
 
     @property
     def mean_error(self) -> float:
-        """How far off the mean may be."""
+        """A bound of the error of the mean."""
         largest = 2.0**63  # of totals, those that are left out among them
         return (self.relative_error + 4 * UNIT) * self.expectation(abs) + LOST * largest
 
@@ -88,14 +88,14 @@ class Distribution:
         return math.sqrt(self.expectation(lambda total: (total - mean) ** 2))
 
     def probability(self, total: int) -> float:
-        """Return how probable it is to end with exactly `total`."""
+        """Return the probability of exactly `total`."""
         place = int(np.searchsorted(self.totals, total))
         if place == len(self.totals) or self.totals[place] != total:
             return 0.0
         return float(self.probabilities[place])
 
     def at_least(self, total: float) -> float:
-        """Return how probable it is to end with `total` or more."""
+        """Return the probability of `total` or more."""
         return math.fsum(self.probabilities[np.searchsorted(self.totals, total) :].tolist())
 
     def quantile(self, share: float) -> int:

@@ -265,7 +265,7 @@ class Record:
             return cls.from_text(Path(path).read_text(encoding="utf-8"))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             reason = f"it lacks {error}." if isinstance(error, KeyError) else str(error)
-            message = f"{os.fspath(path)} is no record of a game of Kniffel: {reason}"
+            message = f"{os.fspath(path)} is not a record of a game of Kniffel: {reason}"
             raise gamedp.DamagedFileError(message) from error
 
     def to_text(self) -> str:
@@ -393,10 +393,10 @@ def _line(number: int, text: str) -> dict[str, Any]:
     try:
         line = json.loads(text)
     except json.JSONDecodeError as error:
-        message = f"line {number} is no JSON, {error}."
+        message = f"line {number} is not JSON, {error}."
         raise ValueError(message) from None
     if not isinstance(line, dict):
-        message = f"line {number} is no JSON object."
+        message = f"line {number} is not a JSON object."
         raise TypeError(message)
     return line
 

@@ -66,7 +66,7 @@ class Situation:
             raise gamedp.InvalidParameterError(message)
         if len(dice) != FACES or min(dice) < 0 or sum(dice) != DICE:
             message = (
-                f"{in_short(dice)} is no throw of {DICE} dice, counted face by face; throw "
+                f"{in_short(dice)} is not a throw of {DICE} dice, counted face by face; throw "
                 f'{self.number} needs one, or a text such as "13345".'
             )
             raise gamedp.InvalidParameterError(message)

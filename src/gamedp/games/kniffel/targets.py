@@ -1,6 +1,6 @@
 """Playing for a total: the best probability of reaching it, for all totals at once.
 
-Whoever needs a certain number of points plays differently from whoever wants as many as can be
+A player who needs a certain number of points plays differently from one who wants as many as can be
 expected. What matters for the rest of the game is then the points so far, besides the sheet; so the
 table of contexts has one more dimension, and only boxes that are free take part in it. With up to
 seven free boxes it is solved in seconds; the empty card has 200 million contexts, which take about

@@ -202,10 +202,10 @@ WORDS = {
             "At an entry: the name or the number of the box.\n"
             "Any time:   ? advice, ! take the best decision, k card, u undo, q quit, h help"
         ),
-        no_throw="{text!r} is no throw: {missing} dice with faces 1 to 6, such as {example}.",
+        no_throw="{text!r} is not a throw: {missing} dice with faces 1 to 6, such as {example}.",
         lacks="{kept} stayed on the table: the throw {text!r} must have these dice.",
         no_keep="{text!r} is not in the throw {dice}; - throws all dice again, + keeps all.",
-        no_box="{text!r} is no box; free: {free}.",
+        no_box="{text!r} is not a box; free: {free}.",
         not_allowed="{dice} must not go to {text}; allowed: {free}.",
         not_saved="The game could not be saved ({reason}); it goes on all the same.",
         nothing_to_decide="There is nothing to decide here: first comes the throw.",

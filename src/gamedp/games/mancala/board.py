@@ -101,7 +101,7 @@ def checked_board(
     elif len(board.kalahs) != players:
         problem = f"{len(board.kalahs)} kalahs; give {players}, or none at all for empty ones"
     elif held < 0 or min(fields) < 0:
-        problem = "something that is no number of stones; give whole numbers of at least 0"
+        problem = "something that is not a number of stones; give whole numbers of at least 0"
     elif held > total:
         problem = f"{held} stones, but the game has {total} in all; take {held - total} away"
     elif held < total and kalahs is not None:

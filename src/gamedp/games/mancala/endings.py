@@ -112,7 +112,7 @@ def rank_rows(
     place = home - width
     total = (sums >> place) & field
     if total >= size:
-        raise ValueError("ending_index: no table has so many stones in play")  # noqa: EM101, TRY003
+        raise ValueError("ending_index: no table has that many stones in play")  # noqa: EM101, TRY003
     offset = len(table)
     ways = 1
     rank = 0

@@ -624,7 +624,7 @@ class TestFiles:
             (lambda text: text.replace("Dreier", "Zehner"), "no box is called"),
             (lambda text: text.replace('"Dreier"', "33"), "no box is called 33"),
             (lambda text: text.replace("Dreier", "Zweier"), "Zweier is filled"),
-            (lambda text: text.replace('"13345"', "13345"), "is no record"),
+            (lambda text: text.replace('"13345"', "13345"), "is not a record"),
             (lambda text: text.replace(', "13345"', ""), "make no round"),
             (lambda text: text.replace('["11", "33"]', '["11", "33", "5", "-"]'), "4 keeps and 3"),
             (lambda text: text[:-5], "line 2 is not JSON"),
@@ -641,7 +641,7 @@ class TestFiles:
     def test_that_are_no_text_or_not_there(self, tmp_path):
         path = tmp_path / "game.jsonl"
         path.write_bytes(b"\xff\xfe\x00")
-        with pytest.raises(gamedp.DamagedFileError, match="is no record"):
+        with pytest.raises(gamedp.DamagedFileError, match="is not a record"):
             Record.load(path)
         with pytest.raises(FileNotFoundError):
             Record.load(tmp_path / "other")

@@ -510,13 +510,13 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            (lambda game: game["actions"].append(0), "does not go by the rules"),
+            (lambda game: game["actions"].append(0), "does not follow the rules"),
             (lambda game: game["actions"].__setitem__(0, 1), "1 is not an action in"),
             (lambda game: game["outcomes"].__setitem__(0, 9), "outcome 9 cannot come up"),
             (lambda game: game["outcomes"].__setitem__(0, -1), "outcome -1 cannot come up"),
             (lambda game: game["payoffs"].reverse(), "the payoffs are"),
             (lambda game: game.update(payoffs=None), "the payoffs are"),
-            (lambda game: game.pop("start"), "does not go by the rules"),
+            (lambda game: game.pop("start"), "does not follow the rules"),
         ],
         ids=["too long", "no action", "no outcome", "before", "payoffs", "end", "no start"],
     )
@@ -535,7 +535,7 @@ class TestFiles:
             gamedp.load_games(tmp_path / "other")
 
     def test_other_rules_are_found(self, kept):
-        with pytest.raises(gamedp.DamagedFileError, match="does not go by the rules"):
+        with pytest.raises(gamedp.DamagedFileError, match="does not follow the rules"):
             gamedp.load_games(kept, Matches())
 
     def test_states_that_cannot_be_written(self, tmp_path):

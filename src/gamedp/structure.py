@@ -308,7 +308,7 @@ class Structure:
         Returns
         -------
         int
-            As of :func:`gamedp.kernels.end_components.clear`.
+            As of ``gamedp.kernels.end_components.clear``.
         """
         from gamedp.kernels import end_components  # noqa: PLC0415 - brings numba along
 

@@ -409,7 +409,7 @@ def test_rationals_that_are_no_doubles_are_refused():
     model = gamedp.compile(Thirds(), compile="never")
     objective = gamedp.TotalReward("min", until=[2])
     for solver in (None, gamedp.ExactPolicyIteration()):
-        with pytest.raises(gamedp.UnsupportedProblemError, match="no 64-bit numbers"):
+        with pytest.raises(gamedp.UnsupportedProblemError, match="not 64-bit numbers"):
             gamedp.solve(model, objective, solver)
 
 

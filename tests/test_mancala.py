@@ -288,9 +288,9 @@ class TestBoards:
             (((2, 2),), None, 0, "rows of [2] pits; give 2 rows of 2"),
             (((2, 2), (2, 2, 0)), None, 0, "rows of [2, 3] pits"),
             (((2, 2), (2, 2)), (0,), 0, "1 kalahs; give 2, or none at all"),
-            (((2, 2), (2, -1)), None, 0, "no number of stones"),
-            (((2, 2), (2, 1.5)), None, 0, "no number of stones"),
-            (((2, 2), (2, True)), None, 0, "no number of stones"),
+            (((2, 2), (2, -1)), None, 0, "not a number of stones"),
+            (((2, 2), (2, 1.5)), None, 0, "not a number of stones"),
+            (((2, 2), (2, True)), None, 0, "not a number of stones"),
             (((2, 2), (2, 3)), (0, 0), 0, "9 stones, but the game has 8 in all; take 1 away"),
             (((2, 2), (2, 3)), None, 0, "9 stones, but the game has 8 in all"),
             (((2, 2), (2, 0)), (0, 0), 0, "6 of the 8 stones; put the other 2 into"),
@@ -577,7 +577,7 @@ class TestEndings:
             Mancala().ending_state(3, Mancala().num_endings(3))
         with pytest.raises(ValueError, match="no board has this number"):
             Mancala().ending_state(72, 0)
-        with pytest.raises(ValueError, match="no table has so many stones"):
+        with pytest.raises(ValueError, match="no table has that many stones"):
             Mancala().ending_index(Mancala().initial_state())
 
 

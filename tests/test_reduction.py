@@ -214,7 +214,7 @@ def test_what_two_opponents_can_be_asked(model, target, optimum, totals, solver)
         check(model, objective, solver)
     else:
         with pytest.raises(
-            gamedp.UnsupportedProblemError, match=r"two opponents of whom each|one player alone"
+            gamedp.UnsupportedProblemError, match=r"either player can prolong|one player alone"
         ):
             gamedp.solve(model, objective, solver)
 

@@ -307,7 +307,7 @@ def test_what_makes_no_game(make, words):
 
 def test_a_position_is_asked_for_by_its_own_type():
     found = gamedp.grundy_values(gamedp.Sum(Matches(3, misere=False)), compile="never")
-    with pytest.raises(gamedp.InvalidParameterError, match=r"no gamedp\.SumPosition of 1 parts"):
+    with pytest.raises(gamedp.InvalidParameterError, match=r"not a gamedp\.SumPosition of 1 parts"):
         found.value((0, (3,)))
     part = found.parts[0]
     with pytest.raises(gamedp.UnknownStateError):

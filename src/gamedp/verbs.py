@@ -26,7 +26,7 @@ def verify(
     *,
     compile: Literal["auto", "always", "never"] = "auto",
 ) -> Verified:
-    """Check a certificate, without trust in who made it.
+    """Check a certificate independently of the solver that made it.
 
     What is accepted holds for every model whose probabilities are positive where the stored ones
     are, sum to one exactly, and agree with the stored ones to two units in the last place, or, for

@@ -277,7 +277,8 @@ class OptimalChoices:
         if not model.has_swaps:
             return model.structure
         size, swaps = model.num_states, model.probabilities < 0
-        sides = [model.successors + size * (swaps ^ side) for side in (False, True)]
+        dtype = np.promote_types(model.successors.dtype, np.min_scalar_type(-2 * size))
+        sides = [model.successors + (swaps ^ side) * dtype.type(size) for side in (False, True)]
         return Structure.of(
             np.append(model.choice_offsets, model.choice_offsets[1:] + model.num_choices),
             np.append(model.transition_offsets, model.transition_offsets[1:] + len(swaps)),

@@ -197,8 +197,9 @@ def isolate(
     first: int, last: int, start: int, stop: int, rows: Rows, values: Floats, errors: Floats
 ) -> tuple[Block, int, float]:
     """Gather states into a block of their own; return it, and what `gather` returns."""
-    num_choices, num_transitions = measure_jit(first, last, rows)
-    block = reserve_jit(last - first, num_choices, num_transitions, rows)
+    lengths = measure_jit(first, last, rows)
+    # Of one type, or they would be compiled for a literal 0 as well.
+    block = reserve_jit(last - first, np.int64(lengths[0]), np.int64(lengths[1]), rows)
     key_state, outside = gather_jit(first, last, start, stop, rows, values, errors, block)
     return block, key_state, outside
 

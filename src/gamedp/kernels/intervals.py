@@ -204,7 +204,7 @@ def tighten_trivial(
     for number in range(first, last):
         if nontrivial[number]:
             return number
-        start = component_offsets[number]
+        start = np.int64(component_offsets[number])  # as callers from outside have it
         tighten_jit(start, start + 1, rows, lower, upper, policy)
     return last
 

@@ -428,7 +428,8 @@ def improve(
     arguments = (discount * numbers[DRIFT], equation, kept, values, new_values)
     spared = FEW if len(values) > AT_HAND else 2
     if spared * count < stop - start:
-        follow_jit(start, stop, False, equation, kept, values, new_values)
+        backwards = np.bool_(False)  # a literal would be compiled for by itself
+        follow_jit(start, stop, backwards, equation, kept, values, new_values)
         changed = examine_jit(start, count, True, *arguments)
     else:
         changed = examine_jit(start, stop - start, False, *arguments)

@@ -77,8 +77,10 @@ def finished(
         Bounds that hold for all values anyhow.
     """
     if reduction is None:
-        none = np.empty(0, np.int64)
-        lifting = (none, np.empty(0), none, none)
+        # Of the types that reductions have: so the kernel compiles only once.
+        none, choices = np.empty(0, model.successors.dtype), np.empty(0, np.int64)
+        choices.flags.writeable = False
+        lifting = (none, np.empty(0), none, choices)
     else:
         small, model = reduction.quotient, reduction.model
         lifting = (small.class_of, reduction.known, reduction.policy, small.choice_of)

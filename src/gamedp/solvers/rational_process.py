@@ -142,7 +142,7 @@ def _components(rows: list[Terms | None]) -> Iterator[list[int]]:
     structure = Structure.of(
         choice_offsets=np.cumsum([0, *counts]),
         transition_offsets=np.cumsum([0, *lengths]),
-        successors=np.array(successors, np.int64),
+        successors=np.array(successors, np.int32),  # as models have them: no kernel anew
     )
     offsets = structure.component_offsets.tolist()
     order = structure.order.tolist()

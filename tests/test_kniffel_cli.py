@@ -1,5 +1,6 @@
 """``gamedp kniffel``: the article's queries, the sheet, and games that are kept."""
 
+import io
 import json
 import os
 import re
@@ -338,7 +339,7 @@ class TestGoals:
             (f"{MINE} 0", ("--against", HIS, "--target", "3"), "do not go together"),
             (f"{MINE} 0", ("--target", "300", "--exact"), "--exact needs --against"),
             (f"{MINE} 0", ("--max-contexts", "3"), "needs --against or --target"),
-            ("", ("--against", HIS), "--against goes with a query"),
+            ("", ("--auto", "--against", HIS), "--auto does not go with --against"),
             ("", ("--auto", "--target", "300"), "--target goes with a query"),
         ],
     )
@@ -347,6 +348,93 @@ class TestGoals:
         assert (code, out) == (2, "")
         assert words in err
         assert err.count("\n") == 1
+
+
+ONE_LEFT, HIS_ONE = "- 8 9 16 15 18 15 9 25 30 40 0 20", "3 8 9 16 15 24 17 9 25 30 40 0 -"
+
+
+class TestTwoAtOneSheet:
+    @pytest.fixture
+    def play_together(self, capsys, monkeypatch):
+        """Type lines into a game of two; return what was written."""
+
+        def player(typed, *options):
+            monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in typed)))
+            code = main(["kniffel", *options])
+            out, err = capsys.readouterr()
+            assert (code, err) == (0, "")
+            return out
+
+        return player
+
+    def test_each_is_advised_how_to_win(self, play_together):
+        typed = ["?", "11266", "?", "q"]
+        out = play_together(typed, "--card", MINE, "--against", HIS, "--seed", "1", "--lang=en")
+        ending = Duel.of(Card.of(MINE), Card.of(HIS)).endgame()
+        assert f"Probability of winning: {ending.value:.6f}\n" in out
+        for option in ending.options("11266", 1):
+            assert re.search(rf"^(.*Keep: )?{option.name('en')} +{option.value:.6f} ", out,
+                             re.MULTILINE), option  # fmt: skip
+        head, *_ = (line for line in out.splitlines() if "Player 2" in line)
+        assert head.split() == ["Player", "1,", "to", "move", "Player", "2"]
+        [row] = {line for line in out.splitlines() if "13 Chance" in line}
+        assert row == "|13 Chance          20 |   |13 Chance             |"
+        assert "Player 2: Left in round 1" in out
+
+    def test_they_take_turns_and_the_better_one_wins(self, play_together):
+        typed = ["11266", "11", "11266", "11", "11266", "1"]  # the Ones: 2 points
+        typed += ["z", "1", "13456", "456", "13456", "456", "66456", "13"]
+        out = play_together(typed, "--card", ONE_LEFT, "--against", HIS_ONE, "--lang=en")
+        assert "Player 1, Throw 3: 11266 Enter in: " in out
+        # The second player takes back the entry of the first, who makes it again.
+        assert "Player 2, Throw 1: Player 1, Throw 3: 11266 Enter in: For points: " in out
+        mine, his = 205 + 35 + 2, 196 + 35 + 27
+        assert f"Player 1: {mine} points, player 2: {his} points.\nPlayer 2 wins.\n" in out
+        assert "Player 1: Expected at first" in out
+
+    def test_the_second_may_begin_and_has_throws_of_its_own(self, play_together):
+        cards = ("--card", ONE_LEFT, "--against", HIS_ONE, "--seed", "5", "--lang=en")
+        dice = []
+        for more in ((), ("--opponent-is-next",)):
+            out = play_together(["", "q"], *cards, *more)
+            player, thrown = re.search(r"Player (\d), Throw 1: (\d{5}) Keep", out).groups()
+            dice.append((player, thrown))
+        assert [player for player, _ in dice] == ["1", "2"]
+        assert dice[0][1] != dice[1][1]
+
+    def test_the_best_decision_is_that_for_winning(self, play_together):
+        cards = ("--card", MINE, "--against", HIS, "--lang=en")
+        out = play_together(["11266", "!", "q"], *cards)
+        ending = Duel.of(Card.of(MINE), Card.of(HIS)).endgame()
+        best = ending.best("11266", 1).name("en")
+        assert f"Throw 2, {best} kept" in out
+        assert "For points: Best keep: " in out
+
+    def test_long_before_the_end_advice_is_for_points(self, play_together):
+        out = play_together(["12345", "?", "!", "q"], "--against", "-", "--lang=en")
+        assert "Too many boxes are free to advise how to win" in out
+        assert re.search(r"^12345 +253\.510897 +0\.000000$", out, re.MULTILINE)
+        assert out.count("|13 Chance             |   |13 Chance             |") == 1
+
+    def test_the_end_of_input_and_nothing_to_undo(self, play_together):
+        out = play_together(["z"], "--against", "-", "--lang=en")
+        assert "There is nothing to undo." in out
+        assert out.endswith("Player 2: Left in round 1, handicap so far: 0.000.\n")
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (("--record", "x"), "--record does not go with --against"),
+            (("--auto",), "--auto does not go with --against"),
+            (("--json",), "--json does not go with a game that asks"),
+            (("--draw", "2"), "draw must lie between 0 and 1"),
+        ],
+    )
+    def test_refusals(self, capsys, monkeypatch, arguments, words):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("?\n"))
+        code = main(["kniffel", "--card", MINE, "--against", HIS, *arguments])
+        assert code == 2
+        assert words in capsys.readouterr().err
 
 
 class TestGames:

@@ -11,7 +11,7 @@ import attrs
 from cyclopts import Group, Parameter
 
 from gamedp.cli.games import make_game
-from gamedp.cli.kniffel_goals import GOAL, GoalOptions, goal_facts, outlook_of
+from gamedp.cli.kniffel_goals import GOAL, GoalOptions, goal_facts, opponent_of, outlook_of
 from gamedp.cli.options import OUTPUT, Flag, GameSettings, OutputOptions
 from gamedp.cli.parameters import values_of
 from gamedp.cli.report import print_json
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["kniffel"]
 
 NAME = "kniffel"
+
+SECOND = 1 << 32
+"""What is added to the seed for the throws of the second player: more than any that is drawn."""
 
 Words = Annotated[str, Parameter(allow_leading_hyphen=True)]
 
@@ -95,6 +98,8 @@ def kniffel(
         _chance(chance, settings or (), lang, output)
     elif kept_in is not None:
         _look_at(kept_in, settings or (), lang, output, step_by_step=kept_in == play.replay)
+    elif goal.is_given:
+        _play_together(settings or (), further, lang, play, goal, output)
     else:
         _play(settings or (), further, lang, play, output)
 
@@ -112,12 +117,22 @@ def _check(
             message = f"Unknown option: {word}. `gamedp {NAME} --help` lists them."
             raise InvalidParameterError(message)
     goal.check()
-    if goal.is_given and not situation:
+    if goal.target is not None and not situation:
         message = (
-            f"{goal.given()[0]} goes with a query: the thirteen boxes of your card, which throw "
-            "was the last, and its dice."
+            "--target goes with a query: the thirteen boxes of your card, which throw was the "
+            "last, and its dice."
         )
         raise InvalidParameterError(message)
+    alone: dict[str, Any] = {
+        "--record": play.record,
+        "--replay": play.replay,
+        "--analyse": play.analyse,
+    }
+    alone |= {"--auto": play.auto, "--chance": chance}
+    for option, value in alone.items():
+        if goal.against is not None and value:
+            message = f"{option} does not go with --against, which is for a query or a game of two."
+            raise InvalidParameterError(message)
     given = {
         "--card": play.card is not None,
         "--seed": play.seed is not None,
@@ -295,6 +310,36 @@ def _play(
             save.say_where()
     if output.json:
         print_json(analyse(record, adviser).to_dict(language))
+
+
+def _play_together(
+    settings: Sequence[str],
+    further: int,
+    language: str | None,
+    play: PlayOptions,
+    goal: GoalOptions,
+    output: OutputOptions,
+) -> None:
+    """Let two play at one sheet."""
+    from gamedp.games.kniffel import DialogueForTwo, Record  # noqa: PLC0415 - as above
+
+    first = _begun(settings, further, language, play)
+    opponent = opponent_of(first.rules, goal)
+    seed = None if first.seed is None else first.seed + SECOND
+    second = Record(first.rules, opponent.card, seed=seed)
+    adviser = _adviser(_as_solved(first.rules), output)
+    most = {} if goal.max_contexts is None else {"max_contexts": goal.max_contexts}
+    be_lenient()
+    DialogueForTwo(
+        (first, second),
+        adviser,
+        ask=input,
+        say=print,
+        language=language or first.rules.language,
+        opponent=opponent,
+        exact=goal.exact,
+        **most,
+    ).run()
 
 
 def _begun(

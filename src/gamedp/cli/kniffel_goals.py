@@ -11,22 +11,23 @@ from gamedp.cli.options import Flag
 from gamedp.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from gamedp.games.kniffel import Adviser, Outlook, Situation
+    from gamedp.games.kniffel import Adviser, Kniffel, Opponent, Outlook, Situation
     from gamedp.progress import ProgressCallback
 
-__all__ = ["GOAL", "GoalOptions", "goal_facts", "outlook_of"]
+__all__ = ["GOAL", "GoalOptions", "goal_facts", "opponent_of", "outlook_of"]
 
 
 @Parameter(name="*", group=Group("More than the mean", sort_key=2))
 @attrs.frozen(kw_only=True)
 class GoalOptions:
-    """What a query asks for instead of as many points as can be expected.
+    """What is wanted instead of as many points as can be expected.
 
     Parameters
     ----------
     against : str
         Advise what is most likely to win against this card, the opponent's: its thirteen boxes in
-        one text.
+        one text, or - for an empty card. Without a query, two play at one sheet, and the second
+        player begins with this card.
     against_further : int
         How many further Yahtzees that card has, as --further for your own.
     opponent_plays_for : {"points", "victory"}
@@ -40,7 +41,8 @@ class GoalOptions:
     target : int
         Advise what is most likely to bring at least this total.
     max_contexts : float
-        How large a table may become: by default 20 million contexts, about a gigabyte.
+        How large a table may become: by default 20 million contexts, about a gigabyte; while two
+        play, 4 million.
     """
 
     against: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
@@ -89,8 +91,6 @@ def outlook_of(
 ) -> Outlook:
     """Return how likely the goal is, and what every decision leaves of that."""
     from gamedp.games.kniffel import (  # noqa: PLC0415 - as above
-        Card,
-        Opponent,
         outlook_against,
         outlook_for_total,
     )
@@ -100,14 +100,23 @@ def outlook_of(
         options["max_contexts"] = goal.max_contexts
     if goal.target is not None:
         return outlook_for_total(adviser, situation, goal.target, **options)
+    opponent = opponent_of(adviser.rules, goal)
+    return outlook_against(adviser, situation, opponent, exact=goal.exact, **options)
+
+
+def opponent_of(rules: Kniffel, goal: GoalOptions) -> Opponent:
+    """Return the opponent that the options name; raise InvalidParameterError if it is none."""
+    from gamedp.games.kniffel import Card, Opponent  # noqa: PLC0415 - as above
+
+    text = (goal.against or "").strip()
     try:
-        card = Card.of(goal.against or "", further=goal.against_further)
-        card.sheet(adviser.rules)
+        further = goal.against_further
+        card = Card(further=further) if text == "-" else Card.of(text, further=further)
+        card.sheet(rules)
     except InvalidParameterError as error:
         message = f"--against: {error}"
         raise InvalidParameterError(message) from error
-    opponent = Opponent(card, goal.opponent_plays_for, goal.opponent_is_next, goal.draw)
-    return outlook_against(adviser, situation, opponent, exact=goal.exact, **options)
+    return Opponent(card, goal.opponent_plays_for, goal.opponent_is_next, goal.draw)
 
 
 def goal_facts(adviser: Adviser, outlook: Outlook, language: str) -> dict[str, Any]:

@@ -49,6 +49,7 @@ from gamedp.games.kniffel.boxes import (
 from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.chances import Chance, chance_of
 from gamedp.games.kniffel.dialogue import Dialogue, play_perfectly, replay
+from gamedp.games.kniffel.dialogue_for_two import DialogueForTwo
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.outlook import (
     Opponent,
@@ -83,6 +84,7 @@ __all__ = [
     "Chance",
     "Decision",
     "Dialogue",
+    "DialogueForTwo",
     "Duel",
     "Expectation",
     "Fortune",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import attrs
 
 import gamedp
-from gamedp.games.kniffel.adviser import Adviser
+from gamedp.games.kniffel.adviser import Adviser, Option
 from gamedp.games.kniffel.analysis import analyse, played_perfectly
 from gamedp.games.kniffel.boxes import box_names, box_number, kept, shown, throw
 from gamedp.games.kniffel.card import DICE, FACES, Card
@@ -217,8 +217,11 @@ class Dialogue:
         handicap = sum(each.chosen.loss for each in decisions[:before])
         for each in decisions[before:]:
             handicap += each.chosen.loss
-            line = self._words.best_entry if each.best.kept is None else self._words.best_keep
-            self._say(line.format(best=each.best.name(self._language), handicap=handicap))
+            self._say(self._best_in_words(each.best, handicap))
+
+    def _best_in_words(self, best: Option, handicap: float) -> str:
+        line = self._words.best_entry if best.kept is None else self._words.best_keep
+        return line.format(best=best.name(self._language), handicap=handicap)
 
     def _keep_record(self) -> None:
         if self._save is None:
@@ -270,7 +273,10 @@ class Dialogue:
         rounds = self.record.rounds
         playing = len(rounds) + (not rounds or rounds[-1].box is not None)
         handicap = analyse(self.record, self._adviser).handicap
-        self._say(self._words.left.format(round=playing, handicap=handicap))
+        self._say(self._left_in_words(playing, handicap))
+
+    def _left_in_words(self, playing: int, handicap: float) -> str:
+        return self._words.left.format(round=playing, handicap=handicap)
 
     def _finish(self) -> None:
         self._show_card()

@@ -93,6 +93,7 @@ class Duel:
     max_contexts: float = MOST_CONTEXTS
     compile: Compile = "auto"
     progress: ProgressCallback | None = attrs.field(default=None, repr=False)
+    _endgames: dict[Any, Endgame] = attrs.field(factory=dict, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Solve the game of one player, if need be."""
@@ -268,7 +269,10 @@ class Duel:
         sides = Sides(self.rules, self.sheet, self.his_sheet, self.lead, self.draw, his_turn)
         how = self.solution if he_plays_for == "points" else None
         most = self.max_contexts if max_contexts is None else max_contexts
-        return Endgame(against(sides, how, most), self.compile, self.progress)
+        game = against(sides, how, most)
+        if (he_plays_for, his_turn) not in self._endgames:
+            self._endgames[he_plays_for, his_turn] = Endgame(game, self.compile, self.progress)
+        return self._endgames[he_plays_for, his_turn]
 
 
 def _check_free(rules: Kniffel, sheet: Sheet) -> None:

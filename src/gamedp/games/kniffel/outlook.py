@@ -15,7 +15,7 @@ from gamedp.games.kniffel.remainder import Size, TooLargeError
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.targets import Targets
 
-__all__ = ["Opponent", "Outlook", "outlook_against", "outlook_for_total"]
+__all__ = ["Opponent", "Outlook", "duel_of", "outlook_against", "outlook_for_total"]
 
 SMALL_TABLE = 1_500_000
 """The last rounds are solved exactly without being asked for if this many contexts will do: for
@@ -132,6 +132,7 @@ def outlook_against(
     opponent: Opponent,
     *,
     exact: bool = False,
+    duel: Duel | None = None,
     **options: Any,
 ) -> Outlook:
     """Return how likely I am to win.
@@ -148,6 +149,8 @@ def outlook_against(
     exact : bool
         Whether to solve the rounds to come exactly even if that takes longer than some seconds, as
         it must if the opponent plays for victory.
+    duel : Duel, optional
+        Of the same two cards, from an earlier question: what it has solved is not solved again.
     **options
         `max_contexts`, `compile` and `progress`, as for :class:`Duel`.
 
@@ -169,14 +172,8 @@ def outlook_against(
         message = "after a throw of mine the turn is mine; the next one is his before it only."
         raise gamedp.InvalidParameterError(message)
     adviser.expectation(situation)  # says what is wrong with the situation
-    duel = Duel.of(
-        situation.card,
-        opponent.card,
-        adviser.rules,
-        draw=opponent.draw,
-        solution=adviser.solution,
-        **options,
-    )
+    if duel is None:
+        duel = duel_of(adviser, situation.card, opponent, **options)
     if exact or opponent.plays_for == "victory":
         return _exactly(duel, situation, opponent, duel.max_contexts)
     if len(opponent.card.free_boxes()) > MOST_FREE:
@@ -185,6 +182,18 @@ def outlook_against(
         return _exactly(duel, situation, opponent, min(duel.max_contexts, SMALL_TABLE))
     except TooLargeError as error:
         return _between_bounds(duel, situation, opponent, error.size)
+
+
+def duel_of(adviser: Adviser, card: Card, opponent: Opponent, **options: Any) -> Duel:
+    """Return the duel of a card and an opponent, by the rules of the adviser."""
+    return Duel.of(
+        card,
+        opponent.card,
+        adviser.rules,
+        draw=opponent.draw,
+        solution=adviser.solution,
+        **options,
+    )
 
 
 def _exactly(duel: Duel, situation: Situation, opponent: Opponent, max_contexts: float) -> Outlook:

@@ -9,6 +9,7 @@ from typing import Any
 from gamedp.games.kniffel.adviser import Adviser, Option
 from gamedp.games.kniffel.analysis import Analysis
 from gamedp.games.kniffel.boxes import shown
+from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.chances import Chance
 from gamedp.games.kniffel.outlook import Opponent, Outlook
 from gamedp.games.kniffel.record import Round
@@ -16,7 +17,16 @@ from gamedp.games.kniffel.remainder import MOST_CONTEXTS
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.words import WORDS
 
-__all__ = ["advice", "answer", "answer_for_goal", "chance_in_words", "report"]
+__all__ = [
+    "advice",
+    "answer",
+    "answer_for_goal",
+    "chance_in_words",
+    "prospects_in_words",
+    "report",
+    "side_by_side",
+    "winning_in_words",
+]
 
 
 def answer(adviser: Adviser, situation: Situation, language: str = "de") -> str:
@@ -138,7 +148,7 @@ def answer_for_goal(adviser: Adviser, outlook: Outlook, language: str = "de") ->
         line = words.query_entry if best.kept is None else words.query_keep
         lines.append(line.format(best=best.name(language)))
     lines += [
-        _probability(outlook, language),
+        winning_in_words(outlook, language),
         words.query_bounds.format(lower=outlook.lower, upper=outlook.upper),
         *_conditions(outlook, language),
     ]
@@ -155,29 +165,40 @@ def answer_for_goal(adviser: Adviser, outlook: Outlook, language: str = "de") ->
                 mine=expected[best.decision],
             )
         )
-    return "\n".join([*lines, "", *_prospects(outlook, expected, language)])
+    return "\n".join([*lines, "", *prospects_in_words(outlook, expected, language)])
 
 
 def _cards(adviser: Adviser, outlook: Outlook, language: str) -> str:
     """Draw the card, and that of the opponent beside it, if there is one."""
-    goal = outlook.goal
-    cards = [outlook.situation.card, *([goal.card] if isinstance(goal, Opponent) else [])]
-    drawn = [
+    card, goal = outlook.situation.card, outlook.goal
+    if not isinstance(goal, Opponent):
+        return card.render(language, adviser.expectation(Situation(card)).value)
+    return side_by_side(adviser, (card, goal.card), WORDS[language].both_cards, language)
+
+
+def side_by_side(
+    adviser: Adviser, cards: tuple[Card, Card], heads: tuple[str, str], language: str = "de"
+) -> str:
+    """Return two cards as text, each with what can be expected of it, under a head.
+
+    Parameters
+    ----------
+    adviser : Adviser
+    cards : tuple of two Card
+    heads : tuple of two str
+    language : {"de", "en"}
+    """
+    mine, his = (
         card.render(language, adviser.expectation(Situation(card)).value).splitlines()
         for card in cards
-    ]
-    if len(drawn) == 1:
-        return "\n".join(drawn[0])
-    mine, his = drawn
-    lines = [
-        (f" {WORDS[language].both_cards[0]}", f" {WORDS[language].both_cards[1]}"),
-        *zip_longest(mine, his, fillvalue=""),
-    ]
+    )
+    lines = [(f" {heads[0]}", f" {heads[1]}"), *zip_longest(mine, his, fillvalue="")]
     width = max(map(len, mine))
-    return "\n".join(f"{left:<{width}}   {right}" for left, right in lines)
+    return "\n".join(f"{left:<{width}}   {right}".rstrip() for left, right in lines)
 
 
-def _probability(outlook: Outlook, language: str) -> str:
+def winning_in_words(outlook: Outlook, language: str) -> str:
+    """Return on one line how likely it is to win, or to reach the total."""
     words = WORDS[language]
     if not isinstance(outlook.goal, Opponent):
         return words.reaches.format(total=outlook.goal, value=outlook.value)
@@ -200,7 +221,7 @@ def _conditions(outlook: Outlook, language: str) -> list[str]:
     return lines
 
 
-def _prospects(outlook: Outlook, expected: Mapping[Any, float], language: str) -> list[str]:
+def prospects_in_words(outlook: Outlook, expected: Mapping[Any, float], language: str) -> list[str]:
     """Return the table of all decisions."""
     is_keep = outlook.options[0].kept is not None
     columns = ["keep"] if is_keep else ["entry", "points"]

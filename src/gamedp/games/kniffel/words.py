@@ -60,6 +60,13 @@ class Words:
     mistakes_head: tuple[str, ...]
     mistakes: str
     no_mistakes: str
+    player: str
+    to_move: str
+    points_of_both: str
+    winner: str
+    no_winner: str
+    for_points: str
+    too_early: str
     chance: str
     chance_alone: str
     throws: tuple[str, str]
@@ -143,6 +150,15 @@ WORDS = {
         mistakes_head=("Runde", "Wurf", "Würfel", "gespielt", "besser", "Verlust"),
         mistakes="Verluste, der größte zuerst:",
         no_mistakes="Jede Entscheidung war die beste.",
+        player="Spieler {number}",
+        to_move="am Zug",
+        points_of_both="Spieler 1: {first} Punkte, Spieler 2: {second} Punkte.",
+        winner="{player} gewinnt.",
+        no_winner="Unentschieden.",
+        for_points="Nach Punkten: {line}",
+        too_early=(
+            "Um auf Sieg zu rechnen, sind noch zu viele Felder frei (--max-contexts); nach Punkten:"
+        ),
         chance="{box} in {throws}: {percent:.2f} %",
         chance_alone="Das erreicht, wer in einem Zug auf nichts anderes spielt.",
         throws=("1 Wurf", "{number} Würfen"),
@@ -224,6 +240,13 @@ WORDS = {
         mistakes_head=("round", "throw", "dice", "played", "better", "loss"),
         mistakes="Losses, the largest first:",
         no_mistakes="Every decision was the best one.",
+        player="Player {number}",
+        to_move="to move",
+        points_of_both="Player 1: {first} points, player 2: {second} points.",
+        winner="{player} wins.",
+        no_winner="A draw.",
+        for_points="For points: {line}",
+        too_early=("Too many boxes are free to advise how to win (--max-contexts); for points:"),
         chance="{box} in {throws}: {percent:.2f} %",
         chance_alone="This is for one turn in which nothing else is wanted.",
         throws=("1 throw", "{number} throws"),

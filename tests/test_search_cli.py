@@ -254,7 +254,7 @@ class TestSearch:
         code, out, err = run("search", *SMALL, "--exact", *endings, *PLAIN, "--json")
         facts = json.loads(out)
         assert code == 130
-        assert err.startswith(f"gamedp: interrupted after depth {facts['depth']}; what is printed")
+        assert err.startswith(f"gamedp: interrupted after depth {facts['depth']}; the output shows")
         assert facts["status"] in {"INTERRUPTED", "SOLVED"}
         assert facts["lower"] <= 0 <= facts["upper"]
 
@@ -369,7 +369,7 @@ class TestSearch:
         assert process.returncode == 130
         assert words_of(out)["status"] == [gamedp.Status.INTERRUPTED.value]
         assert re.fullmatch(
-            r"gamedp: interrupted after depth \d+; what is printed is what it knows\.\n", err
+            r"gamedp: interrupted after depth \d+; the output shows what is known\.\n", err
         )
 
 

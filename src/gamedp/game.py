@@ -350,9 +350,9 @@ class Rules(AnyRules):
             message = f"player({shown(state)}) is {shown(mover)}; it must be one player's number."
             if isinstance(mover, (tuple, list, set, frozenset)):
                 message = (
-                    f"player({shown(state)}) is {shown(mover)}; one player moves at a time, who "
-                    "sees all of the state. Where players move at once, or hold hidden cards, "
-                    "play has no value of the kind that is computed here."
+                    f"player({shown(state)}) is {shown(mover)}; one player moves at a time and "
+                    "sees the whole state. Simultaneous moves and hidden information are not "
+                    "supported."
                 )
             raise InvalidModelError(message) from None
 

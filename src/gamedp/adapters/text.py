@@ -50,8 +50,8 @@ class TextFile:
         """Return the error that says what is wrong with a line, counted from 0."""
         shown = repr(self.lines[place][:80]) if place < len(self.lines) else "the end of the file"
         message = (
-            f"{self.path}, line {place + 1}: {what}; here stands {shown}. Correct the line, or let "
-            "the file's tool write it anew."
+            f"{self.path}, line {place + 1}: {what}; found {shown}. Correct the line, or write the "
+            "file again with its tool."
         )
         return DamagedFileError(message)
 

@@ -168,7 +168,7 @@ def _check_supported(model: Model, objective: Objective) -> None:
     elif model.has_swaps and (sums_until(objective) or isinstance(objective, Reachability)):
         message = (
             "there are no certificates for a target where the players change places (canonical): "
-            "to reach it is not worth a constant less to the one than to the other."
+            "one player wants to reach it, and the other does not."
         )
     elif model.has_swaps and model.constant_sum and not isinstance(objective, TotalReward):
         message = (

@@ -59,9 +59,9 @@ def refuse_swings(solution: Solution) -> None:
                 state = model.state(int((parts == part).argmax()))
                 message = (
                     "there is no certificate for totals where one player may go round for ever, "
-                    f"and earn and lose in turn, as around state {shown(state)}: no rule of a "
-                    "certificate tells what that may come to. The bounds hold all the same; if "
-                    "play has to end, totals with `until` have a certificate."
+                    f"and earn and lose in turn, as around state {shown(state)}: certificates have "
+                    "no rule for such totals. The bounds hold all the same; if play has to end, "
+                    "totals with `until` have a certificate."
                 )
                 raise UnsupportedProblemError(message)
 

@@ -109,7 +109,7 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
         given = [option for option, value in others.items() if value is not None]
         if name != "total" or given:
             other = given[0] if given else f"objective {name}"
-            message = f"--reach does not go with {other}: one of them says what is computed."
+            message = f"--reach does not go with {other}; give one of them."
             raise InvalidParameterError(message)
         allowed = None if file.allowed is None else _states(loaded, file.allowed, "--allowed")
         goal = gamedp.Reachability(_states(loaded, file.reach, "--reach"), allowed, optimum)

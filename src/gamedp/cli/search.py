@@ -214,7 +214,7 @@ def search(
         print(report.lines(_words(result)))
     if interrupted:
         message = (
-            f"interrupted after depth {result.statistics.depth}; what is printed is what it knows."
+            f"interrupted after depth {result.statistics.depth}; the output shows what is known."
         )
         raise KeyboardInterrupt(message)
     if result.status in {gamedp.Status.TIME_LIMIT, gamedp.Status.NODE_LIMIT}:

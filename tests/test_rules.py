@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 import pytest
 from numba import config
+from numba.core import event
 from rule_games import Long, Marks, Three, Walk, Wide
 
 import gamedp
@@ -807,7 +808,7 @@ class Listener(event.Listener):
 with event.install_listener("numba:compile", Listener()):
     import gamedp
     {where}
-    print(gamedp.solve(Game(), compile="always").value(), compiled.count("explore"))
+    print(gamedp.solve(Game(), compile="always").value(), compiled.count("expand_state"))
 """
 
 
@@ -827,6 +828,83 @@ def run(folder, where="from game import Game", cache=None):
     assert ran.returncode == 0, ran.stderr
     value, count = ran.stdout.split()
     return float(value), int(count)
+
+
+class Told(Stroll):
+    """As large as another game, with rules of its own."""
+
+    def payoff(self, state, player):
+        return 3.0 * state.depth
+
+
+@compiling
+def test_of_a_second_game_the_rules_alone_are_compiled():
+    gamedp.compile(Walk(3), compile="always")
+    compiled = []
+
+    class Listener(event.Listener):
+        def on_start(self, event):
+            compiled.append(event.data["dispatcher"].py_func.__name__)
+
+        def on_end(self, event):
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        model = gamedp.compile(Told(3), compile="always")
+    assert_same(model, gamedp.compile(Told(3), compile="never"))
+    assert {"expand_state", "payoff", "outcomes"} <= set(compiled)
+    assert not {"explore", "rehash", "seed_box", "merge_row"} & set(compiled)
+
+
+@attrs.frozen(eq=False)
+class Counted:
+    """Reads a text, a list and an array, of which numba counts or borrows the memory."""
+
+    text: str = "abcde"
+    steps: list[int] = attrs.field(factory=lambda: [1, 2, 3])
+    prizes: np.ndarray = attrs.field(factory=lambda: np.arange(40.0))
+
+    def initial_state(self):
+        return Spot(0, 30)
+
+    def is_terminal(self, state):
+        return state.left <= 0
+
+    def actions(self, state):
+        return [step for step in self.steps if step <= len(self.text)]
+
+    def outcomes(self, state, action):
+        yield 1.0, Spot(1 - state.player, max(0, state.left - action))
+
+    def payoff(self, state, player):
+        return self.prizes[state.player] + len(self.text)
+
+
+@pytest.mark.filterwarnings("ignore::numba.NumbaPendingDeprecationWarning")
+def test_what_numba_counts_may_be_read_again_and_again():
+    plain = gamedp.compile(Counted(), compile="never")
+    for _ in range(20):
+        assert_same(gamedp.compile(Counted(), compile="always"), plain)
+
+
+class Broad(Countdown):
+    """Very many choices in one state, and very many outcomes of one choice."""
+
+    def actions(self, state):
+        return range(300 if state.left == 5 else 1)
+
+    def outcomes(self, state, action):
+        count = 3000 if action == 7 else 1
+        for place in range(count):
+            yield 1 / count, Spot(0, (place + action) % 5)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_one_state_may_have_very_many_choices_and_outcomes(tier):
+    model = gamedp.compile(Broad(), compile=tier)
+    assert (model.num_states, model.num_choices) == (6, 304)
+    with pytest.raises(gamedp.LimitExceededError, match="max_bytes"):
+        gamedp.compile(Broad(), compile=tier, max_bytes=5_000)
 
 
 @compiling

@@ -56,6 +56,9 @@ __all__ = [
 _dispatchers: dict[tuple[str, str], Any] = {}
 """The compiled method behind each (key of the rules, method name) that this process has bound."""
 
+CHECKS: dict[str, Any] = {"boundscheck": True, "pipeline_class": CheckedCompiler}
+"""How the methods of rules are compiled."""
+
 _lowered_names: set[str] = set()
 _known_helpers: set[Any] = set()
 
@@ -335,12 +338,17 @@ def returns_counted_memory(key: str, signatures: Mapping[str, tuple[types.Type, 
 def compiled_methods(bound: Any) -> dict[str, Any]:
     """Return the compiled methods of a game, functions of the bound game and their arguments.
 
-    There are none where numba's JIT is disabled.
+    They are compiled once more, at their first call: those that loops call can't be called from
+    here. There are none where numba's JIT is disabled.
     """
     if not isinstance(bound, Record):
         return {}
     key = bound.numba_type.rules_key
-    return {name: function for (of, name), function in _dispatchers.items() if of == key}
+    return {
+        name: njit(function.py_func, **CHECKS)
+        for (of, name), function in _dispatchers.items()
+        if of == key and not name.startswith("gamedp_")
+    }
 
 
 def record(key: str, values: Mapping[str, Any]) -> Any:
@@ -394,8 +402,8 @@ def bind(
         _lower_method(name)
         if (key, name) not in _dispatchers:
             # Our own functions index arrays of known lengths, and checks keep loops from vectors.
-            checks: dict[str, Any] = {}
-            if not name.startswith("gamedp_"):
-                checks = {"boundscheck": True, "pipeline_class": CheckedCompiler}
-            _dispatchers[key, name] = njit(function, **checks)
+            checks = {} if name.startswith("gamedp_") else CHECKS
+            _dispatchers[key, name] = njit(
+                function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **checks
+            )
     return record(key, {name: getattr(game, name) for name in fields})

@@ -11,8 +11,9 @@ import attrs
 import numba
 from numba import njit, typeof, types
 
-from gamedp.compiler import loop
+from gamedp.compiler import answer_loop
 from gamedp.compiler.bridge import (
+    Record,
     as_field,
     as_flag,
     as_tuple,
@@ -21,6 +22,7 @@ from gamedp.compiler.bridge import (
 )
 from gamedp.compiler.cache import RulesCache
 from gamedp.compiler.digest import dissect
+from gamedp.compiler.native import NativeFunction, Place, PlaceType
 from gamedp.errors import InvalidModelError
 from gamedp.kernels.lanes import LANES
 
@@ -44,16 +46,30 @@ __all__ = [
 
 @attrs.frozen(eq=False)
 class CompiledRules:
-    """The loops compiled for one class of rules, and the game bound to be their argument."""
+    """A game as loops take it, and what they ask of its rules."""
 
-    game: Any
-    explore: Callable[..., int]
-    seed_box: Callable[..., int]
+    game: Place
+    _key: str
+    _state_type: Any
 
     @property
     def is_compiled(self) -> bool:
         """Whether numba compiles them: false with its JIT disabled."""
-        return self.explore is not loop.explore
+        return isinstance(self.game.record, Record)
+
+    def expand(self, page: Place) -> NativeFunction:
+        """Return what writes to such a page what can be done in a state."""
+        return self._native(answer_loop.expand_state, page)
+
+    def represent(self, page: Place) -> NativeFunction:
+        """Return what writes to such a page by what a state is represented."""
+        return self._native(answer_loop.represent_state, page)
+
+    def _native(self, function: Callable[..., int], page: Place) -> NativeFunction:
+        if not self.is_compiled:
+            return NativeFunction(function, function)
+        types_of_places = self.game.numba_type, page.numba_type
+        return _native_function(function, self._key, *types_of_places, self._state_type)
 
 
 def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any]]:
@@ -114,7 +130,7 @@ def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any
 
 
 def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
-    """Bind the game and prepare the loops; numba compiles (or loads) them at the first call.
+    """Bind the game; numba compiles (or loads) what is asked of its rules at the first question.
 
     Parameters
     ----------
@@ -133,17 +149,17 @@ def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
     methods = anatomy.methods | state_functions(layout)
     key = _key(rules, anatomy, layout)
     game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields)
-    if numba.config.DISABLE_JIT:
-        return CompiledRules(game, loop.explore, loop.seed_box)
-    return CompiledRules(game, *_exploring_loops(key, game.numba_type, typeof(state)))
+    state_type = None if numba.config.DISABLE_JIT else typeof(state)
+    return CompiledRules(Place(game, key), key, state_type)
 
 
 def are_kept(rules: Rules, layout: Layout) -> bool:
-    """Say whether the loop of the exploration has been compiled for these rules, and is on disk."""
+    """Say whether these rules have been compiled for exploring, and are on disk."""
     if numba.config.DISABLE_JIT:
         return False
     key = _key(rules, dissect(rules.game), layout)
-    caches = (RulesCache(loop.explore, key, _variant(counting)) for counting in (False, True))
+    function = answer_loop.expand_state
+    caches = (RulesCache(function, key, _variant(counting)) for counting in (False, True))
     return any(cache.holds_something for cache in caches)
 
 
@@ -158,12 +174,16 @@ def _variant(counting: bool) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _exploring_loops(
-    key: str, game_type: types.Type, state_type: types.Type
-) -> list[Callable[..., int]]:
-    """Return the loops of the exploration for these rules, once a process."""
-    with_state = (game_type, state_type)
-    signatures = {
+def _native_function(
+    function: Callable[..., int],
+    key: str,
+    game_type: PlaceType,
+    page_type: PlaceType,
+    state_type: types.Type,
+) -> NativeFunction:
+    """Return a function that asks these rules, once a process."""
+    with_state = (game_type.record_type, state_type)
+    signatures: dict[str, tuple[types.Type, ...]] = {
         "is_terminal": with_state,
         "actions": with_state,
         "outcomes": (*with_state, types.int64),
@@ -173,7 +193,8 @@ def _exploring_loops(
         "canonical": with_state,
         "is_state": with_state,
     }
-    return loops_over_rules((loop.explore, loop.seed_box), key, signatures)
+    (dispatcher,) = loops_over_rules((function,), key, signatures)
+    return NativeFunction.of(dispatcher, game_type, page_type)
 
 
 def loops_over_rules(
@@ -194,7 +215,7 @@ def loops_over_rules(
         caches = [RulesCache(function, key, _variant(counting)) for function in functions]
         dispatchers = []
         for function, cache in zip(functions, caches, strict=True):
-            dispatcher = njit(function, nogil=True, _nrt=counting)
+            dispatcher = njit(function, nogil=True, no_cfunc_wrapper=True, _nrt=counting)
             dispatcher._cache = cache  # noqa: SLF001 - numba's own door for caches
             dispatchers.append(dispatcher)
         if any(cache.holds_something for cache in caches):

@@ -14,6 +14,7 @@ from gamedp.compiler.compiled import disagree
 from gamedp.compiler.expand import canonical_state, expand, is_state
 from gamedp.compiler.limits import LATE
 from gamedp.compiler.memory import fitted, roomier
+from gamedp.compiler.native import Place
 from gamedp.compiler.overflow import refuse_overflow
 from gamedp.errors import InvalidModelError, LimitExceededError, shown
 from gamedp.states import WORD_LIMIT, Codec, PackedTable
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.compiler.bridge import Record
     from gamedp.compiler.compiled import CompiledRules
     from gamedp.compiler.limits import Watch
+    from gamedp.compiler.native import NativeFunction
     from gamedp.game import Rules
     from gamedp.states import Layout
 
@@ -39,6 +40,9 @@ DIRECT_SIZE = 1 << 22
 
 DIRECT_FACTOR = 8
 """Beyond that, a direct table may be this many times larger than the number of states."""
+
+PAGE_CHOICES, PAGE_OUTCOMES = 64, 512
+"""Choices and outcomes of one state that there is room for at first."""
 
 INDEX_LIMIT = 2**31 - 1
 """More states than this need 64-bit indices."""
@@ -68,12 +72,14 @@ class Explorer:
         self.table: NDArray[Any] = np.empty(0, np.int32)
         self.mask = -1
         self.rests = np.empty(LONG_ROW)
+        self.page_size = PAGE_CHOICES, PAGE_OUTCOMES
+        self.page: Place
         self.low: list[int] = []
         self.high: list[int] = []
         self.codec = Codec.of_ranges([], [])
 
     def warm_up(self, *, with_box: bool) -> None:
-        """Compile the loops, or load them from disk, by calls that have nothing to do."""
+        """Compile the loops and the rules, or load them from disk, with nothing to explore."""
         self.low = self.high = [0] * sum(1 for _ in self.layout.names())
         self._lay_out()
         self._explore()
@@ -105,26 +111,66 @@ class Explorer:
         self._shrink()
         return PackedTable(self.layout, self.codec, self.codes)
 
-    def _work(self) -> Record:
+    def _work(self) -> Any:
         """Return the record of all that the loops work on."""
-        codec = self.codec
-        names = ("fields", "key", "codes", "table", "mask", "counters", "choice_offsets",
+        names = ("codes", "table", "mask", "counters", "choice_offsets",
                  "transition_offsets", "successors", "probabilities", "rewards", "labels",
-                 "players", "terminals", "payoffs", "has_rewards", "rests")  # fmt: skip
+                 "players", "terminals", "payoffs", "rests")  # fmt: skip
         values = {name: getattr(self, name) for name in names}
-        values.update(
-            low=codec.low,
-            high=codec.high,
-            stride=codec.stride,
-            word=codec.word,
-            direct=codec.size > 0,
-            num_players=self.rules.num_players,
-            constant_sum=self.rules.constant_sum,
+        return record("work", {**values, "constant_sum": self.rules.constant_sum})
+
+    def _turned_page(self) -> Place:
+        """Return the page, made anew for the present packing and with the present room."""
+        codec, num_players = self.codec, self.rules.num_players
+        choices, outcomes = self.page_size
+        values = record(
+            "page",
+            {
+                "fields": np.zeros(len(self.low), np.int64),
+                "own": np.zeros(codec.num_words, np.int64),
+                "low": codec.low,
+                "high": codec.high,
+                "stride": codec.stride,
+                "word": codec.word,
+                "direct": codec.size > 0,
+                "num_players": num_players,
+                "has_rewards": self.has_rewards,
+                "has_symmetry": hasattr(type(self.rules.game), "canonical"),
+                "found": np.zeros(2, np.int64),
+                "payoffs": np.empty(num_players),
+                "labels": np.empty(choices, np.int64),
+                "ends": np.empty(choices, np.int64),
+                "rewards": np.empty((choices if self.has_rewards else 0, num_players)),
+                "chances": np.empty(outcomes),
+                "keys": np.empty((outcomes + 1) * codec.num_words, np.int64),
+            },
         )
-        return record("work", values)  # type: ignore[no-any-return] # numba has no types
+        if not hasattr(self, "page"):
+            return Place(values)
+        self.page.put(values)
+        return self.page
+
+    @property
+    def fields(self) -> NDArray[np.int64]:
+        """The fields of a state that do not fit, as the rules have left them on the page."""
+        page = self.page.record
+        values: Any = getattr(page, "values", page)
+        return values.fields  # type: ignore[no-any-return] # numba has no types
 
     def _explore(self) -> int:
-        return int(self.compiled.explore(self.compiled.game, self._work(), BUDGET))
+        expand = self.compiled.expand(self.page)
+        return self._run(loop.explore_jit, "expand", expand, BUDGET)
+
+    def _run(
+        self, function: Callable[..., int], name: str, asked: NativeFunction, *arguments: Any
+    ) -> int:
+        """Make a call of a loop; where the rules raise an error in it, raise it here."""
+        game, page = self.compiled.game, self.page
+        rules = record("rules", {name: asked.given, "game": game.given, "page": page.given})
+        status = int(function(self._work(), page.record, rules, *arguments))
+        if status == loop.FAILED:
+            asked.function(game.itself, page.itself)
+        return status
 
     def _seed(self, box: Sequence[tuple[int, int]]) -> None:
         """Enter all states of the box, before anything is expanded."""
@@ -145,9 +191,8 @@ class Explorer:
     def _seed_box(self, box: Sequence[tuple[int, int]], total: int) -> int:
         box_low = np.array([first for first, _ in box], np.int64)
         box_extent = np.array([last + 1 - first for first, last in box], np.int64)
-        return int(
-            self.compiled.seed_box(self.compiled.game, self._work(), box_low, box_extent, total)
-        )
+        represent = self.compiled.represent(self.page)
+        return self._run(loop.seed_box_jit, "represent", represent, box_low, box_extent, total)
 
     def _mend(self, status: int) -> None:
         """Do what a call asked for before it can go on."""
@@ -161,6 +206,10 @@ class Explorer:
             self._grow_choices()
         elif status == loop.GROW_TRANSITIONS:
             self._grow(("successors", "probabilities"), loop.TRANSITIONS)
+        elif status == loop.GROW_PAGE:
+            choices, outcomes = self.page_size
+            self.page_size = 2 * choices, 2 * outcomes
+            self.page = self._turned_page()
         self._check_limits()
 
     def _check_limits(self) -> None:
@@ -188,10 +237,16 @@ class Explorer:
             (loop.TRANSITIONS, (self.successors, self.probabilities)),
             (loop.TERMINALS, (self.terminals, self.payoffs)),
         )
-        return self.table.nbytes + sum(
-            int(self.counters[counter]) * array[:1].nbytes
-            for counter, arrays in used
-            for array in arrays
+        choices, outcomes = self.page_size
+        page = 8 * (choices * (2 + self.rules.num_players) + outcomes * (1 + self.codec.num_words))
+        return (
+            self.table.nbytes
+            + page
+            + sum(
+                int(self.counters[counter]) * array[:1].nbytes
+                for counter, arrays in used
+                for array in arrays
+            )
         )
 
     def _grow(self, names: tuple[str, ...], counter: int) -> None:
@@ -261,8 +316,7 @@ class Explorer:
             block = slice(first, min(first + (1 << 16), num_states))
             codes[block] = codec.pack(self.codec.unpack(self.codes[block]))
         self.codec, self.codes = codec, self._indexable(codes)
-        self.fields = np.empty(len(self.low), np.int64)
-        self.key = np.empty(codec.num_words + 1, np.int64)
+        self.page = self._turned_page()
         self._index_states()
 
     def _index_states(self) -> None:
@@ -276,7 +330,7 @@ class Explorer:
             size = 1 << max(16, (4 * num_states).bit_length())
             self.mask = size - 1
         self.table = np.full(size, -1, dtype)
-        loop.rehash_jit(self._work())
+        loop.rehash_jit(self._work(), self.page.record)
 
     def _widen(self, fields: list[int]) -> None:
         """Make room for a state whose fields are out of range, and to spare."""
@@ -308,7 +362,9 @@ class Explorer:
                         raise InvalidModelError(message)
 
     def _present_state(self) -> Any:
-        index = int(self.counters[loop.NEXT])
+        return self._state(int(self.counters[loop.NEXT]))
+
+    def _state(self, index: int) -> Any:
         row = self.codec.unpack(self.codes[index : index + 1])[0]
         return self.layout.build(iter(row.tolist()))
 
@@ -319,25 +375,35 @@ class Explorer:
             status = call()
         except Exception as error:  # noqa: BLE001 - whatever the rules may raise
             explain(error)
-        if status == loop.BAD:
+        if status in {loop.BAD, loop.FAILED, loop.NOT_SETTLED}:
             explain(None)
         return status
 
     def _explain(self, error: Exception | None) -> NoReturn:
         """Raise the error of the state that the loop stopped at."""
         state = self._present_state()
-        refuse_overflow(self.rules, self.compiled.game, [state], error)
-        for choice in expand(self.rules, state).choices:
-            for successor, _ in choice.outcomes:
-                self.layout.flatten(successor)
+        refuse_overflow(self.rules, self.compiled.game.record, [state], error)
+        for each in (state, *self._before()):
+            for choice in expand(self.rules, each).choices:
+                for successor, _ in choice.outcomes:
+                    self.layout.flatten(successor)
         disagree(f"in {shown(state)}", error)
+
+    def _before(self) -> list[Any]:
+        """Return the state from which the present one was found: it may not represent itself."""
+        index, known = (int(self.counters[place]) for place in (loop.NEXT, loop.TRANSITIONS))
+        found = np.flatnonzero(self.successors[:known] == index)[:1]
+        choices = self.transition_offsets[: int(self.counters[loop.CHOICES])]
+        choice = np.searchsorted(choices, found, "right") - 1
+        owner = np.searchsorted(self.choice_offsets[:index], choice, "right") - 1
+        return [self._state(int(each)) for each in owner]
 
     def _explain_seed(self, box: Sequence[tuple[int, int]], error: Exception | None) -> NoReturn:
         """Raise the error of the state of the box that the loop stopped at."""
         state = self.layout.build(iter(_fields_in_box(box, int(self.counters[loop.SEED]))))
         if is_state(self.rules, state):
             canonical_state(self.rules, state, "the box")
-        refuse_overflow(self.rules, self.compiled.game, [state], error)
+        refuse_overflow(self.rules, self.compiled.game.record, [state], error)
         disagree(f"in {shown(state)} of the box", error)
 
 

@@ -1,35 +1,46 @@
-"""The compiled loop of the exploration: breadth-first search over a game's own methods.
+"""The compiled loop of the exploration: breadth-first search over packed states.
 
-Plain functions on arrays and on a game bound by :mod:`gamedp.compiler.bridge`; compiled for each
-game by :mod:`gamedp.compiler.compiled`. States are packed into words of mixed radix; a table leads
-from a code to the index of its state, directly where the codes are few, by hashing elsewhere.
+Plain functions on arrays, compiled once for all games: what the rules answer for a state they get
+by calling the functions of :mod:`gamedp.compiler.answer_loop` through their addresses. States are
+packed into words of mixed radix; a table leads from a code to the index of its state, directly
+where the codes are few, by hashing elsewhere.
 """
 
 from __future__ import annotations
 
 from numba import njit
 
-from gamedp.compiler.bridge import as_action
+from gamedp.compiler.answer_loop import (
+    FULL,
+    MOVER,
+    NUM_CHOICES,
+    ORDINARY,
+    OUTSIDE,
+    SLACK,
+    TERMINAL,
+    UNREAL,
+    UNSETTLED,
+)
 from gamedp.compiler.chances import LONG_ROW, lost
-from gamedp.kernels.jit import compiled, inlined
-from gamedp.model import LEAST_PROBABILITY, SUM_ROUNDING
+from gamedp.compiler.native import RAISED, call_native, compiled_for_all
+from gamedp.kernels.jit import inlined
+from gamedp.model import SUM_ROUNDING
 
 # What a call returns.
-DONE, PAUSED, GROW_STATES, GROW_CHOICES, GROW_TRANSITIONS, GROW_TABLE, WIDEN, BAD = range(8)
+DONE, PAUSED, GROW_STATES, GROW_CHOICES, GROW_TRANSITIONS, GROW_TABLE, GROW_PAGE = range(7)
+WIDEN, BAD, FAILED, NOT_SETTLED = range(7, 11)
 
 # Places in `counters`.
 NEXT, STATES, CHOICES, TRANSITIONS, TERMINALS, SEED = range(6)
 
-SLACK = 1e-9
-
 lost_jit = inlined(lost)
 
 
-def hash_key(key, num_words):
+def hash_key(keys, at, num_words):
     """Mix the words of a code; 31 bits at a time, so that nothing overflows."""
     mixed = 0
-    for position in range(num_words):
-        word = key[position] ^ mixed
+    for position in range(at, at + num_words):
+        word = keys[position] ^ mixed
         low = word & 0x7FFFFFFF
         high = (word >> 31) & 0x7FFFFFFF
         mixed = low * 0x2C1B3C6D + high * 0x297A2D39
@@ -42,88 +53,54 @@ def hash_key(key, num_words):
 hash_key_jit = njit(hash_key)
 
 
-def find(work):
-    """Return the index of the state whose code is in `key`, or -1; its slot goes behind the key."""
-    key, codes, table, mask = work.key, work.codes, work.table, work.mask
+def find(work, keys, at):
+    """Return the index of the state whose code is in `keys` from `at` on, or -1; and its slot."""
+    codes, table, mask = work.codes, work.table, work.mask
     num_words = codes.shape[1]
     if mask < 0:
-        slot = key[0]
-        key[num_words] = slot
-        return table[slot]
-    slot = hash_key_jit(key, num_words) & mask
+        slot = keys[at]
+        return table[slot], slot
+    slot = hash_key_jit(keys, at, num_words) & mask
     while True:
         index = table[slot]
         if index < 0:
-            key[num_words] = slot
-            return -1
+            return index, slot
         same = True
         for position in range(num_words):
-            if codes[index, position] != key[position]:
+            if codes[index, position] != keys[at + position]:
                 same = False
                 break
         if same:
-            key[num_words] = slot
-            return index
+            return index, slot
         slot = (slot + 1) & mask
 
 
 find_jit = njit(find, inline="always")
 
 
-def rehash(work):
+def rehash(work, page):
     """Enter all known states into a new table."""
     num_words = work.codes.shape[1]
     for index in range(work.counters[STATES]):
         for position in range(num_words):
-            work.key[position] = work.codes[index, position]
-        find_jit(work)
-        work.table[work.key[num_words]] = index
+            page.own[position] = work.codes[index, position]
+        _, slot = find_jit(work, page.own, 0)
+        work.table[slot] = index
 
 
-rehash_jit = compiled(rehash)
-
-
-def encode(game, work, state):
-    """Write the code of `state` to `key`; return false if a field is out of range.
-
-    The fields are left in `fields` whenever they are out of range.
-    """
-    low, high, stride, word = work.low, work.high, work.stride, work.word
-    fields, key = work.fields, work.key
-    if work.direct:
-        code = game.gamedp_encode(state, low, high, stride)
-        if code >= 0:
-            key[0] = code
-            return True
-    game.gamedp_flatten(state, fields)
-    key[: key.size - 1] = 0
-    for k in range(fields.size):
-        if stride[k] == 0:
-            # Also here a range is kept: a number that wraps around is far out of it.
-            if fields[k] < low[k] or fields[k] > high[k]:
-                return False
-            key[word[k]] = fields[k]
-        elif fields[k] < low[k] or fields[k] >= high[k]:
-            return False
-        else:
-            key[word[k]] += (fields[k] - low[k]) * stride[k]
-    return True
-
-
-encode_jit = njit(encode, inline="always")
-
-
-def decode(work, index):
-    """Unpack the code of a state into its fields."""
-    codes, fields = work.codes, work.fields
-    low, stride, word = work.low, work.stride, work.word
+def decode(work, page, index):
+    """Put the code of a state on the page, and its fields."""
+    codes, own, fields = work.codes, page.own, page.fields
+    low, stride, word = page.low, page.stride, page.word
+    for position in range(own.size):
+        own[position] = codes[index, position]
     # The last field of a word has the largest stride: so one division a field is enough.
     position = -1
     rest = 0
     for k in range(fields.size - 1, -1, -1):
         if word[k] != position:
             position = word[k]
-            rest = codes[index, position]
+            rest = own[position]
         if stride[k] == 0:
             fields[k] = rest
         else:
@@ -204,21 +181,44 @@ def fold(probabilities, start, rests):
 fold_jit = njit(fold)
 
 
-def is_settled(game, work, representative, index):
-    """Say whether a representative, whose code is that of state `index`, represents itself."""
-    again, swapped = game.canonical(representative)
-    if swapped or not encode_jit(game, work, again):
-        return False
-    for position in range(work.codes.shape[1]):
-        if work.codes[index, position] != work.key[position]:
-            return False
-    return True
+def fault_of(answer):
+    """Return what a loop returns if the rules give no answer that it can use."""
+    if answer == FULL:
+        return GROW_PAGE
+    if answer == OUTSIDE:
+        return WIDEN
+    if answer == RAISED:
+        return FAILED
+    if answer == UNSETTLED:
+        return NOT_SETTLED
+    return BAD
 
 
-is_settled_jit = njit(is_settled, inline="always")
+fault_of_jit = njit(fault_of)
 
 
-def explore(game, work, budget):
+def enter(work, keys, at):
+    """Return the index of the state whose code is in `keys`, which may be new; or -1 - GROW_*."""
+    codes, counters = work.codes, work.counters
+    found, slot = find_jit(work, keys, at)
+    target = int(found)
+    if target < 0:
+        target = counters[STATES]
+        if target >= codes.shape[0]:
+            return -1 - GROW_STATES
+        if work.mask >= 0 and 2 * target > work.mask:
+            return -1 - GROW_TABLE
+        for position in range(codes.shape[1]):
+            codes[target, position] = keys[at + position]
+        work.table[slot] = target
+        counters[STATES] = target + 1
+    return target
+
+
+enter_jit = njit(enter, inline="always")
+
+
+def explore(work, page, rules, budget):
     """Expand states in the order of their discovery until all are, or something is in the way.
 
     What is written for a state counts only once the state is finished: when an array is full or a
@@ -226,10 +226,12 @@ def explore(game, work, budget):
 
     Parameters
     ----------
-    game
-        The game, bound for compiled loops.
     work
         The record of the exploration's arrays and numbers; see `gamedp.compiler.explorer`.
+    page
+        The record that the rules answer on.
+    rules
+        The record of what is called: `expand`, and what it takes, the `game` and the `page`.
     budget : int
         Transitions after which to pause.
 
@@ -237,15 +239,15 @@ def explore(game, work, budget):
     -------
     status : int
         DONE; PAUSED; GROW_* if an array is full; WIDEN if a field of the state left in `fields` is
-        out of range; BAD if the rules are wrong in state ``counters[NEXT]``.
+        out of range; and in state ``counters[NEXT]``: BAD if the rules are wrong, FAILED if they
+        raise an error, NOT_SETTLED if the state, found as a representative, is none.
     """
-    num_players, has_rewards, mask = work.num_players, work.has_rewards, work.mask
-    key, codes, table, counters = work.key, work.codes, work.table, work.counters
+    num_players, has_rewards, counters = page.num_players, page.has_rewards, work.counters
     choice_offsets, transition_offsets = work.choice_offsets, work.transition_offsets
     successors, probabilities = work.successors, work.probabilities
     rewards, labels, players = work.rewards, work.labels, work.players
     terminals, payoffs, rests = work.terminals, work.payoffs, work.rests
-    num_words = codes.shape[1]
+    num_words = work.codes.shape[1]
     num_stored = payoffs.shape[1]
     last_transition = counters[TRANSITIONS] + budget
     while counters[NEXT] < counters[STATES]:
@@ -254,16 +256,16 @@ def explore(game, work, budget):
         index = counters[NEXT]
         choice = counters[CHOICES]
         end = counters[TRANSITIONS]
-        decode_jit(work, index)
-        state = game.gamedp_decode(work.fields)
-        if game.is_terminal(state):
+        decode_jit(work, page, index)
+        answer = call_native(rules.expand, rules.game, rules.page)
+        if answer == TERMINAL:
             place = counters[TERMINALS]
             if place >= terminals.size:
                 return GROW_CHOICES
             total = 0.0
             size = 1.0
             for player in range(num_players):
-                payoff = float(game.payoff(state, player))
+                payoff = page.payoffs[player]
                 if not abs(payoff) < float("inf"):
                     return BAD
                 if player < num_stored:
@@ -275,53 +277,29 @@ def explore(game, work, budget):
             terminals[place] = index
             counters[TERMINALS] = place + 1
             players[index] = 0
-        else:
-            mover = game.player(state)
-            if mover < 0 or mover >= num_players:
+        elif answer == ORDINARY:
+            mover = page.found[MOVER]
+            if mover < 0 or mover >= num_players or page.found[NUM_CHOICES] == 0:
                 return BAD
             players[index] = mover
-            for label in game.actions(state):
-                action = as_action(label)
+            given = 0
+            for number in range(page.found[NUM_CHOICES]):
                 if choice >= labels.size:
                     return GROW_CHOICES
-                if action < -(2**31) or action >= 2**31:
-                    return BAD
                 start = end
                 total = 0.0
                 missing = 0.0
                 merges = False
-                for chance, successor in game.outcomes(state, action):
-                    probability = float(chance)
-                    if not (0.0 <= probability <= 1.0 + SLACK):
-                        return BAD
-                    longer = total + probability
-                    missing += lost_jit(total, probability, longer)
+                last = page.ends[number]
+                while given < last:
+                    probability = page.chances[given]
+                    longer = total + abs(probability)
+                    missing += lost_jit(total, abs(probability), longer)
                     total = longer
-                    if probability < LEAST_PROBABILITY:
-                        if probability > 0.0:
-                            return BAD
-                        continue
-                    representative, swapped = game.canonical(successor)
-                    if swapped and num_players != 2:
-                        return BAD
-                    if not encode_jit(game, work, representative):
-                        return WIDEN
-                    target = find_jit(work)
+                    target = enter_jit(work, page.keys, given * num_words)
                     if target < 0:
-                        target = counters[STATES]
-                        if target >= codes.shape[0]:
-                            return GROW_STATES
-                        if mask >= 0 and 2 * target > mask:
-                            return GROW_TABLE
-                        slot = key[num_words]
-                        for position in range(num_words):
-                            codes[target, position] = key[position]
-                        if not is_settled_jit(game, work, representative, target):
-                            return BAD
-                        table[slot] = target
-                        counters[STATES] = target + 1
-                    if swapped:
-                        probability = -probability
+                        return -1 - target
+                    given += 1
                     place = end
                     if end - start <= LONG_ROW:
                         place = start
@@ -362,7 +340,7 @@ def explore(game, work, budget):
                     total = 0.0
                     size = 1.0
                     for player in range(num_players):
-                        reward = float(game.reward(state, action, player))
+                        reward = page.rewards[number, player]
                         if not abs(reward) < float("inf"):
                             return BAD
                         if player < num_stored:
@@ -371,11 +349,11 @@ def explore(game, work, budget):
                         size = max(size, abs(reward))
                     if num_players == 2 and abs(total) > SLACK * size:
                         return BAD
-                labels[choice] = action
+                labels[choice] = page.labels[number]
                 choice += 1
                 transition_offsets[choice] = end
-            if choice == counters[CHOICES]:
-                return BAD
+        else:
+            return fault_of_jit(answer)
         counters[CHOICES] = choice
         counters[TRANSITIONS] = end
         counters[NEXT] = index + 1
@@ -383,37 +361,28 @@ def explore(game, work, budget):
     return DONE
 
 
-def seed_box(game, work, box_low, box_extent, total):
+def seed_box(work, page, rules, box_low, box_extent, total):
     """Enter every real state of a box, representatives only.
 
-    `counters[SEED]` counts through the box. Returns DONE, or GROW_*, WIDEN or BAD as in `explore`.
+    `counters[SEED]` counts through the box. Returns DONE, or what is in the way as `explore` does.
     """
-    key, codes, counters = work.key, work.codes, work.counters
-    num_words = codes.shape[1]
+    counters = work.counters
     while counters[SEED] < total:
         rest = counters[SEED]
-        for k in range(work.fields.size):
-            work.fields[k] = rest % box_extent[k] + box_low[k]
+        for k in range(page.fields.size):
+            page.fields[k] = rest % box_extent[k] + box_low[k]
             rest //= box_extent[k]
-        state = game.gamedp_decode(work.fields)
-        if game.is_state(state):
-            representative, swapped = game.canonical(state)
-            if swapped and work.num_players != 2:
-                return BAD
-            if not encode_jit(game, work, representative):
-                return WIDEN
-            if find_jit(work) < 0:
-                target = counters[STATES]
-                if target >= codes.shape[0]:
-                    return GROW_STATES
-                if work.mask >= 0 and 2 * target > work.mask:
-                    return GROW_TABLE
-                slot = key[num_words]
-                for position in range(num_words):
-                    codes[target, position] = key[position]
-                if not is_settled_jit(game, work, representative, target):
-                    return BAD
-                work.table[slot] = target
-                counters[STATES] = target + 1
+        answer = call_native(rules.represent, rules.game, rules.page)
+        if answer == ORDINARY:
+            target = enter_jit(work, page.keys, 0)
+            if target < 0:
+                return -1 - target
+        elif answer != UNREAL:
+            return fault_of_jit(answer)
         counters[SEED] += 1
     return DONE
+
+
+rehash_jit = compiled_for_all(rehash)
+explore_jit = compiled_for_all(explore)
+seed_box_jit = compiled_for_all(seed_box)

@@ -1,0 +1,250 @@
+"""Native functions made of rules, for loops that are compiled once for all games.
+
+A loop into which rules are compiled is compiled anew for each game, which takes seconds. So what
+the rules do in one step is a function of its own: it takes the places in memory of a game and of a
+record of arrays, whatever these hold, and returns a number. All such functions have one signature,
+and a loop calls them through their address.
+
+A call that raises returns `RAISED`. The same function, called from Python, then raises the error.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from llvmlite import ir
+from numba import config, njit
+from numba.core import cgutils, types
+from numba.core.imputils import impl_ret_borrowed
+from numba.core.registry import cpu_target
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import (
+    NativeValue,
+    intrinsic,
+    lower_getattr_generic,
+    models,
+    overload,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+
+from gamedp.compiler.bridge import Record, RecordType
+from gamedp.compiler.cache import RulesCache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "RAISED",
+    "NativeFunction",
+    "Place",
+    "call_native",
+    "called_by_rules",
+    "compiled_for_all",
+    "held_at",
+]
+
+RAISED = -1
+"""What a call of a native function returns if the rules raise an error."""
+
+
+class PlaceType(types.Type):  # type: ignore[misc] # numba has no types
+    """The address of a record of some type."""
+
+    def __init__(self, record_type: RecordType) -> None:
+        self.record_type = record_type
+        super().__init__(name=f"Place({record_type})")
+
+
+@register_model(PlaceType)
+class _PlaceModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, place_type: PlaceType) -> None:
+        super().__init__(manager, place_type, ir.IntType(64))
+
+
+class Place:
+    """A record in memory, where native functions find it.
+
+    With numba's JIT disabled they take the record itself.
+
+    Parameters
+    ----------
+    record
+        As :func:`gamedp.compiler.bridge.record` or :func:`~gamedp.compiler.bridge.bind` made it.
+    key : str
+        Of the rules, if it is a game.
+    """
+
+    def __init__(self, record: Any, key: str = "") -> None:
+        self.record = record
+        self._key = key
+        if isinstance(record, Record):
+            self.numba_type = PlaceType(record.numba_type)
+            target = cpu_target.target_context
+            size = target.get_abi_sizeof(target.get_value_type(record.numba_type))
+            self._memory = np.zeros(size // 8 + 1, np.int64)
+            self.address = int(self._memory.ctypes.data)
+            self.put(record)
+
+    @property
+    def given(self) -> Any:
+        """What a loop hands on to native functions: the address, or the record itself."""
+        return self.address if isinstance(self.record, Record) else self.record
+
+    @property
+    def itself(self) -> Any:
+        """What native functions take that are called from Python."""
+        return self if isinstance(self.record, Record) else self.record
+
+    def put(self, record: Any) -> None:
+        """Write another record of the same type here."""
+        self.record = record
+        if isinstance(record, Record):
+            _putting(self._key)(record, self.address)
+
+
+@typeof_impl.register(Place)
+def _typeof_place(place: Place, _context: Any) -> PlaceType:
+    return place.numba_type
+
+
+@unbox(PlaceType)
+def _unbox_place(_place_type: PlaceType, boxed: Any, c: Any) -> NativeValue:
+    address = c.pyapi.object_getattr_string(boxed, "address")
+    value = c.pyapi.long_as_longlong(address)
+    c.pyapi.decref(address)
+    return NativeValue(value, is_error=c.pyapi.c_api_error())
+
+
+@infer_getattr
+class _PlaceAttributes(AttributeTemplate):  # type: ignore[misc]
+    """Resolves ``place.name`` to a field of the record."""
+
+    key = PlaceType
+
+    def generic_resolve(self, place_type: PlaceType, name: str) -> types.Type | None:
+        return dict(place_type.record_type.fields).get(name)
+
+
+@lower_getattr_generic(PlaceType)
+def _lower_field(context: Any, builder: Any, place_type: PlaceType, address: Any, name: str) -> Any:
+    kind = context.get_value_type(place_type.record_type)
+    names = [field for field, _ in place_type.record_type.fields]
+    pointer = builder.inttoptr(address, kind.as_pointer())
+    value = builder.load(cgutils.gep_inbounds(builder, pointer, 0, names.index(name)))
+    field_type = dict(place_type.record_type.fields)[name]
+    return impl_ret_borrowed(context, builder, field_type, value)
+
+
+@intrinsic
+def _write(_typing_context: Any, record: Any, address: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        value, place = arguments
+        # What numba counts besides arrays, a text or a list, is kept for good: a game has few.
+        if context.enable_nrt:
+            context.nrt.incref(builder, signature.args[0], value)
+        builder.store(value, builder.inttoptr(place, value.type.as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(record, address), generate
+
+
+@intrinsic
+def _read(_typing_context: Any, place: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = context.get_value_type(signature.return_type)
+        pointer = builder.inttoptr(arguments[0], kind.as_pointer())
+        value = builder.load(pointer)
+        return impl_ret_borrowed(context, builder, signature.return_type, value)
+
+    return place.record_type(place), generate
+
+
+def held_at(place: Any) -> Any:
+    """Return the record at a place, whose fields can also be read without it."""
+    return place
+
+
+@overload(held_at, strict=False)
+def _overload_held_at(place: Any) -> Any:
+    if isinstance(place, PlaceType):
+        return lambda place: _read(place)  # noqa: PLW0108 - numba takes the lambda apart
+    return None
+
+
+@intrinsic
+def _call(_typing_context: Any, function: Any, game: Any, page: Any) -> Any:
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        taken = (types.int64, types.int64)
+        kind = context.call_conv.get_function_type(types.int64, taken)
+        callee = builder.inttoptr(arguments[0], kind.as_pointer())
+        status, value = context.call_conv.call_function(
+            builder, callee, types.int64, taken, arguments[1:]
+        )
+        return builder.select(status.is_error, value.type(RAISED), value)
+
+    return types.int64(function, game, page), generate
+
+
+def call_native(function: Any, game: Any, page: Any) -> Any:
+    """Call a native function through its address, with the addresses of a game and a record."""
+    return function(game, page)
+
+
+@overload(call_native, strict=False)
+def _overload_call_native(function: Any, game: Any, page: Any) -> Any:
+    if not all(kind is types.int64 for kind in (function, game, page)):
+        return None
+    return lambda function, game, page: _call(function, game, page)  # noqa: PLW0108
+
+
+@attrs.frozen(eq=False)
+class NativeFunction:
+    """A function of two places that returns a number; from Python it is called as any other.
+
+    Attributes
+    ----------
+    function : callable
+    given : int or callable
+        What `call_native` takes: the address of the compiled code, or the plain function.
+    """
+
+    function: Callable[[Any, Any], int]
+    given: Any
+
+    @classmethod
+    def of(cls, dispatcher: Any, *places: PlaceType) -> NativeFunction:
+        """Compile a function for places of some types, or load it from disk."""
+        dispatcher.compile(places)
+        found = dispatcher.overloads[places]
+        return cls(dispatcher, found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
+
+
+def put(record: Any, address: Any) -> None:
+    """Write a record to an address."""
+    _write(record, address)
+
+
+@functools.lru_cache(maxsize=64)
+def _putting(key: str) -> Any:
+    """Return what writes records of games with that key; of any other types without one."""
+    dispatcher = njit(put, no_cfunc_wrapper=True)
+    dispatcher._cache = RulesCache(put, key, "put")  # noqa: SLF001 - numba's own door for caches
+    return dispatcher
+
+
+def called_by_rules(function: Callable[..., Any], **options: bool) -> Any:
+    """Compile what native functions call: without what calls from Python or C would need."""
+    return njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+
+
+def compiled_for_all(function: Callable[..., Any]) -> Any:
+    """Compile a loop that knows no rules; it is kept beside the rules that it calls."""
+    dispatcher = njit(function, nogil=True, no_cfunc_wrapper=True, _nrt=False)
+    if not config.DISABLE_JIT:
+        dispatcher._cache = RulesCache(function, "for all", "")  # noqa: SLF001
+    return dispatcher

@@ -24,7 +24,8 @@ MODULES = (
     "kernels/proofs.py", "kernels/intervals.py", "kernels/elimination.py",
     "kernels/policy_proofs.py", "kernels/bellman.py", "kernels/rounding.py", "solution.py",
     "certificate/*.py", "reduction/*.py", "storage/*.py", "validation/*.py", "searchers/*.py",
-    "compiler/loop.py", "compiler/expand.py", "compiler/search_loop.py", "compiler/proof_loop.py",
+    "compiler/loop.py", "compiler/answer_loop.py", "compiler/expand.py",
+    "compiler/search_loop.py", "compiler/proof_loop.py",
 )  # fmt: skip
 """Where a fault that nobody notices costs most."""
 

@@ -344,11 +344,13 @@ def compiled_methods(bound: Any) -> dict[str, Any]:
     if not isinstance(bound, Record):
         return {}
     key = bound.numba_type.rules_key
-    return {
-        name: njit(function.py_func, **CHECKS)
-        for (of, name), function in _dispatchers.items()
-        if of == key and not name.startswith("gamedp_")
-    }
+    names = [name for of, name in _dispatchers if of == key and not name.startswith("gamedp_")]
+    return {name: _callable_method(key, name) for name in names}
+
+
+@functools.cache
+def _callable_method(key: str, name: str) -> Any:
+    return njit(_dispatchers[key, name].py_func, **CHECKS)
 
 
 def record(key: str, values: Mapping[str, Any]) -> Any:

@@ -74,7 +74,7 @@ class Gathering:
         if len(totals) == LONG_ROW + 1:  # from here on, the compiled loop adds up in the end
             self._fold()
 
-    def scaled(self, place: str) -> dict[Any, float]:
+    def scaled(self, place: object) -> dict[Any, float]:
         """Return the probabilities, which sum to one: divided by their sum if it is another.
 
         Raises

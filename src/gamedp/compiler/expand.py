@@ -75,6 +75,19 @@ class Calling:
             error.add_note(f"gamedp: raised by the rules in {self.name}({arguments})")
 
 
+class _OutcomesOf:
+    """Says which outcomes a message is about; to write that down takes longer than to check."""
+
+    __slots__ = ("_action", "_state")
+
+    def __init__(self, state: Any, action: Any) -> None:
+        self._state = state
+        self._action = action
+
+    def __str__(self) -> str:
+        return f"the outcomes of action {shown(self._action)} in {shown(self._state)}"
+
+
 def start(rules: Rules) -> list[tuple[float, Any, bool]]:
     """Return the initial distribution as (probability, representative, swapped) triples."""
     place = "the initial states"
@@ -161,7 +174,7 @@ def _choice(rules: Rules, state: Any, action: Any) -> Choice:
             f"action {shown(action)} in {shown(state)} is beyond 32 bits. Use smaller numbers."
         )
         raise InvalidModelError(message)
-    place = f"the outcomes of action {shown(action)} in {shown(state)}"
+    place = _OutcomesOf(state, action)
     gathered = Gathering()
     is_empty = True
     with Calling("outcomes", state, action):
@@ -190,19 +203,21 @@ def is_state(rules: Rules, state: Any) -> bool:
         return rules.is_state(state)
 
 
-def canonical_state(rules: Rules, state: Any, place: str, like: Any = None) -> tuple[Any, bool]:
+def canonical_state(rules: Rules, state: Any, place: object, like: Any = None) -> tuple[Any, bool]:
     """Return (representative, swapped) of a state, which must be hashable and settled.
 
     Parameters
     ----------
     rules : Rules
     state
-    place : str
-        Where it was met, for messages.
+    place : object
+        Where it was met, for messages: a text, or what has one.
     like
         Another state of the game, if one is known.
     """
     _check_state(state, place, like)
+    if not hasattr(type(rules.game), "canonical"):
+        return state, False
     representative, swapped = _canonical(rules, state)
     if representative is not state:
         _check_state(representative, f"the answers of canonical({shown(state)})", like=state)
@@ -234,7 +249,7 @@ def _canonical(rules: Rules, state: Any) -> tuple[Any, bool]:
     return pair[0], bool(pair[1])
 
 
-def _check_state(state: Any, place: str, like: Any) -> None:
+def _check_state(state: Any, place: object, like: Any) -> None:
     """Refuse what can't be a state: None, what can't be hashed, numbers among NamedTuples."""
     if state is None or (_is_plain(state) and like is not None and not _is_plain(like)):
         hint = "" if like is None else f" like {shown(like)}"
@@ -282,7 +297,7 @@ def _is_plain(state: object) -> bool:
     return type(state).__module__ == "builtins"
 
 
-def _pair(pair: Any, place: str) -> tuple[Any, float, Any]:
+def _pair(pair: Any, place: object) -> tuple[Any, float, Any]:
     """Return a probability as it is given, and as a double; and the state that it leads to."""
     try:
         given, state = pair
@@ -329,6 +344,8 @@ def _payoffs(rules: Rules, state: Any) -> tuple[float, ...]:
 
 
 def _rewards(rules: Rules, state: Any, action: int) -> tuple[float, ...]:
+    if not hasattr(type(rules.game), "reward"):
+        return (0.0,) * (rules.num_players if rules.num_players > 2 else 1)
     rewards = []
     for player in range(rules.num_players):
         with Calling("reward", state, action, player):

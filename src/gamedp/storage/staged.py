@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from gamedp.compiler import compile_staged
+from gamedp.compiler.stages import compile_staged
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
 from gamedp.staged_game import StagedRules
 from gamedp.staged_model import StagedModel

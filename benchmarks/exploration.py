@@ -90,11 +90,12 @@ def unchecked(game: Any) -> Any:
     """Return the same game, whose rules from now on run without a look at their integers."""
     kind = type(f"Unchecked{type(game).__name__}", (type(game),), {})  # rules are kept by name
     twin = kind(**{field.name: getattr(game, field.name) for field in attrs.fields(type(game))})
-    checked, bridge.CheckedCompiler = bridge.CheckedCompiler, Compiler
+    checked = dict(bridge.CHECKS)
+    bridge.CHECKS["pipeline_class"] = Compiler
     try:
         gamedp.compile(twin, compile="always")
     finally:
-        bridge.CheckedCompiler = checked
+        bridge.CHECKS.update(checked)
     return twin
 
 

@@ -515,7 +515,7 @@ def asked(monkeypatch):
 
 def test_a_small_game_is_explored_before_numba_begins(monkeypatch):
     monkeypatch.setattr(build, "_compiled", lambda *_, **__: pytest.fail("is compiled"))
-    for game in (Text(), Beyond(), Walk(), Matches(1000)):
+    for game in (Text(), Beyond(), Walk(), Matches(500)):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             model = gamedp.compile(game)

@@ -1,5 +1,6 @@
 """Payoffs and rewards that no double holds: bounds contain what the rules give."""
 
+import itertools
 import math
 from fractions import Fraction
 from typing import NamedTuple
@@ -62,6 +63,8 @@ class Last:
     """A payoff alone, an integer in compiled rules."""
 
     end: int = LARGE
+
+    acyclic = True
 
     def initial_state(self):
         """Return the start."""
@@ -160,6 +163,206 @@ def test_exact_answers_are_those_of_the_rules(game):
     exact = 5 * Fraction(game.earned) + Fraction(game.end) if isinstance(game, Steps) else LARGE
     assert solution.exact_value() == exact
     assert holds(solution, exact) <= math.ulp(float(exact))
+
+
+@attrs.frozen
+class Three:
+    """Three players; the first chooses between two ends, which pay, as the step there does."""
+
+    ends: tuple = (0, 1)
+    earned: object = 0
+
+    num_players = 3
+
+    def initial_state(self):
+        """Return the start."""
+        return Place(0)
+
+    def is_terminal(self, state):
+        """Say whether the step has been taken."""
+        return state.step > 0
+
+    def player(self, state):
+        """Return the one who chooses."""
+        return 1
+
+    def actions(self, state):
+        """Return the two actions."""
+        return range(2)
+
+    def outcomes(self, state, action):
+        """Yield the end."""
+        yield 1.0, Place(1 + action)
+
+    def reward(self, state, action, player):
+        """Return what a step earns."""
+        return self.earned
+
+    def payoff(self, state, player):
+        """Return the payoff, the last player's only."""
+        return self.ends[state.step - 1] if player == 2 else 0
+
+
+REFUSED = "which no 64-bit number is equal to"
+
+
+@pytest.mark.parametrize(
+    ("game", "tier"),
+    [
+        (Three((LARGE, 0)), "never"),
+        (Three((THIRD, 0)), "never"),
+        (Three(earned=THIRD), "never"),
+        (Three((LARGE, 0), 1), "auto"),
+        (Three((0, 1), LARGE), "auto"),
+    ],
+    ids=str,
+)
+def test_with_three_players_they_are_refused(game, tier):
+    """To round them may change what is best for one player, and so all values."""
+    with pytest.raises(gamedp.InvalidModelError, match=REFUSED):
+        gamedp.solve(game, compile=tier)
+    fine = gamedp.solve(Three((2**60, 0), 0), compile=tier)
+    assert fine.bounds(player=2) == (2.0**60, 2.0**60)
+
+
+@attrs.frozen
+class Ranged(Last):
+    """A payoff in a range whose ends are integers."""
+
+    most: int = LARGE
+
+    def value_range(self, state, player):
+        """Return the least and the greatest payoff."""
+        return -self.most, self.most
+
+
+SEARCHERS = [
+    gamedp.AlphaBeta(),
+    gamedp.Expectiminimax(),
+    gamedp.MaxN(),
+    gamedp.Minimax(),
+    gamedp.ProofNumberSearch(),
+]
+
+
+@pytest.mark.parametrize("searcher", SEARCHERS, ids=lambda each: type(each).__name__)
+def test_a_search_refuses_them(searcher):
+    with pytest.raises(gamedp.InvalidModelError, match=rf"payoff\(.* is {LARGE}, {REFUSED}"):
+        searcher.search(Last(LARGE), compile="never")
+    if not isinstance(searcher, gamedp.ProofNumberSearch):
+        assert searcher.search(Last(2**60), compile="never").value == 2.0**60
+    with pytest.raises(gamedp.InvalidModelError, match=r"value_range.* is "):
+        searcher.search(Ranged(7, most=LARGE), compile="never")
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_search_refuses_them_where_it_meets_them(tier):
+    searcher = gamedp.Minimax()
+    with pytest.raises(gamedp.InvalidModelError, match=rf"payoff\(.* is {LARGE}, {REFUSED}"):
+        searcher.search(Steps(earned=1, end=LARGE, costs=1, steps=3), compile=tier)
+    with pytest.raises(
+        gamedp.InvalidModelError, match=rf"reward\(.*step=[12].* is {LARGE}, {REFUSED}"
+    ):
+        searcher.search(Steps(earned=LARGE, end=1, costs=1, steps=3), compile=tier)
+    fine = searcher.search(Steps(earned=2**60, end=1, costs=-(2**60), steps=2), compile=tier)
+    assert fine.lower <= 1 <= fine.upper
+
+
+@attrs.frozen
+class Leg:
+    """The stage: one step, which may earn."""
+
+    earned: object = 0.0
+
+    def initial_state(self):
+        """Return the start."""
+        return Place(0)
+
+    def is_terminal(self, state):
+        """Say whether it has been taken."""
+        return state.step == 1
+
+    def actions(self, state):
+        """Return the one action."""
+        return range(1)
+
+    def outcomes(self, state, action):
+        """Yield the end."""
+        yield 1.0, Place(1)
+
+    def reward(self, state, action, player):
+        """Return what the step earns."""
+        return self.earned
+
+    def payoff(self, state, player):
+        """Return nothing: contexts pay."""
+        return 0.0
+
+
+class Round(NamedTuple):
+    """How many legs have been gone."""
+
+    number: int
+
+
+@attrs.frozen
+class Legs:
+    """Three legs; each may earn, and so may the end."""
+
+    earned: object = 0.0
+    end: object = 0.0
+    leg: object = 0.0
+
+    num_players = 1
+    constant_sum = 0.0
+
+    def stage(self):
+        """Return a leg."""
+        return Leg(self.leg)
+
+    def contexts(self):
+        """Return the box."""
+        return {"number": (0, 3)}
+
+    def initial_state(self):
+        """Return the start."""
+        return Round(0)
+
+    def is_terminal(self, context):
+        """Say whether all have been gone."""
+        return context.number == 3
+
+    def payoff(self, context, player):
+        """Return the payoff."""
+        return self.end
+
+    def following(self, context, end):
+        """Return the next one."""
+        return Round(context.number + end.step)
+
+    def reward(self, context, end, player):
+        """Return what a leg earns."""
+        return self.earned
+
+    def rank(self, context):
+        """Return how many are left."""
+        return -context.number
+
+
+@pytest.mark.parametrize(
+    ("where", "number", "tier"),
+    [
+        *itertools.product(["earned", "end", "leg"], [LARGE, THIRD], ["never"]),
+        ("end", LARGE, "auto"),
+        ("earned", LARGE, "auto"),
+    ],
+)
+def test_a_staged_game_refuses_them(where, number, tier):
+    numbers = {"earned": 0, "end": 0, "leg": 0}
+    with pytest.raises(gamedp.InvalidModelError, match="no 64-bit number"):
+        gamedp.solve(Legs(**(numbers | {where: number})), compile=tier)
+    fine = gamedp.solve(Legs(**(numbers | {where: 2**60})), compile=tier, tolerance=1e6)
+    assert fine.value() == 2.0**60 * (1 if where == "end" else 3)
 
 
 def test_a_model_that_was_kept_knows_it(tmp_path):

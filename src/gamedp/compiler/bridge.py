@@ -34,7 +34,8 @@ from numba.extending import (
     unbox,
 )
 
-from gamedp.compiler.integers import CheckedCompiler
+from gamedp.compiler.integers import CheckedCompiler, raise_if_rounded
+from gamedp.compiler.rounding import is_rounded
 from gamedp.errors import shown
 from gamedp.game import HELPER_MARK, with_item
 
@@ -61,6 +62,10 @@ CHECKS: dict[str, Any] = {"boundscheck": True, "pipeline_class": CheckedCompiler
 
 _lowered_names: set[str] = set()
 _known_helpers: set[Any] = set()
+_exact_rules: set[str] = set()
+
+PAID = ("payoff", "reward", "value_range")
+"""Methods whose numbers bounds are proven of; a heuristic is an estimate anyway."""
 
 
 class RecordType(types.Type):  # type: ignore[misc] # numba has no types
@@ -197,6 +202,8 @@ def _lower_method(name: str) -> None:
         result = call(builder, arguments)
         for library in getattr(call, "libs", ()):
             context.add_linking_libs([library])
+        if name in PAID and signature.args[0].rules_key in _exact_rules:
+            raise_if_rounded(context, builder, result, signature.return_type, f"{name}()")
         return impl_ret_new_ref(context, builder, signature.return_type, result)
 
 
@@ -372,12 +379,26 @@ def record(key: str, values: Mapping[str, Any]) -> Any:
     )
 
 
+def _exactly(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what does the same, and raises OverflowError as compiled code would."""
+
+    def call(*arguments: Any) -> Any:
+        answer = function(*arguments)
+        if any(map(is_rounded, answer if isinstance(answer, tuple) else (answer,))):
+            raise OverflowError(shown(answer))
+        return answer
+
+    return call
+
+
 def bind(
     game: object,
     key: str,
     methods: Mapping[str, Callable[..., Any]],
     helpers: tuple[Callable[..., Any], ...],
     fields: tuple[str, ...],
+    *,
+    exact: bool = False,
 ) -> Any:
     """Prepare `game` for compiled loops.
 
@@ -393,11 +414,18 @@ def bind(
         Marked module-level functions that the methods call.
     fields : tuple of str
         The attributes that the methods read.
+    exact : bool
+        Whether to raise OverflowError where payments are integers that no float is equal to.
     """
     if config.DISABLE_JIT:
-        return python_types.SimpleNamespace(
-            **{name: functools.partial(function, game) for name, function in methods.items()}
-        )
+        bound: dict[str, Any] = {
+            name: functools.partial(function, game) for name, function in methods.items()
+        }
+        if exact:
+            bound |= {name: _exactly(bound[name]) for name in PAID if name in bound}
+        return python_types.SimpleNamespace(**bound)
+    if exact:
+        _exact_rules.add(key)
     for function in helpers:
         _make_helper_known(function)
     for name, function in methods.items():

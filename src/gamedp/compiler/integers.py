@@ -26,7 +26,7 @@ from numba.core.typed_passes import PreLowerStripPhis
 from numba.core.typing import signature
 from numba.extending import intrinsic, overload
 
-__all__ = ["CheckedCompiler"]
+__all__ = ["CheckedCompiler", "raise_if_rounded"]
 
 EXACT = 2**53
 """All integers up to this are floating-point numbers, too."""
@@ -46,6 +46,17 @@ def _as(context: Any, builder: Any, value: Any, kind: Any, result: Any, text: st
     if turns and (kind.signed or kind.bitwidth >= result.bitwidth):
         _raise_if(context, builder, builder.icmp_signed("<", cast, cast.type(0)), text)
     return cast
+
+
+def raise_if_rounded(context: Any, builder: Any, value: Any, kind: Any, name: str) -> None:
+    """Let machine code raise OverflowError if an integer, or one of several, is no float."""
+    kind = types.unliteral(kind)
+    if isinstance(kind, types.BaseTuple):
+        for place, each in enumerate(kind):
+            raise_if_rounded(context, builder, builder.extract_value(value, place), each, name)
+    elif isinstance(kind, types.Integer) and kind.bitwidth == 64:
+        inexact = _is_inexact(builder, value)
+        _raise_if(context, builder, inexact, f"{name} is an int beyond 2**53 that is no float")
 
 
 def _is_inexact(builder: Any, value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.compiler.rounding import IN_STAGES, refuse_rounded
 from gamedp.errors import InvalidModelError, shown
 from gamedp.states import PackedTable
 
@@ -90,6 +91,7 @@ class Judge:
                     "number."
                 )
                 raise InvalidModelError(message)
+            refuse_rounded(payoff, f"payoff({shown(representative)}, 0)", IN_STAGES)
             return
         rank, some = rules.call("rank", representative), False
         for fields in self.end_fields.tolist():
@@ -113,6 +115,8 @@ class Judge:
                     "finite."
                 )
                 raise InvalidModelError(message)
+            words = f"reward({shown(representative)}, {shown(end)}, 0)"
+            refuse_rounded(reward, words, IN_STAGES)
         if not some or not self._can_end(representative):
             message = (
                 f"in {shown(representative)} the stage cannot be played to an end that allows() "

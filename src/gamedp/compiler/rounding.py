@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gamedp.errors import InvalidModelError, shown
 from gamedp.game import method
 
 if TYPE_CHECKING:
@@ -21,10 +22,71 @@ if TYPE_CHECKING:
     from gamedp.game import Rules
     from gamedp.model import Model
 
-__all__ = ["rounding_of"]
+__all__ = ["IN_STAGES", "is_rounded", "refuse_rounded", "rounding_of"]
 
 LARGE = 2.0**53
 """Integers up to here are doubles."""
+
+
+def is_rounded(number: Any) -> bool:
+    """Say whether a number is rational, and no double is equal to it."""
+    if type(number) is float or (isinstance(number, int) and -LARGE <= number <= LARGE):
+        return False
+    if not isinstance(number, Rational):
+        return False
+    try:
+        return Fraction(number) != Fraction(float(number))
+    except OverflowError:
+        return True
+
+
+def refuse_rounded(number: Any, words: str, why: str) -> None:
+    """Raise InvalidModelError if no double is equal to a payment.
+
+    Parameters
+    ----------
+    number
+    words : str
+        What it is, such as ``payoff(Place(1), 0)``.
+    why : str
+        A sentence on why it cannot be rounded here.
+    """
+    if is_rounded(number):
+        message = (
+            f"{words} is {shown(number)}, which no 64-bit number is equal to; {why} Return "
+            "float(...) to have it rounded."
+        )
+        raise InvalidModelError(message)
+
+
+IN_STAGES = "the bounds of a staged game are proven in these."
+"""Why payments of contexts are refused."""
+
+SEVERAL = "with three players or more, to round it may change what is best for one of them."
+"""Why all others are, then."""
+
+
+def _refuse_for_several(
+    rules: Rules, model: Model, state_of: Callable[[int], Any], *, compiled: bool
+) -> None:
+    """Raise InvalidModelError if payments of three players or more are not those of the rules."""
+    game = rules.game
+    terminals, choices = range(len(model.terminals)), range(model.num_choices)
+    if compiled:
+        terminals, choices = _large(model.payoffs), _large(model.rewards)
+    elif not hasattr(game, "reward"):
+        choices = range(0)
+    for place in terminals:
+        state = state_of(int(model.terminals[place]))
+        for player in range(rules.num_players):
+            words = f"payoff({shown(state)}, {player})"
+            refuse_rounded(game.payoff(state, player), words, SEVERAL)
+    owners = model.structure.owners if choices else np.empty(0, np.int64)
+    for choice in choices:
+        state, action = state_of(int(owners[choice])), int(model.action_labels[choice])
+        for player in range(rules.num_players):
+            words = f"reward({shown(state)}, {action}, {player})"
+            refuse_rounded(game.reward(state, action, player), words, SEVERAL)
 
 
 def rounding_of(
@@ -42,6 +104,9 @@ def rounding_of(
     compiled : bool
         Whether the rules were: then all their numbers are doubles or 64-bit integers.
     """
+    if rules.num_players > 2:
+        _refuse_for_several(rules, model, state_of, compiled=compiled)
+        return 0.0, 0.0, 0.0
     game = rules.game
     terminals, choices = range(len(model.terminals)), range(model.num_choices)
     if compiled:
@@ -67,9 +132,9 @@ def rounding_of(
 
 
 def _large(numbers: Any) -> Any:
-    """Return the places of numbers of the first player that may be rounded integers."""
-    first = numbers if numbers.ndim == 1 else numbers[:, 0]
-    return np.flatnonzero(np.abs(first) >= LARGE).tolist()
+    """Return the places of numbers, of any player, that may be rounded integers."""
+    most = np.abs(numbers) if numbers.ndim == 1 else np.abs(numbers).max(axis=1, initial=0.0)
+    return np.flatnonzero(most >= LARGE).tolist()
 
 
 def _first(number: Any) -> float:

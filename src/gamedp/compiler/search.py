@@ -7,8 +7,6 @@ import functools
 import math
 import types as python_types
 from contextvars import ContextVar
-from fractions import Fraction
-from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -22,19 +20,20 @@ from gamedp.compiler.compiled import disagree, hash_of, loops_over_rules, state_
 from gamedp.compiler.digest import ENTRY_METHODS, dissect
 from gamedp.compiler.expand import Calling, expand
 from gamedp.compiler.overflow import refuse_overflow
+from gamedp.compiler.rounding import is_rounded, refuse_rounded
 from gamedp.errors import InvalidModelError, shown
 from gamedp.game import SEARCH_DEFAULTS, as_real, method
 from gamedp.states import Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Literal, NoReturn
 
     from numpy.typing import NDArray
 
     from gamedp.game import Rules
 
-__all__ = ["SearchRules", "bind_once", "search_rules"]
+__all__ = ["SearchRules", "bind_once", "refuse_rounded_payments", "search_rules"]
 
 NUMBERS = frozenset({"payoff", "reward", "heuristic"})
 """Methods that answer with one number."""
@@ -121,8 +120,19 @@ class SearchRules:
             self.explain(stack, error)
 
     def refuse_overflow(self, fields: NDArray[np.int64], error: Exception | None) -> None:
-        """Raise InvalidModelError if compiled rules have left 64 bits in one of the positions."""
+        """Raise InvalidModelError if compiled rules have left 64 bits in one of the positions.
+
+        Or if a payment there is no double.
+        """
         refuse_overflow(self.rules, self.game, map(self.build, fields[::-1]), error)
+        if isinstance(error, OverflowError):
+            for row in fields:
+                with contextlib.suppress(Exception):  # what stands there may be no position
+                    if (refused := self._rounded_at(self.build(row))) is not None:
+                        break
+            else:
+                return
+            raise refused
 
     def explain(self, fields: NDArray[np.int64], error: Exception | None = None) -> NoReturn:
         """Raise the error of the rules in one of the positions on the stack, the deepest first."""
@@ -148,6 +158,23 @@ class SearchRules:
             for player in range(self.rules.num_players):
                 with Calling(name, state, player):
                     method(game, name)(game, state, player)
+
+    def _rounded_at(self, state: Any) -> InvalidModelError | None:
+        """Return the error for a payment in a position, or right after, that is no double."""
+        game = self.rules.game
+        asked: list[tuple[Any, ...]] = [("value_range", state)]
+        for choice in expand(self.rules, state).choices:
+            asked.append(("reward", state, choice.action))
+            for after, _ in choice.outcomes:
+                asked.append(("payoff" if game.is_terminal(after) else "value_range", after))
+        for name, *arguments in asked:
+            for player in range(self.rules.num_players):
+                answer = method(game, name)(game, *arguments, player)
+                try:
+                    refuse_rounded_payments(answer, name, (*arguments, player))
+                except InvalidModelError as error:
+                    return error
+        return None
 
 
 def search_rules(
@@ -236,7 +263,7 @@ def _compiled(
     anatomy = dissect(rules.game, (*ENTRY_METHODS, *more), SEARCH_DEFAULTS)
     key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-search-{hash_of(repr(layout))}"
     methods = anatomy.methods | state_functions(layout)
-    game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields)
+    game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields, exact=True)
     function = loop
     if not numba.config.DISABLE_JIT:
         function = _loop(loop, key, game.numba_type, typeof(state), more)
@@ -330,6 +357,8 @@ def _asked(rules: Rules, name: str) -> Callable[..., Any]:
                 answer = list(answer)
             if name in NUMBERS and type(answer) is not float:
                 _check_number(rules, answer, name, plain)
+            elif name == "value_range":
+                refuse_rounded_payments(answer, name, plain)
             elif name == "outcomes":
                 for pair in answer:
                     if isinstance(pair[0], (str, bytes)):
@@ -345,19 +374,23 @@ def _check_number(rules: Rules, answer: Any, name: str, arguments: list[Any]) ->
     And one that no double is equal to: the bounds that a search proves are about what it is given.
     """
     try:
-        number = as_real(answer)
+        as_real(answer)
     except (TypeError, ValueError, OverflowError):
         expand(rules, arguments[0])
         words = ", ".join(map(shown, arguments))
         message = f"{name}({words}) is {shown(answer)}; it must be one number."
         raise InvalidModelError(message) from None
-    if name != "heuristic" and isinstance(answer, Rational) and Fraction(answer) != number:
-        words = ", ".join(map(shown, arguments))
-        message = (
-            f"{name}({words}) is {shown(answer)}, which no 64-bit number is equal to; a search "
-            "proves bounds in these. Return float(...), or solve the whole game with gamedp.solve."
-        )
-        raise InvalidModelError(message)
+    if name != "heuristic":
+        refuse_rounded_payments(answer, name, arguments)
+
+
+def refuse_rounded_payments(answer: Any, name: str, arguments: Sequence[Any]) -> None:
+    """Refuse a payment, or a pair of them, that no double is equal to."""
+    for number in answer if isinstance(answer, tuple) else (answer,):
+        if is_rounded(number):
+            words = "an end of " if number is not answer else ""
+            words += f"{name}({', '.join(map(shown, arguments))})"
+            refuse_rounded(number, words, "a search proves bounds in these.")
 
 
 def _uncompiled(loop: Callable[..., int]) -> Callable[..., int]:

@@ -10,6 +10,7 @@ import numpy as np
 from gamedp.compiler.build import compile_game, fall_back, first_reason
 from gamedp.compiler.expand import check_start
 from gamedp.compiler.judge import Judge
+from gamedp.compiler.rounding import IN_STAGES
 from gamedp.compiler.sweepers import CompiledSweeper, PlainSweeper
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.kernels.lanes import Program
@@ -100,6 +101,12 @@ def _check_stage(rules: StagedRules, stage: Model) -> None:
             "stage and lead to another context."
         )
         raise UnsupportedProblemError(message)
+    if stage.rounding[1] > 0:
+        message = (
+            f"some rewards of {words} are no 64-bit numbers; {IN_STAGES} Return float(...) "
+            "to have them rounded."
+        )
+        raise InvalidModelError(message)
     if len(stage.initial_states) != 1 or stage.initial_probabilities[0] < 0:
         message = f"{words} begins at random; give it one initial state, with a chance move there."
         raise UnsupportedProblemError(message)

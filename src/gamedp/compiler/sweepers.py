@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import types
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from gamedp.compiler.compiled import disagree, hash_of, loops_over_rules, state_
 from gamedp.compiler.digest import dissect, fields_read
 from gamedp.compiler.judge import Judge
 from gamedp.compiler.overflow import compiled_twin, refuse_overflow_at
+from gamedp.compiler.rounding import IN_STAGES, is_rounded, refuse_rounded
 from gamedp.errors import shown
 from gamedp.kernels.lanes import LANES, REGISTER, Program
 from gamedp.kernels.stages import sweep_stage_jit
@@ -231,12 +233,25 @@ class _PlainGame:
 
     def __init__(self, rules: StagedRules, layout: Layout, end_layout: Layout) -> None:
         for name in (*STAGED_METHODS, *STAGED_DEFAULTS):
-            setattr(self, name, lambda *arguments, name=name: rules.call(name, *arguments))
+            ask = functools.partial(rules.call, name)
+            setattr(self, name, _exactly(name, ask) if name in {"payoff", "reward"} else ask)
         functions = state_functions(layout) | state_functions(end_layout, of="_end")
         for name, function in functions.items():
             setattr(
                 self, name, lambda *arguments, function=function: function(rules.game, *arguments)
             )
+
+
+def _exactly(name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what asks the same, and refuses numbers that no double is equal to."""
+
+    def call(*arguments: Any) -> Any:
+        answer = ask(*arguments)
+        if is_rounded(answer):
+            refuse_rounded(answer, f"{name}({', '.join(map(shown, arguments))})", IN_STAGES)
+        return answer
+
+    return call
 
 
 class CompiledSweeper(PlainSweeper):
@@ -253,9 +268,9 @@ class CompiledSweeper(PlainSweeper):
         anatomy = dissect(self.rules.game, STAGED_METHODS, STAGED_DEFAULTS)
         functions = state_functions(self.layout) | state_functions(self.end_layout, of="_end")
         layouts = hash_of(repr((self.layout, self.end_layout)))
-        key = f"{type(self.rules.game).__name__}-{anatomy.digest[:24]}-{layouts}"
+        key = f"{type(self.rules.game).__name__}-{anatomy.digest[:24]}-stages-{layouts}"
         methods = anatomy.methods | functions
-        game = bind(self.rules.game, key, methods, anatomy.helpers, anatomy.fields)
+        game = bind(self.rules.game, key, methods, anatomy.helpers, anatomy.fields, exact=True)
         if not numba.config.DISABLE_JIT:
             context = (game.numba_type, typeof(self.rules.initial()[0][1]))
             end = typeof(self.end_layout.build(iter(self.end_fields[0].tolist())))

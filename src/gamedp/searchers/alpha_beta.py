@@ -21,6 +21,7 @@ from gamedp.searchers.base import (
     checked_range,
     ended,
     heeding_ctrl_c,
+    payoff_of,
     refuse_chance,
     refuse_estimate,
     root_of,
@@ -420,7 +421,7 @@ class _Search:
         for entry in self.found:
             child = entry.choice.outcomes[0]
             if child.is_terminal:
-                ends = (float(rules.game.payoff(child.state, 0)),) * 2
+                ends = (payoff_of(rules, child.state, 0),) * 2
             else:
                 ends = checked_range(rules, child.state, child.player)
             low, high = (self.sums.add(end, -self.half) for end in ends)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import attrs
 
 from gamedp.compiler.expand import expand
+from gamedp.compiler.search import refuse_rounded_payments
 from gamedp.errors import InvalidModelError, SearchInterrupted, UnsupportedProblemError, shown
 from gamedp.game import Rules, method
 from gamedp.guarantees import check_arithmetic
@@ -41,9 +42,11 @@ __all__ = [
     "checked_range",
     "ended",
     "heeding_ctrl_c",
+    "payoff_of",
     "refuse_chance",
     "refuse_cycles",
     "refuse_estimate",
+    "refuse_rounded_rewards",
     "root_of",
     "single_start",
     "step",
@@ -204,12 +207,13 @@ def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
     state = single_start(rules) if state is None else state
     expansion = expand(rules, state)
     if expansion.payoffs is not None:
-        return Root(rules, state, 0, expansion.payoffs[0], ())
+        return Root(rules, state, 0, payoff_of(rules, state, 0), ())
     sign = 1.0 if expansion.player == 0 else -1.0
     choices = []
     for choice in expansion.choices:
         if len(choice.outcomes) > 1 and not with_chance:
             refuse_chance(state, choice.action, searcher)
+        refuse_rounded_rewards(rules, state, choice.action)
         outcomes = []
         for (following, swapped), probability in choice.outcomes.items():
             is_terminal = bool(rules.game.is_terminal(following))
@@ -217,6 +221,27 @@ def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
             outcomes.append(Outcome(probability, following, swapped, is_terminal, player))
         choices.append(Choice(choice.action, sign * choice.rewards[0], tuple(outcomes)))
     return Root(rules, state, expansion.player, None, tuple(choices))
+
+
+def payoff_of(rules: Rules, state: Any, player: int) -> float:
+    """Return the payoff where a game is over.
+
+    Raises
+    ------
+    InvalidModelError
+        If no double is equal to it.
+    """
+    payoff = rules.game.payoff(state, player)
+    refuse_rounded_payments(payoff, "payoff", (state, player))
+    return float(payoff)
+
+
+def refuse_rounded_rewards(rules: Rules, state: Any, action: int) -> None:
+    """Raise InvalidModelError if no double is equal to what a player earns by an action."""
+    if hasattr(rules.game, "reward"):
+        for player in range(rules.num_players):
+            reward = rules.game.reward(state, action, player)
+            refuse_rounded_payments(reward, "reward", (state, action, player))
 
 
 def single_start(rules: Rules) -> Any:
@@ -259,9 +284,11 @@ def checked_range(rules: Rules, state: Any, player: int) -> tuple[float, float]:
     Raises
     ------
     InvalidModelError
-        If its ends are in the wrong order, or both infinite and the same.
+        If its ends are in the wrong order, or both infinite and the same; or no doubles.
     """
-    low, high = map(float, method(rules.game, "value_range")(rules.game, state, player))
+    ends = method(rules.game, "value_range")(rules.game, state, player)
+    refuse_rounded_payments(ends, "value_range", (state, player))
+    low, high = map(float, ends)
     if not low <= high or low == math.inf or high == -math.inf:
         message = (
             f"value_range({shown(state)}, {player}) is ({shown(low)}, {shown(high)}), which holds "

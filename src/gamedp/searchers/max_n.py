@@ -21,7 +21,9 @@ from gamedp.searchers.base import (
     check_estimate,
     checked_range,
     heeding_ctrl_c,
+    payoff_of,
     refuse_cycles,
+    refuse_rounded_rewards,
     single_start,
 )
 from gamedp.solution import Guarantee, Status
@@ -157,6 +159,8 @@ class MaxN:
         expansion = expand(rules, state)
         if expansion.payoffs is not None:
             return _ended(self, rules, state)
+        for choice in expansion.choices:
+            refuse_rounded_rewards(rules, state, choice.action)
         search = _Search(self, rules, state, expansion, compile, progress)
         return heeding_ctrl_c(search.watch, search.run)
 
@@ -164,7 +168,7 @@ class MaxN:
 def _ended(searcher: MaxN, rules: Rules, state: Any) -> MaxNResult:
     """Return the result of a game that is over."""
     players = range(rules.num_players)
-    values = tuple(float(rules.game.payoff(state, player)) for player in players)
+    values = tuple(payoff_of(rules, state, player) for player in players)
     return MaxNResult(
         rules=rules,
         state=state,

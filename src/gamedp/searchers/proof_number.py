@@ -21,6 +21,7 @@ from gamedp.searchers.base import (
     checked_range,
     ended,
     heeding_ctrl_c,
+    payoff_of,
     refuse_chance,
     refuse_estimate,
     root_of,
@@ -239,7 +240,7 @@ class _Search:
         """Return what the rules say of an action without looking ahead."""
         child = choice.outcomes[0]
         if child.is_terminal:
-            payoff = float(self.root.rules.game.payoff(child.state, int(child.swapped)))
+            payoff = payoff_of(self.root.rules, child.state, int(child.swapped))
             return _Found(choice, payoff, payoff)
         return _Found(choice, *self._range(child.state, child.player, is_swapped=child.swapped))
 
@@ -314,7 +315,7 @@ class _Search:
         outcome = choice.outcomes[0]
         side = int(outcome.swapped)
         if outcome.is_terminal:
-            payoff = float(self.root.rules.game.payoff(outcome.state, side))
+            payoff = payoff_of(self.root.rules, outcome.state, side)
             return meets(payoff, goal, exceeds)
         return self._answer(outcome.state, side, goal, exceeds=exceeds)
 

@@ -11,9 +11,12 @@ import pytest
 from depth import first_of
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from staged_games import StagedWubbel
+from staged_games import Roll, Scores, StagedWubbel, WubbelTurn
 
 import gamedp
+from gamedp.certificate.base import widest
+from gamedp.certificate.staged import Stages
+from gamedp.games.wubbel import ROLL, SAVE
 from gamedp.kernels import end_components
 from gamedp.solvers import forced_ends
 from gamedp.storage import folder as folders
@@ -365,4 +368,56 @@ def test_stages_that_a_reckless_player_need_not_leave():
     assert solution.status is gamedp.Status.SOLVED
     low, high = solution.bounds()
     assert low <= 0.524153164697172 <= high  # of the ordinary game
+    assert high - low <= 1e-8
+    assert solution.statistics.sweeps <= 30
+
+
+@pytest.mark.skipif(not COMPILED, reason="15,000 contexts take minutes in plain Python")
+def test_the_certificate_of_such_stages_takes_few_sweeps(monkeypatch):
+    """Weights for reckless play are large; a few sweeps show that there are some."""
+    solution, calls = gamedp.solve(StagedWubbel(120)), []
+    look = Stages.stages_to_come
+    monkeypatch.setattr(
+        Stages, "stages_to_come", lambda *given: calls.append(given) or look(*given)
+    )
+    certificate = solution.certificate()
+    assert widest(certificate) <= 1e-7
+    code, _ = solution.model.index(Scores(0, 0, 0))
+    assert certificate.lower[code] <= 0.524153164697172 <= certificate.upper[code]
+    sheaves = len(list(Stages(solution.model).sheaves(solution.model.sweeper.survey().codes)))
+    assert len(calls) <= 10 * sheaves
+
+
+class IdleTurn(WubbelTurn):
+    """A turn in which one may save at once, which is nothing."""
+
+    def actions(self, state):
+        if state.turn < self.goal:
+            yield ROLL
+        yield SAVE
+
+    def outcomes(self, state, action):
+        if action == SAVE:
+            yield 1.0, Roll(max(state.turn, 0), True)
+        else:
+            yield from super().outcomes(state, action)
+
+
+class IdleWubbel(StagedWubbel):
+    """Wubbel by turns in which both players could do nothing for ever."""
+
+    def stage(self):
+        return IdleTurn(self.goal)
+
+
+def test_stages_that_nobody_must_leave_have_no_certificate_and_say_why():
+    solution = gamedp.solve(IdleWubbel(7), compile="never")
+    ordinary = gamedp.solve(StagedWubbel(7), compile="never")
+    assert solution.status is gamedp.Status.SOLVED
+    low, high = solution.bounds()
+    least, most = ordinary.bounds()
+    assert low <= most
+    assert least <= high
     assert high - low <= 1e-6
+    with pytest.raises(gamedp.CertificateError, match="no weights show that play leaves the rank"):
+        solution.certificate()

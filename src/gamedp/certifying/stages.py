@@ -33,16 +33,22 @@ __all__ = ["certify_stages"]
 MOST_KEPT = 1 << 20
 """Ends times contexts of a rank whose successors are kept in memory while it is settled."""
 
+MOST_TOGETHER = 1 << 20
+"""Ends times contexts of the ranks that are settled together."""
+
 MOST_DOUBLINGS = 40
 """How often the distance of bounds is doubled, at first that by which they miss their proof."""
 
 MOST_SWEEPS = 100_000
 """Sweeps over a rank to find weights."""
 
+ENOUGH = 4
+"""Sweeps over a rank after which weights that are larger than they must be do as well."""
+
 MOST_POLISHING = 60
 """Sweeps over a rank to bring values nearer to what follows from each other; each must halve it."""
 
-ROOM = 2.0**-40
+ROOM = 2.0**-38
 """By what part weights are larger than they must be but for rounding."""
 
 
@@ -63,8 +69,8 @@ def certify_stages(solution: StagedSolution) -> StagedCertificate:
     return certificate
 
 
-class _Rank:
-    """The contexts of one rank, again and again; what the rules say of few is kept."""
+class _Ranks:
+    """The contexts of one or more ranks, again and again; what the rules say of few is kept."""
 
     def __init__(self, stages: Stages, codes: Integers) -> None:
         self.stages = stages
@@ -96,11 +102,20 @@ class _Certifying:
     def certificate(self, objective: TotalReward) -> StagedCertificate:
         """Find the bounds, and put them together."""
         stages = self.stages
+        place, end = 0, len(stages.offsets) - 1
         with np.errstate(all="ignore"):  # what overflows is not proven
-            for place in range(len(stages.offsets) - 1):
-                codes = stages.codes[stages.offsets[place] : stages.offsets[place + 1]]
-                if np.isfinite(self.solution.errors[codes]).all():
-                    self._certify(_Rank(stages, codes))
+            while place < end:
+                first, place = place, place + 1
+                ranks = self._ranks(first, place)
+                if not self._is_known(ranks.codes):
+                    continue
+                if not any(sheaf.stays.any() for sheaf in ranks):
+                    self._bound(ranks)
+                    continue
+                # What takes many sweeps is done for many ranks at once.
+                while place < end and self._fits(first, place + 1):
+                    place += 1
+                self._settle(self._ranks(first, place))
         return StagedCertificate(
             objective=objective,
             lower=self.lower,
@@ -109,12 +124,24 @@ class _Certifying:
             digest=self.solution.model.digest(),
         )
 
-    def _certify(self, rank: _Rank) -> None:
-        """Find the bounds of a rank."""
+    def _codes(self, first: int, stop: int) -> Integers:
+        stages = self.stages
+        return stages.codes[stages.offsets[first] : stages.offsets[stop]]
+
+    def _ranks(self, first: int, stop: int) -> _Ranks:
+        return _Ranks(self.stages, self._codes(first, stop))
+
+    def _is_known(self, codes: Integers) -> bool:
+        return bool(np.isfinite(self.solution.errors[codes]).all())
+
+    def _fits(self, first: int, stop: int) -> bool:
+        """Say whether the last one of some ranks can be settled with the others."""
+        size = len(self._codes(first, stop)) * len(self.stages.lattice.ends)
+        return size <= MOST_TOGETHER and self._is_known(self._codes(stop - 1, stop))
+
+    def _bound(self, rank: _Ranks) -> None:
+        """Find the bounds of a rank whose contexts do not lead to each other."""
         for sheaf in rank:
-            if sheaf.stays.any():
-                self._settle(rank)
-                return
             least, most = self._worths(sheaf)
             codes = sheaf.codes
             self.lower[codes] = np.minimum(self.lower[codes], least)
@@ -131,20 +158,24 @@ class _Certifying:
         )
         return least, -most
 
-    def _settle(self, rank: _Rank) -> None:
+    def _settle(self, ranks: _Ranks) -> None:
         """Find weights, and bounds that are the farther apart, the greater the weight."""
-        codes = rank.codes
-        self._weigh(rank)
-        self._polish(rank)
+        codes = ranks.codes
+        self._weigh(ranks)
+        self._polish(ranks)
         weights, values = self.weights[codes], self.values[codes]
         below = self._distance_below(codes)
+        # Below each rank, those lower ones have the distance of their largest weights.
+        heaviest = np.zeros(len(self.stages.offsets))
+        np.maximum.at(heaviest, self.stages.order[codes] + 1, weights)
+        weights = weights + np.cumsum(heaviest)[self.stages.order[codes]]
         self.lower[codes], self.upper[codes] = values - below, values + below
-        apart = max(0.0, self._missed(rank)) * (1 + 2.0**-10)
+        apart = max(0.0, self._missed(ranks)) * (1 + 2.0**-10)
         apart += math.ulp(np.abs(values).max(initial=0.0))
         for _ in range(MOST_DOUBLINGS):
             self.lower[codes] = values - below - apart * weights
             self.upper[codes] = values + below + apart * weights
-            if self._missed(rank) <= 0:
+            if self._missed(ranks) <= 0:
                 return
             apart *= 2
         message = (
@@ -155,12 +186,12 @@ class _Certifying:
         )
         raise CertificateError(message)
 
-    def _polish(self, rank: _Rank) -> None:
-        """Bring the values of a rank nearer to those that follow from them, while that is quick."""
+    def _polish(self, ranks: _Ranks) -> None:
+        """Bring the values of ranks nearer to those that follow from them, while that is quick."""
         before = np.inf
         for _ in range(MOST_POLISHING):
             change = 0.0
-            for sheaf in rank:
+            for sheaf in ranks:
                 least, most = self._worths(sheaf, (self.values, self.values))
                 middle = least + (most - least) / 2
                 change = max(change, float(np.abs(middle - self.values[sheaf.codes]).max()))
@@ -176,10 +207,10 @@ class _Certifying:
         distance = np.maximum(self.values - self.lower, self.upper - self.values)[done]
         return float(distance[np.isfinite(distance)].max(initial=0.0))
 
-    def _missed(self, rank: _Rank) -> float:
-        """Return by how much bounds of a rank miss their proof at most; infinite if unknown."""
+    def _missed(self, ranks: _Ranks) -> float:
+        """Return by how much bounds of some ranks miss their proof at most; infinite if unknown."""
         most = -np.inf
-        for sheaf in rank:
+        for sheaf in ranks:
             least, greatest = self._worths(sheaf)
             codes = sheaf.codes
             missed = np.maximum(self.lower[codes] - least, greatest - self.upper[codes])
@@ -188,24 +219,43 @@ class _Certifying:
             most = max(most, float(missed.max()))
         return most
 
-    def _weigh(self, rank: _Rank) -> None:
+    def _weigh(self, ranks: _Ranks) -> None:
         """Find weights: of how many stages of a rank are to come at most, in the mean."""
         self.has_weights = True
-        for _ in range(MOST_SWEEPS):
-            rise = 0.0
-            for sheaf in rank:
-                codes = sheaf.codes
-                least = self.stages.stages_to_come(sheaf, self.weights)
-                rise = max(rise, float((least - self.weights[codes]).max()))
-                self.weights[codes] = np.maximum(least, self.weights[codes])
-            if not rise < np.inf:
+        largest = int(np.bincount(self.stages.order[ranks.codes]).max())
+        for number in range(MOST_SWEEPS):
+            rise = self._rise(ranks, writes=True)
+            # Where play surely leaves, it may have left after as many stages as there are contexts.
+            if not rise < np.inf or (rise >= 1 and number > largest):
                 break
             # If one more sweep adds at most r < 1, the weights over 1 - r do what is asked of them.
-            if rise <= 0.5:
-                self.weights[rank.codes] *= (1 + ROOM) / (1 - rise)
-                return
+            # Where r is close to 1, they are larger than they must be, and found soon.
+            if rise <= 0.5 or (rise < 1 and number >= ENOUGH and number.bit_count() == 1):
+                weights = self.weights[ranks.codes]
+                room = 1 - rise - ROOM * float(weights.max())
+                if room <= 0:
+                    continue
+                self.weights[ranks.codes] = weights / room
+                if self._rise(ranks) <= 0:
+                    return
+                self.weights[ranks.codes] = weights
         message = (
-            f"no weights show that play leaves the rank of "
-            f"{shown(self.solution.model.state(int(rank.codes[0])))}."
+            f"there is no certificate: no weights show that play leaves the rank of "
+            f"{shown(self.solution.model.state(int(ranks.codes[0])))}, or one of those after it, "
+            "however both play. The solver has proven its bounds in another way."
         )
         raise CertificateError(message)
+
+    def _rise(self, ranks: _Ranks, *, writes: bool = False) -> float:
+        """Return by how much weights fall short of what they must be at most; raise them to it.
+
+        None is raised before all are compared: so none rises by one or more where play leaves.
+        """
+        rise, raised = -np.inf, []
+        for sheaf in ranks:
+            least = self.stages.stages_to_come(sheaf, self.weights)
+            rise = max(rise, float((least - self.weights[sheaf.codes]).max()))
+            raised.append((sheaf.codes, least))
+        for codes, least in raised if writes else ():
+            self.weights[codes] = np.maximum(least, self.weights[codes])
+        return rise

@@ -20,6 +20,7 @@ from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Statistics, Status
 from gamedp.solvers.base import Support
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.stages_in_turns import always_changes_places, settle_in_turns
 from gamedp.staged_solution import StagedSolution
 
 if TYPE_CHECKING:
@@ -33,9 +34,6 @@ __all__ = ["StageInduction", "program_of"]
 
 SLICE = 512 * LANES
 """Contexts between two looks at the limits: some hundredths of a second."""
-
-MARGINS = 12
-"""How often a margin is tried that is four times as large, before weights are."""
 
 ENDLESS = 1e-9
 """Play that ends less likely than this, however often it may, is taken for play that never ends."""
@@ -119,7 +117,7 @@ class StageInduction:
         if not support or not isinstance(problem, StagedProblem):
             message = f"{type(self).__name__} {support.reason}"
             raise UnsupportedProblemError(message)
-        run = _Run(self, problem, tolerance, progress)
+        run = Run(self, problem, tolerance, progress)
         threads = self.threads or _processors()
         with ThreadPoolExecutor(threads) as pool:
             run.pool, run.threads = pool, threads
@@ -139,7 +137,7 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-class _Run:
+class Run:
     """The solver at work."""
 
     pool: ThreadPoolExecutor
@@ -186,7 +184,7 @@ class _Run:
             if reward is None:
                 error = self._settle(codes, error)
             else:
-                error += self._rounding(reward)
+                error += self.rounding(reward)
             self.largest = max(self.largest, _largest(self.values[codes]))
             self.errors[rank] = error
             if self.status is not Status.SOLVED:
@@ -194,10 +192,18 @@ class _Run:
                 self.errors[rank:] = np.inf
                 return
 
-    def _rounding(self, reward: float) -> float:
-        """Return how far off one sweep may be by rounding, if no end earns more than `reward`."""
+    def rounding(self, reward: float, apart: float = 0.0) -> float:
+        """Return how far off one sweep may be by rounding.
+
+        Parameters
+        ----------
+        reward : float
+            What an end earns at most.
+        apart : float
+            How far numbers may be beyond the largest value so far.
+        """
         relative, rewards = self.stage_error
-        size = self.largest + abs(self.model.constant_sum) + reward + rewards
+        size = self.largest + apart + abs(self.model.constant_sum) + reward + rewards
         # Three times for the sums at the end of the stage, once for this very formula.
         return (relative + 4 * UNIT) * (size + TINY / UNIT)  # and of what underflows
 
@@ -228,15 +234,15 @@ class _Run:
         """Sweep contexts that lead to each other until they are known; return their error."""
         sweep = self.model.sweeper.sweep
         self.values[codes] = 0.0
-        if self._always_changes_places(codes):
-            error = self._settle_in_turns(codes)
+        allowed = max(self.tolerance / 4 / len(self.errors), 0.0)
+        if always_changes_places(self, codes):
+            error = settle_in_turns(self, codes, allowed)
             if np.isfinite(error):
                 return below + error * (1 + 4 * UNIT)
             if self.status is not Status.SOLVED:
                 return np.inf
             self.values[codes] = 0.0
         heaviest = self._heaviest(codes)
-        allowed = max(self.tolerance / 4 / len(self.errors), 0.0)
         error = np.inf
         for _ in range(self.solver.max_sweeps):
             self.sweeps += len(codes)
@@ -245,7 +251,7 @@ class _Run:
                 self.status = Status.TIME_LIMIT
                 break
             self.largest = max(self.largest, _largest(self.values[codes]))
-            floor = self._rounding(result.reward)
+            floor = self.rounding(result.reward)
             if result.change * heaviest <= allowed or result.change <= 8 * floor:
                 check = sweep(self.program, codes, self.values, writes=False)
                 error = heaviest * (check.change + floor)
@@ -256,61 +262,6 @@ class _Run:
         if not np.isfinite(heaviest):
             self.is_proven = False
         return below + error * (1 + 4 * UNIT)
-
-    def _always_changes_places(self, codes: NDArray[np.int64]) -> bool:
-        """Say whether players change places on every way from a context to one of its rank."""
-        for first in range(0, len(codes), LANES):
-            some = codes[first : first + LANES]
-            onward = self.model.sweeper.follow(some)
-            stays = (onward.following >= 0) & np.isin(onward.following, codes)
-            if (stays & ~onward.swaps).any():
-                return False
-        return True
-
-    def _settle_in_turns(self, codes: NDArray[np.int64]) -> float:
-        """Do the same where players always change places; infinite if nothing is proven so.
-
-        Let v be the values, T a sweep, and e > 0 such that T takes v - e to more than v - e, and
-        v + e to less than v + e, by some c > 0 at least, where it takes what a player is owed to be
-        the constant sum less the other's bound. Then whoever takes the choices that are best by
-        v - e gains c on average with each stage that stays in the rank, whatever the other one
-        does; what is gained is bounded, so that play leaves the rank almost surely, and is worth
-        v - e at least. So it does not matter what endless play counts. As each way within the
-        rank changes places, T of v + e has the lower bounds, and T of v - e the upper ones.
-        """
-        sweep = self.model.sweeper.sweep
-        allowed = max(self.tolerance / 4 / len(self.errors), 0.0)
-        threshold, margin = allowed / 64, 0.0
-        for _ in range(self.solver.max_sweeps):
-            self.sweeps += len(codes)
-            result = sweep(self.program, codes, self.values)
-            if self.is_out_of_time:
-                self.status = Status.TIME_LIMIT
-                return np.inf
-            self.largest = max(self.largest, _largest(self.values[codes]))
-            floor = self._rounding(result.reward)
-            if not result.change <= max(threshold, 8 * floor):
-                continue
-            margin = self._margin(codes, 4 * (result.change + 2 * floor))
-            if margin <= allowed or result.change <= 8 * floor or not np.isfinite(margin):
-                return margin
-            threshold = result.change / 16
-        return np.inf
-
-    def _margin(self, codes: NDArray[np.int64], margin: float) -> float:
-        """Return an e as :meth:`_settle_in_turns` needs it, from `margin` on; infinite if none."""
-        for _ in range(MARGINS):
-            changes, reward = 0.0, 0.0
-            for sign in (1.0, -1.0):
-                moved = self.values.copy()
-                moved[codes] += sign * margin
-                self.sweeps += len(codes)
-                result = self.model.sweeper.sweep(self.program, codes, moved, writes=False)
-                changes, reward = max(changes, result.change), max(reward, result.reward)
-            if changes + 4 * self._rounding(reward) + 2.0**-20 * margin < 2 * margin:
-                return margin
-            margin *= 4
-        return np.inf
 
     def _heaviest(self, codes: NDArray[np.int64]) -> float:
         """Return the largest weight: of how many stages there are at most to come, expected."""

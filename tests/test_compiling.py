@@ -1,5 +1,8 @@
 """What is compiled is told apart from what is solved, and told to those who wait."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -139,3 +142,40 @@ def test_numba_is_watched():
         assert 0 < compiling.seconds_within(took) <= took
         function(2)
     assert len(told) == count > 0
+
+
+SOLVE_AND_LIST = """
+import gamedp
+from numba.core import event
+
+class Names(event.Listener):
+    def on_start(self, event):
+        print(event.data["dispatcher"].py_func.__name__, end=" ")
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Names())
+ends = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], payoffs=[1.0])
+gamedp.solve(ends, solver=gamedp.BackwardInduction())
+print()
+comes_again = gamedp.Model.from_arrays(
+    [0, 1, 2, 2], [0, 1, 3], [1, 0, 2], [1.0, 0.5, 0.5], payoffs=[1.0]
+)
+gamedp.solve(comes_again, solver=gamedp.TopologicalValueIteration())
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_what_a_model_does_not_need_is_not_compiled(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", SOLVE_AND_LIST],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    acyclic, cyclic = (set(line.split()) for line in done.stdout.splitlines())
+    assert "solve_components" in acyclic & cyclic
+    assert "gather" in cyclic - acyclic
+    assert not (acyclic | cyclic) & {"eliminate", "iterate", "prove_policy", "prove_by_policy"}

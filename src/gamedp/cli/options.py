@@ -80,8 +80,8 @@ SavedGame: TypeAlias = Annotated[
     str | None,
     Parameter(
         name="--game",
-        help="For a saved solution: the game it is of, if that is a class of your own, as in "
-        "`path/to/file.py:ClassName`, with its parameters by --set.",
+        help="Name the game of a saved solution, if it is a class of your own, as in "
+        "`path/to/file.py:ClassName`; give its parameters by --set.",
     ),
 ]
 
@@ -89,16 +89,16 @@ StateTexts: TypeAlias = Annotated[
     list[str] | None,
     Parameter(
         name="--state",
-        help="The position, as in `player=1,left=6`; the start if not given. Fields that are not "
-        "named are as at the start.",
+        help="Name the position, as in `player=1,left=6`; the start if not given. Fields that you "
+        "leave out are as at the start.",
     ),
 ]
 
 Compile: TypeAlias = Annotated[
     Literal["auto", "always", "never"],
     Parameter(
-        help="Whether the rules are compiled by numba; auto compiles those of large games, and "
-        "runs them as plain Python if that fails."
+        help="Compile the rules with numba or not; auto compiles those of large games, and runs "
+        "them as plain Python if that fails."
     ),
 ]
 
@@ -121,11 +121,11 @@ class ObjectiveOptions:
     objective : {"total", "discounted", "horizon", "average"}
         Choose what to compute; total, unless --discount, --horizon or --average says otherwise.
     discount : float
-        Discount factor for each step: at least 0, below 1.
+        Set the discount factor of a step: at least 0, below 1.
     horizon : int
-        Number of steps.
+        Set the number of steps.
     draw : float
-        What endless play counts for the first player, of a total of payoffs at the end.
+        Set what endless play counts for the first player, where all is paid at the end.
     average : bool
         Compute the reward per step in the long run, as `--objective average`.
     optimum : {"max", "min"}
@@ -237,7 +237,8 @@ class ExploreOptions:
     Parameters
     ----------
     compile : {"auto", "always", "never"}
-        Compile the rules with numba or not; auto runs them as plain Python if that fails.
+        Compile the rules with numba or not; auto compiles those of large games, and runs them as
+        plain Python if that fails.
     max_states : float
         Stop with an error after this many states.
     max_seconds : float

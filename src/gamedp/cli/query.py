@@ -59,10 +59,10 @@ def query(
     game
         As for `gamedp solve`, or a folder that `gamedp solve --save` has written.
     state
-        The position, as in `own=0,opponent=24,turn=17`. Fields that are not named are as at the
+        Name the position, as in `own=0,opponent=24,turn=17`. Fields you leave out are as at the
         start. A tuple is written `heaps=3,5,7` or `heaps=(3,5,7)`.
     inside
-        For a staged game, whose --state is a context: the position inside the stage, as in
+        Name the position inside the stage of a staged game, whose --state is a context, as in
         `phase=1,throws=2,dice=1,0,2,1,1,0`.
     """
     failure = None

@@ -246,5 +246,6 @@ def compiled_for_all(function: Callable[..., Any]) -> Any:
     """Compile a loop that knows no rules; it is kept beside the rules that it calls."""
     dispatcher = njit(function, nogil=True, no_cfunc_wrapper=True, _nrt=False)
     if not config.DISABLE_JIT:
-        dispatcher._cache = RulesCache(function, "for all", "")  # noqa: SLF001
+        variant = f"boundscheck={config.BOUNDSCHECK}"
+        dispatcher._cache = RulesCache(function, "for all", variant)  # noqa: SLF001
     return dispatcher

@@ -295,7 +295,7 @@ def test_a_game_will_do_for_its_model():
         gamedp.verify(Matches(matches=8), proof, compile="never")
     with pytest.raises(gamedp.InvalidParameterError, match="is neither a game nor a model"):
         gamedp.verify(Matches, proof)
-    with pytest.raises(gamedp.InvalidParameterError, match="is no certificate"):
+    with pytest.raises(gamedp.InvalidParameterError, match="is not a certificate"):
         gamedp.verify(game, 3)
 
 

@@ -84,7 +84,8 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
                     number = stopped
                     continue
                 hard += 1
-                if hard == MANY:
+                # Of a state by itself, no more can be found than the kernel does.
+                if memory is None and (hard == MANY or stop - start == 1):
                     memory = np.empty(iteration.MEMORY)
                     number = stopped
                     continue

@@ -15,7 +15,7 @@ import gamedp
 from gamedp.certificate.sides import turned
 from gamedp.certificate.worth import exact_worth, slices, worths
 from gamedp.certifying.descents import Ranking
-from gamedp.certifying.refining import cut
+from gamedp.certifying.refining import Refining, _two_less, cut
 from gamedp.errors import CertificateError
 from gamedp.reduction.fixing import fix
 from gamedp.testing import exact_values
@@ -98,6 +98,35 @@ def test_rare_events_have_certificates(seed):
     truth = gamedp.solve(model, objective, EXACT)
     for solution in (truth, known(model, objective, tolerance=1e-12)):
         assert_between(solution.certificate(), truth.exact)
+
+
+@pytest.mark.parametrize("down", [1.7e308, math.inf])
+def test_bounds_that_fall_below_all_doubles_are_minus_infinity(down):
+    parts = np.array([[[-1.7e308, 1.0], [0.0, 0.25]]])
+    with np.errstate(all="ignore"):
+        lowered = _two_less(parts, np.array([[down, 0.5]]))
+    assert lowered[0, :, 0].tolist() == [-math.inf, 0.0]
+    assert lowered[0, :, 1].tolist() == [0.75, 0.0]
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+@pytest.mark.parametrize("where", ["bound", "missed"])
+def test_what_is_no_number_is_not_made_exact(where, wrong):
+    """Sums of more than two doubles are lowered in rational numbers, which know no such things."""
+    model = gamedp.Model.from_arrays(
+        [0, 1, 1], [0, 2], [0, 1], [0.5, 0.5], rewards=[1.0], terminals=[1], payoffs=[0.0]
+    )
+    plain = gamedp.solve(model).certificate()
+    parts = np.zeros((2, 4, 2))
+    missed = np.array([[1.0, 0.0], [0.0, 0.0]])
+    (parts[:1, 0, :1] if where == "bound" else missed[:1, :1])[...] = wrong
+    active = np.array([[True, False], [False, False]])
+    choices = np.array([[0, -1], [0, -1]])
+    refining = Refining(model, plain, parts, 0, active, active, choices)
+    assert not refining._lower(missed)
+    refining.parts = np.zeros((2, 4, 2))
+    assert refining._lower(np.array([[1.0, 0.0], [0.0, 0.0]]))
+    assert refining.parts[0, 0, 0] == -2.0
 
 
 # What is claimed is what is proven ---------------------------------------------------------------

@@ -267,6 +267,9 @@ class Refining:
                 moved = (down != 0) & np.isfinite(down)
                 self.parts = np.where(moved[:, None, :], _two_less(self.parts, down), self.parts)
             return shift is not None
+        moving = (chain.nodes // self.model.num_states, chain.nodes % self.model.num_states)
+        if not (np.isfinite(missed).all() and np.isfinite(self.parts.sum(axis=1)[moving]).all()):
+            return False  # no finite bounds keep their inequalities there
         exact_shift = chain.solve_slowly(discount, missed.reshape(-1))
         if exact_shift is None:
             return False
@@ -385,7 +388,9 @@ def _two_less(parts: Floats, down: Floats) -> Floats:
     high, rest = _two_sum(high, lost + parts[:, 1])
     below = np.where(rest < 0, np.nextafter(high, -np.inf), high)
     rest = np.where(rest < 0, np.maximum(np.nextafter((high - below) + rest, 0.0), 0.0), rest)
-    return np.stack([below, rest], axis=1)
+    # Beyond the range of doubles, what was lost is no number; minus infinity is a bound.
+    known = np.isfinite(below)
+    return np.stack([np.where(known, below, -np.inf), np.where(known, rest, 0.0)], axis=1)
 
 
 def _endless(side: Side) -> tuple[float, float]:

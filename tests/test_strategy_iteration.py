@@ -144,7 +144,7 @@ def test_known_values(objective, values, policy, solver):
         assert solution.policy.tolist() == policy
     if isinstance(objective, gamedp.Reachability) and solver is None:
         assert isinstance(solution.solver, gamedp.StrategyIteration)
-        assert "two opponents can keep each other" in gamedp.explain(model, objective)
+        assert "either player can prolong play for ever" in gamedp.explain(model, objective)
 
 
 @pytest.mark.parametrize(

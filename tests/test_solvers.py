@@ -448,7 +448,7 @@ def test_what_is_not_done_for_several_players(model, objective, words):
         (gamedp.TotalReward, {"optimum": "most"}),
         (gamedp.solve, {"game_or_model": walk(), "tolerance": 0}),
     ],
-    ids=str,
+    ids=lambda part: getattr(part, "__name__", str(part)),
 )
 def test_options_are_validated(make, options):
     with pytest.raises(gamedp.InvalidParameterError):

@@ -494,7 +494,7 @@ def test_it_keeps_the_protocol_of_solvers():
 
 
 def test_it_is_chosen_and_says_why():
-    assert "RelativeValueIteration: the gain of" in gamedp.explain(
+    assert "RelativeValueIteration: first the gain of" in gamedp.explain(
         machine(), gamedp.AverageReward()
     )
 

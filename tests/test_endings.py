@@ -217,8 +217,8 @@ WRONG = [
     (games.Staying, gamedp.UnsupportedProblemError, r"can come again.*Use Retrograde"),
     (games.Dicing, gamedp.UnsupportedProblemError, r"action 0 in Heap.*more than one outcome"),
     (games.Idle, gamedp.InvalidModelError, r"place=50.*has no actions"),
-    (games.Huge, gamedp.UnsupportedProblemError, r"no whole number between -125 and 125"),
-    (games.Fine, gamedp.UnsupportedProblemError, r"no whole number between -125 and 125"),
+    (games.Huge, gamedp.UnsupportedProblemError, r"not a whole number between -125 and 125"),
+    (games.Fine, gamedp.UnsupportedProblemError, r"not a whole number between -125 and 125"),
     (games.Undefined, gamedp.InvalidModelError, r"payoff\(Heap.*is nan"),
     (games.Failing, ValueError, r"no way on from here"),
 ]

@@ -110,6 +110,20 @@ def test_known_values(model, objective, values, policy, solver):
     assert solution.policy.tolist() == policy
 
 
+@pytest.mark.parametrize("solver", [None, *SOLVERS], ids=str)
+def test_free_play_that_stays_long_is_proven_to_be_free(solver):
+    """Values are right from the first sweep on; a proof has to see that play comes to its end."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 3, 4, 5], [0, 1, 3, 5, 7, 8], [0, 0, 1, 2, 3, 0, 1, 1],
+        [1.0, 0.5, 0.5, 0.5, 0.5, 1 / 101, 100 / 101, 1.0], rewards=[0.0, -1.0, 0.0, 0.0, 0.0],
+    )  # fmt: skip
+    solution = gamedp.solve(model, gamedp.TotalReward("max"), solver, tolerance=1e-9)
+    assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
+    assert (solution.lower <= 0).all()
+    assert (solution.upper >= 0).all()
+    assert solution.width <= 1e-9
+
+
 def attained(model, objective, policy, player=0):
     return exact_values(model, objective, policy=policy.tolist(), player=player)
 

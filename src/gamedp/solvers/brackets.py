@@ -161,7 +161,13 @@ class Bracket:
                 return  # beyond the range of numbers: to be said in the end
             stops = self.limit_reached(sweeps)
             if change <= threshold or stops:
-                if self.prove(number, 100 + 10 * sweeps) or stops or change == 0:
+                effort = 100 + 10 * sweeps
+                # Where values stay as they are, only to look longer how play ends can help.
+                while not (proven := self.prove(number, effort)) and change == 0:
+                    if stops or self.limit_reached(effort):
+                        return
+                    effort *= 8
+                if proven or stops:
                     return
                 threshold = change / 16
 

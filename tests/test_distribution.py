@@ -402,7 +402,9 @@ def test_what_a_distribution_says():
     [
         ("article", 245.904728, 39.8160, (180, 218, 247, 270, 316)),
         # 254.59 and 59.61: Tom Verhoeff, "How to Maximize Your Score in Solitaire Yahtzee", 1999.
-        ("yahtzee", 254.587729, 59.6077, (180, 217, 248, 272, 388)),
+        pytest.param(
+            "yahtzee", 254.587729, 59.6077, (180, 217, 248, 272, 388), marks=pytest.mark.deep
+        ),
     ],
 )
 def test_kniffel(rules, mean, deviation, quantiles):

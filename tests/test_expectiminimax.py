@@ -110,6 +110,7 @@ def test_compiled_it_finds_the_same(kind):
                     agrees(kind(seed=seed, layers=6), depth, pruning, table_bytes, "auto")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("depth", [4, 8])
 def test_bounds_contain_the_value_of_a_game_that_may_go_on_for_ever(depth):
     game = Wubbel(goal=10)
@@ -152,6 +153,7 @@ def test_a_game_that_ends_is_solved(goal, pruning):
     assert low <= result.upper
 
 
+@pytest.mark.deep
 def test_what_is_left_out_saves_work():
     nodes = {
         pruning: [
@@ -167,6 +169,7 @@ def test_what_is_left_out_saves_work():
     assert sum(nodes["star1"]) < 0.9 * sum(nodes["none"])
 
 
+@pytest.mark.deep
 def test_star2_needs_no_ranges():
     games = [Dicey(seed=seed, layers=6, keeps=False) for seed in range(20)]
 
@@ -233,7 +236,7 @@ def test_what_a_window_cuts_off_is_never_called_exact(kind, pruning):
 
 
 @pytest.mark.parametrize("depth", [1, 3, 5, None])
-@pytest.mark.parametrize("compile", ["auto", "never"])
+@pytest.mark.parametrize("compile", first_of(["never", "auto"]))
 def test_the_line_is_best_play_where_there_are_no_dice(depth, compile):
     game = Mancala(pits=3, stones=1)
     result = gamedp.Expectiminimax(depth=depth).search(game, compile=compile)
@@ -259,6 +262,7 @@ def test_the_line_ends_where_dice_are_thrown():
     assert certain > 0
 
 
+@pytest.mark.deep
 def test_limits_leave_the_last_depth_that_was_finished():
     game = Race()
     whole = gamedp.Expectiminimax(depth=6).search(game, compile="never")
@@ -503,7 +507,11 @@ def test_wrong_rules_are_named(kind, depth, error, words):
 
 
 @pytest.mark.parametrize(
-    ("kind", "error"), [(Improbable, gamedp.InvalidModelError), (Raising, ZeroDivisionError)]
+    ("kind", "error"),
+    [
+        (Improbable, gamedp.InvalidModelError),
+        pytest.param(Raising, ZeroDivisionError, marks=pytest.mark.deep),
+    ],
 )
 def test_wrong_rules_are_named_when_compiled(kind, error):
     with pytest.raises(error):

@@ -330,6 +330,7 @@ class TestCards:
     MINE = Card.of("- 8 9 16 15 18 15 9 25 30 40 - 20")
     HIS = Card.of("3 8 9 16 15 24 - 9 25 30 40 0 -")
 
+    @pytest.mark.deep
     def test_a_duel_of_two_cards(self):
         duel = Duel.of(self.MINE, self.HIS)
         assert duel.lead == self.MINE.total - 35 - (self.HIS.total - 35)

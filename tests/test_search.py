@@ -56,7 +56,7 @@ def agree(game, depth, table_bytes, tier):
     return quick
 
 
-@pytest.mark.parametrize("kind", first_of(KINDS, 2), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", first_of(KINDS), ids=lambda kind: kind.__name__)
 @settings(deadline=None, max_examples=40)
 @given(
     seed=st.integers(0, 10**6),
@@ -85,7 +85,7 @@ def test_tests_that_go_to_the_ends_of_the_game(kind, monkeypatch):
     assert proofs[0] != proofs[1] != proofs[2] != proofs[0]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", first_of(KINDS, 2), ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("depth", [2, None])
 def test_both_tiers_do_the_same_work(kind, depth):
     for seed in range(3):
@@ -259,7 +259,7 @@ class TestRefusals:
         with pytest.raises(gamedp.UnsupportedProblemError, match="MaxN"):
             gamedp.AlphaBeta(depth=3).search(Mancala(players=3))
 
-    @pytest.mark.parametrize("tier", ["auto", "never"])
+    @pytest.mark.parametrize("tier", first_of(["never", "auto"]))
     def test_a_range_without_a_number_in_it(self, tier):
         @attrs.frozen
         class Wrong(MadeUp):
@@ -416,7 +416,7 @@ SUMS = [
 EXACT = SUMS[-2:]
 
 
-@pytest.mark.parametrize("tier", ["always", "never"])
+@pytest.mark.parametrize("tier", first_of(["never", "always"]))
 @pytest.mark.parametrize(
     "searcher", [gamedp.Minimax(), gamedp.AlphaBeta(), gamedp.Expectiminimax()]
 )
@@ -450,7 +450,7 @@ class Known(Path):
         return 0.0
 
 
-@pytest.mark.parametrize("tier", ["always", "never"])
+@pytest.mark.parametrize("tier", first_of(["never", "always"]))
 @pytest.mark.parametrize("room", [0.0, 3.0])
 @pytest.mark.parametrize(
     "searcher", [gamedp.Minimax(depth=1), gamedp.AlphaBeta(depth=1), gamedp.Expectiminimax(depth=1)]

@@ -320,12 +320,16 @@ def _pair(pair: Any, place: object) -> tuple[Any, float, Any]:
     return given, probability, state
 
 
-def _number(value: Any, words: str) -> float:
+def _number(value: Any, name: str, *arguments: Any) -> float:
+    """Return what a method of the rules has answered, which must be a finite number."""
+    if type(value) is float and math.isfinite(value):
+        return value
     try:
         number = as_real(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
+        words = f"{name}({', '.join(map(shown, arguments))})"
         message = f"{words} is {shown(value)}; it must be one finite number."
         raise InvalidModelError(message)
     return number
@@ -337,10 +341,9 @@ def _payoffs(rules: Rules, state: Any) -> tuple[float, ...]:
     for player in range(rules.num_players):
         with Calling("payoff", state, player):
             payoff = rules.game.payoff(state, player)
-        payoffs.append(_number(payoff, f"payoff({shown(state)}, {player})"))
-    return _opposed(
-        tuple(payoffs), rules.constant_sum, f"the payoffs in {shown(state)}", "constant_sum"
-    )
+        payoffs.append(_number(payoff, "payoff", state, player))
+    total = rules.constant_sum
+    return _opposed(payoffs, total, f"constant_sum = {total!r}", "the payoffs", state)
 
 
 def _rewards(rules: Rules, state: Any, action: int) -> tuple[float, ...]:
@@ -350,22 +353,20 @@ def _rewards(rules: Rules, state: Any, action: int) -> tuple[float, ...]:
     for player in range(rules.num_players):
         with Calling("reward", state, action, player):
             reward = method(rules.game, "reward")(rules.game, state, action, player)
-        rewards.append(_number(reward, f"reward({shown(state)}, {action}, {player})"))
-    return _opposed(
-        tuple(rewards), 0.0, f"the rewards of action {action} in {shown(state)}", "zero"
-    )
+        rewards.append(_number(reward, "reward", state, action, player))
+    return _opposed(rewards, 0.0, "zero", f"the rewards of action {action}", state)
 
 
 def _opposed(
-    numbers: tuple[float, ...], total: float, words: str, total_name: str
+    numbers: list[float], total: float, total_name: str, what: str, state: Any
 ) -> tuple[float, ...]:
     """Of two players' numbers keep the first, after checking what they add up to."""
     if len(numbers) != 2:
-        return numbers
+        return tuple(numbers)
     if abs(sum(numbers) - total) > SUM_TOLERANCE * max(1.0, *map(abs, numbers)):
         message = (
-            f"{words} are {numbers[0]!r} and {numbers[1]!r}; of two players they must add up to "
-            f"{total_name}{'' if total_name == 'zero' else f' = {total!r}'}."
+            f"{what} in {shown(state)} are {numbers[0]!r} and {numbers[1]!r}; of two players they "
+            f"must add up to {total_name}."
         )
         raise InvalidModelError(message)
-    return numbers[:1]
+    return (numbers[0],)

@@ -502,7 +502,9 @@ class TestPerft:
             gamedp.perft(Mancala(), -1)
 
 
-@pytest.mark.parametrize(("pits", "stones"), [(3, 2), (4, 1), (4, 2)])
+@pytest.mark.parametrize(
+    ("pits", "stones"), [(3, 2), (4, 1), pytest.param(4, 2, marks=pytest.mark.deep)]
+)
 def test_one_best_action_leaves_open_what_is_not_known_of_the_others(pits, stones):
     game = Mancala(pits, stones)
     solution = gamedp.solve(game)

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import attrs
 import numba
 import numpy as np
 import pytest
@@ -133,6 +134,8 @@ def check(model, objective, solver):
     truth = exact_values(model, objective)
     scale = max([abs(float(v)) for v in truth if abs(v) != math.inf], default=0.0)
     tolerance = 1e-7 * max(scale, 1e-6)
+    if hasattr(solver, "max_sweeps"):
+        solver = attrs.evolve(solver, max_sweeps=10_000)  # in plain Python, too, in a moment
     try:
         solution = gamedp.solve(model, objective, solver, tolerance=tolerance)
     except gamedp.NotSolvedError as error:

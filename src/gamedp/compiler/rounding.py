@@ -71,17 +71,12 @@ def _refuse_for_several(
 ) -> None:
     """Raise InvalidModelError if payments of three players or more are not those of the rules."""
     game = rules.game
-    terminals, choices = range(len(model.terminals)), range(model.num_choices)
-    if compiled:
-        terminals, choices = _large(model.payoffs), _large(model.rewards)
-    elif not hasattr(game, "reward"):
-        choices = range(0)
+    terminals, choices, owners = _to_ask(rules, model, compiled=compiled)
     for place in terminals:
         state = state_of(int(model.terminals[place]))
         for player in range(rules.num_players):
             words = f"payoff({shown(state)}, {player})"
             refuse_rounded(game.payoff(state, player), words, SEVERAL)
-    owners = model.structure.owners if choices else np.empty(0, np.int64)
     for choice in choices:
         state, action = state_of(int(owners[choice])), int(model.action_labels[choice])
         for player in range(rules.num_players):
@@ -108,17 +103,12 @@ def rounding_of(
         _refuse_for_several(rules, model, state_of, compiled=compiled)
         return 0.0, 0.0, 0.0
     game = rules.game
-    terminals, choices = range(len(model.terminals)), range(model.num_choices)
-    if compiled:
-        terminals, choices = _large(model.payoffs), _large(model.rewards)
-    elif not hasattr(game, "reward"):
-        choices = range(0)
+    terminals, choices, owners = _to_ask(rules, model, compiled=compiled)
     payoffs = (
         (game.payoff(state_of(int(model.terminals[place])), 0), _first(model.payoffs[place]))
         for place in terminals
     )
     earns = method(game, "reward")
-    owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets) * bool(choices))
     rewards = (
         (
             earns(game, state_of(int(owners[choice])), int(model.action_labels[choice]), 0),
@@ -129,6 +119,17 @@ def rounding_of(
     payoff, one = _largest(payoffs)
     reward, other = _largest(rewards)
     return payoff, reward, max(one, other)
+
+
+def _to_ask(rules: Rules, model: Model, *, compiled: bool) -> tuple[Any, Any, Any]:
+    """Return the places of terminal states, and the choices with the states that they belong to."""
+    terminals, choices = range(len(model.terminals)), range(model.num_choices)
+    if compiled:
+        terminals, choices = _large(model.payoffs), _large(model.rewards)
+    elif not hasattr(rules.game, "reward"):
+        choices = range(0)
+    owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets) * bool(choices))
+    return terminals, choices, owners
 
 
 def _large(numbers: Any) -> Any:

@@ -25,6 +25,7 @@ from gamedp.games.kniffel import (
     Kniffel,
     KniffelTurn,
     Record,
+    RecordOfTwo,
     Round,
     Sheet,
     Situation,
@@ -34,6 +35,7 @@ from gamedp.games.kniffel import (
     answer,
     box_names,
     chance_of,
+    load_record,
     play_perfectly,
     played_perfectly,
     replay,
@@ -645,6 +647,108 @@ class TestFiles:
             Record.load(path)
         with pytest.raises(FileNotFoundError):
             Record.load(tmp_path / "other")
+
+
+ONE_FREE = Card.of("1 8 9 16 20 18 21 0 25 30 0 0 -")
+TWO_FREE = Card.of("1 8 - 16 20 18 21 0 25 30 0 0 -")
+
+
+def of_two(*cards, begins=0):
+    return RecordOfTwo([Record(start=card, seed=seed) for seed, card in enumerate(cards)], begins)
+
+
+def games_of_two(game):
+    """Play a game of two by its seeds, entering where the first box is free; yield each state."""
+    yield game
+    while not game.is_over:
+        record = game.record
+        if record.waits_for == "throw":
+            record = record.thrown()
+        elif record.waits_for == "keep":
+            record = record.keeping("-")
+        else:
+            record = record.entered(record.card.entries.index(None))
+        game = game.with_record(record)
+        yield game
+
+
+class TestRecordOfTwo:
+    @pytest.mark.parametrize(
+        ("cards", "begins", "order"),
+        [
+            ((ONE_FREE, TWO_FREE), 0, (0, 1, 1)),
+            ((ONE_FREE, TWO_FREE), 1, (1, 0, 1)),
+            ((TWO_FREE, TWO_FREE), 0, (0, 1, 0, 1)),
+            ((Card.of(FULL), TWO_FREE), 0, (1, 1)),
+            ((Card.of(CARD), Card.of(FULL)), 1, (0,) * 5),
+        ],
+    )
+    def test_players_take_turns(self, cards, begins, order, tmp_path):
+        games = list(games_of_two(of_two(*cards, begins=begins)))
+        assert games[-1].order == order
+        assert games[-1].is_over
+        for before, after in pairwise(games):
+            assert after.taken_back() == before
+            after.save(tmp_path / "game")
+            assert load_record(tmp_path / "game") == after
+            assert RecordOfTwo.load(tmp_path / "game").turn == after.turn
+        assert games[0].taken_back() is games[0]
+        steps = list(games[-1].steps)
+        assert len(steps) == len(games) - 1
+        assert [player for player, step in steps if step.box is not None] == list(order)
+
+    def test_the_winner_has_more_points(self):
+        behind, ahead = Card.of(FULL), Card.of(FULL.replace("24", "25"))
+        assert of_two(behind, ahead).winner == 1
+        assert of_two(ahead, behind).winner == 0
+        assert of_two(ahead, ahead).winner is None
+
+    def test_what_is_no_game_is_refused(self):
+        one = Record(start=Card.of(CARD))
+        for records, begins, words in [
+            ((one,), 0, "two records, not 1"),
+            ((one, Record(Kniffel("yahtzee"))), 0, "the same rules"),
+            ((one, one), 2, "begins must be 0 or 1"),
+            ((one, played(one, "13345")), 0, "not played in turns"),
+            ((played(one, "13345"), played(one, "13345")), 0, "not played in turns"),
+            ((played(one, *GAME, "12345"), one), 0, "not played in turns"),
+        ]:
+            with pytest.raises(gamedp.InvalidParameterError, match=words):
+                RecordOfTwo(records, begins)
+
+    @pytest.mark.parametrize(
+        ("old", "new", "words"),
+        [
+            ("-of-two", "-of-six", "a gamedp-kniffel-record"),
+            ('"version": 1', '"version": 2', "version 2; known here"),
+            ('"begins"', '"first"', "it lacks 'begins'"),
+            ('"begins": 1', '"begins": 2', "not played in turns"),
+            ('"begins": 1', '"begins": 3', "must be 0 or 1"),
+            ('"player": 2', '"player": 1', "not played in turns"),
+            ('"player": 2', '"player": 3', "not played in turns"),
+            ('"player": 2', '"player": []', "not played in turns"),
+            ("13345", "11445", "player 1, round 1: the throw"),
+            ("[0, 1]", "[0]", "is not a record"),
+        ],
+    )
+    def test_damaged_files_are_refused_in_words(self, tmp_path, old, new, words):
+        game = of_two(Card.of(CARD), Card.of(CARD))
+        game = game.with_record(played(game.record, *GAME))
+        game = game.with_record(played(game.record, "11456"))
+        path = tmp_path / "game.jsonl"
+        game.save(path)
+        assert load_record(path) == game
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+        with pytest.raises(gamedp.DamagedFileError, match=words) as caught:
+            load_record(path)
+        assert str(path) in str(caught.value)
+
+    @pytest.mark.parametrize("text", ["", "[]", "{", "{}", "[" * 100_000])
+    def test_what_is_no_record_is_refused(self, tmp_path, text):
+        (tmp_path / "game").write_text(text)
+        with pytest.raises(gamedp.DamagedFileError, match="is not a record of a game"):
+            load_record(tmp_path / "game")
 
 
 class TestAnalysis:

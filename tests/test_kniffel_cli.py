@@ -13,7 +13,7 @@ import pytest
 from figures import BY_NAME
 
 from gamedp.cli import main
-from gamedp.games.kniffel import Card, Duel, Kniffel, Record
+from gamedp.games.kniffel import Card, Duel, Kniffel, Record, RecordOfTwo
 
 pytestmark = pytest.mark.skipif(
     numba.config.DISABLE_JIT, reason="the whole table takes minutes uncompiled"
@@ -422,9 +422,71 @@ class TestTwoAtOneSheet:
         assert out.endswith("Player 2: Left in round 1, handicap so far: 0.000.\n")
 
     @pytest.mark.parametrize(
+        ("lang", "words"),
+        [
+            ("de", ("Spieler 2 gewinnt.", "Erwartung am Anfang", "Abgebrochen in Runde 1")),
+            ("en", ("Player 2 wins.", "Expected at the start", "Left in round 1")),
+        ],
+    )
+    def test_a_recorded_game_goes_on_and_is_analysed(self, play_together, tmp_path, lang, words):
+        won, began, left = words
+        path = str(tmp_path / "game.jsonl")
+        cards = ("--card", ONE_LEFT, "--against", HIS_ONE)
+        record = ("--record", path)
+        typed = ["11266", "11", "11266", "11", "11266", "1", "13456", "456", "q"]
+        out = play_together(typed, *cards, *record, "--lang", lang, "--seed", "4")
+        assert left in out
+        assert f"--record {path}" in out
+        kept = RecordOfTwo.load(path)
+        assert [record.start for record in kept.records] == [Card.of(ONE_LEFT), Card.of(HIS_ONE)]
+        assert (kept.turn, kept.record.waits_for, kept.records[0].is_over) == (1, "throw", True)
+        # It goes on without being told about the cards, back over the turn of the other player.
+        out = play_together(["z", "z", "z", "1", "13456", "456", "q"], *record)
+        assert RecordOfTwo.load(path) == kept
+        out = play_together(["13456", "456", "66456", "13"], *record, *cards)
+        assert f"--analyse {path}" in out
+        assert won in out
+        for look in ("--analyse", "--replay"):
+            out = play_together([], look, path)
+            assert won in out
+            facts = json.loads(play_together([], look, path, "--json"))
+            assert [each["total"] for each in facts["players"]] == [242, 258]
+            assert (facts["begins"], facts["winner"], facts["finished"]) == (1, 2, True)
+            for each in facts["players"]:
+                balance = each["start"]["value"] + each["luck"] - each["handicap"]
+                assert balance == pytest.approx(each["total"], abs=1e-9)
+        assert began in play_together([], "--analyse", path)
+        replayed = play_together([], "--replay", path)
+        assert replayed.index("45666") > replayed.index("11266")
+        assert ("Spieler" in replayed) == (lang == "de")
+
+    def test_recorded_games_of_one_and_of_two_are_not_mixed_up(self, capsys, monkeypatch, tmp_path):
+        one, two, over = (str(tmp_path / name) for name in ("one", "two", "over"))
+        start = Record(start=Card.of(ONE_LEFT), seed=1)
+        start.save(one)
+        RecordOfTwo((start, Record(start=Card.of(HIS_ONE), seed=2))).save(two)
+        RecordOfTwo((Record(start=Card.of(FULL)),) * 2).save(over)
+        monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+        for options, words in [
+            (("--record", one, "--against", HIS_ONE), "another one than --against would make"),
+            (("--record", two, "--against", MINE), "another one than --against would make"),
+            (
+                ("--record", two, "--against", HIS_ONE, "--opponent-is-next"),
+                "another one than --opponent-is-next would make",
+            ),
+            (("--record", two, "--seed", "2"), "another one than --seed would make"),
+            (("--record", two, "--auto"), "--auto plays a game of one player"),
+            (("--record", over), "is over; --analyse"),
+        ]:
+            assert main(["kniffel", *options]) == 2
+            out, err = capsys.readouterr()
+            assert (out, err.count("\n")) == ("", 1)
+            assert words in err
+
+    @pytest.mark.parametrize(
         ("arguments", "words"),
         [
-            (("--record", "x"), "--record does not go with --against"),
+            (("--replay", "x"), "--replay does not go with --against"),
             (("--auto",), "--auto does not go with --against"),
             (("--json",), "--json does not go with a game that asks"),
             (("--draw", "2"), "draw must lie between 0 and 1"),

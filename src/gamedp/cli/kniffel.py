@@ -2,66 +2,34 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import attrs
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
-from gamedp.cli.games import make_game
-from gamedp.cli.kniffel_goals import GOAL, GoalOptions, goal_facts, opponent_of, outlook_of
-from gamedp.cli.options import OUTPUT, Flag, GameSettings, OutputOptions
+from gamedp.cli.kniffel_games import (
+    NAME,
+    PLAY,
+    PlayOptions,
+    adviser_of,
+    look_at,
+    play_game,
+    rules_of,
+)
+from gamedp.cli.kniffel_goals import GOAL, GoalOptions, goal_facts, outlook_of
+from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions
 from gamedp.cli.parameters import values_of
 from gamedp.cli.report import print_json
-from gamedp.cli.watch import be_lenient, watch
+from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from gamedp.games.kniffel import Adviser, Kniffel, Option, Record, Situation
+    from gamedp.games.kniffel import Adviser, Option, Situation
 
 __all__ = ["kniffel"]
 
-NAME = "kniffel"
-
-SECOND = 1 << 32
-"""What is added to the seed for the throws of the second player: more than any that is drawn."""
-
 Words = Annotated[str, Parameter(allow_leading_hyphen=True)]
-
-
-@Parameter(name="*", group=Group("Playing", sort_key=1))
-@attrs.frozen(kw_only=True)
-class PlayOptions:
-    """How a game is played, kept and looked at.
-
-    Parameters
-    ----------
-    card : str
-        The card to begin with, its boxes as in a query but in one text; an empty one if not given.
-    seed : int
-        What the throws come from; another one each time if not given.
-    auto : bool
-        Play the game to its end without asking, every decision the best one.
-    record : Path
-        Keep the game in this file as it goes; go on with it if the file is there.
-    replay : Path
-        Show a game that was kept, step by step.
-    analyse : Path
-        Show where the points of a game that was kept came from, and where they were lost.
-    """
-
-    card: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
-    seed: int | None = None
-    auto: Flag = False
-    record: Path | None = None
-    replay: Path | None = None
-    analyse: Path | None = None
-
-
-PLAY = PlayOptions()
-"""What holds where nothing is said."""
 
 
 def kniffel(
@@ -97,11 +65,9 @@ def kniffel(
     elif chance is not None:
         _chance(chance, settings or (), lang, output)
     elif kept_in is not None:
-        _look_at(kept_in, settings or (), lang, output, step_by_step=kept_in == play.replay)
-    elif goal.is_given:
-        _play_together(settings or (), further, lang, play, goal, output)
+        look_at(kept_in, settings or (), lang, output, step_by_step=kept_in == play.replay)
     else:
-        _play(settings or (), further, lang, play, output)
+        play_game(settings or (), further, lang, play, goal, output)
 
 
 def _check(
@@ -123,11 +89,7 @@ def _check(
             "last, and its dice."
         )
         raise InvalidParameterError(message)
-    alone: dict[str, Any] = {
-        "--record": play.record,
-        "--replay": play.replay,
-        "--analyse": play.analyse,
-    }
+    alone: dict[str, Any] = {"--replay": play.replay, "--analyse": play.analyse}
     alone |= {"--auto": play.auto, "--chance": chance}
     for option, value in alone.items():
         if goal.against is not None and value:
@@ -157,23 +119,6 @@ def _check(
         raise InvalidParameterError(message)
 
 
-def _rules(settings: Sequence[str]) -> Kniffel:
-    rules: Kniffel = make_game(NAME, settings)
-    return rules
-
-
-def _adviser(rules: Kniffel, output: OutputOptions) -> Adviser:
-    from gamedp.games.kniffel import Adviser  # noqa: PLC0415 - not needed for --help
-
-    with watch(quiet=output.quiet) as progress:
-        return Adviser.of(rules, progress=progress, keep=True)
-
-
-def _as_solved(rules: Kniffel) -> Kniffel:
-    """Return the rules in the language in which their table is kept: it serves both."""
-    return attrs.evolve(rules, language=type(rules)(rules.rules).language)
-
-
 def _situation(words: Sequence[str], further: int) -> Situation:
     from gamedp.games.kniffel import Situation  # noqa: PLC0415 - not needed for --help
 
@@ -189,9 +134,9 @@ def _query(
 ) -> None:
     from gamedp.games.kniffel import answer, answer_for_goal  # noqa: PLC0415 - as above
 
-    rules = _rules(settings)
+    rules = rules_of(settings)
     language = language or rules.language
-    adviser = _adviser(rules, output)
+    adviser = adviser_of(rules, output)
     if not goal.is_given:
         if output.json:
             print_json(_known(adviser, situation) | _facts(adviser, situation, language))
@@ -214,7 +159,7 @@ def _chance(box: str, settings: Sequence[str], language: str | None, output: Out
         chance_of,
     )
 
-    rules = _rules(settings)
+    rules = rules_of(settings)
     number = box_number(box, rules.faces)
     options = ("throws", "dice", "faces", "kniffel_is_full_house")
     chance = chance_of(number, **{name: getattr(rules, name) for name in options})
@@ -257,147 +202,3 @@ def _option(option: Option, language: str) -> dict[str, Any]:
     numbers = {name: getattr(option, name) for name in ("value", "lower", "upper", "rest", "loss")}
     points = {"points": option.points} if option.kept is None else {}
     return {"name": option.name(language), **points, **numbers}
-
-
-def _look_at(
-    path: Path,
-    settings: Sequence[str],
-    language: str | None,
-    output: OutputOptions,
-    *,
-    step_by_step: bool,
-) -> None:
-    from gamedp.games.kniffel import Record, analyse, replay, report  # noqa: PLC0415 - as above
-
-    if settings:
-        message = f"the game in {path} has its rules already: --set does not go with it."
-        raise InvalidParameterError(message)
-    record = Record.load(path)
-    language = language or record.rules.language
-    adviser = _adviser(_as_solved(record.rules), output)
-    if output.json:
-        print_json(analyse(record, adviser).to_dict(language))
-    elif step_by_step:
-        replay(record, adviser, print, language)
-    else:
-        print(report(analyse(record, adviser), language))
-
-
-def _play(
-    settings: Sequence[str],
-    further: int,
-    language: str | None,
-    play: PlayOptions,
-    output: OutputOptions,
-) -> None:
-    from gamedp.games.kniffel import Dialogue, analyse, play_perfectly  # noqa: PLC0415 - as above
-
-    record = _begun(settings, further, language, play)
-    language = language or record.rules.language
-    say = _say_nothing if output.json else print
-    save = None if play.record is None else _File(play.record, language, say)
-    if save is not None:
-        save(record)  # so that a file that cannot be written is found out at once
-    adviser = _adviser(_as_solved(record.rules), output)
-    try:
-        if play.auto:
-            record = play_perfectly(record, adviser, say, save, language)
-        else:
-            be_lenient()
-            Dialogue(record, adviser, ask=input, say=say, save=save, language=language).run()
-    finally:
-        if save is not None:
-            save.say_where()
-    if output.json:
-        print_json(analyse(record, adviser).to_dict(language))
-
-
-def _play_together(
-    settings: Sequence[str],
-    further: int,
-    language: str | None,
-    play: PlayOptions,
-    goal: GoalOptions,
-    output: OutputOptions,
-) -> None:
-    """Let two play at one sheet."""
-    from gamedp.games.kniffel import DialogueForTwo, Record  # noqa: PLC0415 - as above
-
-    first = _begun(settings, further, language, play)
-    opponent = opponent_of(first.rules, goal)
-    seed = None if first.seed is None else first.seed + SECOND
-    second = Record(first.rules, opponent.card, seed=seed)
-    adviser = _adviser(_as_solved(first.rules), output)
-    most = {} if goal.max_contexts is None else {"max_contexts": goal.max_contexts}
-    be_lenient()
-    DialogueForTwo(
-        (first, second),
-        adviser,
-        ask=input,
-        say=print,
-        language=language or first.rules.language,
-        opponent=opponent,
-        exact=goal.exact,
-        **most,
-    ).run()
-
-
-def _begun(
-    settings: Sequence[str], further: int, language: str | None, play: PlayOptions
-) -> Record:
-    """Return the game that goes on, or a new one."""
-    from gamedp.games.kniffel import Card, Record  # noqa: PLC0415 - not needed for --help
-
-    start = Card(further=further) if play.card is None else Card.of(play.card, further=further)
-    if play.record is None or not play.record.exists():
-        seed = secrets.randbits(32) if play.seed is None else play.seed
-        rules = _rules(settings)
-        spoken = attrs.evolve(rules, language=language or rules.language)
-        return Record(spoken, start, seed=seed)
-    record = Record.load(play.record)
-    rules = attrs.evolve(_rules(settings), language=record.rules.language)
-    contradictions = {
-        "--set": bool(settings) and rules != record.rules,
-        "--card": (play.card is not None or further > 0) and start != record.start,
-        "--seed": play.seed is not None and play.seed != record.seed,
-    }
-    wrong = [option for option, contradicts in contradictions.items() if contradicts]
-    if wrong:
-        message = (
-            f"the game in {play.record} is another one than {', '.join(wrong)} would make; "
-            "leave that out to go on with it, or name a new file."
-        )
-        raise InvalidParameterError(message)
-    if record.waits_for == "nothing":
-        message = (
-            f"the game in {play.record} is over; --analyse {play.record} looks at it. "
-            "Name a new file for another game."
-        )
-        raise InvalidParameterError(message)
-    return record
-
-
-@attrs.define
-class _File:
-    """Where a game is kept; called with the record after each step."""
-
-    path: Path
-    language: str
-    say: Callable[[str], None]
-    last: Record | None = None
-
-    def __call__(self, record: Record) -> None:
-        record.save(self.path)
-        self.last = record
-
-    def say_where(self) -> None:
-        """Say where the game is, and what may be done with it."""
-        from gamedp.games.kniffel import WORDS  # noqa: PLC0415 - not needed for --help
-
-        words = WORDS[self.language]
-        is_over = self.last is not None and self.last.waits_for == "nothing"
-        self.say((words.saved_whole if is_over else words.saved).format(file=self.path))
-
-
-def _say_nothing(_text: str) -> None:
-    """Keep the output free for JSON."""

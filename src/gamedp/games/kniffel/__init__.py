@@ -32,9 +32,11 @@ from __future__ import annotations
 from gamedp.games.kniffel.adviser import Adviser, Expectation, Option
 from gamedp.games.kniffel.analysis import (
     Analysis,
+    AnalysisOfTwo,
     Decision,
     Fortune,
     analyse,
+    analyse_two,
     played_perfectly,
 )
 from gamedp.games.kniffel.boxes import (
@@ -49,7 +51,7 @@ from gamedp.games.kniffel.boxes import (
 from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.chances import Chance, chance_of
 from gamedp.games.kniffel.dialogue import Dialogue, play_perfectly, replay
-from gamedp.games.kniffel.dialogue_for_two import DialogueForTwo
+from gamedp.games.kniffel.dialogue_for_two import DialogueForTwo, replay_of_two
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.outlook import (
     Opponent,
@@ -58,14 +60,17 @@ from gamedp.games.kniffel.outlook import (
     outlook_for_total,
 )
 from gamedp.games.kniffel.prospects import Prospect
-from gamedp.games.kniffel.record import Record, Round, Step
+from gamedp.games.kniffel.record import Record, Step
+from gamedp.games.kniffel.record_of_two import RecordOfTwo, StepOfTwo, load_record
 from gamedp.games.kniffel.reports import (
     advice,
     answer,
     answer_for_goal,
     chance_in_words,
     report,
+    report_of_two,
 )
+from gamedp.games.kniffel.rounds import Round
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.targets import Targets
@@ -80,6 +85,7 @@ __all__ = [
     "WORDS",
     "Adviser",
     "Analysis",
+    "AnalysisOfTwo",
     "Card",
     "Chance",
     "Decision",
@@ -95,14 +101,17 @@ __all__ = [
     "Outlook",
     "Prospect",
     "Record",
+    "RecordOfTwo",
     "Round",
     "Sheet",
     "Situation",
     "Step",
+    "StepOfTwo",
     "Targets",
     "Turn",
     "advice",
     "analyse",
+    "analyse_two",
     "answer",
     "answer_for_goal",
     "box_names",
@@ -110,6 +119,7 @@ __all__ = [
     "chance_in_words",
     "chance_of",
     "kept",
+    "load_record",
     "outlook_against",
     "outlook_for_total",
     "play_perfectly",
@@ -117,7 +127,9 @@ __all__ = [
     "points",
     "points_as_joker",
     "replay",
+    "replay_of_two",
     "report",
+    "report_of_two",
     "shown",
     "throw",
 ]

@@ -11,9 +11,18 @@ import gamedp
 from gamedp.games.kniffel.adviser import Adviser, Expectation, Option
 from gamedp.games.kniffel.boxes import shown
 from gamedp.games.kniffel.record import Record
+from gamedp.games.kniffel.record_of_two import RecordOfTwo
 from gamedp.games.kniffel.situation import Situation
 
-__all__ = ["Analysis", "Decision", "Fortune", "analyse", "played_perfectly"]
+__all__ = [
+    "Analysis",
+    "AnalysisOfTwo",
+    "Decision",
+    "Fortune",
+    "analyse",
+    "analyse_two",
+    "played_perfectly",
+]
 
 
 @attrs.frozen
@@ -103,7 +112,7 @@ class Analysis:
             "seed": record.seed,
             "card": record.card.arguments,
             "further": record.card.further,
-            "finished": record.waits_for == "nothing",
+            "finished": record.is_over,
             "total": record.total,
             "start": attrs.asdict(self.start),
             "now": attrs.asdict(self.now),
@@ -134,6 +143,47 @@ class Analysis:
                 for throw in self.throws
             ],
         }
+
+
+@attrs.frozen
+class AnalysisOfTwo:
+    """A game of two taken apart: each player's points, whatever the other one had.
+
+    Attributes
+    ----------
+    game : RecordOfTwo
+    players : tuple of two Analysis
+    """
+
+    game: RecordOfTwo
+    players: tuple[Analysis, ...]
+
+    def to_dict(self, language: str | None = None) -> dict[str, Any]:
+        """Return everything as numbers and texts that JSON has; players are 1 and 2."""
+        game, finished = self.game, self.game.is_over
+        return {
+            "begins": game.begins + 1,
+            "finished": finished,
+            "winner": None if not finished or game.winner is None else game.winner + 1,
+            "players": [each.to_dict(language) for each in self.players],
+        }
+
+
+def analyse_two(game: RecordOfTwo, adviser: Adviser) -> AnalysisOfTwo:
+    """Take a game of two apart, each player's as :func:`analyse` does.
+
+    Raises
+    ------
+    gamedp.InvalidParameterError
+        If the adviser is for other rules.
+
+    Examples
+    --------
+    >>> game = RecordOfTwo((Record().thrown("11456").keeping("11"), Record()))
+    >>> [round(each.handicap, 3) for each in analyse_two(game, Adviser.of()).players]
+    [1.14, 0.0]
+    """
+    return AnalysisOfTwo(game, tuple(analyse(each, adviser) for each in game.records))
 
 
 def analyse(record: Record, adviser: Adviser) -> Analysis:

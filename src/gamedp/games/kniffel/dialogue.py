@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
@@ -11,12 +11,12 @@ from gamedp.games.kniffel.adviser import Adviser, Option
 from gamedp.games.kniffel.analysis import analyse, played_perfectly
 from gamedp.games.kniffel.boxes import box_names, box_number, kept, shown, throw
 from gamedp.games.kniffel.card import DICE, FACES, Card
-from gamedp.games.kniffel.record import Record
+from gamedp.games.kniffel.record import Record, Step
 from gamedp.games.kniffel.reports import advice
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.words import WORDS, Words
 
-__all__ = ["Dialogue", "play_perfectly", "replay"]
+__all__ = ["Dialogue", "as_typed", "play_perfectly", "replay"]
 
 COMMANDS = {
     "?": "advise",
@@ -110,7 +110,7 @@ class Dialogue:
     def _step(self) -> bool:
         """Ask one question; say whether the game goes on."""
         record = self.record
-        if record.waits_for == "nothing":
+        if record.is_over:
             self._finish()
             return False
         if record.waits_for == "throw" and sum(record.kept) == DICE:
@@ -224,12 +224,14 @@ class Dialogue:
         return line.format(best=best.name(self._language), handicap=handicap)
 
     def _keep_record(self) -> None:
-        if self._save is None:
-            return
         try:
-            self._save(self.record)
+            self._write()
         except OSError as error:
             self._say(self._words.not_saved.format(reason=error))
+
+    def _write(self) -> None:
+        if self._save is not None:
+            self._save(self.record)
 
     def _advise(self) -> None:
         record, adviser = self.record, self._adviser
@@ -270,25 +272,25 @@ class Dialogue:
         self._say(card.render(self._language, expected))
 
     def _leave(self) -> None:
-        rounds = self.record.rounds
-        playing = len(rounds) + (not rounds or rounds[-1].box is not None)
-        handicap = analyse(self.record, self._adviser).handicap
-        self._say(self._left_in_words(playing, handicap))
+        self._say(self._left_in_words(self.record))
 
-    def _left_in_words(self, playing: int, handicap: float) -> str:
+    def _left_in_words(self, record: Record) -> str:
+        playing = len(record.rounds) + (not record.rounds or record.rounds[-1].box is not None)
+        handicap = analyse(record, self._adviser).handicap
         return self._words.left.format(round=playing, handicap=handicap)
 
     def _finish(self) -> None:
         self._show_card()
-        analysis = analyse(self.record, self._adviser)
         self._say(self._words.result.format(total=self.record.total))
-        self._say(
-            self._words.balance.format(
-                start=analysis.start.value,
-                luck=analysis.luck,
-                handicap=analysis.handicap,
-                now=analysis.now.value,
-            )
+        self._say(self._balance_in_words(self.record))
+
+    def _balance_in_words(self, record: Record) -> str:
+        analysis = analyse(record, self._adviser)
+        return self._words.balance.format(
+            start=analysis.start.value,
+            luck=analysis.luck,
+            handicap=analysis.handicap,
+            now=analysis.now.value,
         )
 
 
@@ -297,7 +299,16 @@ def replay(
 ) -> None:
     """Show a game as it was played, as if it were typed in again."""
     language = language or record.rules.language
-    answers = _answers(record, language)
+    ask = as_typed(record.steps, say, language)
+    start = attrs.evolve(record, rounds=())
+    Dialogue(start, adviser, ask=ask, say=say, language=language).run()
+
+
+def as_typed(
+    steps: Iterable[Step], say: Callable[[str], None], language: str
+) -> Callable[[str], str]:
+    """Return what answers questions as it was done, or might have been, and shows that."""
+    answers = _answers(steps, language)
 
     def ask(question: str) -> str:
         try:
@@ -307,14 +318,13 @@ def replay(
         say(question + typed)
         return typed
 
-    start = attrs.evolve(record, rounds=())
-    Dialogue(start, adviser, ask=ask, say=say, language=language).run()
+    return ask
 
 
-def _answers(record: Record, language: str) -> Iterator[str]:
+def _answers(steps: Iterable[Step], language: str) -> Iterator[str]:
     """Yield what was typed, or might have been."""
     names = box_names(language)
-    for step in record.steps:
+    for step in steps:
         if step.box is not None:
             yield names[step.box]
         elif step.thrown is None:
@@ -334,7 +344,7 @@ def play_perfectly(
 
     def ask(question: str) -> str:
         after = played_perfectly(dialogue.record, adviser)
-        *_, typed = _answers(after, language or record.rules.language)
+        *_, typed = _answers(after.steps, language or record.rules.language)
         say(question + typed)
         return typed
 

@@ -8,16 +8,21 @@ from typing import Any
 import attrs
 
 from gamedp.games.kniffel.adviser import Adviser, Option
-from gamedp.games.kniffel.analysis import analyse
-from gamedp.games.kniffel.card import Card
-from gamedp.games.kniffel.dialogue import Dialogue, WrongAnswerError
+from gamedp.games.kniffel.card import DICE, Card
+from gamedp.games.kniffel.dialogue import Dialogue, WrongAnswerError, as_typed
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.outlook import Opponent, Outlook, duel_of, outlook_against
 from gamedp.games.kniffel.record import Record
+from gamedp.games.kniffel.record_of_two import RecordOfTwo
 from gamedp.games.kniffel.remainder import TooLargeError
-from gamedp.games.kniffel.reports import prospects_in_words, side_by_side, winning_in_words
+from gamedp.games.kniffel.reports import (
+    prospects_in_words,
+    side_by_side,
+    winner_in_words,
+    winning_in_words,
+)
 
-__all__ = ["DialogueForTwo"]
+__all__ = ["DialogueForTwo", "replay_of_two"]
 
 MOST_CONTEXTS = 4_000_000
 """A table of more takes longer than one likes to wait at a question."""
@@ -31,94 +36,90 @@ class DialogueForTwo(Dialogue):
 
     Parameters
     ----------
-    records : tuple of two Record
-        The games of both, by the same rules.
+    game : RecordOfTwo
+        The game so far.
     adviser : Adviser
     ask, say, language
         As for :class:`Dialogue`.
+    save : callable, optional
+        Is given the game after each step.
     opponent : Opponent
-        How either plays in the eyes of the other, and what a draw counts; the card is not read.
-        `is_next` says that the second player begins.
-    exact : bool
-        As for :func:`outlook_against`.
-    max_contexts : float
-        How large a table may become before advice is for points.
+        How either plays in the eyes of the other, and what a draw counts; the rest is not read.
+    **options
+        `exact` and `max_contexts`, as for :func:`outlook_against`. While a table would take more
+        contexts, by default 4 million, advice is for points.
 
     Attributes
     ----------
-    records : list of two Record
-        The games so far.
-    turn : int
-        Whose turn it is, 0 or 1.
+    game : RecordOfTwo
+        The game so far.
     record : Record
-        The game of that player.
+        That of the player whose turn it is.
     """
 
     def __init__(
         self,
-        records: tuple[Record, Record],
+        game: RecordOfTwo,
         adviser: Adviser,
         *,
         ask: Callable[[str], str],
         say: Callable[[str], None],
+        save: Callable[[RecordOfTwo], None] | None = None,
         language: str | None = None,
         opponent: Opponent | None = None,
-        exact: bool = False,
-        max_contexts: float = MOST_CONTEXTS,
+        **options: Any,
     ) -> None:
-        self.records = list(records)
+        self.game = game
         self._opponent = Opponent(Card()) if opponent is None else opponent
-        self._exact = exact
-        self._max_contexts = max_contexts
-        self._entries: list[int] = []
+        self._options = {"max_contexts": MOST_CONTEXTS} | options
+        self._exact = self._options.pop("exact", False)
+        self._save_game = save
         self._duel: tuple[Any, Duel] | None = None
-        self.turn = int(self._opponent.is_next)
-        if self.records[self.turn].waits_for == "nothing":
-            self.turn = 1 - self.turn
-        super().__init__(self.records[self.turn], adviser, ask=ask, say=say, language=language)
+        super().__init__(game.record, adviser, ask=ask, say=say, language=language)
 
     def _name(self, player: int) -> str:
         return self._words.player.format(number=player + 1)
 
     def _question(self) -> str:
-        return f"{self._name(self.turn)}, {super()._question()}"
+        return f"{self._name(self.game.turn)}, {super()._question()}"
 
     def _go_on(self, record: Record) -> None:
-        entered = _entries(record) > _entries(self.record)
-        super()._go_on(record)
-        self.records[self.turn] = record
-        if entered:
-            self._entries.append(self.turn)
-            if self.records[1 - self.turn].waits_for != "nothing":
-                self._pass_to(1 - self.turn)
+        self._come_to(self.game.with_record(record))
 
-    def _pass_to(self, player: int) -> None:
-        self.turn, self.record = player, self.records[player]
-        self._card_shown = None
+    def _come_to(self, game: RecordOfTwo) -> None:
+        if game.turn != self.game.turn:
+            self._card_shown = None
+        self.game, self.record = game, game.record
+        self._keep_record()
+
+    def _write(self) -> None:
+        if self._save_game is not None:
+            self._save_game(self.game)
 
     def _undo(self) -> None:
-        if self.record.situation.number == 0:  # what was last is the entry of whoever made it
-            if not self._entries:
-                raise WrongAnswerError(self._words.nothing_to_undo)
-            self._pass_to(self._entries.pop())
-        super()._undo()
+        game = self.game.taken_back()
+        while game.record.waits_for == "throw" and sum(game.record.kept) == DICE:
+            game = game.taken_back()  # the throw after it was nobody's step
+        if game is self.game:
+            raise WrongAnswerError(self._words.nothing_to_undo)
+        self._come_to(game)
 
     def _show_card(self) -> None:
         self._card_shown = self.record.card
         heads = [self._name(player) for player in range(2)]
-        if self.record.waits_for != "nothing":
-            heads[self.turn] += f", {self._words.to_move}"
-        cards = self.records[0].card, self.records[1].card
+        if not self.game.is_over:
+            heads[self.game.turn] += f", {self._words.to_move}"
+        first, second = self.game.records
+        cards = first.card, second.card
         self._say(side_by_side(self._adviser, cards, (heads[0], heads[1]), self._language))
 
     def _outlook(self) -> Outlook | None:
         """Return how likely the player is to win; None while that takes too large a table."""
-        cards = self.record.card, self.records[1 - self.turn].card
+        cards = self.record.card, self.game.records[1 - self.game.turn].card
         opponent = attrs.evolve(self._opponent, card=cards[1], is_next=False)
         try:
             if self._duel is None or self._duel[0] != cards:
-                options = {"max_contexts": self._max_contexts}
-                self._duel = cards, duel_of(self._adviser, cards[0], opponent, **options)
+                self._duel = cards, duel_of(self._adviser, cards[0], opponent, **self._options)
             return outlook_against(
                 self._adviser,
                 self.record.situation,
@@ -164,34 +165,21 @@ class DialogueForTwo(Dialogue):
         return self._words.for_points.format(line=super()._best_in_words(best, handicap))
 
     def _leave(self) -> None:
-        now = self.turn
-        for player in range(2):
-            self.turn, self.record = player, self.records[player]
-            super()._leave()
-        self.turn, self.record = now, self.records[now]
-
-    def _left_in_words(self, playing: int, handicap: float) -> str:
-        return f"{self._name(self.turn)}: {super()._left_in_words(playing, handicap)}"
+        for player, record in enumerate(self.game.records):
+            self._say(f"{self._name(player)}: {self._left_in_words(record)}")
 
     def _finish(self) -> None:
         self._show_card()
-        first, second = (record.total for record in self.records)
-        self._say(self._words.points_of_both.format(first=first, second=second))
-        if first == second:
-            self._say(self._words.no_winner)
-        else:
-            self._say(self._words.winner.format(player=self._name(int(second > first))))
-        for player, record in enumerate(self.records):
-            analysis = analyse(record, self._adviser)
-            line = self._words.balance.format(
-                start=analysis.start.value,
-                luck=analysis.luck,
-                handicap=analysis.handicap,
-                now=analysis.now.value,
-            )
-            self._say(f"{self._name(player)}: {line}")
+        self._say(winner_in_words(self.game, self._language))
+        for player, record in enumerate(self.game.records):
+            self._say(f"{self._name(player)}: {self._balance_in_words(record)}")
 
 
-def _entries(record: Record) -> int:
-    """Return how many entries were made."""
-    return sum(each.box is not None for each in record.rounds)
+def replay_of_two(
+    game: RecordOfTwo, adviser: Adviser, say: Callable[[str], None], language: str | None = None
+) -> None:
+    """Show a game of two as it was played, as if it were typed in again."""
+    language = language or game.rules.language
+    ask = as_typed((each.step for each in game.steps), say, language)
+    start = attrs.evolve(game, records=[attrs.evolve(each, rounds=()) for each in game.records])
+    DialogueForTwo(start, adviser, ask=ask, say=say, language=language).run()

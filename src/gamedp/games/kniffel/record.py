@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
-import secrets
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import Literal, NamedTuple, NoReturn
 
 import attrs
 import numpy as np
@@ -16,35 +13,16 @@ import numpy as np
 import gamedp
 from gamedp.errors import shown as in_short
 from gamedp.games._parameters import as_whole
-from gamedp.games.kniffel.boxes import box_names, box_number, kept, shown, throw
+from gamedp.games.kniffel.boxes import box_number, kept, shown, throw
 from gamedp.games.kniffel.card import DICE, FACES, Card
+from gamedp.games.kniffel.record_files import as_text, load_text, read_lines, save_text
+from gamedp.games.kniffel.rounds import Dice, Round
 from gamedp.games.kniffel.rules import Kniffel
 from gamedp.games.kniffel.situation import EMPTY_TABLE, Situation
 
-__all__ = ["Record", "Round", "Step"]
+__all__ = ["Record", "Step"]
 
-Dice: TypeAlias = tuple[int, ...]
-
-FORMAT, VERSION = "gamedp-kniffel-record", 1
-
-
-@attrs.frozen
-class Round:
-    """A turn as it was played, or as far as it has been.
-
-    Attributes
-    ----------
-    throws : tuple of dice
-        All dice on the table after each throw.
-    keeps : tuple of dice
-        Those that stayed there, after each throw but the last.
-    box : int or None
-        Where the last throw was entered, from 0; None until then.
-    """
-
-    throws: tuple[Dice, ...] = ()
-    keeps: tuple[Dice, ...] = ()
-    box: int | None = None
+FORMAT = "gamedp-kniffel-record"
 
 
 class Step(NamedTuple):
@@ -162,6 +140,11 @@ class Record:
         return "keep" if len(now.throws) < self.rules.throws else "entry"
 
     @property
+    def is_over(self) -> bool:
+        """Whether the card is full."""
+        return self.waits_for == "nothing"
+
+    @property
     def total(self) -> int:
         """The points on the card."""
         return self.card.total_by(self.rules)
@@ -236,19 +219,7 @@ class Record:
         It is written beside, synced and renamed: whatever happens, the file holds either what it
         did before or the whole record.
         """
-        target = Path(path)
-        beside = target.with_name(f"{target.name}.{secrets.token_hex(8)}.gamedp-tmp")
-        try:
-            with beside.open("x", encoding="utf-8") as file:  # never what a link leads to
-                file.write(self.to_text())
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(target)
-        except OSError as error:
-            error.filename = str(target)  # not there when a disk is full
-            raise
-        finally:
-            beside.unlink(missing_ok=True)
+        save_text(path, self.to_text())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Record:
@@ -261,35 +232,17 @@ class Record:
         OSError
             If it cannot be read.
         """
-        try:
-            return cls.from_text(Path(path).read_text(encoding="utf-8"))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            reason = f"it lacks {error}." if isinstance(error, KeyError) else str(error)
-            message = f"{os.fspath(path)} is not a record of a game of Kniffel: {reason}"
-            raise gamedp.DamagedFileError(message) from error
+        return load_text(path, cls.from_text)
 
     def to_text(self) -> str:
         """Return what :meth:`save` writes."""
-        names = box_names(self.rules.language)
-        lines: list[dict[str, Any]] = [
-            {
-                "format": FORMAT,
-                "version": VERSION,
-                "rules": attrs.asdict(self.rules),
-                "seed": self.seed,
-                "card": self.start.arguments,
-                "further": self.start.further,
-            }
-        ]
-        lines += [
-            {
-                "throws": [shown(dice) for dice in each.throws],
-                "keeps": [shown(dice) for dice in each.keeps],
-                "entry": None if each.box is None else names[each.box],
-            }
-            for each in self.rounds
-        ]
-        return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        head = {
+            "rules": attrs.asdict(self.rules),
+            "seed": self.seed,
+            "card": self.start.arguments,
+            "further": self.start.further,
+        }
+        return as_text(FORMAT, head, (each.to_line(self.rules.language) for each in self.rounds))
 
     @classmethod
     def from_text(cls, text: str) -> Record:
@@ -300,20 +253,12 @@ class Record:
         ValueError, TypeError, KeyError, AttributeError
             If it is none.
         """
-        head, *rounds = (
-            _line(number, line) for number, line in enumerate(text.splitlines() or ["{}"], start=1)
-        )
-        if head.get("format") != FORMAT:
-            message = f"its first line does not say that it is a {FORMAT}."
-            raise ValueError(message)
-        if head["version"] != VERSION:
-            message = f"it is of version {head['version']!r}; known here is {VERSION}."
-            raise ValueError(message)
+        head, rounds = read_lines(text, FORMAT)
         return cls(
             Kniffel(**head["rules"]),
             Card.of(head["card"], further=head["further"]),
             seed=head["seed"],
-            rounds=[_round_of(each) for each in rounds],
+            rounds=[Round.of_line(each) for each in rounds],
         )
 
     def _expect(self, step: str) -> None:
@@ -386,28 +331,3 @@ class Record:
 
 def _refuse(message: str) -> NoReturn:
     raise gamedp.InvalidParameterError(message)
-
-
-def _line(number: int, text: str) -> dict[str, Any]:
-    """Read a line of a file."""
-    try:
-        line = json.loads(text)
-    except json.JSONDecodeError as error:
-        message = f"line {number} is not JSON, {error}."
-        raise ValueError(message) from None
-    if not isinstance(line, dict):
-        message = f"line {number} is not a JSON object."
-        raise TypeError(message)
-    return line
-
-
-def _round_of(line: dict[str, Any]) -> Round:
-    """Read a round of a file."""
-    box = line["entry"]
-    number = None if box is None else box_number(box)
-    throws = tuple(throw(dice) for dice in line["throws"])
-    keeps = tuple(kept(dice, after) for dice, after in zip(line["keeps"], throws, strict=False))
-    if len(keeps) < len(line["keeps"]):
-        message = f"a round has {len(line['keeps'])} keeps and {len(throws)} throws."
-        raise ValueError(message)
-    return Round(throws, keeps, number)

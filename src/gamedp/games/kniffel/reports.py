@@ -7,13 +7,14 @@ from itertools import zip_longest
 from typing import Any
 
 from gamedp.games.kniffel.adviser import Adviser, Option
-from gamedp.games.kniffel.analysis import Analysis
+from gamedp.games.kniffel.analysis import Analysis, AnalysisOfTwo
 from gamedp.games.kniffel.boxes import shown
 from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.chances import Chance
 from gamedp.games.kniffel.outlook import Opponent, Outlook
-from gamedp.games.kniffel.record import Round
+from gamedp.games.kniffel.record_of_two import RecordOfTwo
 from gamedp.games.kniffel.remainder import MOST_CONTEXTS
+from gamedp.games.kniffel.rounds import Round
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.words import WORDS
 
@@ -24,7 +25,9 @@ __all__ = [
     "chance_in_words",
     "prospects_in_words",
     "report",
+    "report_of_two",
     "side_by_side",
+    "winner_in_words",
     "winning_in_words",
 ]
 
@@ -254,7 +257,7 @@ def report(analysis: Analysis, language: str = "de") -> str:
         f"{0.0 - analysis.handicap:+.3f}",
         f"{analysis.now.value:.3f}",
     ]
-    if record.waits_for == "nothing":
+    if record.is_over:
         labels[-1], numbers[-1] = words.report_end, str(record.total)
     lines = [f"{label:<24}{number:>9}" for label, number in zip(labels, numbers, strict=True)]
     rounds = [
@@ -279,6 +282,25 @@ def report(analysis: Analysis, language: str = "de") -> str:
     elif analysis.decisions:
         lines += ["", words.no_mistakes]
     return "\n".join(lines)
+
+
+def report_of_two(analysis: AnalysisOfTwo, language: str = "de") -> str:
+    """Return how a game of two ended, and the report of each player."""
+    lines = [winner_in_words(analysis.game, language)] if analysis.game.is_over else []
+    for number, each in enumerate(analysis.players, start=1):
+        lines += [*([""] if lines else []), WORDS[language].player.format(number=number)]
+        lines += [report(each, language)]
+    return "\n".join(lines)
+
+
+def winner_in_words(game: RecordOfTwo, language: str = "de") -> str:
+    """Return the points of both, and who has won."""
+    words, (first, second) = WORDS[language], (record.total for record in game.records)
+    points = words.points_of_both.format(first=first, second=second)
+    if game.winner is None:
+        return f"{points}\n{words.no_winner}"
+    winner = words.player.format(number=game.winner + 1)
+    return f"{points}\n{words.winner.format(player=winner)}"
 
 
 def _round(analysis: Analysis, number: int, played: Round, language: str) -> tuple[str, ...]:

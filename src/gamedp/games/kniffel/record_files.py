@@ -1,0 +1,103 @@
+"""Files of JSON lines in which games are kept: the first line describes the game."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import gamedp
+
+__all__ = ["as_text", "format_of", "load_text", "read_lines", "save_text"]
+
+VERSION = 1
+
+Kept = TypeVar("Kept")
+
+
+def as_text(form: str, head: dict[str, Any], rounds: Iterable[dict[str, Any]]) -> str:
+    """Return the text of a file: a line for the game, then one for each round."""
+    lines = [{"format": form, "version": VERSION} | head, *rounds]
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def read_lines(text: str, form: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Read what :func:`as_text` returns: the line of the game, and those of its rounds.
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        If it is something else.
+    """
+    head, *rounds = (
+        _line(number, line) for number, line in enumerate(text.splitlines() or ["{}"], start=1)
+    )
+    if head.get("format") != form:
+        message = f"its first line does not say that it is a {form}."
+        raise ValueError(message)
+    if head["version"] != VERSION:
+        message = f"it is of version {head['version']!r}; known here is {VERSION}."
+        raise ValueError(message)
+    return head, rounds
+
+
+def format_of(text: str) -> Any:
+    """Return the format that the first line names; None if it names none.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the first line is not a JSON object.
+    """
+    return _line(1, (text.splitlines() or ["{}"])[0]).get("format")
+
+
+def save_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file beside, sync and rename it: it holds the whole text, or what it did before."""
+    target = Path(path)
+    beside = target.with_name(f"{target.name}.{secrets.token_hex(8)}.gamedp-tmp")
+    try:
+        with beside.open("x", encoding="utf-8") as file:  # never what a link leads to
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(target)
+    except OSError as error:
+        error.filename = str(target)  # not there when a disk is full
+        raise
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def load_text(path: str | os.PathLike[str], read: Callable[[str], Kept]) -> Kept:
+    """Return what `read` makes of the text of a file.
+
+    Raises
+    ------
+    gamedp.DamagedFileError
+        If it can make nothing of it.
+    OSError
+        If the file cannot be read.
+    """
+    try:
+        return read(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        reason = f"it lacks {error}." if isinstance(error, KeyError) else str(error)
+        message = f"{os.fspath(path)} is not a record of a game of Kniffel: {reason}"
+        raise gamedp.DamagedFileError(message) from error
+
+
+def _line(number: int, text: str) -> dict[str, Any]:
+    """Read a line of a file."""
+    try:
+        line = json.loads(text)
+    except json.JSONDecodeError as error:
+        message = f"line {number} is not JSON, {error}."
+        raise ValueError(message) from None
+    if not isinstance(line, dict):
+        message = f"line {number} is not a JSON object."
+        raise TypeError(message)
+    return line

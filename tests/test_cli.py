@@ -18,6 +18,7 @@ from importlib.metadata import EntryPoint, entry_points, version
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import attrs
 import pytest
 from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk
 
@@ -427,12 +428,44 @@ class TestQuery:
         assert facts["state"] == "abb"
         assert facts["value"] == 1.0
         assert facts["actions"] == [
-            {"action": 0, "name": "0", "value": None, "best": "no"},
-            {"action": 1, "name": "1", "value": None, "best": "certain"},
+            {
+                "action": action,
+                "name": str(action),
+                "value": values[0],
+                "best": best,
+                "values": values,
+                "bounds": [[value, value] for value in values],
+            }
+            for action, values, best in ((0, [2, 2, 0], "no"), (1, [1, 3, 0], "certain"))
         ]
+        assert facts["values"] == [1, 3, 0]
+        assert facts["bounds"] == [[1, 1], [3, 3], [0, 0]]
         assert (facts["best"], facts["best_names"]) == ([1], ["1"])
         tuples = ["query", "own_rules.py:Forever", "--compile=never"]
         assert run_json(*tuples, "--state", "1,(1,2)")["state"] == [1, [1, 2]]
+
+    def test_three_players_see_what_each_gets_after_every_action(self, run, folder):
+        code, out, _ = run("query", "own_rules.py:Words", "--compile=never", "--state", "abb")
+        assert code == 0
+        rows = out[out.index("actions") : out.index("best")].splitlines()
+        assert [" ".join(row.replace("actions", "").split()) for row in rows] == [
+            "0 2.0 (2.0 to 2.0) for the first player",
+            "2.0 (2.0 to 2.0) for the second player",
+            "0.0 (0.0 to 0.0) for the third player",
+            "* 1 1.0 (1.0 to 1.0) for the first player",
+            "3.0 (3.0 to 3.0) for the second player",
+            "0.0 (0.0 to 0.0) for the third player",
+        ]
+
+    def test_what_no_solver_keeps_is_said(self, run, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        solution = gamedp.solve(Matches(5), gamedp.FiniteHorizon(3), compile="never")
+        attrs.evolve(solution, following=None).save("kept")
+        code, out, _ = run("query", "kept")
+        assert code == 0
+        assert "no values" in out
+        assert "BackwardInduction keeps none with one step fewer to go" in out
+        assert f"?  {solution.best_action()}" not in out
 
     def test_horizon(self, run_json):
         facts = run_json("query", "matches", "--horizon", "3", "--compile", "never")

@@ -1,10 +1,13 @@
 """What a solution tells, in the words of the game."""
 
+import functools
+from fractions import Fraction
 from typing import NamedTuple
 
 import attrs
 import numpy as np
 import pytest
+from staged_games import Roll, Scores, StagedWubbel
 
 import gamedp
 from gamedp.games.kniffel import Kniffel
@@ -192,8 +195,94 @@ def test_three_players_each_have_a_value():
     assert [solution.value(player=player) for player in range(3)] == [2.0, 3.0, 4.0]
     assert solution.bounds(Seat(2), player=1) == (3.0, 3.0)
     assert solution.best_actions(Seat(2)) == [1]
-    with pytest.raises(gamedp.UnsupportedProblemError, match="one and two players"):
-        solution.action_values(Seat(2))
+    for player in range(3):
+        entries = solution.action_values(Seat(2), player)
+        assert [entry.value for entry in entries] == [player, 2.0 + player]
+        assert [entry.best for entry in entries] == ["no", "certain"]
+    with pytest.raises(gamedp.UnknownNameError, match="no player 3"):
+        solution.action_values(Seat(2), 3)
+
+
+def three_in_layers(seed, optimum):
+    """Solve a model of three players with chance, in layers; some of its numbers are thirds."""
+    rng = np.random.default_rng(seed)
+    layers, width, actions = 4, 3, 3
+    inner = layers * width
+    offsets = [0, *np.cumsum([actions] * inner), *[inner * actions] * width]
+    later = [rng.permutation(width)[:2] + width * (1 + k // width) for k in range(inner)
+             for _ in range(actions)]  # fmt: skip
+    chance = [sorted([1 / 3, 2 / 3], key=lambda _: rng.random()) for _ in later]
+    model = gamedp.Model.from_arrays(
+        offsets,
+        2 * np.arange(len(later) + 1),
+        np.concatenate(later),
+        np.concatenate(chance),
+        players=[*rng.integers(0, 3, inner), *[0] * width],
+        rewards=rng.integers(-2, 3, (len(later), 3)) / 3,
+        payoffs=rng.integers(-2, 3, (width, 3)) / 3,
+        num_players=3,
+    )
+    return gamedp.solve(model, gamedp.TotalReward(optimum))
+
+
+@pytest.mark.parametrize("optimum", ["max", "min"])
+@pytest.mark.parametrize("seed", range(5))
+def test_action_values_of_three_players_follow_the_policy(seed, optimum):
+    solution = three_in_layers(seed, optimum)
+    model = solution.model
+
+    @functools.cache
+    def after(choice):
+        row = slice(*model.transition_offsets[choice : choice + 2])
+        total = [Fraction(reward) for reward in model.rewards[choice].tolist()]
+        chances = model.probabilities[row].tolist()
+        for chance, successor in zip(chances, model.successors[row].tolist(), strict=True):
+            total = [old + Fraction(chance) * new for old, new in
+                     zip(total, of_state(successor), strict=True)]  # fmt: skip
+        return total
+
+    def of_state(state):
+        if solution.policy[state] < 0:
+            return [Fraction(value) for value in solution.values[state].tolist()]
+        return after(int(solution.policy[state]))
+
+    certain = 0
+    for state in range(int(model.terminals[0])):
+        first = int(model.choice_offsets[state])
+        own, mover = int(solution.policy[state]) - first, int(model.players[state])
+        for player in range(3):
+            entries = solution.action_values(state, player)
+            for entry, choice in zip(entries, range(first, first + 3), strict=True):
+                assert entry.lower <= after(choice)[player] <= entry.upper
+                assert entry.upper - entry.lower < 1e-13
+            assert entries[own].value == solution.value(state, player)
+            wanted = [after(choice)[mover] for choice in range(first, first + 3)]
+            best = max(wanted) if optimum == "max" else min(wanted)
+            if entries[own].best == "certain":
+                certain += 1
+                assert wanted[own] == best
+            assert [entry.best for entry in entries].count("no") == 2
+    assert certain > 15
+
+
+def test_the_second_of_two_players_gets_the_rest():
+    """In a state whose places are changed, and in the stage of such a context, too."""
+    whole = gamedp.solve(Wubbel(goal=6), compile="never")
+    staged = gamedp.solve(StagedWubbel(6), compile="never")
+    asked = [
+        *[functools.partial(whole.action_values, State(turn, 2, 1, 2)) for turn in (0, 1)],
+        *[functools.partial(staged.action_values, Scores(turn, 2, 1), Roll(2, over=False))
+          for turn in (0, 1)],
+    ]  # fmt: skip
+    for ask in asked:
+        for first, second in zip(ask(), ask(player=1), strict=True):
+            assert second.value == 1.0 - first.value
+            assert second.lower <= second.value <= second.upper
+            assert (first.action, first.name, first.best) == (
+                second.action,
+                second.name,
+                second.best,
+            )
 
 
 def test_a_value_lies_between_its_bounds():

@@ -22,7 +22,7 @@ __all__ = ["ChoiceValues", "choice_values", "settled"]
 
 
 class ChoiceValues(NamedTuple):
-    """What some choices are worth to player 0, and bounds of that; (n,) each."""
+    """The values of some choices for one player, and bounds of them; (n,) each."""
 
     values: Floats
     lower: Floats
@@ -39,8 +39,11 @@ def settled(solution: Solution) -> Flags | None:
     return None if until is None else np.asarray(until)
 
 
-def choice_values(solution: Solution, first: int, end: int) -> ChoiceValues:
-    """Return what the choices from `first` to `end`, that one excluded, are worth to player 0.
+def choice_values(solution: Solution, first: int, end: int, player: int = 0) -> ChoiceValues:
+    """Return the values of the choices from `first` to `end`, that one excluded.
+
+    They are player 0's with two players; with more, those of `player`, if all keep to the policy
+    after the choice.
 
     That is what Bellman's equation of the objective says of the values that follow: with the reward
     of the choice if rewards count, and with one step fewer to go for a finite horizon. In the long
@@ -65,13 +68,15 @@ def choice_values(solution: Solution, first: int, end: int) -> ChoiceValues:
     weights = model.probabilities[begin:stop]
     targets = model.successors[begin:stop]
     swapped = weights < 0
-    values, lower, upper = (numbers[targets] for numbers in _following(solution))
+    values, lower, upper = (
+        _of_player(numbers, player)[targets] for numbers in _following(solution)
+    )
     if swapped.any():
         lower, upper = np.where(swapped, upper, lower), np.where(swapped, lower, upper)
     rewards: Floats = np.zeros(end - first)
     shares: Floats = np.zeros(end - first)
     if not isinstance(objective, (Reachability, AverageReward)):
-        rewards = model.rewards[first:end]
+        rewards = _of_player(model.rewards[first:end], player)
         if model.constant_sum and swapped.any():
             shares[:] = np.bincount(owners, np.where(swapped, -weights, 0.0))
             shares *= discount * model.constant_sum
@@ -110,6 +115,11 @@ def _following(solution: Solution) -> tuple[Floats, Floats, Floats]:
         )
         raise UnsupportedProblemError(message)
     return solution.following
+
+
+def _of_player(numbers: Floats, player: int) -> Floats:
+    """Return the column of a player where there is one for each."""
+    return numbers if numbers.ndim == 1 else numbers[:, player]
 
 
 def _adds_up(one: Floats, other: Floats) -> Flags:

@@ -130,7 +130,7 @@ class ActionValue:
     name : str
         The action in words.
     value : float
-        What player 0 can expect after it.
+        What the player who was asked about, by default player 0, can expect after it.
     lower, upper : float
         Bounds of that.
     best : {"certain", "possible", "no"}

@@ -269,7 +269,8 @@ class Solution:
         the way there, to within what the average is known (the policy's own alone, if the solution
         has no `biases`). Where distances are known, of equally good actions those after which the
         end is as far as it should be. Where the total is infinite, those that bring the policy to
-        what it earns without end. With more than two players, the policy's own. Where play may go
+        what it earns without end. With more than two players, the policy's own: no other is better
+        for the player who moves, if all keep to the policy afterwards. Where play may go
         on for ever and rewards have both signs, some that are as good may be missing.
 
         Parameters
@@ -316,6 +317,14 @@ class Solution:
         if self.values.ndim == 1 and not unknown:
             return self._optimal_choices.of_state(index, tolerance)
         own: Best = "certain" if end - first == 1 else "possible"
+        if self.values.ndim > 1 and end > first:
+            numbers = choice_values(self, first, end, int(self.model.players[index]))
+            low, high = numbers.lower, numbers.upper
+            if self.objective.optimum == "min":
+                low, high = -high, -low
+            chosen = int(self.policy[index]) - first
+            if (low[chosen] >= np.delete(high, chosen)).all():
+                own = "certain"
         return [own if choice == self.policy[index] else "no" for choice in range(first, end)]
 
     @functools.cached_property
@@ -436,39 +445,38 @@ class Solution:
             steps = int(self.distances[self.model.index(state)[0]])
         return None if steps < 0 else steps
 
-    def action_values(self, state: Hashable | None = None) -> list[ActionValue]:
-        """Return for each action what player 0 can expect after it, by the objective.
+    def action_values(self, state: Hashable | None = None, player: int = 0) -> list[ActionValue]:
+        """Return for each action what `player` can expect after it, by the objective.
 
         `state` is the start if not given.
 
         So rewards do not count where only reaching a target does, and where the objective has
         ended, every action is worth what the state is. For a finite horizon: with all steps to go.
-        For the long-run average: the average after this one step. A total that is infinite both
-        ways, by different outcomes of an action, has bounds that say nothing.
+        For the long-run average: the average after this one step. With more than two players: if
+        all keep to the policy after the action. A total that is infinite both ways, by different
+        outcomes of an action, has bounds that say nothing.
 
         Raises
         ------
         UnsupportedProblemError
-            With more than two players, or if the solver keeps no values for the steps of a finite
-            horizon.
+            If the solver keeps no values for the steps of a finite horizon.
         InvalidModelError
             If the state is not symmetric to its representative, as `canonical` says it is.
         UnknownStateError
             If the model has no such state.
         """
-        if self.values.ndim > 1:
-            message = "action values are for one and two players; with more, see best_action()."
-            raise UnsupportedProblemError(message)
+        check_player(self.model.num_players, player)
         state = self._or_start(state)
         index, swapped, pairs = self._choices(state)
         self._check_side(state, index, swapped)
         first, end = self.model.choice_offsets[index : index + 2].tolist()
-        rows = np.column_stack(choice_values(self, first, end)).tolist()
+        rows = np.column_stack(choice_values(self, first, end, player)).tolist()
         standings = self._standings(index)
+        other_side = swapped ^ (player == 1 and self.values.ndim == 1)
         entries = []
         for action, choice in pairs:
             value, low, high = rows[choice - first]
-            if swapped:
+            if other_side:
                 value = self._sum - value
                 low, high = opposite_bounds(self._sum, low, high)
             rules = self.model.rules

@@ -197,8 +197,10 @@ class StagedSolution:
         """
         return self.inside(context).best_actions(state, certain=certain)
 
-    def action_values(self, context: Hashable, state: Hashable) -> list[ActionValue]:
-        """Return what player 0 can expect after each action in a state of the stage.
+    def action_values(
+        self, context: Hashable, state: Hashable, player: int = 0
+    ) -> list[ActionValue]:
+        """Return what `player` can expect after each action in a state of the stage.
 
         Parameters
         ----------
@@ -206,9 +208,11 @@ class StagedSolution:
             In which the stage is played.
         state
             Of the stage.
+        player : int
         """
+        check_player(self.model.num_players, player)
         entries = self.inside(context).action_values(state)
-        if not self.model.index(context)[1]:
+        if self.model.index(context)[1] == (player == 1):
             return entries
         total = self.model.constant_sum
         return [

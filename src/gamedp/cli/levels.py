@@ -171,21 +171,13 @@ class BySolution:
 
     def _of_many(self, state: Any, mover: int, own: int) -> tuple[Entry, ...]:
         """Return what the mover can expect after each action where more than two play."""
-        solution, rules = self.solution, self.solution.model.rules
-        assert rules is not None  # noqa: S101 - as above
-        values = {
-            action: rules.reward(state, action, mover)
-            + sum(
-                chance * solution.value(following, mover)
-                for chance, following in rules.game.outcomes(state, action)
-                if chance > 0
-            )
-            for action in map(int, rules.game.actions(state))
-        }
+        found = self.solution.action_values(state, mover)
+        value_of_own = next(each.value for each in found if each.action == own)
         return tuple(
-            Entry(action, rules.action_name(state, action), value, "exact", is_best)
-            for action, value in values.items()
-            for is_best in [not _is_less(value, values[own])]
+            Entry(
+                each.action, each.name, each.value, "exact", not _is_less(each.value, value_of_own)
+            )
+            for each in found
         )
 
     def _rests_on(self) -> str:

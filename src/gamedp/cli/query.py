@@ -27,6 +27,7 @@ from gamedp.solution import opposite_bounds
 from gamedp.staged_game import is_staged
 
 if TYPE_CHECKING:
+    from gamedp.guarantees import ActionValue
     from gamedp.model import Model
     from gamedp.solution import Solution
     from gamedp.staged_model import StagedModel
@@ -83,8 +84,17 @@ def query(
     staged = isinstance(solution.model.rules, gamedp.StagedRules)
     answer = (_answer_of_stage if staged else _answer)(solution, place)
     if output.json:
-        numbers = {"value": answer.value, "lower": answer.lower, "upper": answer.upper}
-        keys = ("action", "name", "value", "best")
+        numbers: dict[str, Any] = {
+            "value": answer.value,
+            "lower": answer.lower,
+            "upper": answer.upper,
+        }
+        keys: tuple[str, ...] = ("action", "name", "value", "best")
+        if solution.model.num_players > 2:
+            keys += ("values", "bounds")
+            players = range(solution.model.num_players)
+            numbers["values"] = [solution.value(place.state, player) for player in players]
+            numbers["bounds"] = [solution.bounds(place.state, player) for player in players]
         names = [action["name"] for action in answer.actions if action["best"] != "no"]
         entries = [{key: action[key] for key in keys} for action in answer.actions]
         where = {"state": place.state} | ({"inside": place.inside} if staged else {})
@@ -115,7 +125,8 @@ class _Answer:
     value, lower, upper : float
         Player 0's.
     actions : list of dict
-        With ``"value"`` None where a solution does not keep it.
+        With ``"value"`` None where a solution does not keep it. With more than two players,
+        ``"value"`` is player 0's, and ``"values"`` and ``"bounds"`` have those of all.
     best : list of int
         The actions that are best, or may be; the policy's with more than two players.
     mover : str
@@ -178,7 +189,7 @@ def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
         return _Answer(*numbers, [], [], mover, pictures)
     part = solution.inside(context)
     index, _ = _index(part.model, state)
-    actions = [attrs.asdict(entry) for entry in solution.action_values(context, state)]
+    actions = _together(solution.action_values(context, state))
     numbers = (part.value(state), *part.bounds(state))
     if swapped:  # the stage's player 0 is the game's player 1
         total = rules.constant_sum
@@ -202,8 +213,14 @@ def _index(model: Model | StagedModel, position: Hashable) -> tuple[int, bool]:
 
 def _actions(solution: Solution, position: Any) -> list[dict[str, Any]]:
     """Return the actions in a position; without values where a solution does not keep them."""
+    count = solution.model.num_players
     try:
-        return [attrs.asdict(entry) for entry in solution.action_values(position)]
+        return _together(
+            *(
+                solution.action_values(position, player)
+                for player in range(count if count > 2 else 1)
+            )
+        )
     except gamedp.UnsupportedProblemError:
         rules = solution.model.rules
         name = str if rules is None else functools.partial(rules.action_name, position)
@@ -217,6 +234,18 @@ def _actions(solution: Solution, position: Any) -> list[dict[str, Any]]:
             }
             for label in solution.actions(position)
         ]
+
+
+def _together(*of_players: list[ActionValue]) -> list[dict[str, Any]]:
+    """Return one entry for each action, with the values of all players for whom there are some."""
+    return [
+        attrs.asdict(entries[0])
+        | {
+            "values": [entry.value for entry in entries],
+            "bounds": [(entry.lower, entry.upper) for entry in entries],
+        }
+        for entries in zip(*of_players, strict=True)
+    ]
 
 
 def _best(actions: list[dict[str, Any]]) -> list[int]:
@@ -244,6 +273,9 @@ def _words(
         pairs.append(("to the end", how_far))
     if answer.actions:
         pairs.append(("actions", "\n".join(_rows(answer))))
+        if any(action["value"] is None for action in answer.actions):
+            solver = type(solution.solver).__name__
+            pairs.append(("no values", f"{solver} keeps none with one step fewer to go"))
         for label, standing in (("best", "certain"), ("maybe best", "possible")):
             names = [action["name"] for action in answer.actions if action["best"] == standing]
             any_will_do = 1 < len(names) == len(answer.actions)
@@ -253,17 +285,21 @@ def _words(
 
 
 def _rows(answer: _Answer) -> list[str]:
-    """Return a line for each action: a star before the best ones, ? before what may be best."""
+    """Return the lines of all actions: a star before the best ones, ? before what may be best."""
     width = max(len(action["name"]) for action in answer.actions)
-    return [
-        f"{SIGNS[action['best']]} {action['name']:<{width}}"
-        + (
-            ""
-            if action["value"] is None
-            else f"  {action['value']!r}   ({action['lower']!r} to {action['upper']!r})"
-        )
-        for action in answer.actions
-    ]
+    rows = []
+    for action in answer.actions:
+        first = f"{SIGNS[action['best']]} {action['name']:<{width}}"
+        known = "values" in action
+        numbers = zip(action["values"], action["bounds"], strict=True) if known else ()
+        lines = [f"  {value!r}   ({low!r} to {high!r})" for value, (low, high) in numbers]
+        if len(lines) > 1:
+            lines = [
+                f"{line}   for {report.player_name(player)}" for player, line in enumerate(lines)
+            ]
+        heads = [first, *[" " * len(first)] * (len(lines) - 1)]
+        rows += [head + line for head, line in zip(heads, lines or [""], strict=True)]
+    return rows
 
 
 def _mover(solution: Solution, position: Any, index: int) -> str:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from reductions import is_reduced, reduction_of
 
 import gamedp
 from gamedp.kernels import deflation
 from gamedp.reduction.endless import forced_again_and_again
 from gamedp.solvers import deflation as deflating
-from gamedp.solvers.base import deflatable
 from gamedp.testing import exact_values
 
 SOLVERS = (
@@ -64,8 +64,8 @@ def games(draw, rewards):
 def assert_solved(model, objective):
     """Bounds meet about the value, each side's policy attains it, the certificate is accepted."""
     problem = gamedp.Problem(model, objective)
-    reduction = deflatable(problem)
-    assume(not isinstance(reduction, str) and reduction is not None)
+    reduction = reduction_of(problem)
+    assume(is_reduced(reduction))
     assume(reduction.problem.is_contested)
     truth = exact_values(model, objective)
     for solver in SOLVERS:

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from reductions import is_reduced, reduction_of
 
 import gamedp
 from gamedp.reduction import OutOfTimeError, reduce
 from gamedp.reduction.flattening import flat_parts
-from gamedp.solvers.base import deflatable
+from gamedp.solvers.proper import Refusal
 from gamedp.testing import exact_values
 
 relaxed = settings(
@@ -69,8 +70,8 @@ def landscapes(draw):
 def assert_solved(model, objective):
     """Whatever is not refused is right, by every solver; the policy attains it."""
     problem = gamedp.Problem(model, objective)
-    reduction = deflatable(problem)
-    assume(reduction is not None and not isinstance(reduction, str) and reduction.recasts)
+    reduction = reduction_of(problem)
+    assume(is_reduced(reduction) and reduction.recasts)
     try:
         truth = exact_values(model, objective)
     except gamedp.UnsupportedProblemError as error:
@@ -118,14 +119,14 @@ def test_what_has_no_total_is_refused(model, optimum):
     The judge refuses some policies that a solver need not look at, but never the other way.
     """
     objective = gamedp.TotalReward(optimum)
-    reduction = deflatable(gamedp.Problem(model, objective))
+    reduction = reduction_of(gamedp.Problem(model, objective))
     try:
         exact_values(model, objective)
     except gamedp.UnsupportedProblemError as error:
         assume("go up and down" in str(error))
-        assert isinstance(reduction, str)
+        assert isinstance(reduction, Refusal)
     else:
-        assume(reduction is not None and not isinstance(reduction, str) and reduction.recasts)
+        assume(is_reduced(reduction) and reduction.recasts)
 
 
 def swing(out=0.5, back=-2.0):
@@ -237,13 +238,13 @@ def test_a_limit_of_time_holds_where_going_round_is_compared_with_leaving():
 
     reduce(gamedp.Problem(model), count)
     before, asked[0] = asked[0], 0
-    deflatable(gamedp.Problem(model), count)
+    reduction_of(gamedp.Problem(model), count)
     assert asked[0] > before
     for last in range(asked[0]):
         asked[0] = 0
         problem = gamedp.Problem(model)
         with pytest.raises(OutOfTimeError):
-            deflatable(problem, lambda last=last: count() or asked[0] > last)
+            reduction_of(problem, lambda last=last: count() or asked[0] > last)
         assert asked[0] == last + 1
         solution = gamedp.PolicyIteration().solve(problem, tolerance=1e-6)
         assert solution.values.tolist() == pytest.approx([4.0, 2.0, 0.0, 1.0])

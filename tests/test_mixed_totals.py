@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from reductions import is_reduced, reduction_of
 from test_deflation import games
 
 import gamedp
 from gamedp import reduction
 from gamedp.kernels import average
 from gamedp.reduction.gains import sign_of_gain
-from gamedp.solvers.base import deflatable
 from gamedp.testing import exact_values
 
 relaxed = settings(
@@ -94,8 +94,8 @@ def assert_solved(model, objective, truth):
 
 
 def is_solved(model, objective):
-    reduction = deflatable(gamedp.Problem(model, objective))
-    return reduction is not None and not isinstance(reduction, str)
+    reduction = reduction_of(gamedp.Problem(model, objective))
+    return is_reduced(reduction)
 
 
 @relaxed
@@ -107,7 +107,7 @@ def test_one_player(model, optimum, has_target):
     objective = gamedp.TotalReward(optimum, until=target)
     assume(is_solved(model, objective))
     truth = known_values(model, objective)
-    known = deflatable(gamedp.Problem(model, objective)).known
+    known = reduction_of(gamedp.Problem(model, objective)).known
     # Who goes round as long as they like, and to the target then, does so without a fixed policy.
     assume(not (has_target and (known == -math.inf).any()))
     assert_solved(model, objective, truth)

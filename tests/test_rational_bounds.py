@@ -9,6 +9,7 @@ import pytest
 import gamedp
 from gamedp.progress import Reporter
 from gamedp.solvers import rational_bounds
+from gamedp.solvers.prepared import Prepared
 from gamedp.solvers.rational_bounds import bounds_by_rationals
 from gamedp.testing import exact_values
 
@@ -78,7 +79,8 @@ def test_bounds_hold_for_all_that_round_to_the_model(objective, seed):
     model = weary(1e-4)
     guess = np.array([1, 2, 4, 5, -1, -1])
     problem = gamedp.Problem(model, objective)
-    lower, upper, _ = bounds_by_rationals(problem, guess, 60.0, Reporter(None, "solve"))
+    prepared = Prepared(problem)
+    lower, upper, _ = bounds_by_rationals(prepared, guess, 60.0, Reporter(None, "solve"))
     other = exact_values(nudged(model, seed), objective)
     assert other != exact_values(model, objective)
     for low, value, high in zip(lower.tolist(), other, upper.tolist(), strict=True):
@@ -88,7 +90,9 @@ def test_bounds_hold_for_all_that_round_to_the_model(objective, seed):
 
 def found(problem, seconds=60.0):
     guess = np.where(problem.model.is_terminal, -1, problem.model.choice_offsets[:-1])
-    return bounds_by_rationals(problem, guess, seconds, Reporter(None, "solve"))
+    prepared = Prepared(problem)
+    prepared.settle_contest()
+    return bounds_by_rationals(prepared, guess, seconds, Reporter(None, "solve"))
 
 
 def test_what_is_left_to_doubles(monkeypatch):
@@ -99,7 +103,7 @@ def test_what_is_left_to_doubles(monkeypatch):
     ends = gamedp.Problem(
         attrs.evolve(model, players=np.zeros(6, np.int8)), gamedp.TotalReward("max")
     )
-    assert rational_bounds._offset(rational_bounds.contest_of(ends)) is None
+    assert rational_bounds._offset(Prepared(ends).contest) is None
     assert found(ends) is None
     assert found(gamedp.Problem(weary(), until), seconds=1e-9) is None
     tiny = gamedp.Problem(weary(2.0**-1010), gamedp.Reachability([4]))

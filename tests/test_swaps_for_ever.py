@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from reductions import is_reduced, reduction_of
 
 import gamedp
-from gamedp.solvers.base import deflatable
 from gamedp.testing import exact_values
 
 relaxed = settings(
@@ -73,8 +73,8 @@ def test_all_solvers(model, optimum):
     objective = gamedp.TotalReward(optimum)
     problem = gamedp.Problem(model, objective)
     assume(model.has_swaps and not model.structure.always_ends)
-    reduction = deflatable(problem)
-    assume(not isinstance(reduction, str))
+    reduction = reduction_of(problem)
+    assume(is_reduced(reduction))
     truth = exact_values(model, objective)
     contested = reduction.problem.is_contested
     for solver in [*CONTESTED, *([] if contested else PROPER)]:

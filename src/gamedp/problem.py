@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -50,9 +50,6 @@ class Problem:
         Whether to prove errors as if play surely ended, though it need not. They hold if, by the
         policy found, each of two opponents makes play end whatever the other one does: that is
         for the solver to check (:mod:`gamedp.solvers.forced_ends`).
-    found : dict
-        What solvers have found out about the problem and need again, by name. Nothing in it may
-        refer to this very problem: it is to be freed with its last user.
     """
 
     model: Model
@@ -60,7 +57,6 @@ class Problem:
     endless_is_worst: bool = attrs.field(default=False, kw_only=True)
     endless: float | None = attrs.field(default=None, kw_only=True)
     presumes_ends: bool = attrs.field(default=False, kw_only=True)
-    found: dict[str, Any] = attrs.field(factory=dict, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Refuse numbers that no solver could work with; make sets of states masks."""

@@ -12,9 +12,9 @@ from gamedp.kernels import maxn, proofs, topological
 from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Reachability, has_target
 from gamedp.problem import Problem
 from gamedp.progress import Reporter
-from gamedp.reduction import Reduction, needs_reduction
+from gamedp.reduction import Reduction, needs_reduction, never
 from gamedp.solution import Guarantee, Status, width_of
-from gamedp.solvers.base import Support, reduction_of, require, support_of_fixed_points
+from gamedp.solvers.base import PreparingSolver, Support, require, support_of_fixed_points
 from gamedp.solvers.finishing import (
     check_range,
     finished,
@@ -22,10 +22,13 @@ from gamedp.solvers.finishing import (
     outward,
     room_for_policies,
 )
+from gamedp.solvers.prepared import Prepared, prepare
 from gamedp.solvers.run import Run
-from gamedp.solvers.straight import Straight, straight_of
+from gamedp.solvers.straight import Straight
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gamedp.progress import ProgressCallback
     from gamedp.solution import Solution
 
@@ -35,13 +38,13 @@ BUDGET = 1 << 22
 """States in one call of the kernel."""
 
 
-def _is_acyclic(reduction: Reduction | str | None) -> bool:
+def _is_acyclic(found: object) -> bool:
     """Say whether what is left after a reduction has no cycles."""
-    return isinstance(reduction, Reduction) and reduction.problem.model.structure.is_acyclic
+    return isinstance(found, Reduction) and found.problem.model.structure.is_acyclic
 
 
 @attrs.frozen(kw_only=True)
-class BackwardInduction:
+class BackwardInduction(PreparingSolver):
     """Compute the value of each state after those of its successors, in one pass.
 
     For models in which no state can come again, and for finite horizons of any model. Nothing is
@@ -67,8 +70,9 @@ class BackwardInduction:
     -1.0
     """
 
-    def supports(self, problem: Problem) -> Support:  # noqa: PLR0911 - a table of reasons
+    def support_of(self, prepared: Prepared) -> Support:  # noqa: PLR0911 - a table of reasons
         """Say whether this solver can do the problem, and why not."""
+        problem = prepared.problem
         model = problem.model
         many = model.num_players > 2
         if isinstance(problem.objective, FiniteHorizon):
@@ -81,13 +85,13 @@ class BackwardInduction:
         if many and (isinstance(problem.objective, Discounted) or has_target(problem.objective)):
             reason = "supports neither discounts nor targets for more than two players."
             return Support(False, reason)
-        if not many and has_target(problem.objective) and straight_of(problem) is not None:
+        if not many and prepared.straight is not None:
             return Support(True)
         if not many and needs_reduction(problem):
-            support = support_of_fixed_points(problem)
-            reduction = reduction_of(problem) if support else None
+            support = support_of_fixed_points(prepared)
             # What leads nowhere but to known values has no cycles left.
-            if not support or _is_acyclic(reduction):
+            found = prepared.proper if support else None
+            if not support or support.is_open or _is_acyclic(found):
                 return support
         if not model.structure.is_acyclic:
             cycle = model.structure.cycle()
@@ -107,20 +111,30 @@ class BackwardInduction:
             )
         return Support(True)
 
+    def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
+        """Decide by numbers what is left of the problem, where that matters."""
+        if prepared.straight is None and prepared.problem.model.num_players <= 2:
+            prepared.settle(out_of_time)
+
     def solve(
-        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+        self,
+        problem: Problem | Prepared,
+        *,
+        tolerance: float,
+        progress: ProgressCallback | None = None,
     ) -> Solution:
         """Solve the problem; rounding alone separates the bounds, whatever `tolerance` asks."""
-        straight = straight_of(problem, progress) if has_target(problem.objective) else None
+        prepared = prepare(problem, progress)
+        problem, straight = prepared.problem, prepared.straight
         if straight is not None:
             return self._straight(problem, straight, tolerance)
-        require(self, problem)
+        self.settle(prepared, never)
+        require(self, prepared)
         if isinstance(problem.objective, FiniteHorizon):
             return self._finite_horizon(problem, problem.objective, tolerance, progress)
         if problem.model.num_players > 2:
             return self._max_n(problem, tolerance, progress)
-        reduction = reduction_of(problem)
-        reduction = reduction if isinstance(reduction, Reduction) else None
+        reduction = prepared.proper if isinstance(prepared.proper, Reduction) else None
         run = Run(problem if reduction is None else reduction.problem, tolerance, progress)
         structure = run.problem.model.structure
         total = structure.num_components

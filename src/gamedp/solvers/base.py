@@ -9,20 +9,15 @@ import attrs
 import numpy as np
 
 from gamedp import compiling
-from gamedp.errors import NotSolvedError, UnsupportedProblemError, shown
+from gamedp.errors import NotSolvedError, UnsupportedProblemError
 from gamedp.objectives import AverageReward, FiniteHorizon, has_target
 from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback
-from gamedp.reduction import (
-    OutOfTimeError,
-    Reduction,
-    UndefinedTotalError,
-    needs_reduction,
-    never,
-    reduce,
-)
+from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.solution import Guarantee, Solution, Status, width_of
 from gamedp.solvers.finishing import make_solution
+from gamedp.solvers.prepared import Prepared, prepare
+from gamedp.solvers.proper import OpenCases, Refusal, refused_draws
 from gamedp.solvers.run import Run
 
 if TYPE_CHECKING:
@@ -31,15 +26,14 @@ if TYPE_CHECKING:
 __all__ = [
     "FixedPointSolver",
     "Limit",
+    "PreparingSolver",
     "Solver",
     "Support",
-    "deflatable",
-    "is_found_in_time",
-    "prepared",
-    "reduction_of",
-    "refused_draws",
+    "handed",
     "require",
+    "settle_in_time",
     "solve_as_asked",
+    "support_by",
     "support_of_deflating",
     "support_of_fixed_points",
     "support_of_proper",
@@ -56,10 +50,14 @@ class Support:
     ok : bool
     reason : str
         In words; empty if `ok`.
+    is_open : bool
+        Whether it is `ok` as far as the graph tells, and numbers must tell the rest: `solve` does,
+        and refuses the problem then if need be.
     """
 
     ok: bool
     reason: str = ""
+    is_open: bool = attrs.field(default=False, repr=False)
 
     def __bool__(self) -> bool:
         """Return `ok`."""
@@ -81,116 +79,42 @@ class Solver(Protocol):
         """Solve the problem so that every value is known within `tolerance`."""
 
 
-def support_of_fixed_points(problem: Problem) -> Support:
+def support_of_fixed_points(prepared: Prepared) -> Support:
     """Say what solvers of Bellman's equation as a fixed point can do: not steps, not max-n."""
+    problem = prepared.problem
     if isinstance(problem.objective, FiniteHorizon):
         return Support(False, "does not support finite horizons; BackwardInduction does.")
     if isinstance(problem.objective, AverageReward):
         return Support(False, "does not support long-run averages; RelativeValueIteration does.")
     if problem.model.num_players > 2:
         return Support(False, "is for one or two players; BackwardInduction supports more.")
-    reduction = reduction_of(problem)
-    declined = has_target(problem.objective) or refused_draws(problem)
-    if isinstance(reduction, str) and (declined or problem.found.get("undefined", False)):
-        return Support(False, reduction)
-    return Support(True)
+    found = prepared.proper
+    if isinstance(found, Refusal) and (
+        found.is_undefined or has_target(problem.objective) or refused_draws(problem)
+    ):
+        return Support(False, found.reason)
+    return Support(True, is_open=isinstance(found, OpenCases))
 
 
-def refused_draws(problem: Problem) -> str:
-    """Say why no solver does what endless play counts; empty if that is 0, or there is none."""
-    if problem.draws == (0.0, 0.0):
-        return ""
-    low, high = problem.draws
-    if low != high:
-        return f"{problem.undeclared()} gamedp.solve finds out whether it matters."
-    return f"takes endless play to count 0, not {low:g}; gamedp.solve shifts all payoffs for it."
-
-
-def support_of_proper(problem: Problem) -> Support:
+def support_of_proper(prepared: Prepared) -> Support:
     """Say what solvers of fixed points can do that need play to end, or to be made to."""
-    support = support_of_fixed_points(problem)
-    reduction = reduction_of(problem) if support else None
-    return Support(False, reduction) if isinstance(reduction, str) else support
+    support = support_of_fixed_points(prepared)
+    return support_by(prepared.proper) if support else support
 
 
-def support_of_deflating(problem: Problem) -> Support:
+def support_of_deflating(prepared: Prepared) -> Support:
     """Say what solvers of proper problems can do that deflate bounds where opponents go on."""
-    support = support_of_proper(problem)
-    reduction = deflatable(problem)
-    if support or reduction is None:
+    support = support_of_proper(prepared)
+    if support or prepared.reduction is None:
         return support
-    return Support(False, reduction) if isinstance(reduction, str) else Support(True)
+    return support_by(prepared.reduction)
 
 
-def reduction_of(
-    problem: Problem, out_of_time: Callable[[], bool] = never
-) -> Reduction | str | None:
-    """Return what makes the problem proper: None if nothing need to, or why nothing does."""
-    reduction = deflatable(problem, out_of_time)
-    if isinstance(reduction, Reduction) and reduction.problem.is_contested:
-        state = reduction.original.model.state(reduction.contested)
-        return (
-            "does not solve games in which either player can prolong play for ever, as around "
-            f"state {shown(state)}; StrategyIteration, IntervalIteration and "
-            "TopologicalValueIteration do."
-        )
-    return reduction
-
-
-def deflatable(problem: Problem, out_of_time: Callable[[], bool] = never) -> Reduction | str | None:
-    """Return what makes the problem proper, but for two opponents who can keep play from ending.
-
-    Raises
-    ------
-    OutOfTimeError
-        If `out_of_time` says so on the way.
-    """
-    if not needs_reduction(problem):
-        return None
-    if refusal := refused_draws(problem):
-        return refusal
-    if "reduction" not in problem.found:
-        try:
-            reduced = reduce(attrs.evolve(problem), out_of_time)
-            found: Reduction | str = _without_doubts(reduced, out_of_time)
-        except UnsupportedProblemError as error:
-            found = str(error)
-            problem.found["undefined"] = isinstance(error, UndefinedTotalError)
-        problem.found["reduction"] = found
-    known: Reduction | str = problem.found["reduction"]
-    return known
-
-
-def _without_doubts(reduction: Reduction, out_of_time: Callable[[], bool]) -> Reduction | str:
-    """Return the reduction, unless it might be better to earn and lose in turn for ever."""
-    states, worth = reduction.doubts()
-    if not len(states):
-        return reduction
-    from gamedp.solvers.policy_iteration import PolicyIteration  # noqa: PLC0415 - it imports this
-
-    small = reduction.problem
-    size = max(float(np.abs(numbers).max(initial=0.0)) for numbers in (small.model.rewards, worth))
-    solver = PolicyIteration()
-    run = Run(small, 1e-9 * size, None, stop=out_of_time)
-    with np.errstate(over="ignore", invalid="ignore"):
-        solver.iterate(run)
-        if run.status is Status.TIME_LIMIT:
-            raise OutOfTimeError
-        try:
-            solution = run.solution(solver)
-        except NotSolvedError as error:
-            solution = error.solution
-    lower, upper = reduction.lift(solution.lower), reduction.lift(solution.upper)
-    maximises = reduction.original.objective.optimum == "max"
-    worse = upper[states] < worth if maximises else lower[states] > worth
-    if not worse.any():
-        return reduction
-    name = reduction.original.model.state(int(states[worse.argmax()]))
-    return (
-        f"finds no total around state {shown(name)}: to go on for ever there earns and loses in "
-        "turn, and may be better than to stop, but such sums go up and down without a limit. Use "
-        "AverageReward, Discounted, or TotalReward with until."
-    )
+def support_by(found: object) -> Support:
+    """Return the support for what was found, of those who need just that."""
+    if isinstance(found, Refusal):
+        return Support(False, found.reason)
+    return Support(True, is_open=isinstance(found, OpenCases))
 
 
 class Limit:
@@ -227,56 +151,30 @@ def within(solver: Any, limit: Limit) -> Any:
     return attrs.evolve(solver, max_seconds=limit.left)
 
 
-def is_found_in_time(
-    solver: Any, problem: Problem, prepare: Callable[[Problem, Callable[[], bool]], object]
-) -> bool:
-    """Find out what the structure tells of a problem; say whether the solver's time suffices."""
-    try:
-        prepare(problem, Limit(solver.max_seconds))
-    except OutOfTimeError:
-        return False
-    return True
-
-
-def prepared(
-    solver: Any,
-    problem: Problem,
-    prepare: Callable[[Problem, Callable[[], bool]], object],
-    limit: Limit | None = None,
-) -> float:
-    """Find out what the structure tells of a problem; return how many seconds the solver has left.
+def settle_in_time(solver: Any, prepared: Prepared, limit: Limit | None = None) -> bool:
+    """Decide the open cases that a solver asks for; say whether its time suffices.
 
     Parameters
     ----------
     limit : Limit, optional
         The solver's, if it has begun.
-
-    Raises
-    ------
-    NotSolvedError
-        If that takes longer than the solver may: nothing is known of the values then.
     """
-    limit = limit or Limit(solver.max_seconds)
+    if not isinstance(solver, PreparingSolver):
+        return True
     try:
-        prepare(problem, limit)
+        solver.settle(prepared, limit or Limit(getattr(solver, "max_seconds", np.inf)))
     except OutOfTimeError:
-        model = problem.model
-        choices = model.choice_offsets
-        nothing = np.full(model.num_states, np.inf)
-        make_solution(
-            problem,
-            solver,
-            (np.zeros(model.num_states), -nothing, nothing),
-            np.where(np.diff(choices) > 0, choices[:-1], -1).astype(np.int64),
-            guarantee=Guarantee.TWO_SIDED,
-            status=Status.TIME_LIMIT,
-            sweeps=0,
-            seconds=solver.max_seconds,
-        )
-    return limit.left
+        return False
+    return True
 
 
-def require(solver: Solver, problem: Problem) -> None:
+def handed(solver: Any, problem: Any) -> Any:
+    """Return what a solver is handed: the problem alone, unless it takes what is known of it."""
+    takes_more = not isinstance(problem, Prepared) or isinstance(solver, PreparingSolver)
+    return problem if takes_more else problem.problem
+
+
+def require(solver: Any, problem: Problem | Prepared) -> None:
     """Raise UnsupportedProblemError with the solver's reason if it cannot do the problem."""
     support = solver.supports(problem)
     if not support:
@@ -284,7 +182,65 @@ def require(solver: Solver, problem: Problem) -> None:
         raise UnsupportedProblemError(message)
 
 
-class FixedPointSolver:
+class PreparingSolver:
+    """What solvers have in common that take a problem with what is known of it.
+
+    They take a :class:`gamedp.Problem` as well, and prepare it themselves.
+    """
+
+    def supports(self, problem: Problem | Prepared) -> Support:
+        """Say whether this solver can do the problem, and why not.
+
+        Of a prepared problem, what its graph tells is all that is looked at. For any other, open
+        cases are settled first; where `max_seconds` are over before they are, nothing speaks
+        against it: `solve` will stop there.
+        """
+        if isinstance(problem, Prepared):
+            return self.support_of(problem)
+        prepared = prepare(problem)
+        settle_in_time(self, prepared)
+        return self.support_of(prepared)
+
+    def support_of(self, prepared: Prepared) -> Support:
+        """Say whether this solver can do the problem, and why not, as far as is known."""
+        raise NotImplementedError  # what each solver has of its own
+
+    def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
+        """Decide by numbers what this solver needs to know of the problem.
+
+        Raises
+        ------
+        OutOfTimeError
+            If `out_of_time` says so on the way.
+        """
+        prepared.settle(out_of_time)
+
+    def settled(self, prepared: Prepared, limit: Limit) -> float:
+        """Decide that within a limit of time; return how many seconds are left.
+
+        Raises
+        ------
+        NotSolvedError
+            If that takes longer: nothing is known of the values then.
+        """
+        if not settle_in_time(self, prepared, limit):
+            model = prepared.problem.model
+            choices = model.choice_offsets
+            nothing = np.full(model.num_states, np.inf)
+            make_solution(
+                prepared.problem,
+                self,
+                (np.zeros(model.num_states), -nothing, nothing),
+                np.where(np.diff(choices) > 0, choices[:-1], -1).astype(np.int64),
+                guarantee=Guarantee.TWO_SIDED,
+                status=Status.TIME_LIMIT,
+                sweeps=0,
+                seconds=self.max_seconds,  # type: ignore[attr-defined] # it has a limit
+            )
+        return limit.left
+
+
+class FixedPointSolver(PreparingSolver):
     """What solvers of Bellman's equation as a fixed point have in common.
 
     A solver is a frozen attrs class with the option `max_seconds`, and says in `iterate` how values
@@ -299,25 +255,13 @@ class FixedPointSolver:
     deflates: ClassVar[bool] = False
     """Whether `iterate` can do what is contested (:attr:`gamedp.Problem.is_contested`)."""
 
-    def supports(self, problem: Problem) -> Support:
-        """Say whether this solver can do the problem, and why not.
-
-        Where `max_seconds` are over before that is known, nothing speaks against it: `solve` will
-        stop there.
-        """
-        return (
-            self.support_of(problem)
-            if is_found_in_time(self, problem, deflatable)
-            else Support(True)
-        )
-
-    def support_of(self, problem: Problem) -> Support:
-        """Say the same, once it is known what the structure tells of the problem."""
-        return support_of_fixed_points(problem)
+    def support_of(self, prepared: Prepared) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+        return support_of_fixed_points(prepared)
 
     def solve(
         self,
-        problem: Problem,
+        problem: Problem | Prepared,
         *,
         tolerance: float,
         progress: ProgressCallback | None = None,
@@ -332,17 +276,19 @@ class FixedPointSolver:
         """
         limit = Limit(self.max_seconds)
         limit()
-        at_once = None if relative else self.solved_at_once(problem, tolerance, progress)
-        if at_once is not None:
-            return at_once
-        seconds = prepared(self, problem, deflatable, limit)
-        require(self, problem)
+        prepared = prepare(problem, progress)
+        if not relative:
+            at_once = self.solved_at_once(prepared.problem, tolerance, progress)
+            if at_once is not None:
+                return at_once
+        seconds = self.settled(prepared, limit)
+        require(self, prepared)
         if relative and not self.goes_relative:
-            solution: Solution = solve_as_asked(self, problem, tolerance, progress, relative=True)
+            solution: Solution = solve_as_asked(self, prepared, tolerance, progress, relative=True)
             return solution
-        found = deflatable(problem) if self.deflates else reduction_of(problem)
+        found = prepared.reduction if self.deflates else prepared.proper
         reduction = found if isinstance(found, Reduction) else None
-        proper = problem if reduction is None else reduction.problem
+        proper = prepared.problem if reduction is None else reduction.problem
         run = Run(proper, tolerance, progress, seconds, relative=relative)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in the end
             self.iterate(run)
@@ -371,6 +317,11 @@ def solve_as_asked(
 ) -> Any:
     """Solve a problem with an absolute tolerance or a relative one, whatever the solver knows.
 
+    Parameters
+    ----------
+    problem : Problem, Prepared or StagedProblem
+        A solver that prepares problems is handed a prepared one as it is.
+
     One that knows no relative tolerance solves again with a smaller absolute one, as long as that
     helps.
 
@@ -379,6 +330,7 @@ def solve_as_asked(
     NotSolvedError
         As the solver does; or where 64-bit rounding ends before the relative tolerance is reached.
     """
+    problem = handed(solver, problem)
     if not relative:
         return solver.solve(problem, tolerance=tolerance, progress=progress)
     if getattr(solver, "goes_relative", False):

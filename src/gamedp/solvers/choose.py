@@ -20,17 +20,22 @@ from gamedp.objectives import (
     Objective,
     TotalReward,
     check_objective,
-    has_target,
 )
 from gamedp.problem import Problem, StagedProblem
 from gamedp.progress import Progress
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.registry import SOLVERS, find
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Limit, Solver, deflatable, reduction_of, solve_as_asked, within
+from gamedp.solvers.base import Limit, Solver, solve_as_asked, within
 from gamedp.solvers.draws import at_zero, counts_zero, declare, for_draws, is_tried_at_once
-from gamedp.solvers.portfolio import followers, is_for_deflation, solve_in_turn
-from gamedp.solvers.straight import straight_of
+from gamedp.solvers.portfolio import (
+    followers,
+    is_for_deflation,
+    is_supported,
+    solve_in_turn,
+)
+from gamedp.solvers.prepared import Prepared, prepare
+from gamedp.solvers.proper import Refusal
 from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
 from gamedp.staged_model import StagedModel
 
@@ -253,29 +258,32 @@ def _solved(
     if solver is not None:
         asked = within(solver, limit)
         return solve_as_asked(asked, problem, tolerance, progress, relative=relative)
-    chosen = _choose(problem, progress, limit)[0]
-    return solve_in_turn(problem, chosen, tolerance, progress, relative=relative, limit=limit)
+    prepared, chosen, _ = _choose(problem, progress, limit)
+    return solve_in_turn(prepared, chosen, tolerance, progress, relative=relative, limit=limit)
 
 
 @attrs.frozen
 class _InTurn:
     """The solver that was chosen, and those that go on where it gets stuck, as one solver."""
 
+    prepared: Prepared
     chosen: Solver
     limit: Limit
 
     def solve(
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
     ) -> Any:
+        """Solve the problem that the solver was chosen for."""
+        del problem
         return solve_in_turn(
-            problem, self.chosen, tolerance, progress, relative=False, limit=self.limit
+            self.prepared, self.chosen, tolerance, progress, relative=False, limit=self.limit
         )
 
 
 def _in_turn(problem: Problem, limit: Limit) -> Any:
-    """Return what solves a problem, in which endless play may count another number than 0."""
-    chosen = _choose(problem, limit=limit)[0]
-    return chosen if getattr(chosen, "counts_draws", False) else _InTurn(chosen, limit)
+    """Return what solves a problem, with endless play counting 0 unless the solver does more."""
+    prepared, chosen, _ = _choose(problem, limit=limit)
+    return chosen if getattr(chosen, "counts_draws", False) else _InTurn(prepared, chosen, limit)
 
 
 def _reporting(progress: ProgressCallback) -> compiling.Listener:
@@ -363,14 +371,13 @@ def explain(game_or_model: Any, objective: Objective | None = None) -> str:
             "StageInduction: one sweep of the stage for each context, after those that follow it."
         )
     problem = Problem(model, TotalReward() if objective is None else objective)
-    solver, reason = _choose(problem)
+    prepared, solver, reason = _choose(problem)
     endless = _endless(problem)
-    problem = at_zero(problem)
-    reduction = reduction_of(problem) if model.num_players <= 2 else None
+    reduction = prepared.proper if model.num_players <= 2 else None
     known = f"{_known(reduction)}\n" if isinstance(reduction, Reduction) else ""
     if isinstance(reduction, Reduction) and reduction.problem.model.num_choices == 0:
         reason = "nothing is left for it to do."
-    others = followers(problem, solver, relative=False)
+    others = followers(prepared, solver, relative=False)
     names = " and ".join(type(other).__name__ for other in others)
     more = f"\nIf it makes no progress: {names}." if others and _can_get_stuck(solver) else ""
     return f"{_shape(model)}.\n{known}{endless}{type(solver).__name__}: {reason}{more}"
@@ -437,11 +444,11 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _can_go_on_cheaply(problem: Problem) -> bool:
+def _can_go_on_cheaply(prepared: Prepared) -> bool:
     """Say whether staying in some end component costs next to nothing beside all that is earned."""
-    if not isinstance(problem.objective, TotalReward):
+    if not isinstance(prepared.problem.objective, TotalReward):
         return False
-    reduction = reduction_of(problem) if problem.model.num_players <= 2 else None
+    reduction = prepared.proper
     if not isinstance(reduction, Reduction):
         return False
     model = reduction.problem.model
@@ -470,42 +477,46 @@ def _for_discounted(problem: Problem) -> tuple[Solver, str]:
     return ModifiedPolicyIteration(), DISCOUNT_NARROWS
 
 
-def _for_opponents(problem: Problem, limit: Limit) -> tuple[Solver, str] | None:
+def _for_opponents(prepared: Prepared, limit: Limit) -> tuple[Solver, str] | None:
     """Return what does two opponents who can keep each other from an end, if anything does."""
     from gamedp.solvers.interval_iteration import IntervalIteration  # noqa: PLC0415
     from gamedp.solvers.strategy_iteration import StrategyIteration  # noqa: PLC0415
 
     kept = "either player can prolong play for ever;"
     policies = within(StrategyIteration(), limit)
-    if not is_for_deflation(problem) and policies.supports(problem):
+    if not is_for_deflation(prepared) and is_supported(policies, prepared):
         return (
             StrategyIteration(),
             f"{kept} the best answer to each player's policy proves one bound.",
         )
-    if not isinstance(deflatable(problem), Reduction):
+    if not isinstance(prepared.reduction, Reduction):
         return None
     return IntervalIteration(), f"{kept} bounds are deflated there."
 
 
 def _choose(
     problem: Problem, progress: ProgressCallback | None = None, limit: Limit | None = None
-) -> tuple[Solver, str]:
-    """Return the solver for a problem and the reason in words."""
+) -> tuple[Prepared, Solver, str]:
+    """Return the problem prepared, the solver for it and the reason in words.
+
+    Where endless play counts another number than 0, what is prepared is the problem shifted to it:
+    for the least it may count, if that is not declared.
+    """
+    is_shifted = not counts_zero(problem)
+    asked = declare(problem, problem.draws[0]) if is_shifted else problem
+    prepared = prepare(at_zero(asked) if is_shifted else asked, progress)
     try:
-        return _chosen(problem, progress, limit or Limit(float("inf")))
+        return prepared, *_chosen(prepared, asked, limit or Limit(float("inf")))
     except OutOfTimeError:
-        return TopologicalValueIteration(), "no time is left to look for a better one."
+        reason = "no time is left to look for a better one."
+        return prepared, TopologicalValueIteration(), reason
 
 
 def _chosen(  # noqa: C901, PLR0911 - a table of reasons
-    problem: Problem, progress: ProgressCallback | None, limit: Limit
+    prepared: Prepared, asked: Problem, limit: Limit
 ) -> tuple[Solver, str]:
     """Return the same, or raise OutOfTimeError."""
-    asked = problem
-    if not counts_zero(problem):
-        # Where it is not declared, this is for the least that endless play may count.
-        asked = declare(problem, problem.draws[0])
-        problem = at_zero(asked)
+    problem = prepared.problem
     if isinstance(problem.objective, FiniteHorizon):
         return BackwardInduction(), "one sweep for each step of the horizon."
     if isinstance(problem.objective, AverageReward):
@@ -514,17 +525,18 @@ def _chosen(  # noqa: C901, PLR0911 - a table of reasons
 
         return RelativeValueIteration(), reason
     single_sweep = "one pass from the end gives every value, up to rounding."
-    if has_target(problem.objective) and straight_of(problem, progress) is not None:
+    if prepared.straight is not None:
         return BackwardInduction(), single_sweep
     is_discounted = isinstance(problem.objective, Discounted) and not problem.model.has_swaps
     if is_discounted and problem.model.num_players <= 2 and not _may_be_acyclic(problem.model):
         return _for_discounted(problem)
-    reduction = reduction_of(problem, limit) if problem.model.num_players <= 2 else None
-    proper = reduction.problem if isinstance(reduction, Reduction) else problem
     backward = BackwardInduction()
-    if problem.model.num_players > 2 or (
-        not isinstance(reduction, Reduction) and problem.model.structure.is_acyclic
-    ):
+    if problem.model.num_players > 2:
+        return backward, single_sweep
+    prepared.settle(limit)
+    reduction = prepared.proper
+    proper = reduction.problem if isinstance(reduction, Reduction) else problem
+    if not isinstance(reduction, Reduction) and problem.model.structure.is_acyclic:
         return backward, single_sweep
     if isinstance(problem.objective, TotalReward) and problem.model.is_deterministic:
         from gamedp.solvers.retrograde import Retrograde, draw_of  # noqa: PLC0415
@@ -537,11 +549,11 @@ def _chosen(  # noqa: C901, PLR0911 - a table of reasons
                 f"counts {worth:g}."
             )
             return backwards, reason
-    if proper.model.structure.is_acyclic and backward.supports(problem):
+    if proper.model.structure.is_acyclic and backward.supports(prepared):
         return backward, single_sweep
-    if isinstance(reduction, str) and (found := _for_opponents(problem, limit)):
+    if isinstance(reduction, Refusal) and (found := _for_opponents(prepared, limit)):
         return found
-    if _can_go_on_cheaply(problem):
+    if _can_go_on_cheaply(prepared):
         reason = (
             "play may go on for ever at a low cost, which sweeps would add up slowly; each "
             "policy is evaluated by a linear system."

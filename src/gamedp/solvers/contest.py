@@ -38,7 +38,7 @@ import numpy as np
 from gamedp.errors import NotSolvedError
 from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Reachability, TotalReward
 from gamedp.problem import Problem
-from gamedp.reduction import never
+from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.reduction.fixing import fix
 from gamedp.reduction.gains import UNDECIDED, sign_for_all, signs_of_endless_play
 from gamedp.reduction.sets import (
@@ -49,7 +49,7 @@ from gamedp.reduction.sets import (
     positive,
 )
 from gamedp.reduction.unfolding import unfold
-from gamedp.solvers.base import Support, reduction_of, refused_draws
+from gamedp.solvers.proper import OpenCases, Refusal, refused_contest, refused_draws
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["Contest", "contest_of", "solved_anyhow", "support_of_contests"]
+__all__ = ["Contest", "find_contest", "solved_anyhow"]
 
 
 @attrs.frozen(eq=False)
@@ -161,7 +161,7 @@ class Contest:
         return stuck, np.where(stuck & self.improver, keeps, np.where(out, via, -1))
 
 
-def solved_anyhow(solver: Any, problem: Problem, tolerance: float) -> Solution:
+def solved_anyhow(solver: Any, problem: Any, tolerance: float) -> Solution:
     """Return what a solver finds, also where it is less than was asked."""
     try:
         solution: Solution = solver.solve(problem, tolerance=tolerance)
@@ -170,47 +170,56 @@ def solved_anyhow(solver: Any, problem: Problem, tolerance: float) -> Solution:
     return solution
 
 
-def support_of_contests(problem: Problem) -> Support:
-    """Say what can be solved policy against policy, and why not."""
-    contest = contest_of(problem)
-    return Support(False, contest) if isinstance(contest, str) else Support(True)
-
-
-def contest_of(problem: Problem, out_of_time: Callable[[], bool] = never) -> Contest | str:
+def find_contest(
+    problem: Problem,
+    out_of_time: Callable[[], bool],
+    reduce: Callable[[Problem], Reduction | Refusal | OpenCases | None],
+) -> Contest | Refusal | OpenCases:
     """Return the contest that a problem is, or why it is none.
 
-    Raises
-    ------
-    OutOfTimeError
-        If `out_of_time` says so on the way.
+    Parameters
+    ----------
+    problem : Problem
+    out_of_time : callable
+        Is asked before numbers are iterated, and now and then on the way, whether to stop.
+    reduce : callable
+        Returns what makes a problem proper, in that time.
+
+    Returns
+    -------
+    OpenCases
+        Where there is no time left to find it out.
     """
-    if "contest" not in problem.found:
-        problem.found["contest"] = _contest(attrs.evolve(problem), out_of_time)
-    known: Contest | str = problem.found["contest"]
-    return known
-
-
-def _contest(problem: Problem, out_of_time: Callable[[], bool]) -> Contest | str:
-    if isinstance(problem.objective, FiniteHorizon):
-        return "does not support finite horizons; BackwardInduction does."
-    if isinstance(problem.objective, AverageReward):
-        return "does not support long-run averages; RelativeValueIteration does."
-    if problem.model.num_players > 2:
-        return "is for one or two players; BackwardInduction supports more."
-    if refusal := refused_draws(problem):
-        return refusal
+    if refusal := _refused_at_once(problem):
+        return Refusal(refusal)
     original = problem
     problem = _unfolded(problem)
     maximise = (problem.model.players == 0) == (problem.objective.optimum == "max")
     over = _over(problem)
     free = (np.diff(problem.model.choice_offsets) > 1) & ~over
     if not maximise[free].all() and maximise[free].any():
-        return _Opponents(problem, original, maximise, over, out_of_time).contest()
+        try:
+            return _Opponents(problem, original, maximise, over, out_of_time).contest()
+        except OutOfTimeError:
+            return OpenCases()
     nobody = np.zeros(len(over), np.bool_)
     start = first_choices(problem.model.structure, np.ones(problem.model.num_choices, np.bool_))
     contest = Contest(problem, nobody, 1, start, False, nobody, over)
-    found = reduction_of(contest.kept(start, nobody)[0], out_of_time)
-    return found if isinstance(found, str) else contest
+    found = reduce(contest.kept(start, nobody)[0])
+    if isinstance(found, Reduction):
+        return refused_contest(found) if found.problem.is_contested else contest
+    return contest if found is None else found
+
+
+def _refused_at_once(problem: Problem) -> str:
+    """Say why a problem is no contest, whatever its graph; empty if it may be one."""
+    if isinstance(problem.objective, FiniteHorizon):
+        return "does not support finite horizons; BackwardInduction does."
+    if isinstance(problem.objective, AverageReward):
+        return "does not support long-run averages; RelativeValueIteration does."
+    if problem.model.num_players > 2:
+        return "is for one or two players; BackwardInduction supports more."
+    return refused_draws(problem)
 
 
 def _over(problem: Problem) -> Flags:
@@ -247,7 +256,7 @@ class _Opponents:
     def structure(self) -> Structure:
         return self.problem.model.structure
 
-    def contest(self) -> Contest | str:
+    def contest(self) -> Contest | Refusal:
         """Return the contest, or why it is none."""
         objective: Objective = self.problem.objective
         if isinstance(objective, Reachability):
@@ -285,7 +294,7 @@ class _Opponents:
         _, via = positive(self.structure, self.maximise, objective.target, active)
         return self._made(maximise=True, via=via)
 
-    def _until(self) -> Contest | str:
+    def _until(self) -> Contest | Refusal:
         """Let the one who must reach the target improve, from a policy that surely does."""
         target = self.over
         active = ~target[self.structure.owners]
@@ -307,13 +316,13 @@ class _Opponents:
             )
         return self._made(maximise=False, via=sure.via, lost=~sure.members)
 
-    def _total(self) -> Contest | str:
+    def _total(self) -> Contest | Refusal:
         """Let the one improve to whom no end component brings losses."""
         model = self.problem.model
         if self.problem.lacks_draw:
-            return self.original.undeclared()
+            return Refusal(self.original.undeclared())
         if self.problem.endless_is_worst:
-            return "takes problems as they are, not reduced ones."
+            return Refusal("takes problems as they are, not reduced ones.")
         labels, stays = np.asarray(self.structure.end_component), self.structure.stays
         signs, mixed = self._signs(labels, stays)
         if (signs == UNDECIDED).any() or ((signs > 0).any() and (signs < 0).any()):
@@ -338,14 +347,14 @@ class _Opponents:
         decide = sign_for_all(model, stays, self.out_of_time)
         return signs_of_endless_play(model, labels, stays, decide)
 
-    def _refusal(self, choices: Flags, need: str, reason: str) -> str:
+    def _refusal(self, choices: Flags, need: str, reason: str) -> Refusal:
         choice = int(choices.argmax())
         model = self.problem.model
         place = self._state(int(self.structure.owners[choice]))
         label = int(model.action_labels[choice])
         reward = float(model.rewards[choice])
         side = " (with the players' places changed)" if self.original.model.has_swaps else ""
-        return f"{need}; action {label} in {place}{side} earns {reward:g}, and {reason}"
+        return Refusal(f"{need}; action {label} in {place}{side} earns {reward:g}, and {reason}")
 
     def _state(self, state: int) -> str:
         model = self.original.model

@@ -60,10 +60,11 @@ from gamedp.problem import Problem
 from gamedp.reduction.fixing import fix
 from gamedp.reduction.sets import almost_sure, end_components
 from gamedp.solvers.average_parts import ragged
-from gamedp.solvers.base import solve_as_asked
+from gamedp.solvers.base import settle_in_time, solve_as_asked
 from gamedp.solvers.brackets import Bracket
 from gamedp.solvers.contest import solved_anyhow
 from gamedp.solvers.policy_iteration import PolicyIteration
+from gamedp.solvers.prepared import prepare
 from gamedp.solvers.run import Run
 from gamedp.solvers.strategy_iteration import StrategyIteration
 from gamedp.structure import Structure
@@ -189,11 +190,12 @@ class _Deflating(Bracket):
         until = ends if self.endless == np.inf else None
         problem = Problem(model, TotalReward(run.problem.objective.optimum, until=until))
         solver = StrategyIteration(max_seconds=max(run.max_seconds - run.reporter.seconds, 1e-3))
-        if not solver.supports(problem):
+        prepared = prepare(problem)
+        if settle_in_time(solver, prepared) and not solver.supports(prepared):
             return
         least_share = 0.9 * run.tolerance / max(1, len(self._cyclic_levels))
         try:
-            solution = solve_as_asked(solver, problem, least_share, None, relative=run.relative)
+            solution = solve_as_asked(solver, prepared, least_share, None, relative=run.relative)
         except NotSolvedError as error:
             solution = error.solution
         states = np.asarray(self.states(self._number))

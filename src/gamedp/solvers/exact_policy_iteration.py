@@ -13,15 +13,12 @@ from gamedp.objectives import AverageReward, FiniteHorizon
 from gamedp.progress import Reporter
 from gamedp.solution import Guarantee, Status, width_of
 from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Support, is_found_in_time, prepared, reduction_of, require
-from gamedp.solvers.contest import (
-    Contest,
-    contest_of,
-    solved_anyhow,
-    support_of_contests,
-)
+from gamedp.solvers.base import Limit, PreparingSolver, Support, require, support_by
+from gamedp.solvers.contest import Contest, solved_anyhow
 from gamedp.solvers.finishing import make_solution, room_for_policies
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.prepared import Prepared, prepare
+from gamedp.solvers.proper import OpenCases, Refusal
 from gamedp.solvers.rational_process import Process, StoppedError, Terms
 from gamedp.solvers.rationals import (
     Rational,
@@ -36,7 +33,7 @@ from gamedp.solvers.rationals import (
 from gamedp.solvers.strategy_iteration import StrategyIteration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -57,7 +54,7 @@ def _whole_or_none(instance: object, attribute: Any, value: Any) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class ExactPolicyIteration:
+class ExactPolicyIteration(PreparingSolver):
     """Policy iteration in rational numbers [1]_: the value of every state, exactly.
 
     The policy to start with is found in doubles; it is mostly the best one already. Then the
@@ -107,8 +104,18 @@ class ExactPolicyIteration:
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
     max_states: int | None = attrs.field(default=None, validator=_whole_or_none)
 
-    def supports(self, problem: Problem) -> Support:
+    def support_of(self, prepared: Prepared) -> Support:
         """Say whether this solver can do the problem, and why not."""
+        problem = prepared.problem
+        refusal = self._refusal(problem)
+        if refusal is not None:
+            return refusal
+        if isinstance(problem.objective, FiniteHorizon):
+            return Support(problem.model.num_players <= 2, "is for one or two players.")
+        return support_by(prepared.contest)
+
+    def _refusal(self, problem: Problem) -> Support | None:
+        """Return why not, if that is known at once."""
         states = problem.model.num_states
         if self.max_states is not None and states > self.max_states:
             return Support(
@@ -117,23 +124,30 @@ class ExactPolicyIteration:
         if isinstance(problem.objective, AverageReward):
             reason = "does not support long-run averages; RelativeValueIteration does."
             return Support(False, reason)
-        if isinstance(problem.objective, FiniteHorizon):
-            return Support(problem.model.num_players <= 2, "is for one or two players.")
-        if not is_found_in_time(self, problem, contest_of):
-            return Support(True)  # as far as is known in time; `solve` stops there
-        return support_of_contests(problem)
+        return None
+
+    def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
+        """Decide by numbers whether the problem is a contest."""
+        if self._refusal(prepared.problem) is None:
+            prepared.settle_contest(out_of_time)
 
     def solve(
-        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+        self,
+        problem: Problem | Prepared,
+        *,
+        tolerance: float,
+        progress: ProgressCallback | None = None,
     ) -> Solution:
         """Solve the problem; the bounds are apart by rounding to doubles alone."""
-        seconds = prepared(self, problem, contest_of)
-        require(self, problem)
+        prepared = prepare(problem, progress)
+        problem = prepared.problem
+        seconds = self.settled(prepared, Limit(self.max_seconds))
+        require(self, prepared)
         reporter = Reporter(progress, "solve")
-        stored = problem
+        stored = prepared
         if any(problem.model.rounding):  # here the rules are asked; a start may be rounded
             model = attrs.evolve(problem.model, rounding=(0.0, 0.0, 0.0))
-            stored = attrs.evolve(problem, model=model)
+            stored = prepare(attrs.evolve(problem, model=model))
         work = Work(attrs.evolve(self, max_seconds=seconds), stored, tolerance, reporter)
         following = None
         try:
@@ -223,13 +237,14 @@ class Work:
     def __init__(
         self,
         solver: ExactPolicyIteration,
-        problem: Problem,
+        prepared: Prepared,
         tolerance: float,
         reporter: Reporter,
         guess: Integers | None = None,
     ) -> None:
         self.solver = solver
-        self.problem = problem
+        self.prepared = prepared
+        self.problem = problem = prepared.problem
         self.tolerance = tolerance
         self.reporter = reporter
         self.numbers = RationalModel.of(problem.model)
@@ -250,7 +265,7 @@ class Work:
                 if finite
                 else StrategyIteration(max_seconds=seconds, rationals=False)
             )
-            self._rough = solved_anyhow(solver, self.problem, self.tolerance)
+            self._rough = solved_anyhow(solver, self.prepared, self.tolerance)
         return self._rough
 
     def seconds_left(self) -> float:
@@ -269,7 +284,8 @@ class Work:
 
     def best_policies(self) -> tuple[list[Value], Integers]:
         """Improve one side's policy, each time against the other's best answer."""
-        contest = contest_of(self.problem, self.is_late)
+        self.prepared.settle_contest(self.is_late)
+        contest = self.prepared.contest
         assert isinstance(contest, Contest)  # noqa: S101 - supported
         game = _Game(self, contest)
         states = self.problem.model.num_states
@@ -425,9 +441,12 @@ class _Game:
         """Return the values if the improver keeps to a policy, and the other's best answer."""
         contest = self.contest
         problem, rows = contest.kept(policy, contest.improver)
-        reduction = reduction_of(problem, self.work.is_late)
-        if isinstance(reduction, str):
-            raise UnsupportedProblemError(reduction)
+        prepared = prepare(problem)
+        prepared.settle(self.work.is_late)
+        reduction = prepared.proper
+        if isinstance(reduction, Refusal):
+            raise UnsupportedProblemError(reduction.reason)
+        assert not isinstance(reduction, OpenCases)  # noqa: S101 - settled
         if reduction is None:
             small, choice_of = problem, np.arange(problem.model.num_choices)
             given, model = choice_of, problem.model

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import attrs
 
-from gamedp.problem import Problem
 from gamedp.solvers.base import FixedPointSolver, Support, support_of_deflating
 from gamedp.solvers.brackets import Bracket
 from gamedp.solvers.deflation import bound_contested
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.prepared import Prepared
 from gamedp.solvers.run import Run
 
 __all__ = ["IntervalIteration"]
@@ -61,9 +61,9 @@ class IntervalIteration(FixedPointSolver):
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def support_of(self, problem: Problem) -> Support:
+    def support_of(self, prepared: Prepared) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        return support_of_deflating(problem)
+        return support_of_deflating(prepared)
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""

@@ -6,13 +6,13 @@ import attrs
 import numpy as np
 
 from gamedp.kernels import bellman
-from gamedp.problem import Problem
 from gamedp.solution import Status
-from gamedp.solvers.base import FixedPointSolver, Support, reduction_of, support_of_proper
+from gamedp.solvers.base import FixedPointSolver, Support, support_of_proper
 from gamedp.solvers.components import share_of_tolerance, solve_by_components
 from gamedp.solvers.gathered import Component
 from gamedp.solvers.linear_systems import inner_matrix
 from gamedp.solvers.options import positive
+from gamedp.solvers.prepared import Prepared
 from gamedp.solvers.run import Run
 
 __all__ = ["LinearProgramming"]
@@ -51,13 +51,12 @@ class LinearProgramming(FixedPointSolver):
 
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def support_of(self, problem: Problem) -> Support:
+    def support_of(self, prepared: Prepared) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        support = support_of_proper(problem)
-        if not support:
+        support = support_of_proper(prepared)
+        if not support or support.is_open:
             return support
-        reduction = reduction_of(problem)
-        proper = getattr(reduction, "problem", problem)
+        proper = getattr(prepared.proper, "problem", prepared.problem)
         model = proper.model
         if model.has_swaps:
             return Support(False, "does not change the players' places; PolicyIteration does.")

@@ -13,6 +13,7 @@ from gamedp.solvers.base import FixedPointSolver, Support, support_of_proper
 from gamedp.solvers.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.discounted import is_one_equation, solve_discounted
 from gamedp.solvers.options import none_or_more, positive, whole_and_positive
+from gamedp.solvers.prepared import Prepared
 from gamedp.solvers.run import Run
 
 __all__ = ["ModifiedPolicyIteration"]
@@ -79,9 +80,9 @@ class ModifiedPolicyIteration(FixedPointSolver):
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def support_of(self, problem: Problem) -> Support:
+    def support_of(self, prepared: Prepared) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        return support_of_proper(problem)
+        return support_of_proper(prepared)
 
     def solved_at_once(
         self, problem: Problem, tolerance: float, progress: ProgressCallback | None

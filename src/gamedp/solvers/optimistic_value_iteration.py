@@ -7,10 +7,10 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from gamedp.problem import Problem
 from gamedp.solvers.base import FixedPointSolver, Support, support_of_proper
 from gamedp.solvers.brackets import Bracket
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.prepared import Prepared
 from gamedp.solvers.run import Run
 
 __all__ = ["OptimisticValueIteration"]
@@ -54,9 +54,9 @@ class OptimisticValueIteration(FixedPointSolver):
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def support_of(self, problem: Problem) -> Support:
+    def support_of(self, prepared: Prepared) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        return support_of_proper(problem)
+        return support_of_proper(prepared)
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""

@@ -20,8 +20,10 @@ from gamedp.errors import NotSolvedError, shown
 from gamedp.objectives import AverageReward, Discounted, FiniteHorizon
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.solution import Guarantee, Status, width_of
-from gamedp.solvers.base import Limit, deflatable, solve_as_asked, within
+from gamedp.solvers.base import Limit, handed, settle_in_time, solve_as_asked, within
 from gamedp.solvers.finishing import STOPS, how_close, way_out
+from gamedp.solvers.prepared import Prepared, prepare
+from gamedp.solvers.proper import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from gamedp.solution import Solution
     from gamedp.solvers.base import Solver
 
-__all__ = ["followers", "is_for_deflation", "solve_in_turn"]
+__all__ = ["followers", "is_for_deflation", "is_supported", "solve_in_turn"]
 
 WORK = 2_000_000_000
 """Transitions that a solver may look at before it hands over: some seconds."""
@@ -53,7 +55,7 @@ SCATTERED = 100_000_000
 
 
 def solve_in_turn(
-    problem: Problem,
+    problem: Problem | Prepared,
     chosen: Solver,
     tolerance: float,
     progress: ProgressCallback | None,
@@ -65,6 +67,7 @@ def solve_in_turn(
 
     Parameters
     ----------
+    problem : Problem or Prepared
     limit : Limit, optional
         Of the time that they have together.
 
@@ -74,11 +77,12 @@ def solve_in_turn(
         If none solves it. The error's solution has the bounds that all have proven together.
     """
     limit = limit or Limit(float("inf"))
+    prepared = prepare(problem, progress)
     stopped: list[NotSolvedError] = []
-    for solver, limited in _in_turn(problem, chosen, stopped, limit, relative=relative):
+    for solver, limited in _in_turn(prepared, chosen, stopped, limit, relative=relative):
         in_time = within(limited, limit)
         try:
-            solution = solve_as_asked(in_time, problem, tolerance, progress, relative=relative)
+            solution = solve_as_asked(in_time, prepared, tolerance, progress, relative=relative)
         except NotSolvedError as error:
             stopped.append(error)
             error.solution = attrs.evolve(error.solution, solver=solver)
@@ -94,11 +98,11 @@ def solve_in_turn(
         return attrs.evolve(together, status=Status.SOLVED)
     if is_late:
         together = attrs.evolve(together, status=Status.TIME_LIMIT)
-    raise NotSolvedError(_message(problem, together, solutions, relative=relative), together)
+    raise NotSolvedError(_message(prepared, together, solutions, relative=relative), together)
 
 
 def followers(
-    problem: Problem, chosen: Solver, limit: Limit | None = None, *, relative: bool
+    prepared: Prepared, chosen: Solver, limit: Limit | None = None, *, relative: bool
 ) -> list[Solver]:
     """Return the solvers that go on where the chosen one has stopped, in their order.
 
@@ -107,26 +111,32 @@ def followers(
     limit : Limit, optional
         Of the time to find that out.
     """
-    if not _may_be_handed_over(problem):
+    if not _may_be_handed_over(prepared.problem):
         return []
     limit = limit or Limit(float("inf"))
     return [
         solver
-        for solver in _others(problem, relative=relative)
-        if type(solver) is not type(chosen) and within(solver, limit).supports(problem)
+        for solver in _others(prepared.problem, relative=relative)
+        if type(solver) is not type(chosen) and is_supported(within(solver, limit), prepared)
     ]
 
 
-def is_for_deflation(problem: Problem) -> bool:
+def is_supported(solver: Any, prepared: Prepared) -> bool:
+    """Say whether a solver can do a problem, its open cases settled as far as it has time."""
+    settle_in_time(solver, prepared)
+    return bool(solver.supports(handed(solver, prepared)))
+
+
+def is_for_deflation(prepared: Prepared) -> bool:
     """Say whether a contested problem is one for deflated bounds first, policies after that."""
-    found = deflatable(problem)
+    found = prepared.reduction
     if not isinstance(found, Reduction) or found.problem.model.num_choices <= LARGE:
         return False
     return not _is_scattered(found.problem)
 
 
 def _in_turn(
-    problem: Problem,
+    prepared: Prepared,
     chosen: Solver,
     stopped: list[NotSolvedError],
     limit: Limit,
@@ -134,14 +144,14 @@ def _in_turn(
     relative: bool,
 ) -> Iterator[tuple[Solver, Solver]]:
     """Go through solvers, each also within its budget; `stopped` tells what became of them."""
-    budgeted = _may_be_handed_over(problem)
-    limited = _within_budget(chosen, problem, limit) if budgeted else chosen
+    budgeted = _may_be_handed_over(prepared.problem)
+    limited = _within_budget(chosen, prepared, limit) if budgeted else chosen
     yield chosen, limited
     first = stopped[0].solution
     if first.guarantee is Guarantee.NONE or limit():
         return
-    for solver in followers(problem, chosen, limit, relative=relative):
-        yield solver, _within_budget(solver, problem, limit)
+    for solver in followers(prepared, chosen, limit, relative=relative):
+        yield solver, _within_budget(solver, prepared, limit)
         if limit():
             return
     if limited != chosen and first.status is Status.SWEEP_LIMIT:
@@ -185,18 +195,20 @@ def _is_scattered(problem: Problem) -> bool:
     return int(structure.nontrivial.sum()) * structure.num_states > SCATTERED
 
 
-def _within_budget(solver: Any, problem: Problem, limit: Limit) -> Any:
+def _within_budget(solver: Any, prepared: Prepared, limit: Limit) -> Any:
     """Return a solver with a limit of sweeps that the size of the problem allows."""
-    sweeps = min(max(WORK // max(1, problem.model.num_transitions), FEWEST), MOST)
+    transitions = max(1, prepared.problem.model.num_transitions)
+    sweeps = min(max(WORK // transitions, FEWEST), MOST)
     if hasattr(solver, "max_policies"):
-        policies = max(WORK // max(1, POLICY * problem.model.num_transitions), 10)
+        policies = max(WORK // (POLICY * transitions), 10)
         return attrs.evolve(solver, max_policies=min(solver.max_policies, policies))
     if not hasattr(solver, "max_sweeps"):
         return solver
     try:
-        found = deflatable(problem, limit)
+        prepared.settle(limit)
     except OutOfTimeError:
         return solver  # which stops there
+    found = prepared.reduction
     if isinstance(found, Reduction) and found.problem.is_contested:
         sweeps = min(sweeps, DEFLATING)
     return attrs.evolve(solver, max_sweeps=min(solver.max_sweeps, sweeps))
@@ -237,7 +249,7 @@ def _is_enough(solution: Solution, tolerance: float, *, relative: bool) -> bool:
 
 
 def _message(
-    problem: Problem, together: Solution, solutions: list[Solution], *, relative: bool
+    prepared: Prepared, together: Solution, solutions: list[Solution], *, relative: bool
 ) -> str:
     """Say who has stopped, where, how much is known, and what would help."""
     tried: dict[str, str] = {}
@@ -249,10 +261,10 @@ def _message(
     late = "; no time is left" if together.status is Status.TIME_LIMIT else ""
     message = f"{who}{late}; {how_close(together, relative=relative)}. "
     if together.guarantee is Guarantee.NONE:
-        why = deflatable(problem)
-        if isinstance(why, str):
-            message += f"{type(together.solver).__name__} {why} "
+        why = prepared.reduction
+        if isinstance(why, Refusal):
+            message += f"{type(together.solver).__name__} {why.reason} "
         return message + (
             "Raise max_sweeps of a solver that you name, or read .solution on this error."
         )
-    return f"{message}{way_out(problem, together, relative=relative)}"
+    return f"{message}{way_out(prepared.problem, together, relative=relative)}"

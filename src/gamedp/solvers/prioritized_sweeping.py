@@ -5,10 +5,10 @@ from __future__ import annotations
 import attrs
 
 from gamedp.kernels import priorities
-from gamedp.problem import Problem
 from gamedp.solvers.base import FixedPointSolver, Support, support_of_proper
 from gamedp.solvers.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.prepared import Prepared
 from gamedp.solvers.run import Run
 
 __all__ = ["PrioritizedSweeping"]
@@ -51,9 +51,9 @@ class PrioritizedSweeping(FixedPointSolver):
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def support_of(self, problem: Problem) -> Support:
+    def support_of(self, prepared: Prepared) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        return support_of_proper(problem)
+        return support_of_proper(prepared)
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""

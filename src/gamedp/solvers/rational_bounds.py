@@ -30,7 +30,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, UnsupportedProblemError
 from gamedp.objectives import Discounted
-from gamedp.solvers.contest import Contest, contest_of
+from gamedp.solvers.contest import Contest
 from gamedp.solvers.exact_policy_iteration import ExactPolicyIteration, Work
 from gamedp.solvers.rational_process import StoppedError
 from gamedp.solvers.rationals import as_fraction, enclosed, flint
@@ -38,8 +38,8 @@ from gamedp.solvers.rationals import as_fraction, enclosed, flint
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.problem import Problem
     from gamedp.progress import Reporter
+    from gamedp.solvers.prepared import Prepared
 
     Floats = NDArray[np.float64]
 
@@ -53,30 +53,30 @@ SMALLEST = 2.0**-1000
 
 
 def bounds_by_rationals(
-    problem: Problem, guess: NDArray[np.int64], seconds: float, reporter: Reporter
+    prepared: Prepared, guess: NDArray[np.int64], seconds: float, reporter: Reporter
 ) -> tuple[Floats, Floats, NDArray[np.int64]] | None:
     """Return lower and upper bounds and a policy; None if they cannot be found that way.
 
     Parameters
     ----------
-    problem : Problem
-        One that :func:`gamedp.solvers.contest.support_of_contests` supports.
+    prepared : Prepared
+        Of a contest that is settled.
     guess : (S,)
         A policy that is nearly the best, if not that.
     seconds : float
         Time at most, counted by `reporter`.
     """
-    contest = contest_of(problem)
-    assert isinstance(contest, Contest)  # noqa: S101 - supported
+    contest = prepared.contest
+    assert isinstance(contest, Contest)  # noqa: S101 - settled
     most = MOST_STATES if flint is not None else MOST_WITHOUT_FLINT
-    if contest.model.num_states > most or isinstance(problem.objective, Discounted):
+    if contest.model.num_states > most or isinstance(prepared.problem.objective, Discounted):
         return None
     spread, offset = _spread(contest), _offset(contest)
     if spread is None or offset is None:
         return None
     solver = ExactPolicyIteration(max_seconds=seconds)
     try:
-        work = Work(solver, problem, np.inf, reporter, guess)
+        work = Work(solver, prepared, np.inf, reporter, guess)
         values, policy = work.best_policies()
         numbers = [_around(as_fraction(value), spread, offset) for value in values]
     except (StoppedError, InvalidModelError, UnsupportedProblemError, OverflowError):

@@ -177,31 +177,9 @@ class Run:
         reduction : Reduction, optional
             How the problem came out of the one that is solved.
         """
-        problem = self.problem
-        if reduction is None:
-            check_range(problem.model, self.values)
-        elif not np.isfinite(self.values).all():
-            known = reduction.fold(reduction.known)
-            check_range(reduction.original.model, reduction.lift(self.values), known)
-        if not proven:
-            self.prove_all()  # what does not depend on endless play is known all the same
-        low, high = problem.range_of_values() if proven else (-np.inf, np.inf)
-        if reduction is not None:
-            problem = reduction.original
-        if self.bounds is None:
-            numbers, policy, width = finished(
-                problem.model, reduction, self.values, self.errors, self.policy, low, high
-            )
-        else:
-            numbers, policy, width = self._clipped(*self.bounds, reduction, low, high)
-        if self.relative:
-            width = width_of(*numbers[1:], relative=True)
-        if not proven:
-            self.status = Status.UNPROVEN if self.status is Status.SOLVED else self.status
-        elif self.status is Status.SOLVED:
-            self.status = Status.SOLVED if width <= self.tolerance else Status.ROUNDING
+        numbers, policy = self.results(proven=proven, reduction=reduction)
         return make_solution(
-            problem,
+            self.problem if reduction is None else reduction.original,
             solver,
             numbers,
             policy,
@@ -211,6 +189,40 @@ class Run:
             seconds=self.reporter.seconds,
             relative=self.relative,
         )
+
+    def results(
+        self, *, proven: bool = True, reduction: Reduction | None = None
+    ) -> tuple[Numbers, NDArray[np.int64]]:
+        """Return values, lower and upper bounds, and the policy; set the status by these.
+
+        Parameters
+        ----------
+        proven, reduction
+            As for :meth:`solution`.
+        """
+        problem = self.problem
+        if reduction is None:
+            check_range(problem.model, self.values)
+        elif not np.isfinite(self.values).all():
+            known = reduction.fold(reduction.known)
+            check_range(reduction.original.model, reduction.lift(self.values), known)
+        if not proven:
+            self.prove_all()  # what does not depend on endless play is known all the same
+        low, high = problem.range_of_values() if proven else (-np.inf, np.inf)
+        if self.bounds is None:
+            model = problem.model if reduction is None else reduction.original.model
+            numbers, policy, width = finished(
+                model, reduction, self.values, self.errors, self.policy, low, high
+            )
+        else:
+            numbers, policy, width = self._clipped(*self.bounds, reduction, low, high)
+        if self.relative:
+            width = width_of(*numbers[1:], relative=True)
+        if not proven:
+            self.status = Status.UNPROVEN if self.status is Status.SOLVED else self.status
+        elif self.status is Status.SOLVED:
+            self.status = Status.SOLVED if width <= self.tolerance else Status.ROUNDING
+        return numbers, policy
 
     def _clipped(
         self,

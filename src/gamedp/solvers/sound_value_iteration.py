@@ -9,10 +9,10 @@ import numpy as np
 
 from gamedp.kernels import sound
 from gamedp.kernels.rounding import UNIT
-from gamedp.problem import Problem
-from gamedp.solvers.base import FixedPointSolver, Support, reduction_of, support_of_proper
+from gamedp.solvers.base import FixedPointSolver, Support, support_of_proper
 from gamedp.solvers.brackets import Bracket
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.prepared import Prepared
 from gamedp.solvers.run import Run
 
 __all__ = ["SoundValueIteration"]
@@ -53,10 +53,12 @@ class SoundValueIteration(FixedPointSolver):
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def support_of(self, problem: Problem) -> Support:
+    def support_of(self, prepared: Prepared) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        support = support_of_proper(problem)
-        if support and getattr(reduction_of(problem), "problem", problem).model.has_swaps:
+        support = support_of_proper(prepared)
+        if not support or support.is_open:
+            return support
+        if getattr(prepared.proper, "problem", prepared.problem).model.has_swaps:
             return Support(
                 False, "does not change the players' places; OptimisticValueIteration does."
             )

@@ -8,7 +8,7 @@ import numpy as np
 
 from gamedp.kernels import straight
 from gamedp.kernels.bellman import Rows
-from gamedp.objectives import Reachability, TotalReward
+from gamedp.objectives import Reachability, TotalReward, has_target
 from gamedp.progress import Reporter
 from gamedp.solvers.finishing import check_range
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gamedp.problem import Problem
     from gamedp.progress import ProgressCallback
 
-__all__ = ["Straight", "straight_of"]
+__all__ = ["Straight", "find_straight"]
 
 BUDGET = 1 << 22
 """Transitions in one call of the kernel."""
@@ -42,25 +42,20 @@ class Straight(NamedTuple):
     seconds: float
 
 
-def straight_of(problem: Problem, progress: ProgressCallback | None = None) -> Straight | None:
-    """Return the answer to a problem with targets, if no state but the last ones comes again.
-
-    Else None, as soon as one is seen. The answer is found once for each problem, since to know
-    whether there is one is to find it.
-    """
-    if "straight" not in problem.found:
-        problem.found["straight"] = _search(problem, Reporter(progress, "solve"))
-    known: Straight | None = problem.found["straight"]
-    return known
-
-
 def _nothing(count: int) -> NDArray[np.float64]:
     """Return so many zeros that take no memory, and cannot be changed."""
     return np.ndarray(count, np.float64, bytes(8), strides=(0,))
 
 
-def _search(problem: Problem, reporter: Reporter) -> Straight | None:
+def find_straight(problem: Problem, progress: ProgressCallback | None = None) -> Straight | None:
+    """Return the answer to a problem with targets, if no state but the last ones comes again.
+
+    Else None, as soon as one is seen.
+    """
     model, objective = problem.model, problem.objective
+    if model.num_players > 2 or not has_target(objective):
+        return None
+    reporter = Reporter(progress, "solve")
     probable = isinstance(objective, Reachability)
     status = np.zeros(model.num_states, np.int8)
     status[model.terminals] = straight.MISSED
@@ -73,10 +68,6 @@ def _search(problem: Problem, reporter: Reporter) -> Straight | None:
     elif isinstance(objective, TotalReward) and objective.until is not None:
         status[objective.until] = straight.DONE
         values[model.terminals] = np.where(objective.until[model.terminals], model.payoffs, np.inf)
-    else:
-        return None
-    if model.num_players > 2:
-        return None
     no_places = np.empty(0, model.successors.dtype)
     rewards = _nothing(model.num_choices) if probable else model.rewards
     rows = Rows(

@@ -11,18 +11,16 @@ from gamedp.kernels.rounding import TINY, UNIT
 from gamedp.progress import Reporter
 from gamedp.reduction.unfolding import rounding_of, widened
 from gamedp.solution import Guarantee, Status, width_of
-from gamedp.solvers.base import Support, is_found_in_time, prepared, require
-from gamedp.solvers.contest import (
-    Contest,
-    contest_of,
-    solved_anyhow,
-    support_of_contests,
-)
+from gamedp.solvers.base import Limit, PreparingSolver, Support, require, support_by
+from gamedp.solvers.contest import Contest, solved_anyhow
 from gamedp.solvers.finishing import make_solution
 from gamedp.solvers.options import positive, whole_and_positive
 from gamedp.solvers.policy_iteration import PolicyIteration
+from gamedp.solvers.prepared import Prepared, prepare
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from gamedp.problem import Problem
@@ -40,7 +38,7 @@ REFINEMENT = 16.0
 
 
 @attrs.frozen(kw_only=True)
-class StrategyIteration:
+class StrategyIteration(PreparingSolver):
     """Improve one player's policy, each time against the other one's best answer [1]_, [2]_.
 
     For two opponents who take turns, also where each of them can keep the other from an end, as in
@@ -101,20 +99,28 @@ class StrategyIteration:
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
     rationals: bool = attrs.field(default=True, validator=attrs.validators.instance_of(bool))
 
-    def supports(self, problem: Problem) -> Support:
+    def support_of(self, prepared: Prepared) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        if not is_found_in_time(self, problem, contest_of):
-            return Support(True)  # as far as is known in time; `solve` stops there
-        return support_of_contests(problem)
+        return support_by(prepared.contest)
+
+    def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
+        """Decide by numbers whether the problem is a contest."""
+        prepared.settle_contest(out_of_time)
 
     @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
     def solve(
-        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+        self,
+        problem: Problem | Prepared,
+        *,
+        tolerance: float,
+        progress: ProgressCallback | None = None,
     ) -> Solution:
         """Solve the problem so that every value is known within `tolerance`."""
-        seconds = prepared(self, problem, contest_of)
-        require(self, problem)
-        contest = contest_of(problem)
+        prepared = prepare(problem, progress)
+        problem = prepared.problem
+        seconds = self.settled(prepared, Limit(self.max_seconds))
+        require(self, prepared)
+        contest = prepared.contest
         assert isinstance(contest, Contest)  # noqa: S101 - supported
         within = attrs.evolve(self, max_seconds=seconds)
         search = _Search(within, contest, tolerance, Reporter(progress, "solve"))
@@ -128,7 +134,7 @@ class StrategyIteration:
         if search.status is Status.ROUNDING and self.rationals:
             from gamedp.solvers.rational_bounds import bounds_by_rationals  # noqa: PLC0415 - rare
 
-            found = bounds_by_rationals(problem, policy, seconds, search.reporter)
+            found = bounds_by_rationals(prepared, policy, seconds, search.reporter)
             if found is not None and not width_of(lower, upper) <= width_of(found[0], found[1]):
                 lower, upper, policy = found[0][states], found[1][states], found[2][states]
                 if width_of(lower, upper) <= tolerance:

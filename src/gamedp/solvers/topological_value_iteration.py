@@ -19,6 +19,7 @@ from gamedp.solvers.deflation import bound_contested
 from gamedp.solvers.forced_ends import may_be_forced, solve_where_ends_are_forced
 from gamedp.solvers.gathered import LARGEST, solve_gathered
 from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.solvers.prepared import Prepared
 from gamedp.solvers.run import Run
 
 if TYPE_CHECKING:
@@ -83,10 +84,10 @@ class TopologicalValueIteration(FixedPointSolver):
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def support_of(self, problem: Problem) -> Support:
+    def support_of(self, prepared: Prepared) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        support = support_of_fixed_points(problem)
-        return support or support_of_deflating(problem)
+        support = support_of_fixed_points(prepared)
+        return support or support_of_deflating(prepared)
 
     def solved_at_once(
         self, problem: Problem, tolerance: float, progress: ProgressCallback | None

@@ -343,7 +343,9 @@ def resolved(objective: Objective, model: Any) -> Objective:
         for name in ("until", "target", "allowed")
         if getattr(objective, name, None) is not None
     }
-    return attrs.evolve(objective, **sets) if sets else objective
+    if all(mask is getattr(objective, name) for name, mask in sets.items()):
+        return objective  # whose masks are locked copies already
+    return attrs.evolve(objective, **sets)
 
 
 def _mask(states: Any, name: str, model: Any) -> NDArray[np.bool_]:

@@ -247,8 +247,10 @@ class Component:
         run = self.run
         self._put_back()
         width = self._prove(allowed, BUDGET if self.is_dear else MOST)
+        if width <= allowed:
+            return float(width)
         dense = (last or self.is_dear) and allowed > self.size * self.floor / 8
-        if not width <= allowed and dense and self._may_be_dense(np.inf):
+        if dense and self._may_be_dense(np.inf):
             width = self._better_of(width, self._settle_densely)
             if width > allowed:
                 # Values are as exact now as they can be: rounding on all steps may be less.

@@ -73,6 +73,7 @@ class Run:
         self.visits = np.zeros(1, np.int64)
         self.status = Status.SOLVED
         self.bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+        self._measured = -1, (0, 0)  # a component is measured a few times in a row
 
     @property
     def out_of_time(self) -> bool:
@@ -92,12 +93,16 @@ class Run:
 
     def measure(self, number: int) -> tuple[int, int]:
         """Return how many choices and transitions the states of a component have."""
+        if self._measured[0] == number:
+            return self._measured[1]
         start, stop = self.component(number)
         states = self.rows.order[start:stop]
         first = self.rows.choice_offsets[states]
         last = self.rows.choice_offsets[states + 1]
         offsets = self.rows.transition_offsets
-        return int((last - first).sum()), int((offsets[last] - offsets[first]).sum())
+        sizes = int((last - first).sum()), int((offsets[last] - offsets[first]).sum())
+        self._measured = number, sizes
+        return sizes
 
     def prove_all(self) -> float:
         """Prove errors for all values, component by component; return the largest."""

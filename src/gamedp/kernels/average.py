@@ -169,7 +169,8 @@ def follow(
     policy: Integers,
 ) -> None:
     """Take `new_values` for values, and sweep along the policy alone; nothing is proven here."""
-    values[start:stop] = new_values[start:stop]
+    for state in range(start, stop):
+        values[state] = new_values[state]
     for _ in range(repeats):
         for state in range(start, stop):
             choice = policy[state]
@@ -178,7 +179,8 @@ def follow(
             for t in range(graph.first_transition[choice], graph.first_transition[choice + 1]):
                 total += graph.chances[t] * (values[graph.targets[t]] - here)
             new_values[state] = here + STEP * total
-        values[start:stop] = new_values[start:stop]
+        for state in range(start, stop):
+            values[state] = new_values[state]
 
 
 follow_jit = compiled(follow)

@@ -24,6 +24,9 @@ __all__ = ["Locator", "QuickCache", "cache_directory", "compiled", "inlined", "s
 
 logger = logging.getLogger("gamedp")
 
+MAKERS = frozenset({"arange", "copy", "empty", "empty_like", "full", "ones", "zeros"})
+"""What kernels call to make an array."""
+
 
 class _Clock(event.Listener):  # type: ignore[misc] # numba has no types
     """Takes down when something is compiled; what is read from disk is not."""
@@ -195,13 +198,31 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
                 super().save_overload(signature, data)
 
 
+def makes_arrays(function: Callable[..., Any]) -> bool:
+    """Say whether a kernel makes arrays, or calls one that does."""
+    names = set(function.__code__.co_names)
+    called = (function.__globals__.get(name) for name in names)
+    return not names.isdisjoint(MAKERS) or any(
+        getattr(other, "targetoptions", {}).get("_nrt", False) for other in called
+    )
+
+
 def compiled(function: Callable[..., Any], inline: str = "never") -> Any:
     """Compile a kernel at its first call for each combination of argument types.
 
     No fastmath: rounding is accounted for. Division by zero gives infinity or NaN, as in numpy.
+
+    References to arrays are counted only in a kernel that makes some: to count them in each step of
+    a loop took more time than the arithmetic. numba refuses a kernel that makes arrays with names
+    that are not among `MAKERS`.
     """
     dispatcher = njit(
-        function, nogil=True, error_model="numpy", no_cfunc_wrapper=True, inline=inline
+        function,
+        nogil=True,
+        error_model="numpy",
+        no_cfunc_wrapper=True,
+        inline=inline,
+        _nrt=makes_arrays(function),
     )
     if not config.DISABLE_JIT:
         dispatcher._cache = QuickCache(function)  # noqa: SLF001 - where numba itself puts it

@@ -250,7 +250,7 @@ def test_means_hold_for_all_probabilities_that_may_be_meant(model, seed):
     random = np.random.default_rng(seed)
     exponents = random.integers(-1074, 1000) + random.integers(-40, 20, (model.num_states, 3))
     block = np.ldexp(random.normal(size=(model.num_states, 3)), exponents)
-    rows = Rows.of(model, 0, model.num_states)
+    rows = Rows.of(model, np.arange(model.num_states))
     means = means_below(groups_of(rows), block)
     for choice in range(len(rows.choices)):
         edges = slice(rows.starts[choice], rows.starts[choice] + rows.counts[choice])

@@ -104,10 +104,10 @@ def needed(model: Model, certificate: EquilibriumCertificate, rows: Rows, sign: 
         -1 for upper bounds, and numbers of the other sign.
     """
     bounds = sign * (certificate.lower if sign > 0 else certificate.upper)
-    rewards = sign * model.rewards[rows.choices.start : rows.choices.stop]
+    rewards = sign * model.rewards[rows.choices]
     with np.errstate(all="ignore"):  # what overflows is not proven
         worths = sums_below(means_below(groups_of(rows), bounds), rewards)
-    least: Floats = worths[certificate.policy[rows.movers] - rows.choices.start]
+    least: Floats = worths[certificate.policy[rows.movers] - rows.choices[0]]
     # What the mover wants counts for whatever it may choose: more than the policy gives, or less.
     if (certificate.objective.optimum == "max") == (sign < 0):
         places = np.arange(len(rows.movers)), model.players[rows.movers]
@@ -166,7 +166,7 @@ def _check_ranks(model: Model, certificate: EquilibriumCertificate, rows: Rows) 
     if wrong.any():
         row = int(wrong.argmax())
         message = (
-            f"{describe_choice(model, rows.choices[row])} does not lower the rank: it is "
+            f"{describe_choice(model, int(rows.choices[row]))} does not lower the rank: it is "
             f"{ranks[rows.state_of[row]]}, and the greatest after it is {after[row]}."
         )
         raise CertificateError(message)

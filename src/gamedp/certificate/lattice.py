@@ -112,7 +112,7 @@ class Lattice:
         InvalidModelError
             If it has a cycle.
         """
-        rows = Rows.of(stage, 0, stage.num_states)
+        rows = Rows.of(stage, np.arange(stage.num_states))
         levels = [Level.of(stage, rows, states) for states in _by_level(stage, rows)]
         return cls(stage.num_states, int(stage.initial_states[0]), stage.terminals, levels)
 

@@ -11,6 +11,7 @@ import numpy as np
 from gamedp.certificate.base import AnyCertificate, Verified, widest
 from gamedp.certificate.claim import Certificate, check_complete, sums_until
 from gamedp.certificate.equilibrium import EquilibriumCertificate, verify_equilibrium
+from gamedp.certificate.first_look import look
 from gamedp.certificate.sides import NEVER, Ending, Side, turned
 from gamedp.certificate.staged import StagedCertificate, verify_staged
 from gamedp.certificate.worth import Rows, exact_worth, exactly_keeps, slices, worths
@@ -133,7 +134,11 @@ def _check_sides(model: Model, sides: list[Side]) -> int:
     for side in sides:
         check_ends(model, side)
         _check_infinite(model, side)
-    return sum(_check_rows(model, side, rows) for rows in slices(model) for side in sides)
+    return sum(
+        _check_rows(model, side, rows)
+        for side, left in zip(sides, look(model, sides), strict=True)
+        for rows in slices(model, left)
+    )
 
 
 def check_ends(model: Model, side: Side) -> None:
@@ -223,7 +228,7 @@ def progresses(model: Model, side: Side, rows: Rows) -> Flags:
         return np.ones(len(bound), np.bool_)
     reward = np.zeros(len(bound))
     if side.inequalities[0].rewarded:
-        reward = side.sign * model.rewards[rows.choices.start : rows.choices.stop]
+        reward = side.sign * model.rewards[rows.choices]
     earns = reward > 0
     if side.gains is not None:
         gain_after = np.minimum.reduceat(rows.follow(*side.gains), rows.starts)
@@ -296,8 +301,10 @@ def _settle(model: Model, side: Side, rows: Rows, place: int, known: tuple[Flags
     state = int(rows.movers[place])
     holds, fails = known
     taken = 0
-    for choice in range(*model.choice_offsets[state : state + 2].tolist()):
-        row = choice - rows.choices.start
+    rows_of_choices = enumerate(
+        range(*model.choice_offsets[state : state + 2].tolist()), int(rows.first_choices[place])
+    )
+    for row, choice in rows_of_choices:
         keeps = not fails[row]
         if keeps and not holds[row]:
             taken += 1
@@ -379,8 +386,8 @@ def _refuse(model: Model, side: Side, state: int, choice: int | None) -> NoRetur
 
 def _reason(model: Model, side: Side, state: int, choice: int) -> str:
     """Say what is wrong with a choice."""
-    rows = Rows.of(model, state, state + 1)
-    row = choice - rows.choices.start
+    rows = Rows.of(model, np.array([state]))
+    row = choice - int(rows.choices[0])
     if side.bound[state] == np.inf:
         least = int(np.minimum.reduceat(rows.follow(*side.traps), rows.starts)[row])
         return (

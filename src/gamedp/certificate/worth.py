@@ -39,7 +39,18 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["Rows", "Worths", "exact_worth", "exactly_keeps", "slices", "two_sum", "worths"]
+__all__ = [
+    "Rows",
+    "Worths",
+    "coarse",
+    "exact_worth",
+    "exactly_keeps",
+    "slices",
+    "times",
+    "two_sum",
+    "unsure_part",
+    "worths",
+]
 
 SLICE = 1 << 15
 """Transitions looked at together, so that the memory needed does not grow with their number."""
@@ -54,25 +65,34 @@ TINY = 2.0**-1070
 GRID = 2.0**26
 
 
-def slices(model: Model) -> Iterator[Rows]:
-    """Divide the choices by states, so that each slice has a bounded number of transitions."""
+def slices(model: Model, chosen: Flags | None = None) -> Iterator[Rows]:
+    """Divide the choices by states, so that each slice has a bounded number of transitions.
+
+    Parameters
+    ----------
+    model : Model
+    chosen : (S,) bool, optional
+        The states to look at; all if not given.
+    """
+    has_choices = np.diff(model.choice_offsets) > 0
+    states = np.flatnonzero(has_choices if chosen is None else has_choices & chosen)
     edges = model.transition_offsets[model.choice_offsets]
+    ends = np.cumsum(np.diff(edges)[states])
     first = 0
-    while first < model.num_states:
-        last = int(np.searchsorted(edges, edges[first] + SLICE, side="right")) - 1
-        last = min(max(last, first + 1), model.num_states)
-        if edges[first] < edges[last]:
-            yield Rows.of(model, first, last)
+    while first < len(states):
+        before = int(ends[first - 1]) if first else 0
+        last = max(int(np.searchsorted(ends, before + SLICE, side="right")), first + 1)
+        yield Rows.of(model, states[first:last])
         first = last
 
 
 @attrs.frozen(eq=False)
 class Rows:
-    """The choices of some states that follow each other.
+    """The choices of some states.
 
     Attributes
     ----------
-    choices : range
+    choices : (c,)
         Their numbers.
     state_of : (c,)
         The state of each.
@@ -88,7 +108,7 @@ class Rows:
         The part of each probability by which it may be off.
     """
 
-    choices: range
+    choices: Integers
     state_of: Integers
     movers: Integers
     first_choices: Integers
@@ -100,27 +120,26 @@ class Rows:
     radius: Floats
 
     @classmethod
-    def of(cls, model: Model, first: int, last: int) -> Rows:
-        """Gather the choices of the states ``first .. last-1``, which have some."""
-        offsets = model.choice_offsets[first : last + 1]
-        choices = range(int(offsets[0]), int(offsets[-1]))
-        edges = model.transition_offsets[choices.start : choices.stop + 1]
-        starts, counts = edges[:-1] - edges[0], np.diff(edges)
-        each = np.diff(offsets)
-        movers = first + np.flatnonzero(each)
-        signed = model.probabilities[edges[0] : edges[-1]]
+    def of(cls, model: Model, states: Integers) -> Rows:
+        """Gather the choices of some states, in increasing order."""
+        each = np.diff(model.choice_offsets)[states]
+        movers, each = states[each > 0], each[each > 0]
+        choices, first_choices = _ranges(model.choice_offsets[movers], each)
+        counts = model.transition_offsets[choices + 1] - model.transition_offsets[choices]
+        edges, starts = _ranges(model.transition_offsets[choices], counts)
+        signed = model.probabilities[edges]
         chances = np.abs(signed)
         return cls(
             choices=choices,
-            state_of=np.repeat(np.arange(first, last), each),
+            state_of=np.repeat(movers, each),
             movers=movers,
-            first_choices=offsets[movers - first] - offsets[0],
+            first_choices=first_choices,
             starts=starts,
             counts=counts,
-            successors=model.successors[edges[0] : edges[-1]],
+            successors=model.successors[edges],
             chances=chances,
             swapped=signed < 0 if model.has_swaps else None,
-            radius=_radius(model, choices.start, starts, counts, chances),
+            radius=_radius(model, choices, starts, counts, chances),
         )
 
     def follow(self, same: NDArray[Any], opposite: NDArray[Any]) -> NDArray[Any]:
@@ -131,30 +150,50 @@ class Rows:
         return there
 
 
-def _radius(
-    model: Model, first_choice: int, starts: Integers, counts: Integers, chances: Floats
-) -> Floats:
-    """Return the part of each probability of a choice by which it may be off.
+def _ranges(firsts: Integers, counts: Integers) -> tuple[Integers, Integers]:
+    """Return ``firsts[i] .. firsts[i] + counts[i] - 1`` for all i, and where each begins."""
+    starts = np.cumsum(counts) - counts
+    return np.arange(int(counts.sum())) + np.repeat(firsts - starts, counts), starts
 
-    Two units in the last place, or as much as it takes to scale them so that they sum to one. Sums
-    of multiples of 1 / GRID are exact, and the rest of each is so small that its rounding does not
-    matter: so that what is missing to one is known well enough.
-    """
+
+def _radius(
+    model: Model, choices: Integers, starts: Integers, counts: Integers, chances: Floats
+) -> Floats:
+    """Return the part of each probability of a choice by which it may be off."""
     if counts.min() > 0:
-        coarse = np.rint(chances * GRID) / GRID
-        excess = np.add.reduceat(coarse, starts) - 1.0
-        excess = np.abs(excess + np.add.reduceat(chances - coarse, starts))
-        if (excess <= 2.0**-20).all():
-            blur = np.square(counts.astype(np.float64)) * 2.0**-79
-            return np.maximum(ULPS, excess * (1 + 2.0**-19) + blur)
-        wrong = int((~(excess <= 2.0**-20)).argmax())
+        rough = coarse(chances)
+        excess = np.add.reduceat(rough, starts) - 1.0
+        excess = np.abs(excess + np.add.reduceat(chances - rough, starts))
+        part, fits = unsure_part(excess, counts)
+        if fits.all():
+            return part
+        wrong = int(fits.argmin())
     else:
         wrong = int(counts.argmin())
     message = (
-        f"the probabilities of {describe_choice(model, first_choice + wrong)} do not sum to one. "
+        f"the probabilities of {describe_choice(model, int(choices[wrong]))} do not sum to one. "
         "Make the model with Model.from_arrays, which checks them."
     )
     raise InvalidModelError(message)
+
+
+def coarse(chances: Floats) -> Floats:
+    """Return probabilities as multiples of 1 / GRID.
+
+    Sums of those are exact, and the rest of each is so small that its rounding does not matter: so
+    that what is missing to one is known well enough.
+    """
+    rough: Floats = np.rint(chances * GRID) / GRID
+    return rough
+
+
+def unsure_part(excess: Floats, counts: Integers) -> tuple[Floats, Flags]:
+    """Return the part of each probability by which it may be off, and whether they sum to one.
+
+    Two units in the last place, or as much as it takes to scale them so that they sum to one.
+    """
+    blur = np.square(counts.astype(np.float64)) * 2.0**-79
+    return np.maximum(ULPS, excess * (1 + 2.0**-19) + blur), excess <= 2.0**-20
 
 
 @attrs.frozen(eq=False)
@@ -227,12 +266,12 @@ def worths(model: Model, side: Side, inequality: Inequality, rows: Rows) -> Wort
     reach = np.abs(rest)
     base = pivot
     if side.discount != 1:
-        base, lost, off = _times(side.discount, pivot)
+        base, lost, off = times(side.discount, pivot)
         rest = side.discount * rest + lost
         slack += off + np.where(reach > 0, 2.0**-52 * reach + TINY, 0.0)
         reach = reach + np.abs(lost)
     if inequality.rewarded:
-        rewards = side.sign * model.rewards[rows.choices.start : rows.choices.stop]
+        rewards = side.sign * model.rewards[rows.choices]
         base, lost = two_sum(rewards, base)
         rest, reach = rest + lost, reach + np.abs(lost)
     if inequality.gain is not None:
@@ -248,7 +287,7 @@ def two_sum(one: Floats, other: Floats) -> tuple[Floats, Floats]:
     return total, (one - (total - part)) + (other - part)
 
 
-def _times(factor: float, others: Floats) -> tuple[Floats, Floats, Floats]:
+def times(factor: float, others: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the rounded products, what was lost by rounding (Dekker), and how far that is off."""
     products = factor * others
     (high, low), (other_high, other_low) = _halves(np.full(1, factor)), _halves(others)

@@ -138,7 +138,7 @@ class Ranking:
     def _judge_sums(self, number: int, side: Side, judged: kernels.Judged) -> None:
         """Judge a side whose bounds are sums of doubles."""
         for rows in slices(self.model):
-            here = slice(rows.choices.start, rows.choices.stop)
+            here = slice(int(rows.choices[0]), int(rows.choices[-1]) + 1)
             with np.errstate(all="ignore"):
                 worth = worths(self.model, side, side.inequalities[0], rows)
                 bound, rest = side.inequalities[0].of(rows.state_of)
@@ -161,7 +161,7 @@ class Ranking:
         for number, side in enumerate(self.sides):
             for rows in slices(self.model):
                 after = rows.follow(side.bound, -side.inequalities[0].other)
-                here = slice(rows.choices.start, rows.choices.stop)
+                here = slice(int(rows.choices[0]), int(rows.choices[-1]) + 1)
                 finite[number, here] = np.minimum.reduceat(after, rows.starts) > -np.inf
         return finite
 

@@ -173,7 +173,7 @@ class Refining:
                 continue
             inequality = side.inequalities[0]
             for rows in slices(self.model):
-                here = slice(rows.choices.start, rows.choices.stop)
+                here = slice(int(rows.choices[0]), int(rows.choices[-1]) + 1)
                 worth = worths(self.model, side, inequality, rows)
                 bound, rest = inequality.of(rows.state_of)
                 gap, blur = worth.short_of(bound, rest)

@@ -24,6 +24,8 @@ from typing import Any
 
 import attrs
 
+from gamedp.files import write_whole
+
 __all__ = [
     "Child",
     "Row",
@@ -35,6 +37,7 @@ __all__ = [
     "processor_seconds",
     "run_child",
     "run_peer",
+    "save",
     "scaled",
     "with_bytecode",
 ]
@@ -317,6 +320,12 @@ def _machine() -> dict[str, Any]:
     }
 
 
+def save(path: Path, found: Mapping[str, Any]) -> None:
+    """Write what was found as JSON, whole or not at all."""
+    text = json.dumps(found, indent=1) + "\n"
+    write_whole(path, lambda file: file.write(text.encode()))
+
+
 def main(*benchmarks: Callable[[bool], list[Row]]) -> int:
     """Run benchmarks as the command line asks, print the table, and return the exit code."""
     names = {benchmark.__name__: benchmark for benchmark in benchmarks}
@@ -343,5 +352,5 @@ def main(*benchmarks: Callable[[bool], list[Row]]) -> int:
     if options.json:
         entries = [attrs.asdict(row) | {"met": row.is_met} for row in rows]
         found = {"quick": options.quick, **machine, "rows": entries}
-        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        save(options.json, found)
     return 1 if any(row.agrees is False for row in rows) else 0

@@ -376,21 +376,6 @@ class TestWriting:
         assert gamedp.load(tmp_path / "both").model.rules.game in (Matches(), Nim(heaps=(2, 3)))
         assert not list((tmp_path / "both").glob("*.gamedp-tmp"))
 
-    def test_two_processes_that_save_to_one_folder(self, tmp_path):
-        script = """
-import sys, gamedp
-from gamedp.games.matches import Matches
-solution = gamedp.solve(Matches(matches=int(sys.argv[2])), compile="never")
-for _ in range(10):
-    solution.save(sys.argv[1])
-"""
-        writers = [
-            subprocess.Popen([sys.executable, "-c", script, str(tmp_path), number])
-            for number in ("12", "13")
-        ]
-        assert [writer.wait(300) for writer in writers] == [0, 0]
-        assert gamedp.load(tmp_path).model.rules.game.matches in (12, 13)
-
     @pytest.mark.parametrize("what", ["folder", "link", "missing"])
     def test_only_plain_files_are_opened(self, what, tmp_path):
         path = tmp_path / "file"

@@ -1,6 +1,8 @@
 """Files while things go wrong: damage, a full disk, kills, Ctrl-C, little that one may write."""
 
 import contextlib
+import importlib.util
+import json
 import os
 import random
 import shutil
@@ -15,9 +17,10 @@ from staged_games import StagedWubbel
 
 import gamedp
 from gamedp.cli.keeping import write_csv
-from gamedp.errors import GamedpError
+from gamedp.errors import DamagedFileError, GamedpError
 from gamedp.files import is_temporary
-from gamedp.games.matches import Matches
+from gamedp.games.kniffel import Card, Record, RecordOfTwo, load_record
+from gamedp.games.matches import Matches, Nim
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals and limits")
 
@@ -38,6 +41,24 @@ def write_records(path):
     gamedp.save_games(path, Matches(9), games * 3)
 
 
+def write_kniffel(path):
+    Record(start=Card.of("- 8 - 16 15 - 15 9 25 30 40 - -")).thrown("11456").save(path)
+
+
+def write_kniffel_of_two(path):
+    players = (Record(seed=1).thrown("11456").keeping("11"), Record(seed=2))
+    RecordOfTwo(players).save(path)
+
+
+def write_figures(path):
+    """Write what the benchmarks have found, as they do."""
+    script = Path(__file__).parents[1] / "benchmarks" / "measure.py"
+    spec = importlib.util.spec_from_file_location("measure", script)
+    measure = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(measure)
+    measure.save(path, {"rows": [{"what": "states a second", "ours": number} for number in "123"]})
+
+
 WRITERS = {
     "solution": lambda path: gamedp.solve(Matches(5), compile="never").save(path),
     "solution of arrays": lambda path: gamedp.solve(model_of_arrays()).save(path),
@@ -47,6 +68,9 @@ WRITERS = {
     "model.umb": lambda path: gamedp.save_model(path, model_of_arrays()),
     "model.drn": lambda path: gamedp.save_model(path, model_of_arrays()),
     "table.csv": lambda path: write_csv(path, gamedp.solve(Matches(5), compile="never")),
+    "kniffel.jsonl": write_kniffel,
+    "two.jsonl": write_kniffel_of_two,
+    "figures.json": write_figures,
 }
 """What writes a file or a folder, by the name that it gets."""
 
@@ -59,8 +83,11 @@ READERS = {
     "model.umb": lambda path: gamedp.load_model(path, max_bytes=1e7),
     "model.drn": lambda path: gamedp.load_model(path, max_bytes=1e7),
     "table.csv": Path.read_text,
+    "kniffel.jsonl": load_record,
+    "two.jsonl": load_record,
+    "figures.json": lambda path: json.loads(path.read_text()),
 }
-LOADED = [name for name in READERS if name != "table.csv"]
+LOADED = [name for name in READERS if name not in {"table.csv", "figures.json"}]
 
 CHECKED = {"solution", "solution of arrays", "staged solution", "certificate"}
 """Those with checksums: whatever is damaged is noticed."""
@@ -191,6 +218,7 @@ def test_a_full_disk_leaves_what_was_there_and_the_error_names_the_file(
 
 WRITING = """
 import pathlib, sys, gamedp
+from gamedp.games.kniffel import Card, Record, RecordOfTwo, load_record
 from gamedp.games.matches import Matches, Nim
 from test_safe_writing import WRITERS
 solutions = [gamedp.solve(game, compile="never") for game in (Matches(5), Nim(heaps=(2, 3)))]
@@ -231,6 +259,7 @@ def wait(seconds):
     [
         *[(name, signal.SIGKILL) for name in ("solution", "certificate", "games.jsonl")],
         *[(name, signal.SIGKILL) for name in ("model.umb", "model.drn", "table.csv")],
+        *[(name, signal.SIGKILL) for name in ("kniffel.jsonl", "two.jsonl", "figures.json")],
         *[(name, signal.SIGINT) for name in ("solution", "model.umb")],
     ],
 )
@@ -246,6 +275,51 @@ def test_who_stops_while_writing_leaves_what_can_be_read(name, how, tmp_path):
         assert not list(filter(is_temporary, tmp_path.rglob("*")))
     WRITERS[name](path)
     READERS[name](path)
+
+
+def read_beside_two_writers(name, path, rounds):
+    """Load what two processes save again and again; return how often each, and what was refused."""
+    games = (Matches(5), Nim(heaps=(2, 3)))
+    solutions = [gamedp.solve(game, compile="never") for game in games]
+    whole = [(each.values, each.lower, each.upper, each.model.digest()) for each in solutions]
+    seen, refused = [0, 0], []
+    writers = [writing(name, path) for _ in range(2)]
+    try:
+        for done in range(100 * rounds):
+            if done >= rounds and min(seen) > 0:
+                break
+            try:
+                found = READERS[name](path)
+            except GamedpError as error:
+                refused.append(error)
+                continue
+            digest = found.digest if name == "certificate" else found.model.digest()
+            number = [each[-1] for each in whole].index(digest)
+            for array, expected in zip((found.lower, found.upper), whole[number][1:3], strict=True):
+                assert (array == expected).all()
+            seen[number] += 1
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.communicate(timeout=300)
+    return seen, refused
+
+
+@POSIX
+@pytest.mark.parametrize(
+    "rounds", [50, pytest.param(300, marks=pytest.mark.deep)], ids=["some", "many"]
+)
+@pytest.mark.parametrize("name", ["solution", "certificate"])
+def test_what_two_save_at_once_is_that_of_one_of_them(name, rounds, tmp_path):
+    path = tmp_path / name
+    seen, refused = read_beside_two_writers(name, path, rounds)
+    assert min(seen) > 0
+    assert all(isinstance(error, DamagedFileError) for error in refused)
+    assert all("is missing. Restore the folder" in str(error) for error in refused)
+    READERS[name](path)
+    WRITERS[name](path)
+    READERS[name](path)
+    assert not list(filter(is_temporary, tmp_path.rglob("*")))
 
 
 SOLVING = """

@@ -1,6 +1,6 @@
 """Families of standard models, each from small to large, beside Storm: means by classes of size.
 
-One set of models flatters or slanders whoever was tuned on it. So these are the protocols of
+One set of models favours a program that was tuned on it. So these are the protocols of
 `models.py` and others, asked in several ways (probabilities and expected steps, the most and the
 least) for a range of their parameters; nobody has tuned anything on them. A model of less than a
 thousand transitions tells what a call costs that hardly has anything to do; and the classes are of

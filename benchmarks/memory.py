@@ -2,7 +2,7 @@
 
 A process of its own builds the slip grid of 2,900 by 2,900 fields. Its peak stands beside the bytes
 of the finished model: the arrays grow in place, so that no moment needs twice of anything.
-Another process has less memory allowed than that needs, and is told in time.
+Another process may use less memory than that needs, and is refused before it runs out.
 
 More processes solve models made of arrays: random choices with a discount, 10^7 transitions in all;
 and a chain of 10^7 states, in each of which a step costs 1, with and without a discount. All counts

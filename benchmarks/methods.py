@@ -2,7 +2,7 @@
 
 A slippery grid, a queue that is served well or badly, random choices that mix well with a discount,
 a gambler's ruin, and the slow chain of Haddad and Monmege. Each method is asked for bounds within
-1e-6; the ratio is its time divided by that of the method that gamedp chooses by itself. The error
+1e-6; the ratio is its time divided by that of the method that gamedp chooses. The error
 of each answer stands beside, against the values of policy iteration, and the sides agree if the
 bounds of both overlap everywhere. A method that stops at its limit of time is shown with the width
 that it has proven by then.

@@ -41,7 +41,7 @@ from gamedp.testing.models import SlowChain
 ERROR = "1/1000000"
 TOLERANCE = 1e-6
 FINEST = 1e-11
-AT_MOST = 1.0  # times Storm's time, on the mean: the goal
+AT_MOST = 1.0  # times Storm's time, on average: the goal
 COMMAND_LINE = "import sys; from gamedp.cli import main; sys.exit(main())"
 
 

@@ -78,7 +78,7 @@ class Throw(NamedTuple):
 
 @attrs.frozen
 class Pig:
-    """Pig for two, with the player in the state, and 1 for whoever wins.
+    """Pig for two, with the player in the state, and 1 for the winner.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class Pig:
                 yield 1 / 6, Throw(state.player, state.first, state.second, after)
 
     def payoff(self, state: Throw, player: int) -> float:
-        """Return 1 for whoever has reached the goal."""
+        """Return 1 for the player who has reached the goal."""
         won = state.first >= self.goal if player == 0 else state.second >= self.goal
         return 1.0 if won else 0.0
 

@@ -1,8 +1,8 @@
 """How long numba has been compiling, and who is told while it does.
 
 A kernel is compiled when it is first called, wherever that is; what was compiled is kept on disk.
-So the first solution on a machine waits for some seconds that are none of the solver's: they are
-told apart, and a person who waits is told why.
+So the first solution on a machine takes some seconds that are not the solver's: they are counted
+separately, and the reason is shown to the person who waits.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TypeAlias
 __all__ = ["begin", "end", "seconds_within", "telling"]
 
 Listener: TypeAlias = Callable[[int, float], None]
-"""Is told how many functions have been compiled, and for how many seconds this has gone on."""
+"""Is called with the number of functions compiled so far, and the seconds that it has taken."""
 
 
 class _Record(threading.local):

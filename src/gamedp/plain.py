@@ -3,8 +3,8 @@
 A number, a string, a truth value or None is itself; a tuple is a list; what else there is, is a
 table with a tag. An object is its class's place and name, with the arguments that make it.
 
-A text may come from anyone. It is never a reason to import a module: whoever decodes says which
-classes may be made, by a function from names to classes.
+A text may come from anyone. It never makes a module be imported: the caller of the decoder passes a
+function from names to classes, which says what classes may be made.
 """
 
 from __future__ import annotations

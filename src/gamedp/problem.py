@@ -40,8 +40,8 @@ class Problem:
     model : Model
     objective : Objective
     endless_is_worst : bool
-        Whether from every state play can surely end, and to go on for ever is worth minus infinity
-        to whoever could choose it: then errors of a total reward can be proven as well.
+        Whether every state has a proper policy, and improper ones are infinitely bad for the player
+        who could choose them: then errors of a total reward can be bounded as well.
     endless : float or None
         Where two opponents can keep each other from an end: what endless play is worth where it
         earns nothing, 0 or plus infinity. There Bellman's equation has many solutions, and bounds

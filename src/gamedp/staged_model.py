@@ -48,7 +48,7 @@ class Sweeper(Protocol):
     def straighten(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
         """Return the program as straight machine code, if that is possible, and worth it.
 
-        It is worth it for very many `columns`, or if told so.
+        It pays for very many `columns`, or if the caller asks for it.
         """
 
     def follow(self, codes: NDArray[np.int64]) -> Onward:

@@ -192,8 +192,8 @@ class StagedSolution:
     ) -> list[int]:
         """Return the best actions in a state of the stage, played in `context`.
 
-        As in :meth:`gamedp.Solution.best_actions`, for what is left of the stage: whoever leaves it
-        for the same context again and again waits unseen.
+        As in :meth:`gamedp.Solution.best_actions`, for the rest of the stage. Actions that leave it
+        for the same context again and again are not recognised as waiting.
         """
         return self.inside(context).best_actions(state, certain=certain)
 

@@ -142,8 +142,8 @@ class Structure:
     def component(self) -> Integers:
         """The strongly connected component of each state; (S,).
 
-        No transition leads to a component with a higher number, so that whoever goes through them
-        from 0 on finds every successor outside the component done.
+        They are numbered in reverse topological order: no transition leads to a component with a
+        higher number.
         """
         return self._parts.component
 
@@ -260,7 +260,7 @@ class Structure:
         """The maximal end component of each state, -1 for a state in none; (S,).
 
         An end component is a set of states in which play can go on for ever: each of them has a
-        choice, whoever makes it, that surely leads to states of the set, and by such choices every
+        choice, of either player, whose successors all lie in the set, and by such choices every
         state of the set can be reached from every other. The maximal ones have no state in common.
         They are numbered from 0 in the order of the components in which they lie.
         """

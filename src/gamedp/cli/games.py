@@ -85,7 +85,7 @@ def load_saved(folder: str, game: str | None, settings: Iterable[str] | None) ->
     folder : str
     game : str or None
         What it is the solution of, if that is not a registered game: ``path/to/file.py:ClassName``
-        or ``package.module:ClassName``. A folder never makes anything be imported by itself.
+        or ``package.module:ClassName``. A folder alone never makes anything be imported.
     settings : iterable of str or None
         The parameters of that game.
     """

@@ -187,7 +187,7 @@ class _Dialogue:
         print(_result(self.line.record(), self.person))
 
     def _turn(self) -> None:
-        """Let whoever is to move take one action."""
+        """Let the player to move take one action."""
         line = self.line
         state = line.states[-1]
         actions = line.choices()

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 __all__ = ["search"]
 
 FIRST_ENDINGS, MOST_ENDINGS = 3_000_000, 300_000_000
-"""So many positions at most are in the tables that ``--exact`` makes by itself: less than a second
-before the first search, and half a minute in all, if there is the memory for them."""
+"""The most positions in the tables that ``--exact`` builds: less than a second before the first
+search, and half a minute in all, if there is enough memory."""
 
 POSITIONS_A_NODE = 16
 """So many positions go into a table in the time of one node of a search. A search with smaller

@@ -1,10 +1,10 @@
 """Two games of taking matches: from one row, and from several heaps (Nim).
 
 The game with one row is that of "Gewinnstrategie für ein Streichholzspiel" (Jochen Könemann,
-14. Algorithmus der Woche): two players in turn take 1, 2 or 3 of 18 matches, and whoever takes the
-last one loses. Nim, which the article names as its relative, has several heaps, from one of which
-a player takes as many as they like. Either can be played so that the last match loses (misère) or
-wins (normal play).
+14. Algorithmus der Woche): two players in turn take 1, 2 or 3 of 18 matches, and the one who takes
+the last one loses. Nim, which the article names as its relative, has several heaps, from one of
+which a player takes as many as they like. Either can be played so that the last match loses
+(misère) or wins (normal play).
 
 Known values: in the article's game the player to move loses exactly when the number of matches
 leaves the remainder 1 on division by 4. For Nim they are those of C. L. Bouton, "Nim, a game with a

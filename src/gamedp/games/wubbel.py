@@ -1,9 +1,9 @@
 """Wubbel and Pig: roll on and risk the turn, or save what it has brought.
 
-The rules are those of the programming contest in Linux-Magazin 09/10, as told and solved in
+The rules are those of the programming contest in Linux-Magazin 09/10, as explained and solved in
 "Würfeln mit Wubbel" (Joachim Breitner, Eulenspiegel 45). On a turn a player rolls one die as often
 as they like. A six ends the turn and loses its points; any other face adds its pips to the turn. A
-player who saves adds the turn's points to their safe ones and passes the die on. Whoever has 50
+player who saves adds the turn's points to their safe ones and passes the die on. A player with 50
 points, safe and of the turn together, has won. Pig (John Scarne, 1945) is the same game up to 100
 with a die that busts on 1.
 

@@ -1,6 +1,6 @@
 """The maximal end components of a graph that no choice leaves.
 
-The graph is numbered by itself: choice c of state ``owner[c]`` leads to
+The graph has a numbering of its own: choice c of state ``owner[c]`` leads to
 ``edges[first_edge[c]:first_edge[c + 1]]``. Choices are dropped until what is left falls into parts
 without any choice from one to another.
 

@@ -122,8 +122,8 @@ def tighten(
 ) -> tuple[int, int]:
     """Narrow the bounds of ``order[start:stop]`` in place (Gauss-Seidel).
 
-    The policy becomes one along which the lower bound is attained, for whoever wants the most, and
-    the upper bound for the others, wherever a sweep confirms a bound.
+    Where a sweep confirms a bound, the policy becomes one that attains it: the lower bound in the
+    maximiser's states, the upper bound in the minimiser's.
 
     Returns
     -------

@@ -5,7 +5,7 @@ by elimination, which gives exactly what it is worth, as long as that takes few 
 the sweeps so far (:mod:`gamedp.kernels.sparse_elimination`); or by some sweeps over its own
 choices. Values of an eliminated policy that no sweep can improve are solved, up to rounding: policy
 iteration [1]_, with improvements that see each other within a sweep. The weights for the proof, the
-expected steps of the policy within the component, come along either way.
+expected steps of the policy within the component, are computed in either case.
 
 Two opponents are first given sweeps of both. Once one changes no choice, or where they crawl, the
 minimisers improve their answer to the policy of the maximisers as long as they can, then the

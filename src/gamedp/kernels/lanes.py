@@ -1,7 +1,7 @@
 """One state of a stage, for many contexts at once: vector instructions over the columns of a block.
 
-LLVM does not vectorise such a loop by itself as well: whether two rows of one block overlap is
-beyond what it can see, and it keeps sums in memory that fit in registers.
+LLVM does not vectorise such a loop as well on its own: it cannot see that two rows of a block do
+not overlap, and keeps in memory sums that fit in registers.
 """
 
 from __future__ import annotations

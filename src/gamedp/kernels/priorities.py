@@ -1,8 +1,8 @@
 """Backing up the state first whose value is likely to change most.
 
-What the arrays mean is said in :mod:`gamedp.kernels.bellman`. Priorities are kept in buckets, one
-for each power of two, in which whoever came first is first: each is a ring through a link of its
-own, so that a state is put into a bucket, or taken out, in a few steps.
+The arrays are described in :mod:`gamedp.kernels.bellman`. Priorities are kept in buckets, one for
+each power of two. A bucket is a queue, first in, first out: a doubly linked ring, so that a state
+is inserted or removed in a few steps.
 """
 
 from __future__ import annotations

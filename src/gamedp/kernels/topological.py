@@ -61,8 +61,8 @@ def newton(
     the interval where the sign changes, finds its zero: when a sweep no longer changes the policy,
     the step after it is exact, and all values follow along their slopes.
 
-    The weights of the greedy policy (see :func:`gamedp.kernels.proofs.weigh`) come along: they
-    solve a linear system with the same one unknown.
+    The weights of the greedy policy (see :func:`gamedp.kernels.proofs.weigh`) are computed with
+    them: they solve a linear system with the same one unknown.
 
     Returns
     -------
@@ -284,7 +284,7 @@ def solve_components(
         For a gathered component and its numbers. None stops at the first cycle.
     memory : (MEMORY,) float64 or None
         Scratch, see :func:`gamedp.kernels.iteration.iterate`. None stops where a component takes
-        more than Newton's method and the weights that come along with it.
+        more than Newton's method and its weights.
     visits : (1,) int64
         Counts the states visited.
     scratch : (2, R) float64
@@ -374,7 +374,7 @@ def solve_components(
             errors,
             policy,
         )
-        # Of a state by itself no one can find more: its one unknown is solved for.
+        # For a single state nothing is left to find: its one unknown is solved for.
         if not width <= tolerance and (size > 1 or not width < np.inf):
             return number
     return last

@@ -37,8 +37,8 @@ SLICE = 1 << 15
 """States of one call of :func:`improve` at most."""
 
 AT_HAND, FEW = 1 << 13, 6
-"""Of how many states in one is looked at by itself, and no more, where there are so many that their
-rows have to be fetched from afar."""
+"""States are examined one by one if at most one in `FEW` needs it, in models of more than `AT_HAND`
+states: too many for the processor's cache. In smaller ones, if at most one in two does."""
 
 MOST_WALKS = 64
 """Walks that look for a cycle."""
@@ -428,7 +428,7 @@ def improve(
     arguments = (discount * numbers[DRIFT], equation, kept, values, new_values)
     spared = FEW if len(values) > AT_HAND else 2
     if spared * count < stop - start:
-        backwards = np.bool_(False)  # a literal would be compiled for by itself
+        backwards = np.bool_(False)  # a literal would be compiled for separately
         follow_jit(start, stop, backwards, equation, kept, values, new_values)
         changed = examine_jit(start, count, True, *arguments)
     else:

@@ -1,4 +1,4 @@
-"""Where one of two opponents can go on for ever, again and again by choices of some kind."""
+"""The states from which one player can force certain choices infinitely often (Büchi condition)."""
 
 from __future__ import annotations
 
@@ -21,28 +21,29 @@ __all__ = ["forced_again_and_again"]
 def forced_again_and_again(
     structure: Structure, helps: Flags, good: Flags, active: Flags
 ) -> tuple[Flags, Integers]:
-    """Find from where one side can force some choices again and again, with some probability.
+    """Find the states from which one side can satisfy a Büchi condition with positive probability.
 
-    From where they are surely taken again and again, that side gets by reaching such states again
-    and again: the largest set from within which it surely does [1]_. Whoever must not let this
-    happen keeps away from there, and from where that place is reached against their will; what
-    could be forced if they did stays to be found in what is left.
+    First, the states from which the good choices are taken infinitely often almost surely: the
+    largest set from within which that side can almost surely reach a good choice again and again
+    [1]_. The other side avoids this set and its attractor; the search is repeated in the game
+    without them.
 
     Parameters
     ----------
     structure : Structure
     helps : (S,) bool
-        Whether the mover of a state wants the good choices to be taken again and again; the others
+        Whether the mover of a state wants the good choices to be taken infinitely often; the others
         want them to be taken finitely often.
     good : (C,) bool
-        The good choices, whoever takes them.
+        The good choices, of either player.
     active : (C,) bool
         The choices that can be taken.
 
     Returns
     -------
     members : (S,) bool
-        From elsewhere, the others can see to it that good choices almost surely come to an end.
+        From all other states, the others can force that good choices are taken finitely often,
+        almost surely.
     via : (S,)
         The choice of helping members; -1 in other states.
 

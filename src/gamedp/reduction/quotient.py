@@ -63,8 +63,8 @@ def quotient(
     rewards : (C,) or (1,)
         What choices earn; one number if all earn the same.
     labels : (S,) or None
-        The end component of each state that is left; -1 for a state by itself. All states of one
-        belong to one player, and it earns nothing to stay there. None if none is collapsed.
+        The end component that each remaining state stands for; -1 for a single state. All states of
+        one belong to one player, and it earns nothing to stay there. None if none is collapsed.
     keep : (C,) bool
         The choices that are left: of states that are left, to such states or to known finite
         values. Of an end component just those that may leave it.

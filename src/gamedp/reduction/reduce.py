@@ -511,8 +511,8 @@ class _Case:
         message = (
             "needs rewards of at least 0 where one of two opponents may keep play from its target "
             f"for ever; action {label} in {state} earns {float(self.model.rewards[choice]):g}, "
-            "whoever must reach the target would go round there before that, as long as the other "
-            "one goes along, and no policy that keeps to one choice is the best. Use Discounted, "
-            "or FiniteHorizon."
+            "and the player who must reach the target would rather prolong play there, as long as "
+            "the other one allows it: no memoryless policy is optimal. Use Discounted, or "
+            "FiniteHorizon."
         )
         raise UnsupportedProblemError(message)

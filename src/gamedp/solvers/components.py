@@ -33,7 +33,7 @@ def share_of_tolerance(run: Run) -> float:
 
 
 def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int = 0) -> None:
-    """Give each component its values, after all it leads to; a state by itself takes one look.
+    """Solve the components in reverse topological order; a single state without a loop in one step.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
                     number = stopped
                     continue
                 hard += 1
-                # Of a state by itself, no more can be found than the kernel does.
+                # For a single state, nothing is better than what the kernel does.
                 if memory is None and (hard == MANY or stop - start == 1):
                     memory = np.empty(iteration.MEMORY)
                     number = stopped
@@ -123,7 +123,7 @@ def sweep_until_proven(
     number : int
         The component.
     sweep : callable
-        Is told which change is small enough to prove something; returns the largest change that
+        Takes the change that is small enough to prove something; returns the largest change that
         Bellman's operator made.
     max_sweeps : int
     """

@@ -1,43 +1,48 @@
-"""Bounds of games in which two opponents can keep each other from an end, deflated.
+"""Deflation: bounds of games in which two opponents can prolong play for ever.
 
-Sweeps of Bellman's operator alone do not bring an upper bound down where play can go on for ever:
-who wants the most keeps what the bound promises by never cashing it. So now and then the bound is
-lowered to what leaving is worth [1]_, [2]_. Let the one who wants the least keep to the choices
-that look best by the lower bound, and consider the end components of what is left, as far as
-nothing is earned there. In each of them, whoever wants the most gets at most what endless play is
-worth, or the best of their ways out: a bound that holds whatever the choices are. The lower bound
-is raised likewise, to the best way out of whoever wants the least, where the other one keeps to
-choices that look best by the upper bound.
+Applying Bellman's operator alone does not lower an upper bound where play can go on for ever: in an
+end component, the maximiser keeps the value that the bound promises by never leaving. So the bound
+is deflated from time to time: lowered to the value of leaving [1]_, [2]_. Let the minimiser keep to
+the choices that are best by the lower bound, and consider the end components of the remaining graph
+in which all rewards are zero. In each of them, the maximiser gets at most the value of endless
+play, or that of the best exit: an upper bound, whichever choices the minimiser keeps to. The lower
+bound is inflated in the same way, to the minimiser's best exit, with the maximiser keeping to
+choices that are best by the upper bound.
 
-**The bounds meet**, in exact arithmetic. Let T be Bellman's operator. Sweeps and deflating keep
-``TU <= U`` and ``L <= TL``; so the limits, called U and L too, are fixed points of T. Let w be what
-endless play is worth, and let rewards have one sign in each end component, or all endless play earn
-there, or all of it lose. Suppose that the largest distance d of U and L is positive, and that D is
-where it is found. Keep to the *pair*: for whoever wants the most, a choice that is best by U; for
-the other one, a reply to L that is made again and again, which is best by the limit.
+**Theorem.** The bounds converge to each other, in exact arithmetic.
+
+*Proof.* Let T be Bellman's operator. Sweeps and deflation preserve ``TU <= U`` and ``L <= TL``; so
+the limits, also called U and L, are fixed points of T. Let w be the value of endless play. In each
+end component, let all rewards have one sign, or all endless play have a positive average reward, or
+all of it a negative one. Suppose that the maximal difference d of U and L is positive, and let D be
+the set of states where it is attained. Consider the *pair* of policies: for the maximiser, a choice
+that is best by U; for the minimiser, a choice that is a best reply to L infinitely often, and hence
+best by the limit.
 
 *Lemma 1.* With any choices that are best by U and by L, play from D stays in D, and there
-``U = r + P U`` and ``L = r + P L``. For ``U <= r + P U`` and ``L >= r + P L``, so the distance at a
-state is at most its mean over the successors, which is at most d.
+``U = r + P U`` and ``L = r + P L``. For ``U <= r + P U`` and ``L >= r + P L``, so the difference at
+a state is at most its expectation over the successors, which is at most d.
 
-*Lemma 2.* Where play by such choices recurs, nothing is earned, and U and L are constant. For in
-the stationary distribution the mean of U is itself plus the average reward: that is 0, which by
-assumption takes that no reward is met; and a martingale is constant on a recurrent class.
+*Lemma 2.* On every recurrent class of such choices, all rewards are zero, and U and L are constant.
+For the expectation of U under the stationary distribution is itself plus the average reward. So the
+average is 0, and by assumption all rewards on the class are zero; then U and L are martingales,
+which are constant on a recurrent class.
 
-*Lemma 3.* Let C be a recurrent class of the pair in D, and ``U > w`` there. There is a choice of
-whoever wants the most, at a state t with ``U(t) = U(C)`` and ``L(t) = L(C)``, that is best by U and
-leads out of an end component M that contains C and t: one of those without rewards that are left
-by the replies. For C is part of such an M. L is constant on M, as ``L >= P L`` for all choices
-inside. M is deflated, so ``U(C) <= Q(t, a)`` by U for some way out, which is at most U(t); as the
-distance at t is no more than d, all these are equal. If ``L < w``, the same holds with signs
-turned; one of both is true, as d > 0.
+*Lemma 3.* Let C be a recurrent class of the pair in D, and ``U > w`` there. Then the maximiser has
+a choice, at a state t with ``U(t) = U(C)`` and ``L(t) = L(C)``, that is best by U and leaves an end
+component M that contains C and t: one of those with zero rewards in the graph that the minimiser's
+replies leave. For C is part of such an M. L is constant on M, since ``L >= P L`` for all choices
+inside. M is deflated, so ``U(C) <= Q(t, a)`` by U for some exit (t, a), and Q(t, a) is at most
+U(t); since the difference at t is at most d, all these are equal. If ``L < w``, the same holds with
+the signs reversed; one of the two holds, since d > 0.
 
-*Theorem.* ``d = 0``. Else go on from each class C, of the first kind if ``U > w`` there, from C to
-t within M, out of M, and by the pair to the next class; all that stays in D, by lemma 1. In the
-end play recurs among some classes. From class to class, U and L are martingales but for rewards; so
-by the argument of lemma 2 no reward is met, and U and L are the same on all these classes: all are
-of one kind, say of the first. Then all these M, and what lies between them, are one end component
-without rewards that is left by the replies. M was maximal, so the way out of it leads nowhere else.
+*Conclusion.* Suppose ``d > 0``. From each class C, of the first kind if ``U > w`` there, continue
+from C to t within M, out of M, and by the pair to the next class; by lemma 1, all this stays in D.
+In the end, some of the classes recur. From class to class, U and L are martingales up to rewards;
+so by the argument of lemma 2 all rewards on the way are zero, and U and L are the same on all these
+classes: all are of one kind, say the first. Then all these M, together with the states between
+them, form one end component with zero rewards in the graph that the replies leave. M was maximal,
+so its exit does not leave it: a contradiction. ∎
 
 References
 ----------
@@ -120,7 +125,7 @@ class _Deflating(Bracket):
         self._start: tuple[Floats, Floats] | None = None
         self._improved = False
         if self.endless == np.inf:
-            # Before anything is known, whoever must not stay for ever keeps to a way out.
+            # Before anything is known, the one who must not stay for ever keeps to an exit.
             ends = np.diff(model.choice_offsets) == 0
             everything = np.ones(model.num_choices, np.bool_)
             least = ~run.rows.maximise

@@ -82,7 +82,7 @@ def solve_discounted(
     """Solve a discounted problem whose players keep their places.
 
     The structure of the model is not looked at, but where rounding ends before the tolerance is
-    reached: then the error of each value is proven by itself.
+    reached: then the error of each value is bounded separately.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def _proven_one_by_one(
     policy: NDArray[np.int64],
     sweeps: int,
 ) -> Solution:
-    """Prove the error of each value by itself; take the closer bounds, and put them together."""
+    """Bound the error of each value separately; intersect these bounds with those there are."""
     run = Run(problem, tolerance, None)
     run.reporter = reporter
     run.values, lower, upper = numbers

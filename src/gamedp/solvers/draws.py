@@ -1,12 +1,12 @@
-"""What endless play counts: payoffs that are shifted so that it counts 0, or any number.
+"""The value of endless play: payoffs are shifted so that it is 0.
 
-Where all is paid at the end, let endless play count d. If every payoff is less by d, and the
-constant sum by 2 d, then what any two policies are worth is less by d, and endless play counts
-0: that is the problem that solvers know.
+If all is paid at the end, let the value of endless play be d. Subtract d from every payoff, and 2 d
+from the constant sum: then the value of every pair of policies falls by d, and that of endless play
+is 0, which is the problem that solvers know.
 
-Where d is not declared, it may be anything between two numbers, see :class:`gamedp.TotalReward`.
-Values do not fall if d rises. So the lower bounds for the least d, and the upper bounds for the
-greatest, hold for all between.
+If d is not declared, it may be any number in an interval; see :class:`gamedp.TotalReward`. Values
+are monotone in d. So the lower bounds for the least d, and the upper bounds for the greatest, hold
+for all d between.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
-"""Games that could go on for ever, of which each player can make an end, and wants to.
+"""Games that need not end, in which each player has a good policy that forces an end.
 
 In many games that could go on for ever, nobody wants that: in Pig, both players might hold with
 nothing to hold, again and again, but either would do better to roll. There Bellman's equation is
-solved as if play surely ended. That is no proof yet, for the proofs of errors (as in
-:mod:`gamedp.kernels.proofs`) are for models in which all play ends. But take the policy that was
-found. In the model in which the maximiser keeps to it, and the minimiser chooses, there is no end
-component, if the graph of that model says so: then all play ends there, whatever the minimiser
-does. What is proven from below about the values v, with errors e, is about this model: that v - e
-is no more than what Bellman's operator makes of it takes the maximiser's choices of the policy
-alone, and all of the minimiser's. There this operator has one fixed point [1]_, the value of the
-maximiser's policy, and v - e is no more than that. The minimiser's policy likewise proves v + e.
+solved as if play surely ended. That is no proof yet: the error bounds (as in
+:mod:`gamedp.kernels.proofs`) are for models in which all policies are proper. But fix the
+maximiser's policy that was found, and let the minimiser choose. If the graph of that model has no
+end component, all play ends there, whatever the minimiser does. The lower bound of the values v,
+with errors e, is about this model: ``v - e <= T(v - e)`` involves the maximiser's choices of the
+policy alone, and all of the minimiser's. There Bellman's operator T has a unique fixed point [1]_,
+the value of the maximiser's policy, so v - e is a lower bound of it. In the same way, the
+minimiser's policy proves v + e.
 
-As against either policy all play ends, it is all the same what endless play would be worth, or
-what it would earn.
+Since all play ends against either policy, the value of endless play does not matter, nor what it
+would earn.
 
 References
 ----------

@@ -88,7 +88,7 @@ def solve_gathered(run: Run, number: int, max_sweeps: int) -> None:
 
 
 class Component:
-    """A component by itself, and what has been found.
+    """One component, and what is known of it.
 
     Attributes
     ----------

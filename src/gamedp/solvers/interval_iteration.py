@@ -20,13 +20,13 @@ __all__ = ["IntervalIteration"]
 class IntervalIteration(FixedPointSolver):
     """Apply Bellman's operator to a lower and to an upper bound, until they are close [1]_ [2]_.
 
-    Bounds are rounded outward, so that they hold at every moment: whoever is stopped by a limit has
-    them. The first ones are the extremes of what a component leads to; where there are rewards of
-    both signs, they are proven for values that are nearly right, by the expected number of steps.
+    Bounds are rounded outward, so they hold at every moment, also when a limit stops the solver.
+    The first ones are the extremes of what a component leads to; where there are rewards of both
+    signs, they are proven for values that are nearly right, by the expected number of steps.
 
-    Where two opponents can keep each other from an end, bounds are deflated now and then: the upper
-    one to what leaving is worth to whoever wants the most, and the lower one likewise [3]_ [4]_
-    (:mod:`gamedp.solvers.deflation`). That is looked at only if there is such a place.
+    Where two opponents can prolong play for ever, the upper bound is deflated from time to time: it
+    is lowered to the maximiser's value of leaving, and the lower bound is raised in the same way
+    [3]_ [4]_ (:mod:`gamedp.solvers.deflation`). Models without such a place take no time for it.
 
     Parameters
     ----------

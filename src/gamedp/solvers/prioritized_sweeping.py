@@ -19,7 +19,7 @@ class PrioritizedSweeping(FixedPointSolver):
     """Update the state first whose value may change most, then its predecessors [1]_ [2]_.
 
     A state's priority is the sum of the changes of its successors since it was last looked at, each
-    with its probability: a bound of how much its own value can change. Priorities are told apart by
+    with its probability: a bound of how much its own value can change. Priorities are rounded to
     powers of two. Pays where values change in few places, as along the front of a maze.
 
     Components are solved one by one, and what is claimed is proven, as by

@@ -73,7 +73,7 @@ def find_reduction(
     out_of_time : callable
         Is asked before numbers are iterated, and now and then on the way, whether to stop.
     open_cases : OpenCases, optional
-        What the graph has told before.
+        What is known of the graph already.
 
     Returns
     -------

@@ -362,7 +362,7 @@ def program_of(
     optimum : {"max", "min"}
         What player 0 wants.
     weights : bool
-        For the largest expectation that any play can reach, whoever moves, without rewards.
+        For the largest expectation under any policies of both players, without rewards.
     keeps_all : bool
         Whether every state has a row of its own, those of inner states in their order.
     """

@@ -1,17 +1,17 @@
 """Contexts of one rank that lead to each other, where players change places on every such way.
 
-Let v be their values, T a sweep, and e > 0 a number for each context such that T takes v - e to
-more than v - e, and v + e to less than v + e, by some c > 0 at least, where it takes what a player
-is owed to be the constant sum less the other's bound. Then whoever takes the choices that are best
-by v - e gains c on average with each stage that stays in the rank, whatever the other one does;
-what is gained is bounded, so that play leaves the rank almost surely, and is worth v - e at least.
-So it does not matter what endless play counts. As each way within the rank changes places, T of
-v + e has the lower bounds, and T of v - e the upper ones.
+Let v be their values, T Bellman's operator, and e > 0 a number for each context such that
+``T(v - e) >= v - e + c`` and ``T(v + e) <= v + e - c`` for some c > 0, where T takes the value for
+one player to be the constant sum minus the other's bound. Then a player who takes the choices that
+are best by v - e gains at least c in expectation with each stage that stays in the rank, whatever
+the other one does. Gains are bounded, so play leaves the rank almost surely, and its value is at
+least v - e. So the value of endless play does not matter. Since every way within the rank changes
+places, T(v + e) has the lower bounds, and T(v - e) the upper ones.
 
-Each e is a multiple of a weight: of how many stages in the rank are to come, expected by choices
-that are best or nearly so. They are measured: by how much T of v - d w differs from T of v, for a
-small d, is d times what the weights of the contexts that may come next are on average. Who is far
-behind stays in the rank almost surely with the next stage, but not with the one after that.
+Each e is a multiple of a weight: the expected number of stages in the rank still to come, under
+choices that are best or nearly best. Weights are measured: for a small d, the difference of
+T(v - d w) and T(v) is d times the expected weight of the next context. A player who is far behind
+stays in the rank almost surely with the next stage, but not with the one after that.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Solutions on disk: a folder of arrays, and a manifest that vouches for every byte of them.
+"""Solutions on disk: a folder of arrays, and a manifest with their checksums.
 
 ::
 

@@ -99,7 +99,7 @@ class BlockFile:
     ----------
     path : Path
     content : dict
-        What `write_blocks` was told.
+        The same as for `write_blocks`.
     num_bytes : int
     """
 

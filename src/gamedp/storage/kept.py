@@ -122,7 +122,7 @@ def _place(
     Raises
     ------
     InvalidParameterError
-        If the game, its rules, the objective or the solver cannot be told from others.
+        If the game, its rules, the objective or the solver cannot be identified.
     """
     objective, solver, (tolerance, relative), box = problem
     described = encode_object(game)

@@ -108,7 +108,7 @@ def restore(
 
 
 def _describe_contexts(rules: StagedRules, layout: Layout) -> dict[str, Any]:
-    """Return what of the contexts is told by no method that the digest of the rules covers."""
+    """Describe what of the contexts the digest of the rules does not cover."""
     return {
         "layout": encode_layout(layout),
         "ranges": {

@@ -41,8 +41,8 @@ class Sum:
     It is a game itself, so that :func:`gamedp.solve` explores all combinations, as plain Python:
     good for small ones. :func:`gamedp.grundy_values` needs the parts alone.
 
-    Who is to move is the sum's to say. So the games must be impartial, with the same moves for
-    whoever has the turn. An action is ``action of the game * number of games + number of the
+    The sum keeps track of the player to move. So the games must be impartial: both players have the
+    same moves. An action is ``action of the game * number of games + number of the
     game``; see :meth:`action`.
 
     Parameters

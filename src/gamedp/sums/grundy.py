@@ -216,10 +216,10 @@ def grundy_values(
     """Return the nim-value of every state of an impartial game.
 
     One pass over the model, ends first. Refuses what is no game of this kind: chance, rewards,
-    states that come again, movers who do not take turns, and ends that are not a win for whoever
-    moved last. That both players have the same moves is for the rules to say; arrays do not show
-    it. Of a game whose states have a field `player`, a thousand states are compared with those in
-    which the other player is to move.
+    states that come again, movers who do not take turns, and ends that are not a win for the player
+    who moved last. That both players have the same moves is for the rules to say; arrays do not
+    show it. Of a game whose states have a field `player`, a thousand states are compared with those
+    in which the other player is to move.
 
     Parameters
     ----------

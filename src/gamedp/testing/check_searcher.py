@@ -56,8 +56,8 @@ def check_searcher(
     """Verify that a searcher keeps what its results promise, in every position of small games.
 
     Checks that the searcher is a value: hashed, pickled, frozen; that the bounds of a position and
-    of each of its actions contain the exact values, whoever moves; that what is certainly best is
-    best, and what is best is not ruled out; that a result that is SOLVED has a value within the
+    of each of its actions contain the exact values, for either player; that what is certainly best
+    is best, and what is best is not ruled out; that a result that is SOLVED has a value within the
     bounds, and that its best actions reach it; that the principal variation is play by the rules;
     and that it says the same again.
 

@@ -70,7 +70,7 @@ def exact_values(
     >>> exact_values(model)
     [Fraction(9, 2), Fraction(1, 2)]
 
-    Whoever may stay where they are for ever need not go to an end that is worse than a draw:
+    A player who may stay for ever need not go to an end that is worse than a draw:
 
     >>> model = gamedp.Model.from_arrays(
     ...     [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], terminals=[1], payoffs=[-1.0]

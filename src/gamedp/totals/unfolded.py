@@ -1,4 +1,4 @@
-"""A stage, its states told apart by what has been paid on the way."""
+"""A stage whose states include the rewards collected on the way."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def unfolded_stage(stage: Model, optimum: str) -> Unfolded:
 
 @attrs.frozen(eq=False)
 class Unfolded:
-    """A stage, its states told apart by what has been paid on the way.
+    """A stage whose states include the rewards collected on the way.
 
     Attributes
     ----------

@@ -3,10 +3,9 @@
 The opponent plays for points, as the solution of the game for one player does; so his final total
 has a distribution that does not depend on what I do. Three numbers say how likely I am to win:
 
-* whoever does not look at his throws to come can choose the policy for which a final total is worth
-  the probability that it beats his: this is what the advice rests on, and a lower bound of what can
-  be reached;
-* whoever knew his final total beforehand could do no better than play for just that target: an
+* a policy that ignores the opponent's throws can maximise the expected probability that my final
+  total beats his: this is what the advice rests on, and a lower bound of what can be reached;
+* if I knew his final total beforehand, I could do no better than play for just that target: an
   upper bound;
 * when few boxes are free the last rounds can be solved exactly, against one who plays for points,
   or one who plays to win. The first of these lies between the two bounds.

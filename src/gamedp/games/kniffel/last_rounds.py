@@ -59,7 +59,7 @@ class LastRounds(RestOfCard):
         What a draw is worth to me; a victory is worth 1.
     start : Standing
     leads : (int, int)
-        The range of leads that are told apart. Beyond it the game is decided.
+        The range of leads that are distinguished. Beyond it the game is decided.
     """
 
     draw: float

@@ -4,8 +4,8 @@ The rules are those of "Eine Strategie für Mancala" (Matthias Rosin), the first
 course of riddles for the C 64 and C 128. Each player has a row of pits and, to its right, a kalah.
 A move takes all stones out of one of the own pits and sows them one by one against the clock: into
 the own pits that follow, into the own kalah, into the opponent's pits, and round again; only the
-opponent's kalah is left out. It may go on as a chain, and end with a capture. Whoever has more in
-their kalah at the end wins by the difference. :class:`Mancala` says it all in full.
+opponent's kalah is left out. It may go on as a chain, and end with a capture. The player
+with more in their kalah at the end wins by the difference. :class:`Mancala` has all the rules.
 
 What the article leaves open is settled there; every other reading is a parameter. Some of its
 relatives are at hand, too: :meth:`Mancala.kalah` is the Kalah sold since the 1950s, and the

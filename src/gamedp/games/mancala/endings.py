@@ -4,7 +4,7 @@ A board here is what lies in the pits, kalahs apart. Pits of both players that a
 the kalahs make a pair. The boards with equally many stones are numbered by how many stones lie in
 each pair, and only then by whose they are: first come those with more stones in the last pair,
 among these those with more in the pair before it, and so on. Then a move that keeps all stones in
-play leads to a smaller number, whoever looks at the board, for it brings stones to later pairs. So
+play leads to a smaller number, from either side of the board: it brings stones to later pairs. So
 the boards can be valued in the order of their numbers.
 
 With w(k) stones in pair k, s(k) in the pairs before it, r(k) the product of w(j) + 1 over the pairs

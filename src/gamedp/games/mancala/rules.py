@@ -281,7 +281,7 @@ class Mancala:
         return MancalaState(0, (side,) * self.players)
 
     def is_terminal(self, state: MancalaState) -> bool:
-        """Say whether somebody has the majority, or whoever must not has no stones in the pits."""
+        """Say whether a player has the majority, or an empty row of pits ends the game."""
         row = (1 << self._home) - 1
         if self._has_majority(state):
             return True

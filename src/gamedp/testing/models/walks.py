@@ -164,9 +164,9 @@ class SlipperyGrid:
     """The shortest way across ice, from the upper left to the lower right corner.
 
     A step goes where it is meant to with probability 1 - slip, and to either side of that with
-    slip/2 each; one who bumps into the border stays. The value is the expected number of steps.
-    Whoever keeps pushing at the border may stay on it for ever, so that play ends almost surely
-    only under some policies: a stochastic shortest path problem as in D. Bertsekas, J. Tsitsiklis,
+    slip/2 each; at the border, one stays. The value is the expected number of steps.
+    A policy that pushes against the border may stay there for ever, so only some policies are
+    proper: a stochastic shortest path problem as in D. Bertsekas, J. Tsitsiklis,
     "An analysis of stochastic shortest path problems", Mathematics of Operations Research 16
     (1991).
 

@@ -1,14 +1,14 @@
-"""Which choices of a solved model are best: for certain, or as far as the bounds tell.
+"""Which choices of a solved model are best: for certain, or as far as the bounds can decide.
 
-A choice is best if some policy that always takes it in its state is worth the value. So it must be
-worth what the state is, by Bellman's equation: it is *tight*. Where play may go on for ever, that
-is not enough: to wait for ever may be tight in every step and lead nowhere. The policies of tight
-choices that are worth the value are those which do not stay for ever where that is worse than the
-value, whatever the opponent does (the value of a play is then a bounded martingale against the best
-answers, a submartingale against others, and stopped in the end). Hence a tight choice of a state s
-is best if and only if one of its outcomes is in the attractor of the ends without s: there, tight
-choices lead on to an end with positive probability from wherever play may get, s excepted, and s
-leads there. (What earns something in each round is as good as an end, where nothing is lost.)
+A choice is best if some policy that always takes it in its state attains the value. So it must be
+*tight*: Bellman's equation holds for it with equality. Where play may go on for ever, that is not
+enough: waiting for ever may be tight in every step, and never attain the value. A policy of tight
+choices attains the value if and only if it does not stay for ever where that is worse than the
+value, whatever the opponent does (the values along a play are then a bounded martingale against
+best replies, a submartingale against others, and play stops almost surely). Hence a tight choice of
+a state s is best if and only if one of its outcomes is in the attractor of the ends without s:
+there, tight choices lead to an end with positive probability from all states except s, and s leads
+there. (A cycle with positive rewards and no negative ones is as good as an end.)
 
 References
 ----------

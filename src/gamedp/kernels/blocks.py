@@ -1,9 +1,9 @@
-"""Components by themselves: Bellman's equation of a few states, gathered into arrays of its own.
+"""Bellman's equation of one component, gathered into arrays of its own.
 
-The states of a component lie scattered over the arrays of a model, and what they lead to does too.
-Whoever visits them several times gathers their equation first: states and choices are numbered
-anew, in the order of the sweeps, and what is known already, the share of the successors outside the
-component, is added up once. The rest fits into the processor's cache.
+The states of a component lie scattered over the arrays of a model, and so do their successors.
+Solvers that visit them several times gather their equation first: states and choices are numbered
+anew, in the order of the sweeps, and the known part, that of successors outside the component, is
+summed once. The rest fits into the processor's cache.
 
 Numbers of states, choices and transitions are unsigned here: whether a signed index counts from the
 end of an array is looked up each time, which costs a fifth of all.

@@ -35,7 +35,7 @@ FACTOR = np.uint64(0x9E3779B9)
 
 def chance(chances: Chances, palette: Floats | None, place: int) -> float:
     """Return the probability in a place: itself, or what its number stands for in a palette."""
-    # Each of the two is compiled by itself, and the other one left out.
+    # Each of the two is compiled separately, without the other one.
     if palette is None:
         return chances[place]  # type: ignore[no-any-return]
     else:  # noqa: RET505 - numba leaves out a branch, not what follows

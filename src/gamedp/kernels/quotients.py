@@ -32,7 +32,7 @@ def number_classes(known: Floats, labels: Integers, class_of: Integers, named: I
     known : (S,)
         The values that are known; NaN for the states that are left.
     labels : (S,) or (0,)
-        The end component of each state that is left, below 0 for a state by itself. Empty if all
+        The end component of each state that is left, below 0 for a single state. Empty if all
         are by themselves.
     class_of : (S,)
         Filled: the class of each state; NONE where the value is known.

@@ -1,6 +1,6 @@
 r"""What a policy is worth in a gathered component, by elimination that keeps to what is there.
 
-States are eliminated in the order of the sweeps: whoever comes to a state before it goes on to
+States are eliminated in the order of the sweeps: play that comes to a state before it goes on to
 where that one leads in the end. In depth-first order most successors of a state come before it, so
 that little is left of each equation: the few states later in the order to which cycles lead back.
 The probability to leave a state at all is the sum of those to go elsewhere, never one minus the

@@ -1,4 +1,4 @@
-"""Problems made proper: targets, end components and infinite totals dealt with once, for all."""
+"""Reduction to proper problems: targets, end components and infinite totals, for all solvers."""
 
 from gamedp.reduction.gains import OutOfTimeError, never
 from gamedp.reduction.reduce import UndefinedTotalError, needs_reduction, reduce

@@ -1,4 +1,4 @@
-"""What is left of a model when some keep to a policy: the others' own decision process."""
+"""The decision process that is left of a model when one player keeps to a policy."""
 
 from __future__ import annotations
 

@@ -1,18 +1,18 @@
-"""End components in which all that is earned depends on where play is alone, made flat.
+"""Flat end components: rewards are the differences of a potential, and a hub replaces the states.
 
-The heights of such an end component are a potential: each choice that stays earns what it falls
-by, ``r(s, a) = h(s) - h(t)`` for every possible successor t.
+The potential is called heights here: each choice that stays in the end component has the reward
+``r(s, a) = h(s) - h(t)`` for every possible successor t.
 
-*Lemma.* Play that has stayed within from s to t has earned ``h(s) - h(t)``, by whatever way it got
-there: the sum telescopes. So play round and round earns and loses in turn for ever [1]_, unless h
-is constant, and partial sums stay between the least and the greatest difference of heights.
+*Lemma.* Every path from s to t within the end component earns ``h(s) - h(t)``: the sum telescopes.
+So endless play earns and loses in turn [1]_, unless h is constant, and partial sums stay between
+the least and the greatest difference of heights.
 
-*Theorem.* Where play has to end, values are those of the quotient: a hub stands for the end
-component, each state s of it leads to the hub and earns h(s), and from there one step leads to each
-way out (t, a), which costs h(t). For the one player who chooses there gets from every state to
-every way out almost surely, by choices that stay; by the lemma that earns ``h(s) - h(t)``, for all
-probabilities. And every policy that leaves, leaves by some of the ways out, at those prices: its
-total is a mean of what they are worth, and no better than the best of them.
+*Theorem.* If play has to end, values are those of the quotient: a hub stands for the end component,
+each state s of it leads to the hub with reward h(s), and from there one step leads to each exit
+(t, a), with reward -h(t). For the one player who chooses there gets from every state to every exit
+almost surely, by choices that stay; by the lemma that earns ``h(s) - h(t)``, for all probabilities.
+And every policy that leaves, leaves by some of the exits, with these rewards: its total is a convex
+combination of their values, and no better than the best of them. ∎
 
 References
 ----------
@@ -108,7 +108,7 @@ def find_flat_parts(model: Model, members: Flags, stays: Flags, gaps: Floats) ->
 
 
 def flat_parts(model: Model, labels: Integers, stays: Flags) -> FlatParts | None:
-    """Return those of some end components that are flat; None if there are none.
+    """Return the flat ones of some end components; None if there are none.
 
     In each of them, rewards count as whole numbers of the largest unit of which all are multiples;
     what needs larger numbers than are exact is not called flat.

@@ -1,4 +1,4 @@
-"""Whether staying in an end component earns or costs in the long run, if its rewards do both."""
+"""The sign of the best average reward in end components with rewards of both signs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a model once some values are known, states of the same worth as one."""
+"""The quotient of a model: known values cut off, collapsed end components as single states."""
 
 from __future__ import annotations
 

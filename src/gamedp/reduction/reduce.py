@@ -1,14 +1,13 @@
-"""From a problem with targets and end components to one in which play surely ends.
+"""Reduction of a problem with targets and end components to a proper one.
 
-Where play may stay for ever, Bellman's equation has many solutions. What the graph alone decides is
-known first: where the target is reached with probability 0 or 1, and where a total is infinite. End
-components in which nothing is earned are collapsed: within one, the mover gets to any exit. What is
-left is proper: each state can surely end, and staying for ever is worth minus infinity to its mover
-if it is possible at all. Then there is one solution [1]_, and every solver of fixed points finds
-and proves it.
+Where play may stay for ever, Bellman's equation has many solutions. First, the graph alone decides
+where the target is reached with probability 0 or 1, and where a total is infinite. End components
+with zero rewards are collapsed: within one, the mover gets to any exit. The quotient is proper: it
+has a proper policy from each state, and improper ones are infinitely bad for the player who chooses
+them. Then the solution is unique [1]_, and every fixed-point solver finds and proves it.
 
-Some models are made into others first: one in which the players keep their places, and one in which
-there are hubs instead of end components that earn and lose in turn.
+Some models are transformed first: players who change places are unfolded into two states, and flat
+end components, which earn and lose in turn, are replaced by hubs.
 
 References
 ----------

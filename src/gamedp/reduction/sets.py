@@ -1,4 +1,4 @@
-"""What the graph alone tells: sets of states from which others are reached, and how surely."""
+"""Reachability in the graph: sets of states from which others are reached, and how surely."""
 
 from __future__ import annotations
 

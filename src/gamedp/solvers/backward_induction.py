@@ -47,15 +47,15 @@ def _is_acyclic(found: object) -> bool:
 class BackwardInduction(PreparingSolver):
     """Compute the value of each state after those of its successors, in one pass.
 
-    For models in which no state can come again, and for finite horizons of any model. Nothing is
-    approximated but by rounding, which is bounded with every step; where all steps are sure and
-    the sums exact, the bounds are the value itself.
+    For acyclic models, and for finite horizons of any model. Rounding is the only error, and is
+    bounded with every step; where all steps are sure and the sums exact, both bounds are the value
+    itself.
 
     With three players and more (max-n [1]_), each mover takes the action that is best for itself,
-    the first of equally good ones. That is an equilibrium: nobody gains by doing otherwise alone,
-    in any state, but what the bounds leave open. Other ways to break ties may give other values,
-    to everyone, so the bounds speak of this policy. This is for acyclic models and the total
-    reward.
+    the first of equally good ones. That is a subgame-perfect equilibrium: no player gains by
+    deviating alone, in any state, up to the width of the bounds. Other ways to break ties may give
+    other values, to all players, so the bounds are about this policy. This is for acyclic models
+    and the total reward.
 
     References
     ----------

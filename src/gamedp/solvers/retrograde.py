@@ -32,27 +32,27 @@ BUDGET = 1 << 22
 
 @attrs.frozen(kw_only=True)
 class Retrograde:
-    """Work backwards from the ends of a game without chance; states never reached are drawn.
+    """Solve a game without chance backwards from its ends; states never reached are drawn.
 
-    For one or two players whose every choice leads to one state for sure and earns nothing on the
-    way: chess endings, pursuits, mazes. States may come again, for endless play has a worth of
-    its own, the draw. Every state and every choice is looked at a fixed number of times.
+    For one or two players, if every choice leads to one state for sure and has no reward: chess
+    endings, pursuits, mazes. States may come again: the value of endless play is that of a draw.
+    Every state and every choice is visited a constant number of times.
 
     A player can force an end worth v or more, where v is better than a draw, exactly from the
-    states of an attractor: the ends worth that much; the states from which that player can move
-    into it; and those from which the other one cannot but do so. The same holds for v or less and
-    the other player, where v is worse. From all other states each player can avoid what is worse
-    than a draw, and that is their value: these games are determined [1]_. The attractors of all v
-    are found in one pass, from the extreme payoffs inwards, as chess endings were first [2]_.
+    attractor of these ends: the states from which that player can move into it, and those from
+    which the other one cannot avoid it. The same holds for v or less and the other player, where v
+    is worse. From all other states each player can avoid what is worse than a draw, so a draw is
+    their value: these games are determined [1]_. The attractors of all v are found in one pass,
+    from the extreme payoffs inwards, as first done for chess endings [2]_.
 
-    The bounds are the value itself; where the constant sum minus a payoff is no 64-bit number, they
-    are its two neighbours. The solution has `distances`: with best play, and the winner going the
-    shortest way among equally good ones, the loser the longest, so many steps are left to the end.
-    Where the value is a draw, both go the shortest way to an end worth a draw; the distance is -1
-    if there is none that neither leaves for something worse, so that play goes on for ever. The
-    policy keeps to that, and so never waits for a win.
+    The bounds are the value itself; where the constant sum minus a payoff is not a 64-bit number,
+    they are its two neighbours. The solution has `distances`: the number of steps to the end if
+    both play optimally, and among equally good ways the winner takes the shortest, the loser the
+    longest. Where the value is a draw, both take the shortest way to an end worth a draw; the
+    distance is -1 if no such way suits both, so that play goes on for ever. The policy follows
+    the distances, and so never waits for a win.
 
-    What a draw counts is the objective's to say: :class:`TotalReward` has it.
+    The objective says what a draw counts: see :class:`TotalReward`.
 
     References
     ----------

@@ -20,11 +20,11 @@ __all__ = ["SoundValueIteration"]
 
 @attrs.frozen(kw_only=True)
 class SoundValueIteration(FixedPointSolver):
-    """Iterate what is earned within k steps, and how likely play goes on after them [1]_.
+    """Iterate the expected reward of k steps, and the probability that play goes on then [1]_.
 
-    The two tell how far the value can be at most, whatever follows, long before the second is
-    small: where states mix well, what follows is much the same for all. The bounds of [1]_ suppose
-    exact arithmetic; here they are verified by sweeps that are rounded outward, as those of
+    Together they bound the value long before the second one is small: where states mix well, the
+    continuation has nearly the same value from all of them. The bounds of [1]_ assume exact
+    arithmetic; here they are verified by sweeps that are rounded outward, as those of
     :class:`OptimisticValueIteration` are.
 
     Parameters

@@ -46,13 +46,13 @@ def _threads(_instance: object, _attribute: object, value: int | None) -> None:
 
 @attrs.frozen(kw_only=True)
 class StageInduction:
-    """Sweep the stage for all contexts of one rank at a time, from the end of the game backwards.
+    """Solve a staged game by sweeping the stage for all contexts of one rank, the last ranks first.
 
     Contexts of one rank that lead to each other are swept again until their values settle. Errors
     are proven as by :class:`TopologicalValueIteration` [1]_: one sweep of the stage is a monotone
     operator T on the values of contexts, and where positive weights w satisfy
     ``w >= 1 + (the largest expectation of w over contexts of the same rank)``, the distance from
-    the one fixed point is at most the error of the ranks below plus ``w`` times the residual
+    the unique fixed point is at most the error of the ranks below plus ``w`` times the residual
     ``max |T v - v|``, rounding included. Without such weights, where play may go on for ever,
     nothing is claimed.
 

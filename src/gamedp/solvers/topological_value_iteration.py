@@ -34,22 +34,22 @@ SMALL = 1 << 14
 
 @attrs.frozen(kw_only=True)
 class TopologicalValueIteration(FixedPointSolver):
-    """Solve the components of the model in topological order, each once all it leads to is solved.
+    """Solve the strongly connected components in reverse topological order, successors first.
 
-    A state that cannot come again takes one look. A component whose cycles all lead through one
+    A state that cannot come again takes one step. A component whose cycles all lead through one
     state is solved by Newton's method on the value of that state; any other by Gauss-Seidel sweeps
-    in depth-first order and, between them, by what the policy is worth: exactly, by elimination
-    without subtraction, where that is not dearer than the sweeps were, else by a few sweeps over
-    the choices of the policy alone. Two opponents are given sweeps; where these crawl, policies are
-    evaluated and improved in turns, as by :class:`PolicyIteration`. Players who change places are
-    given sweeps; where these crawl, the policy is eliminated together with its mirror image. Where
-    two opponents can keep each other from an end, both bounds of a component are swept over and
-    deflated, as in :class:`IntervalIteration`.
+    in depth-first order and, between them, by policy evaluation: exact, by elimination without
+    subtraction, where that costs no more than the sweeps so far, else by a few sweeps over the
+    choices of the policy alone. Two opponents begin with sweeps; where these converge slowly,
+    policies are evaluated and improved in turns, as by :class:`PolicyIteration`. Players who change
+    places begin with sweeps; where these converge slowly, the policy is eliminated together with
+    its mirror image. Where two opponents can prolong play for ever, both bounds of a component are
+    swept over and deflated, as in :class:`IntervalIteration`.
 
     The stopping rule is a theorem: errors e with
-    ``e >= |residual| + rounding + discount * sum(|P| * e)`` bound the distance to the one fixed
-    point of Bellman's operator [1]_; see :mod:`gamedp.kernels.proofs`. Where play stays so long
-    that rounding on every step would be too much, the theorem of elimination takes its place [3]_;
+    ``e >= |residual| + rounding + discount * sum(|P| * e)`` bound the distance to the unique
+    fixed point of Bellman's operator [1]_; see :mod:`gamedp.kernels.proofs`. Where play lasts so
+    long that rounding on every step would be too much, the theorem of elimination is used [3]_;
     see :mod:`gamedp.kernels.sparse_elimination` and :mod:`gamedp.kernels.policy_proofs`. The idea
     to go by components is from [2]_.
 

@@ -427,6 +427,22 @@ def test_what_rules_raise_in_a_search_comes_through(searcher, kind):
     assert caught.value.__notes__ == [f"gamedp: raised by the rules in {method}(Spot(left=2), 0)"]
 
 
+@attrs.frozen
+class Sour(Countdown):
+    """The payoffs fail where the game ends, many moves away."""
+
+    def payoff(self, state, player):
+        """Divide by zero."""
+        return 1.0 / state.left
+
+
+@pytest.mark.parametrize("searcher", [gamedp.AlphaBeta(), gamedp.Minimax()], ids=["pvs", "plain"])
+def test_what_rules_raise_far_away_in_a_compiled_search_is_placed(searcher):
+    with pytest.raises(ZeroDivisionError) as caught:
+        searcher.search(Sour())
+    assert caught.value.__notes__ == ["gamedp: raised by the rules in payoff(Spot(left=0), 0)"]
+
+
 # Rules that fail on the command line -------------------------------------------------------------
 
 FAILING = """

@@ -360,6 +360,18 @@ def _callable_method(key: str, name: str) -> Any:
     return njit(_dispatchers[key, name].py_func, **CHECKS)
 
 
+def _type_of(value: Any) -> types.Type:
+    """Return numba's type of a value; for arrays of records it takes long to find."""
+    if type(value) is np.ndarray and value.dtype.names and value.flags.c_contiguous:
+        return _stack_type(value.dtype)
+    return typeof(value)
+
+
+@functools.cache
+def _stack_type(dtype: np.dtype[Any]) -> types.Type:
+    return typeof(np.zeros(1, dtype))
+
+
 def record(key: str, values: Mapping[str, Any]) -> Any:
     """Make a record of all `values` whose types numba knows.
 
@@ -370,7 +382,7 @@ def record(key: str, values: Mapping[str, Any]) -> Any:
     field_types = []
     for name, value in values.items():
         try:
-            field_types.append((name, typeof(value)))
+            field_types.append((name, _type_of(value)))
         except (ValueError, TypeError):
             continue
     return Record(

@@ -69,7 +69,7 @@ class CompiledRules:
         if not self.is_compiled:
             return NativeFunction(function, function)
         types_of_places = self.game.numba_type, page.numba_type
-        return _native_function(function, self._key, *types_of_places, self._state_type)
+        return native_function(function, ASKED, self._key, *types_of_places, self._state_type)
 
 
 def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any]]:
@@ -173,28 +173,69 @@ def _variant(counting: bool) -> str:
     return f"counting={counting} boundscheck={numba.config.BOUNDSCHECK}"
 
 
-@functools.lru_cache(maxsize=64)
-def _native_function(
+ASKED = (
+    "is_terminal",
+    "actions",
+    "outcomes",
+    "payoff",
+    "player",
+    "reward",
+    "canonical",
+    "is_state",
+)
+"""What exploration asks of a game."""
+
+
+@functools.lru_cache(maxsize=256)
+def native_function(
     function: Callable[..., int],
+    asked: tuple[str, ...],
     key: str,
     game_type: PlaceType,
     page_type: PlaceType,
     state_type: types.Type,
 ) -> NativeFunction:
-    """Return a function that asks these rules, once a process."""
-    with_state = (game_type.record_type, state_type)
-    signatures: dict[str, tuple[types.Type, ...]] = {
-        "is_terminal": with_state,
-        "actions": with_state,
-        "outcomes": (*with_state, types.int64),
-        "payoff": (*with_state, types.int64),
-        "player": with_state,
-        "reward": (*with_state, types.int64, types.int64),
-        "canonical": with_state,
-        "is_state": with_state,
-    }
-    (dispatcher,) = loops_over_rules((function,), key, signatures)
+    """Return a function that asks these rules, once a process.
+
+    Parameters
+    ----------
+    function
+        Of the places of a game and of a page.
+    asked : tuple of str
+        The methods that it calls.
+    key : str
+        Of the rules.
+    game_type, page_type, state_type
+        What numba takes a game, a page and a state for.
+    """
+    signatures = signatures_of(game_type.record_type, state_type)
+    used = {name: signatures[name] for name in asked}
+    (dispatcher,) = loops_over_rules((function,), key, used)
     return NativeFunction.of(dispatcher, game_type, page_type)
+
+
+def signatures_of(game: types.Type, state: types.Type) -> dict[str, tuple[types.Type, ...]]:
+    """Return how compiled code calls each method of a game."""
+    number, real = types.int64, types.float64
+    return {
+        "is_terminal": (game, state),
+        "actions": (game, state),
+        "outcomes": (game, state, number),
+        "payoff": (game, state, number),
+        "player": (game, state),
+        "reward": (game, state, number, number),
+        "canonical": (game, state),
+        "is_state": (game, state),
+        "heuristic": (game, state, number),
+        "value_range": (game, state, number),
+        "material": (game, state),
+        "settled": (game, state, number),
+        "remainder": (game, state),
+        "ending_index": (game, state),
+        "ending_range": (game, state, real),
+        "ending_state": (game, number, number),
+        "next_ending": (game, state),
+    }
 
 
 def loops_over_rules(

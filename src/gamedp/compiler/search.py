@@ -16,10 +16,19 @@ from numba import typeof, types
 
 from gamedp.compiler.bridge import bind, record
 from gamedp.compiler.build import fall_back, first_reason
-from gamedp.compiler.compiled import disagree, hash_of, loops_over_rules, state_functions
+from gamedp.compiler.compiled import (
+    disagree,
+    hash_of,
+    loops_over_rules,
+    native_function,
+    signatures_of,
+    state_functions,
+)
 from gamedp.compiler.digest import ENTRY_METHODS, dissect
 from gamedp.compiler.expand import Calling, expand
+from gamedp.compiler.native import NativeFunction, Place
 from gamedp.compiler.overflow import refuse_overflow
+from gamedp.compiler.position_loop import QUESTIONS
 from gamedp.compiler.rounding import is_rounded, refuse_rounded
 from gamedp.errors import InvalidModelError, shown
 from gamedp.game import SEARCH_DEFAULTS, as_real, method
@@ -33,7 +42,17 @@ if TYPE_CHECKING:
 
     from gamedp.game import Rules
 
-__all__ = ["SearchRules", "bind_once", "refuse_rounded_payments", "search_rules"]
+__all__ = [
+    "AskedRules",
+    "SearchRules",
+    "asked_rules",
+    "bind_once",
+    "refuse_rounded_payments",
+    "search_rules",
+]
+
+ASKS = ("gamedp_asks",)
+"""In place of more methods: the loop calls none itself."""
 
 NUMBERS = frozenset({"payoff", "reward", "heuristic"})
 """Methods that answer with one number."""
@@ -152,9 +171,8 @@ class SearchRules:
     def _look_ahead(self, state: Any) -> None:
         """Ask the rules what only a search asks, so that what they raise names the place."""
         game = self.rules.game
-        if game.is_terminal(state):
-            return
-        for name in ("value_range", "heuristic"):
+        names = ("payoff",) if game.is_terminal(state) else ("value_range", "heuristic")
+        for name in names:
             for player in range(self.rules.num_players):
                 with Calling(name, state, player):
                     method(game, name)(game, state, player)
@@ -175,6 +193,62 @@ class SearchRules:
                 except InvalidModelError as error:
                     return error
         return None
+
+
+@attrs.frozen(eq=False)
+class AskedRules(SearchRules):
+    """A game made ready for a loop that knows no rules, and asks it through pointers.
+
+    Attributes
+    ----------
+    place : Place
+        Where the game lies.
+    """
+
+    place: Place
+    _key: str
+    _state_type: Any
+
+    def native(self, function: Callable[..., int], page: Place) -> NativeFunction:
+        """Return one of the functions of `position_loop`, which writes to such a page."""
+        if not self.is_compiled:
+            plain = _uncompiled(function)
+            return NativeFunction(plain, plain)
+        types_of_places = self.place.numba_type, page.numba_type
+        return native_function(
+            function, QUESTIONS[function], self._key, *types_of_places, self._state_type
+        )
+
+    def record(self, name: str, values: dict[str, Any]) -> Any:
+        """Return named values as the loop takes them."""
+        return record(name, values) if self.is_compiled else python_types.SimpleNamespace(**values)
+
+
+def asked_rules(
+    rules: Rules,
+    state: Any,
+    loop: Callable[..., int],
+    warm_up: Callable[[AskedRules], None],
+    *,
+    compile: Literal["auto", "always", "never"],
+) -> AskedRules:
+    """Make a game ready for a loop that asks it through pointers; see `search_rules`.
+
+    Parameters
+    ----------
+    rules : Rules
+    state
+        A position of the game.
+    loop : function
+        Made by :func:`gamedp.compiler.native.compiled_for_all`.
+    warm_up : callable
+        Compiles all that a search with these rules needs.
+    compile : {"auto", "always", "never"}
+        As for :func:`gamedp.compile`.
+    """
+    found = _ready(rules, state, loop, warm_up, compile, ASKS)
+    assert isinstance(found, AskedRules)  # noqa: S101 - ASKS makes no others
+    return found
 
 
 def search_rules(
@@ -202,6 +276,22 @@ def search_rules(
     more : tuple of str
         Methods that the loop calls besides those of all games.
     """
+
+    def warm_up(compiled: SearchRules) -> None:
+        compiled.loop(compiled.game, example(compiled), 0)
+
+    return _ready(rules, state, loop, warm_up, compile, more)
+
+
+def _ready(
+    rules: Rules,
+    state: Any,
+    loop: Callable[..., int],
+    warm_up: Callable[[Any], None],
+    compile: Literal["auto", "always", "never"],
+    more: tuple[str, ...],
+) -> SearchRules:
+    """Return the rules compiled if they can be, or as plain Python."""
     if compile == "never":
         return _plain(rules, loop, more)
     layout, bound = Layout.of(state), _bound.get()
@@ -209,7 +299,7 @@ def search_rules(
     if bound is not None and key in bound:
         _, found = bound[key]
     else:
-        found = _tested(rules, state, layout, loop, example, must=compile == "always", more=more)
+        found = _tested(rules, state, layout, loop, warm_up, must=compile == "always", more=more)
         if bound is not None:
             bound[key] = rules.game, found  # the game too, for no other may get its id
     return _plain(rules, loop, more) if found is None else found
@@ -237,7 +327,7 @@ def _tested(
     state: Any,
     layout: Layout | None,
     loop: Callable[..., int],
-    example: Callable[[SearchRules], Any],
+    warm_up: Callable[[Any], None],
     *,
     must: bool,
     more: tuple[str, ...],
@@ -249,7 +339,7 @@ def _tested(
         return None
     try:
         compiled = _compiled(rules, state, layout, loop, more)
-        compiled.loop(compiled.game, example(compiled), 0)
+        warm_up(compiled)
     except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
         expand(rules, state)  # rules that do not compile are often just wrong
         fall_back(rules.game, first_reason(error), must=must)
@@ -260,22 +350,24 @@ def _tested(
 def _compiled(
     rules: Rules, state: Any, layout: Layout, loop: Callable[..., int], more: tuple[str, ...]
 ) -> SearchRules:
-    anatomy = dissect(rules.game, (*ENTRY_METHODS, *more), SEARCH_DEFAULTS)
+    asks = more == ASKS
+    anatomy = dissect(rules.game, (*ENTRY_METHODS, *(() if asks else more)), SEARCH_DEFAULTS)
     key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-search-{hash_of(repr(layout))}"
     methods = anatomy.methods | state_functions(layout)
     game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields, exact=True)
-    function = loop
-    if not numba.config.DISABLE_JIT:
-        function = _loop(loop, key, game.numba_type, typeof(state), more)
-    return SearchRules(
-        rules,
+    is_compiled = not numba.config.DISABLE_JIT
+    state_type = typeof(state) if is_compiled else None
+    known = (
         sum(1 for _ in layout.names()),
         game,
-        function,
-        not numba.config.DISABLE_JIT,
+        _loop(loop, key, game.numba_type, state_type, more) if is_compiled and not asks else loop,
+        is_compiled,
         layout.flatten,
         lambda fields: layout.build(iter(fields)),
     )
+    if asks:
+        return AskedRules(rules, *known, Place(game, key), key, state_type)
+    return SearchRules(rules, *known)
 
 
 @functools.lru_cache(maxsize=256)
@@ -283,25 +375,7 @@ def _loop(
     loop: Callable[..., int], key: str, game: types.Type, state: types.Type, more: tuple[str, ...]
 ) -> Callable[..., int]:
     """Return the loop compiled for these rules, once a process."""
-    number, real = types.int64, types.float64
-    signatures = {
-        "is_terminal": (game, state),
-        "actions": (game, state),
-        "outcomes": (game, state, number),
-        "payoff": (game, state, number),
-        "player": (game, state),
-        "reward": (game, state, number, number),
-        "canonical": (game, state),
-        "heuristic": (game, state, number),
-        "value_range": (game, state, number),
-        "material": (game, state),
-        "settled": (game, state, number),
-        "remainder": (game, state),
-        "ending_index": (game, state),
-        "ending_range": (game, state, real),
-        "ending_state": (game, number, number),
-        "next_ending": (game, state),
-    }
+    signatures = signatures_of(game, state)
     used = {
         name: arguments
         for name, arguments in signatures.items()
@@ -333,12 +407,17 @@ def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> Sea
     def gamedp_decode(fields: NDArray[np.int64]) -> Any:
         return positions[int(fields[0])]
 
-    methods = {name: _asked(rules, name) for name in (*ENTRY_METHODS, *SEARCH_DEFAULTS, *more)}
+    asks = more == ASKS
+    names = (*ENTRY_METHODS, *SEARCH_DEFAULTS, *(() if asks else more))
+    methods = {name: _asked(rules, name) for name in names}
     methods["player"] = rules.player
     game = python_types.SimpleNamespace(
         **methods, gamedp_decode=gamedp_decode, gamedp_flatten=gamedp_flatten
     )
-    return SearchRules(rules, 1, game, _uncompiled(loop), False, flatten, build)
+    known = (1, game, _uncompiled(loop), False, flatten, build)
+    if asks:
+        return AskedRules(rules, *known, Place(game), "", None)
+    return SearchRules(rules, *known)
 
 
 def _asked(rules: Rules, name: str) -> Callable[..., Any]:
@@ -395,6 +474,7 @@ def refuse_rounded_payments(answer: Any, name: str, arguments: Sequence[Any]) ->
 
 def _uncompiled(loop: Callable[..., int]) -> Callable[..., int]:
     """Return the loop with the plain functions in place of the compiled ones that it calls."""
+    loop = getattr(loop, "py_func", loop)
     names = {
         name: getattr(value, "py_func", value)
         for name, value in loop.__globals__.items()

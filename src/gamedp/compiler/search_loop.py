@@ -12,7 +12,9 @@ than a number, or as much, has both ends there. No reward that is taken off can 
 
 from __future__ import annotations
 
-from gamedp.compiler.bridge import as_action
+from gamedp.compiler.native import RAISED, call_native, compiled_for_all
+from gamedp.compiler.position_loop import FULL, KNOWN, NO_NUMBER, UNREAD
+from gamedp.compiler.stacks import ACTIONS, PLIES, POSITIONS, Fields, LoopStatus
 from gamedp.kernels.jit import inlined
 from gamedp.kernels.rounding import rounds_jit
 from gamedp.kernels.transposition import (
@@ -29,39 +31,24 @@ from gamedp.kernels.transposition import (
     keep_entry_jit,
 )
 
-# What a call returns.
-DONE, PAUSED, GROW_PLIES, GROW_MOVES, BAD, CHANCE, UNORDERED, READ, OUTSIDE = range(9)
-
 # Where the loop goes on.
-ENTER, NEXT, RETURN = range(3)
+ENTER, NEXT, RETURN, LOOK = range(4)
 
-# Places in `counters`.
-(PLY, PHASE, NODES, KIND, PROVEN, HITS, CUTOFFS, INEXACT, DEEPEST, PROBES, YEAR, MOST_PLIES,
- WANTED) = range(13)  # fmt: skip
-COUNTERS = 13
-
-# Places in `results`.
-SCORE, LARGEST = range(2)
-
-# Columns of `ints`: of each ply, the position there and where its search stands.
-(FIRST, COUNT, CURRENT, MOVER, REST, ENDS, ORIGINAL_ENDS, CHILD_ENDS, RAISED, BEST_PLACE,
- BEST_PROOF, ALL_PROOF, SWAPPED, OPPOSED, TESTED, HASH, STAGE, OPEN) = range(18)  # fmt: skip
-INTS = 18
-
-# What STAGE says of a position: its actions are made as they are searched; they are all glanced at;
-# they have been, and those are searched that a glance has left open.
+# What `stage` says of a position: its actions are made as they are searched; they are all glanced
+# at; they have been, and those are searched that a glance has left open.
 STRAIGHT, GLANCE, AFTER_GLANCE = range(3)
 
-# Columns of `floats`: the window, the best score, bounds that are certain, the reward of the
-# current action, and the window of the position after it before the reward is taken off.
-ALPHA, BETA, ORIGINAL, BEST, LOW, HIGH, REWARD, CHILD_ALPHA, CHILD_BETA = range(9)
-FLOATS = 9
+PLY = Fields(
+    "row first count current first_row rows mover rest ends original_ends child_ends raised "
+    "best_place best_proof all_proof opposed tested hash stage open",
+    "alpha beta original best low high reward child_alpha child_beta",
+)
+"""A position on the way, and where its search stands: its window, its best score, bounds that are
+certain, the reward of the current action, and the window after it before the reward is taken off.
+"""
 
 CUT = 2
 """What has been raised so far that nobody will come here."""
-
-BLOCK = 1 << 16
-"""Positions in a block of an endgame table."""
 
 PLACES = (1 << 20) - 1
 """An action's priority is kept with its place among the actions, the earlier the higher."""
@@ -135,7 +122,19 @@ def next_place(order, first, count, current):
 next_place_jit = inlined(next_place)
 
 
-def next_promising(order, promises, first, count, current):
+def next_action(actions, first, count, current):
+    """Return where the action of the highest priority stands among those not yet searched."""
+    chosen = first + current
+    for place in range(chosen + 1, first + count):
+        if actions[place].order > actions[chosen].order:
+            chosen = place
+    return chosen
+
+
+next_action_jit = inlined(next_action)
+
+
+def next_promising(actions, first, count, current):
     """Return where the action stands that comes next on the way to the ends of games.
 
     That is the one from the table, then those after which the mover moves again, which say more
@@ -143,15 +142,13 @@ def next_promising(order, promises, first, count, current):
     """
     chosen = first + current
     for place in range(chosen + 1, first + count):
-        rank, best_rank = order[place] >> RANK, order[chosen] >> RANK
+        here, best = actions[place], actions[chosen]
+        rank, best_rank = here.order >> RANK, best.order >> RANK
         if rank > best_rank or (
             rank == best_rank
             and (
-                promises[place] > promises[chosen]
-                or (
-                    promises[place] == promises[chosen]
-                    and order[place] & PLACES < order[chosen] & PLACES
-                )
+                here.promise > best.promise
+                or (here.promise == best.promise and here.order & PLACES < best.order & PLACES)
             )
         ):
             chosen = place
@@ -161,127 +158,138 @@ def next_promising(order, promises, first, count, current):
 next_promising_jit = inlined(next_promising)
 
 
-def alpha_beta(game, work, budget):
+def swap_actions(actions, one, other):
+    """Let two actions change places on their stack."""
+    if one != other:
+        first, second = actions[one], actions[other]
+        label, order, row, promise = first.label, first.order, first.row, first.promise
+        first.label, first.order = second.label, second.order
+        first.row, first.promise = second.row, second.promise
+        second.label, second.order, second.row, second.promise = label, order, row, promise
+
+
+swap_actions_jit = inlined(swap_actions)
+
+
+def alpha_beta(work, page, rules, budget):
     """Search the position at ply 0 within the window that stands there.
 
     Far enough from the horizon, all that the actions lead to is glanced at first: an end of the
     game, an endgame table, a range that the game is certain of or the transposition table may say
-    enough. Only what is left open then is entered, and counts as a node.
+    enough. Only what is left open then is entered, and counts as a node::
+
+        LOOK --> ENTER --> RETURN      over, certain, at the horizon, or in the table
+                 ^   |        |
+                 |   v        v
+                 +-- NEXT <-- ply above            (a glance that leaves it open goes there, too)
+                     (next action; a test that fails high once more; else RETURN)
 
     Parameters
     ----------
-    game
-        The game, bound for compiled loops.
     work
-        The record of the stack, the table and the options; see `gamedp.compiler.search`.
+        The record of the stack, the table and the options.
+    page, rules
+        What the rules are asked with, see `gamedp.searchers.driver`.
     budget : int
         Nodes after which to pause.
 
     Returns
     -------
-    status : int
-        DONE, with the score in ``results[SCORE]``; PAUSED or GROW_* to be called again; BAD if the
-        rules are wrong in the position at ``counters[PLY]``, CHANCE if they throw dice there,
-        UNORDERED if what they claim of its value contradicts itself, OUTSIDE if the number that
-        they give it is in no endgame table; READ if the block ``counters[WANTED]`` of these is
-        needed.
+    status : LoopStatus
+        DONE, with the score in ``tally.score``, what it bounds in ``tally.kind``, and what of that
+        is proven in ``tally.proven``.
     """
-    fields, ints, floats = work.fields, work.ints, work.floats
-    moves, order, promises, slots = work.moves, work.order, work.promises, work.slots
-    glanced, glanced_swaps, glanced_rewards = work.glanced, work.glanced_swaps, work.glanced_rewards
+    plies, positions, actions, fields = work.plies, page.positions, page.actions, page.fields
     killers, history = work.killers, work.history
     keys, scores, infos = work.keys, work.scores, work.infos
-    counters, results = work.counters, work.results
+    tally, question = work.tally[0], page.question[0]
     half, strict, extends, eager = work.half, work.strict, work.extends, work.eager
-    has_rewards, most_material = work.has_rewards, work.most_material
+    num_players, earns = work.num_players, work.has_rewards or page.strips
     keeps = infos.size > 0
-    glances = keeps or most_material >= 0
-    strips = work.strips
-    earns = has_rewards or strips
-    year, most_plies = counters[YEAR] & AGES, counters[MOST_PLIES]
-    ply, phase = counters[PLY], counters[PHASE]
-    score, kind, proof = results[SCORE], counters[KIND], counters[PROVEN]
-    last_node = counters[NODES] + budget
+    glances = keeps or page.most_material >= 0
+    year, most_plies = tally.year & AGES, tally.most_plies
+    asks_estimates, infinity = work.has_heuristic, float("inf")
+    ply, phase = tally.ply, tally.phase
+    score, kind, proof = tally.score, tally.kind, tally.proven
+    last_node = tally.nodes + budget
+    if phase == LOOK:
+        question.row = plies[ply].row
+        if call_native(rules.enter, rules.game, rules.page) == RAISED:
+            return LoopStatus.FAILED
+        phase = ENTER
     while True:
+        here = plies[ply]
         if phase == ENTER:
-            if counters[NODES] >= last_node or ply + 2 > ints.shape[0]:
-                counters[PLY] = ply
-                counters[PHASE] = ENTER
-                return PAUSED if counters[NODES] >= last_node else GROW_PLIES
-            state = game.gamedp_decode(fields[ply])
-            is_terminal = game.is_terminal(state)
-            mover = 0 if is_terminal else game.player(state)
-            if mover < 0 or mover >= work.num_players:
-                counters[PLY] = ply
-                return BAD
-            ints[ply, MOVER] = mover
-            glance = 0
+            tally.ply = ply
+            tally.phase = ENTER
+            if tally.nodes >= last_node:
+                return LoopStatus.PAUSED
+            if ply + 2 > len(plies):
+                tally.wanted = PLIES
+                return LoopStatus.GROW
+            row = here.row
+            position = positions[row]
+            mover = position.mover
+            if mover < 0 or mover >= num_players:
+                return LoopStatus.BAD_RULES
+            here.mover = mover
+            glance = False
             if ply > 0:
-                if ints[ply - 1, STAGE] == GLANCE:
-                    glance = 1
-                alpha = floats[ply - 1, CHILD_ALPHA]
-                beta = floats[ply - 1, CHILD_BETA]
-                ends = ints[ply - 1, CHILD_ENDS]
+                above = plies[ply - 1]
+                glance = above.stage == GLANCE
+                alpha = above.child_alpha
+                beta = above.child_beta
+                ends = above.child_ends
                 if earns:
-                    reward = floats[ply - 1, REWARD]
-                    alpha -= reward
-                    beta -= reward
-                opposed = (mover ^ ints[ply, SWAPPED]) != ints[ply - 1, MOVER]
-                depth = ints[ply - 1, REST] - 1
+                    alpha -= above.reward
+                    beta -= above.reward
+                opposed = (mover ^ position.swapped) != above.mover
+                depth = above.rest - 1
                 if opposed:
                     alpha, beta = -beta, -alpha
                     ends = (ends >> 1) | ((ends & JUST_BELOW) << 1)
                 elif extends and ply < most_plies:
                     depth += 1
-                ints[ply, OPPOSED] = opposed
-                ints[ply, REST] = depth
+                here.opposed = opposed
+                here.rest = depth
             else:
-                alpha = floats[0, ALPHA]
-                beta = floats[0, BETA]
-                ends = ints[0, ENDS]
-                depth = ints[0, REST]
-            counters[NODES] += 1 - glance
-            if is_terminal:
-                payoff = float(game.payoff(state, 0))
-                score = payoff - half
-                if not abs(payoff) < float("inf"):
-                    counters[PLY] = ply
-                    return BAD
-                if rounds_jit(payoff, -half, score):
-                    counters[INEXACT] = 1
+                alpha = here.alpha
+                beta = here.beta
+                ends = here.ends
+                depth = here.rest
+            low, high = position.low, position.high
+            if position.is_over:
+                if not glance:
+                    tally.nodes += 1
+                if not abs(low) < infinity:
+                    return LoopStatus.BAD_RULES
+                score = low - half
+                if rounds_jit(low, -half, score):
+                    tally.inexact = 1
                 kind = EXACT
                 proof = EXACT
                 phase = RETURN
                 continue
-            low, high = game.value_range(state, mover)
             if half != 0.0:
                 if shift_rounds_jit(low, half) or shift_rounds_jit(high, half):
-                    counters[INEXACT] = 1
+                    tally.inexact = 1
                 low -= half
                 high -= half
-            if most_material >= 0:
-                material = game.material(state)
-                if material <= most_material:
-                    place = game.ending_index(state)
-                    if material < 0 or place < 0 or place >= work.ending_sizes[material]:
-                        counters[PLY] = ply
-                        return OUTSIDE
-                    place += work.ending_offsets[material]
-                    if not work.ending_present[place // BLOCK]:
-                        counters[NODES] -= 1 - glance
-                        counters[PLY] = ply
-                        counters[PHASE] = ENTER
-                        counters[WANTED] = place // BLOCK
-                        return READ
-                    one, other = game.ending_range(state, float(work.endings[place]))
-                    counters[PROBES] += 1
-                    if one - half > low:
-                        low = one - half
-                    if other - half < high:
-                        high = other - half
-            if not low <= high or low == float("inf") or high == -float("inf"):
-                counters[PLY] = ply
-                return UNORDERED
+            if position.ending != 0:
+                if position.ending == NO_NUMBER:
+                    return LoopStatus.OUTSIDE
+                if position.ending == UNREAD:
+                    tally.phase = LOOK
+                    tally.wanted = position.block
+                    return LoopStatus.READ
+                if position.ending == KNOWN:
+                    tally.probes += 1
+                    low = max(low, position.ending_low - half)
+                    high = min(high, position.ending_high - half)
+            if not low <= high or low == infinity or high == -infinity:
+                return LoopStatus.UNORDERED
+            if not glance:
+                tally.nodes += 1
             phase = RETURN
             if low == high:
                 score = low
@@ -298,13 +306,16 @@ def alpha_beta(game, work, budget):
                 kind = UPPER
                 proof = UPPER
                 continue
+            question.row = row
+            question.mover = mover
             if depth <= 0:
-                score = float(game.heuristic(state, mover)) - half
+                if asks_estimates and call_native(rules.estimate, rules.game, rules.page) == RAISED:
+                    return LoopStatus.FAILED
+                score = question.estimate - half
                 kind = EXACT
                 proof = 0
-                if not abs(score) < float("inf"):
-                    counters[PLY] = ply
-                    return BAD
+                if not abs(score) < infinity:
+                    return LoopStatus.BAD_ESTIMATE
                 if score <= low:
                     score = low
                     proof = LOWER
@@ -315,10 +326,10 @@ def alpha_beta(game, work, budget):
             suggested = -1
             mixed = 0
             if keeps:
-                mixed = hash_fields_jit(fields[ply])
-                entry = find_entry_jit(keys, infos, fields[ply], mixed)
+                mixed = hash_fields_jit(fields[row])
+                entry = find_entry_jit(keys, infos, fields[row], mixed)
                 if entry >= 0:
-                    counters[HITS] += 1
+                    tally.hits += 1
                     kind, proven = usable_jit(infos[entry], depth, strict)
                     score = scores[entry]
                     if kind == EXACT:
@@ -348,158 +359,150 @@ def alpha_beta(game, work, budget):
                         suggested = ((infos[entry] >> MOVE) & MOVES) - 1
             if glance:
                 # Nothing settles it: it has to wait until all have been glanced at.
-                if high - low < float("inf"):
+                if high - low < infinity:
                     doubt = high - low
                     promise = low + doubt / 2
                 else:
+                    if (
+                        asks_estimates
+                        and call_native(rules.estimate, rules.game, rules.page) == RAISED
+                    ):
+                        return LoopStatus.FAILED
                     doubt = 0.0
-                    promise = float(game.heuristic(state, mover)) - half
-                promise = (-promise if ints[ply, OPPOSED] else promise) - doubt / 16
+                    promise = question.estimate - half
+                promise = (-promise if here.opposed else promise) - doubt / 16
+                above = plies[ply - 1]
+                current = actions[above.first + above.current - 1]
+                waiting = actions[above.first + above.open]
+                waiting.label = current.label
+                waiting.order = current.order
+                waiting.row = row
+                waiting.promise = position.reward + promise
+                if depth >= ENDLESS >> 1 and not here.opposed:
+                    waiting.order += KEEPS_TURN << 20
+                above.open += 1
                 ply -= 1
-                place = ints[ply, FIRST] + ints[ply, OPEN]
-                current = ints[ply, FIRST] + ints[ply, CURRENT] - 1
-                for k in range(fields.shape[1]):
-                    glanced[place, k] = fields[ply + 1, k]
-                glanced_swaps[place] = ints[ply + 1, SWAPPED]
-                glanced_rewards[place] = floats[ply, REWARD]
-                promises[place] = floats[ply, REWARD] + promise
-                slots[place] = place
-                moves[place], order[place] = moves[current], order[current]
-                if depth >= ENDLESS >> 1 and not ints[ply + 1, OPPOSED]:
-                    order[place] += KEEPS_TURN << 20
-                ints[ply, OPEN] += 1
                 phase = NEXT
                 continue
-            first = 0
+            here.first = 0
+            here.first_row = 1
             if ply > 0:
-                first = ints[ply - 1, FIRST] + ints[ply - 1, COUNT]
-            count = 0
-            for label in game.actions(state):
-                action = as_action(label)
-                if first + count >= moves.size or count >= PLACES:
-                    counters[NODES] -= 1
-                    counters[PLY] = ply
-                    counters[PHASE] = ENTER
-                    return GROW_MOVES
-                priority = history[mover, action & (history.shape[1] - 1)]
-                if action == killers[ply, 0]:
+                above = plies[ply - 1]
+                here.first = above.first + above.count
+                here.first_row = above.first_row + above.rows
+            first = here.first
+            question.first = first
+            count = call_native(rules.list_actions, rules.game, rules.page)
+            if count == FULL or count >= PLACES:
+                tally.nodes -= 1
+                tally.wanted = ACTIONS
+                return LoopStatus.GROW
+            if count <= 0:
+                return LoopStatus.FAILED if count == RAISED else LoopStatus.BAD_RULES
+            for place in range(count):
+                each = actions[first + place]
+                label = each.label
+                priority = history[mover, label & (history.shape[1] - 1)]
+                if label == killers[ply, 0]:
                     priority += KILLER
-                elif action == killers[ply, 1]:
+                elif label == killers[ply, 1]:
                     priority += KILLER >> 1
-                if count == suggested:
+                if place == suggested:
                     priority += FROM_TABLE
-                moves[first + count] = action
-                order[first + count] = (priority << 20) + PLACES - count
-                count += 1
-            if count == 0:
-                counters[PLY] = ply
-                return BAD
-            ints[ply, FIRST] = first
-            ints[ply, COUNT] = count
-            ints[ply, CURRENT] = 0
-            ints[ply, OPEN] = 0
-            ints[ply, STAGE] = GLANCE if glances and depth > eager else STRAIGHT
-            ints[ply, BEST_PLACE] = -1
-            ints[ply, BEST_PROOF] = 0
-            ints[ply, ALL_PROOF] = UPPER
-            ints[ply, HASH] = mixed
-            ints[ply, RAISED] = 0
-            ints[ply, ORIGINAL_ENDS] = ends
-            floats[ply, ORIGINAL] = alpha
+                each.order = (priority << 20) + PLACES - place
+            here.count = count
+            here.current = 0
+            here.open = 0
+            here.stage = STRAIGHT
+            here.rows = 1
+            if glances and depth > eager:
+                here.stage = GLANCE
+                here.rows = count
+            here.best_place = -1
+            here.best_proof = 0
+            here.all_proof = UPPER
+            here.hash = mixed
+            here.raised = 0
+            here.original_ends = ends
+            here.original = alpha
             if low > alpha:
                 alpha = low
                 ends &= JUST_ABOVE
             if high < beta:
                 beta = high
                 ends &= JUST_BELOW
-            ints[ply, ENDS] = ends
-            floats[ply, ALPHA] = alpha
-            floats[ply, BETA] = beta
-            floats[ply, BEST] = -float("inf")
-            floats[ply, LOW] = low
-            floats[ply, HIGH] = high
+            here.ends = ends
+            here.alpha = alpha
+            here.beta = beta
+            here.best = -infinity
+            here.low = low
+            here.high = high
             phase = NEXT
-            if ply > counters[DEEPEST]:
-                counters[DEEPEST] = ply
+            if ply > tally.deepest:
+                tally.deepest = ply
         elif phase == NEXT:
-            first, count, current = ints[ply, FIRST], ints[ply, COUNT], ints[ply, CURRENT]
-            stage = ints[ply, STAGE]
-            best = floats[ply, BEST]
-            cut = ints[ply, RAISED] == CUT
-            if stage == GLANCE and current == count and not cut:
-                stage = AFTER_GLANCE
-                count, current = ints[ply, OPEN], 0
-                ints[ply, STAGE] = stage
-                ints[ply, COUNT] = count
+            cut = here.raised == CUT
+            if here.stage == GLANCE and here.current == here.count and not cut:
+                here.stage = AFTER_GLANCE
+                here.count = here.open
+                here.current = 0
+            first, count, current, stage = here.first, here.count, here.current, here.stage
             if current < count and not cut:
                 chosen = first + current
-                if stage == AFTER_GLANCE and ints[ply, REST] >= ENDLESS >> 1:
-                    chosen = next_promising_jit(order, promises, first, count, current)
+                if stage == AFTER_GLANCE and here.rest >= ENDLESS >> 1:
+                    chosen = next_promising_jit(actions, first, count, current)
                 elif stage != GLANCE:
-                    chosen = next_place_jit(order, first, count, current)
-                action, priority = moves[chosen], order[chosen]
-                moves[chosen], order[chosen] = moves[first + current], order[first + current]
-                moves[first + current], order[first + current] = action, priority
+                    chosen = next_action_jit(actions, first, count, current)
+                swap_actions_jit(actions, chosen, first + current)
+                action = actions[first + current]
+                row = here.first_row
                 if stage == AFTER_GLANCE:
-                    promise, slot = promises[chosen], slots[chosen]
-                    promises[chosen], slots[chosen] = (
-                        promises[first + current],
-                        slots[first + current],
-                    )
-                    promises[first + current], slots[first + current] = promise, slot
-                    for k in range(fields.shape[1]):
-                        fields[ply + 1, k] = glanced[slot, k]
-                    ints[ply + 1, SWAPPED] = glanced_swaps[slot]
-                    reward = glanced_rewards[slot]
+                    row = action.row
                 else:
-                    state = game.gamedp_decode(fields[ply])
-                    found = 0
-                    reward = 0.0
-                    for probability, successor in game.outcomes(state, action):
-                        if probability > 0.0:
-                            following, swapped = game.canonical(successor)
-                            if strips and not game.is_terminal(following):
-                                side = ints[ply, MOVER] ^ swapped
-                                whole = float(game.settled(following, side))
-                                following = game.remainder(following)
-                                rest = float(game.settled(following, side))
-                                reward = whole - rest
-                                if rounds_jit(whole, -rest, reward):
-                                    counters[INEXACT] = 1
-                            game.gamedp_flatten(following, fields[ply + 1])
-                            ints[ply + 1, SWAPPED] = swapped
-                            found += 1
-                            if not probability > 1.0 - 1e-9:
-                                found = 2
-                    if found != 1:
-                        counters[PLY] = ply
-                        return CHANCE if found else BAD
-                    if has_rewards:
-                        settled = reward
-                        earned = float(game.reward(state, action, ints[ply, MOVER]))
+                    if stage == GLANCE:
+                        row += current
+                    tally.ply = ply
+                    tally.phase = NEXT
+                    question.row = here.row
+                    question.first = row
+                    question.action = action.label
+                    question.mover = here.mover
+                    number = call_native(rules.follow, rules.game, rules.page)
+                    if number != 1:
+                        tally.wanted = POSITIONS
+                        if number > 1:
+                            return LoopStatus.CHANCE
+                        if number == FULL:
+                            return LoopStatus.GROW
+                        return LoopStatus.FAILED if number == RAISED else LoopStatus.BAD_RULES
+                    position = positions[row]
+                    reward = position.gained
+                    if position.is_rounded:
+                        tally.inexact = 1
+                    if work.has_rewards:
+                        earned = question.reward
                         reward += earned
-                        if rounds_jit(settled, earned, reward):
-                            counters[INEXACT] = 1
-                floats[ply, REWARD] = reward
-                alpha, beta = floats[ply, ALPHA], floats[ply, BETA]
-                ends = ints[ply, ENDS]
-                is_test = (
-                    alpha < beta and stage != GLANCE and (current > 0 or ints[ply, RAISED] > 0)
-                )
+                        if rounds_jit(position.gained, earned, reward):
+                            tally.inexact = 1
+                    position.reward = reward
+                here.reward = positions[row].reward
+                alpha, beta, ends = here.alpha, here.beta, here.ends
+                is_test = alpha < beta and stage != GLANCE and (current > 0 or here.raised > 0)
                 if is_test:
                     beta = alpha
                     ends = JUST_BELOW if ends & JUST_BELOW else JUST_ABOVE
-                ints[ply, TESTED] = is_test
-                ints[ply, CHILD_ENDS] = ends
-                floats[ply, CHILD_ALPHA] = alpha
-                floats[ply, CHILD_BETA] = beta
-                ints[ply, CURRENT] = current + 1
+                here.tested = is_test
+                here.child_ends = ends
+                here.child_alpha = alpha
+                here.child_beta = beta
+                here.current = current + 1
                 ply += 1
+                plies[ply].row = row
                 phase = ENTER
                 continue
-            low, high = floats[ply, LOW], floats[ply, HIGH]
+            best, low, high = here.best, here.low, here.high
             score = best
-            proof = ints[ply, BEST_PROOF] & LOWER
+            proof = here.best_proof & LOWER
             if best >= high:
                 score = high
                 kind = EXACT
@@ -507,79 +510,79 @@ def alpha_beta(game, work, budget):
             elif cut:
                 kind = LOWER
             else:
-                proof |= ints[ply, ALL_PROOF]
-                kind = EXACT if ints[ply, RAISED] else UPPER
+                proof |= here.all_proof
+                kind = EXACT if here.raised else UPPER
                 if best <= low:
                     score = low
                     kind = EXACT
                     proof |= LOWER
-                elif not ints[ply, RAISED] and not fails_low_jit(
-                    best, floats[ply, ORIGINAL], ints[ply, ORIGINAL_ENDS]
-                ):
+                elif not here.raised and not fails_low_jit(best, here.original, here.original_ends):
                     # Rounding alone has lifted a bound from above over alpha.
-                    score = floats[ply, ORIGINAL]
+                    score = here.original
             if cut:
-                counters[CUTOFFS] += 1
-                action = moves[first + current - 1]
-                if action != killers[ply, 0]:
+                tally.cutoffs += 1
+                label = actions[first + current - 1].label
+                if label != killers[ply, 0]:
                     killers[ply, 1] = killers[ply, 0]
-                    killers[ply, 0] = action
-                slot = action & (history.shape[1] - 1)
-                if ints[ply, REST] < ENDLESS >> 1:
-                    earned = history[ints[ply, MOVER], slot] + ints[ply, REST] * ints[ply, REST]
-                    history[ints[ply, MOVER], slot] = min(MOST_HISTORY, earned)
+                    killers[ply, 0] = label
+                slot = label & (history.shape[1] - 1)
+                if here.rest < ENDLESS >> 1:
+                    earned_so_far = history[here.mover, slot] + here.rest * here.rest
+                    history[here.mover, slot] = min(MOST_HISTORY, earned_so_far)
             if keeps:
                 keep_entry_jit(
-                    keys, scores, infos, fields[ply], ints[ply, HASH], year, score, kind,
-                    proof, ints[ply, BEST_PLACE], ints[ply, REST],
+                    keys, scores, infos, fields[here.row], here.hash, year, score, kind,
+                    proof, here.best_place, here.rest,
                 )  # fmt: skip
             phase = RETURN
         else:
             size = abs(score)
-            if size > results[LARGEST]:
-                results[LARGEST] = size
+            if size > tally.largest:
+                tally.largest = size
             if ply == 0:
-                counters[PLY] = 0
-                counters[KIND] = kind
-                counters[PROVEN] = proof
-                results[SCORE] = score
-                return DONE
-            if ints[ply, OPPOSED]:
+                tally.ply = 0
+                tally.kind = kind
+                tally.proven = proof
+                tally.score = score
+                return LoopStatus.DONE
+            if here.opposed:
                 score = -score
                 kind = (kind >> 1) | ((kind & LOWER) << 1)
                 proof = (proof >> 1) | ((proof & LOWER) << 1)
             ply -= 1
+            here = plies[ply]
             if earns:
-                reward = floats[ply, REWARD]
-                total = reward + score
-                if rounds_jit(reward, score, total):
-                    counters[INEXACT] = 1
+                total = here.reward + score
+                if rounds_jit(here.reward, score, total):
+                    tally.inexact = 1
                 score = total
-            ends = ints[ply, ENDS]
-            exceeds = kind != UPPER and not fails_low_jit(score, floats[ply, ALPHA], ends)
-            cuts = kind != UPPER and fails_high_jit(score, floats[ply, BETA], ends)
+            ends = here.ends
+            exceeds = kind != UPPER and not fails_low_jit(score, here.alpha, ends)
+            cuts = kind != UPPER and fails_high_jit(score, here.beta, ends)
             if kind == LOWER:
                 # What the child has found lies beyond its window, whatever rounding says.
                 exceeds = True
-                cuts = cuts or not ints[ply, TESTED]
-            if ints[ply, TESTED] and exceeds and not cuts:
-                ints[ply, TESTED] = 0
-                ints[ply, CHILD_ENDS] = ends
-                floats[ply, CHILD_BETA] = floats[ply, BETA]
+                cuts = cuts or not here.tested
+            if here.tested and exceeds and not cuts:
+                here.tested = 0
+                here.child_ends = ends
+                here.child_beta = here.beta
                 ply += 1
                 phase = ENTER
                 continue
-            ints[ply, ALL_PROOF] &= proof
-            if score > floats[ply, BEST]:
-                floats[ply, BEST] = score
-                ints[ply, BEST_PROOF] = proof
-                place = ints[ply, FIRST] + ints[ply, CURRENT] - 1
-                ints[ply, BEST_PLACE] = PLACES - (order[place] & PLACES)
-            elif score == floats[ply, BEST]:
-                ints[ply, BEST_PROOF] |= proof & LOWER
+            here.all_proof &= proof
+            if score > here.best:
+                here.best = score
+                here.best_proof = proof
+                place = here.first + here.current - 1
+                here.best_place = PLACES - (actions[place].order & PLACES)
+            elif score == here.best:
+                here.best_proof |= proof & LOWER
             if exceeds:
-                ints[ply, RAISED] = CUT if cuts else 1
-                if score > floats[ply, ALPHA]:
-                    floats[ply, ALPHA] = score
-                ints[ply, ENDS] = ends & JUST_ABOVE
+                here.raised = CUT if cuts else 1
+                here.alpha = max(here.alpha, score)
+                here.ends = ends & JUST_ABOVE
             phase = NEXT
+
+
+alpha_beta_jit = compiled_for_all(alpha_beta)

@@ -10,8 +10,8 @@ import numpy as np
 
 from gamedp.compiler import search_loop as loop
 from gamedp.compiler.memory import untouched
-from gamedp.compiler.search import SearchRules, search_rules, table_entries
-from gamedp.errors import InvalidModelError, shown
+from gamedp.compiler.position_loop import enter, estimate, follow, list_actions
+from gamedp.compiler.search import table_entries
 from gamedp.kernels.transposition import LOWER, UPPER
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.searchers.base import (
@@ -22,11 +22,10 @@ from gamedp.searchers.base import (
     ended,
     heeding_ctrl_c,
     payoff_of,
-    refuse_chance,
-    refuse_estimate,
     root_of,
     step,
 )
+from gamedp.searchers.driver import Driver, Loop
 from gamedp.solution import Guarantee, Status
 from gamedp.solvers.options import positive, whole_and_positive
 
@@ -52,16 +51,7 @@ tables bring the ends near."""
 SHARE, SHARE_WITH_ENDINGS = 4, 128
 """How many times as many nodes such an attempt may take."""
 
-PER_ACTION = (
-    "moves",
-    "order",
-    "slots",
-    "promises",
-    "glanced",
-    "glanced_swaps",
-    "glanced_rewards",
-)
-"""Arrays with an entry for each action of the positions on the stack."""
+LOOP = Loop(loop.alpha_beta_jit, (enter, list_actions, follow, estimate), loop.PLY)
 
 
 @attrs.frozen(kw_only=True)
@@ -208,37 +198,24 @@ class _Search:
         self.half = root.half
         self.sums = Sums()
         self.strips = hasattr(root.rules.game, "remainder")
-        self.counters = np.zeros(loop.COUNTERS, np.int64)
-        self.results = np.zeros(2)
-        self.killers = np.full((64, 2), -(2**62), np.int64)
-        self.history = np.zeros((2, ACTIONS_KEPT), np.int64)
-        self.ints = np.zeros((64, loop.INTS), np.int64)
-        self.floats = np.zeros((64, loop.FLOATS))
-        self.moves = np.zeros(1024, np.int64)
-        self.order = np.zeros(1024, np.int64)
-        self.slots = np.zeros(1024, np.int64)
-        self.promises = np.zeros(1024)
-        self.glanced_swaps = np.zeros(1024, np.int64)
-        self.glanced_rewards = np.zeros(1024)
-        endings = options.endings
-        self.endings = np.zeros(1, np.int8) if endings is None else endings.values
-        self.ending_offsets = np.zeros(1, np.int64) if endings is None else endings.offsets
-        self.ending_sizes = np.zeros(1, np.int64) if endings is None else endings.sizes
-        self.ending_present = np.zeros(1, np.bool_) if endings is None else endings.present
-        self.most_material = -1 if endings is None else endings.material
         self.entries = 0
         self.depth = 0
         self.reach = 0
         self.attempted = 0
         self.next_attempt = FIRST_ATTEMPT if options.endings is None else FIRST_WITH_ENDINGS
         self.last_node = INFINITY
-        self._lay_out(1)
-        self.search_rules = search_rules(
-            root.rules, root.state, loop.alpha_beta, self._example, compile=compile
+        self.driver = Driver(
+            "AlphaBeta",
+            LOOP,
+            root.rules,
+            root.state,
+            compile,
+            arrays=self._arrays,
+            with_plies=("killers",),
+            endings=options.endings,
+            strips=self.strips,
         )
-        self.entries = table_entries(options.table_bytes, self.search_rules.num_fields)
-        self._lay_out(self.search_rules.num_fields)
-        self.work = self._work(self.search_rules)
+        self.tally = self.driver.tally
         self.found = [
             _Found(choice, choice.outcomes[0].sign(root.player)) for choice in root.choices
         ]
@@ -246,36 +223,22 @@ class _Search:
             options.max_seconds,
             options.max_nodes,
             progress,
-            lambda: int(self.counters[loop.NODES]),
+            lambda: self.driver.nodes,
         )
 
-    def _lay_out(self, num_fields: int) -> None:
-        """Make the arrays whose shape depends on the fields of a position."""
-        self.fields = np.zeros((len(self.ints), num_fields), np.int64)
-        self.glanced = np.zeros((len(self.moves), num_fields), np.int64)
-        self.keys = untouched((self.entries, num_fields), np.int64)
-        self.scores = untouched((self.entries,), np.float64)
-        self.infos = untouched((self.entries,), np.int64)
-
-    def _example(self, rules: SearchRules) -> Any:
-        """Return the record for a call that only compiles."""
-        self._lay_out(rules.num_fields)
-        return self._work(rules)
-
-    def _work(self, rules: SearchRules) -> Any:
-        names = ("fields", "ints", "floats", *PER_ACTION, "killers", "history", "keys", "scores",
-                 "infos", "counters", "results", "half", "endings", "ending_offsets",
-                 "ending_sizes", "ending_present",
-                 "most_material")  # fmt: skip
-        return rules.work(
-            **{name: getattr(self, name) for name in names},
-            strict=self.options.depth is not None,
-            extends=bool(self.options.extends),
-            eager=EAGER,
-            has_rewards=hasattr(rules.rules.game, "reward"),
-            strips=self.strips,
-            num_players=rules.rules.num_players,
-        )
+    def _arrays(self, num_fields: int) -> dict[str, Any]:
+        """Return the table, what orders actions, and the options."""
+        self.entries = table_entries(self.options.table_bytes, num_fields)
+        return {
+            "killers": np.full((64, 2), -(2**62), np.int64),
+            "history": np.zeros((2, ACTIONS_KEPT), np.int64),
+            "keys": untouched((self.entries, num_fields), np.int64),
+            "scores": untouched((self.entries,), np.float64),
+            "infos": untouched((self.entries,), np.int64),
+            "strict": self.options.depth is not None,
+            "extends": bool(self.options.extends),
+            "eager": EAGER,
+        }
 
     def run(self) -> SearchResult:
         """Search deeper and deeper; stop at a proof, at the depth that was asked, or at a limit."""
@@ -301,19 +264,19 @@ class _Search:
         to the ends searches nothing twice, but may lose its way. So both go on in turns, each time
         for longer. What has been proven stays in the table.
         """
-        deepened = int(self.counters[loop.NODES]) - self.attempted
+        deepened = self.driver.nodes - self.attempted
         if (
             self.options.depth is not None
             or not self.root.rules.claims_acyclic
             or deepened < self.next_attempt
         ):
             return
-        before = int(self.counters[loop.NODES])
+        before = self.driver.nodes
         share = SHARE if self.options.endings is None else SHARE_WITH_ENDINGS
         self.last_node = before + share * deepened
         self.next_attempt = 4 * deepened
-        self.counters[loop.YEAR] = 0  # all attempts are one search
-        self.counters[loop.MOST_PLIES] = loop.ENDLESS
+        self.tally.year = 0  # all attempts are one search
+        self.tally.most_plies = loop.ENDLESS
         self.watch.detail = "to the end, "
         try:
             self._prove()
@@ -321,10 +284,10 @@ class _Search:
             pass
         finally:
             self.last_node = INFINITY
-            self.attempted += int(self.counters[loop.NODES]) - before
+            self.attempted += self.driver.nodes - before
         if self._is_decided():
             self.reach = loop.ENDLESS
-            self.depth = int(self.counters[loop.DEEPEST]) + 2
+            self.depth = int(self.tally.deepest) + 2
 
     def _prove(self) -> None:
         """Close in on the value by tests [3]_: who wins, then from what deepening has found.
@@ -399,7 +362,7 @@ class _Search:
                 unknown = []
                 for choice in waiting:
                     entry = _Found(choice, choice.outcomes[0].sign(root.player))
-                    self.last_node = int(self.counters[loop.NODES]) + share
+                    self.last_node = self.driver.nodes + share
                     try:
                         _, kind = self._try(entry, depth, score, score, loop.JUST_BELOW, root)
                     except _NotYet:
@@ -453,8 +416,8 @@ class _Search:
 
     def _deepen(self, depth: int) -> None:
         """Search all actions to a depth; the best of the last search first."""
-        self.counters[loop.YEAR] = depth
-        self.counters[loop.MOST_PLIES] = 2 * depth
+        self.tally.year = depth
+        self.tally.most_plies = 2 * depth
         order = sorted(self.found, key=lambda entry: -entry.score)
         best = -INFINITY
         results: list[tuple[_Found, float, int]] = []
@@ -538,75 +501,23 @@ class _Search:
         self, state: Any, rest: int, alpha: float, beta: float, ends: int
     ) -> tuple[float, int, int]:
         """Run the loop on a position until it is done; from the side of whoever moves there."""
-        rules = self.search_rules
-        self.counters[loop.PLY] = 0
-        self.counters[loop.PHASE] = loop.ENTER
-        self.fields[0] = rules.flatten(state)
-        self.ints[0, loop.REST] = rest
-        self.ints[0, loop.ENDS] = ends
-        self.floats[0, loop.ALPHA], self.floats[0, loop.BETA] = alpha, beta
-        while True:
-            stack = self.fields[: int(self.counters[loop.PLY]) + 1]
-            left = self.last_node - int(self.counters[loop.NODES])
-            if left <= 0:
-                raise _NotYet
-            budget = int(min(self.watch.budget(), left))
-            status = rules.run(self.work, budget, stack, self.fields)
-            if status == loop.DONE:
-                return (
-                    float(self.results[loop.SCORE]),
-                    int(self.counters[loop.KIND]),
-                    int(self.counters[loop.PROVEN]),
-                )
-            if status == loop.PAUSED:
-                self.watch.look()
-                continue
-            self._mend(status)
-            self.work = self._work(rules)
-
-    def _mend(self, status: int) -> None:
-        """Make room, or say what is wrong."""
-        ply = int(self.counters[loop.PLY])
-        if status == loop.GROW_PLIES:
-            for name in ("fields", "ints", "floats", "killers"):
-                array = getattr(self, name)
-                setattr(self, name, np.concatenate((array, np.zeros_like(array))))
-            return
-        if status == loop.GROW_MOVES:
-            for name in PER_ACTION:
-                array = getattr(self, name)
-                setattr(self, name, np.concatenate((array, np.zeros_like(array))))
-            return
-        if status == loop.READ:
-            self.options.endings.read(int(self.counters[loop.WANTED]))
-            return
-        rules = self.search_rules
-        stack = self.fields[: ply + 1]
-        state = rules.build(self.fields[ply])
-        if status == loop.CHANCE:
-            first, current = self.ints[ply, loop.FIRST], self.ints[ply, loop.CURRENT]
-            refuse_chance(state, int(self.moves[first + current]), "AlphaBeta")
-        if status == loop.OUTSIDE:
-            self.options.endings.refuse(state)
-        if status == loop.UNORDERED:
-            player = int(self.ints[ply, loop.MOVER])
-            checked_range(rules.rules, state, player)
-            message = (
-                f"value_range and the endgame table contradict each other in {shown(state)}; "
-                "one of them is wrong."
-            )
-            raise InvalidModelError(message)
-        refuse_estimate(rules.rules, state)
-        rules.explain(stack)
+        driver, tally = self.driver, self.tally
+        driver.enter(state)
+        tally.phase = loop.LOOK
+        first = driver.ply(0)
+        first.rest, first.ends, first.alpha, first.beta = rest, ends, alpha, beta
+        if not driver.run(self.watch, last_node=self.last_node):
+            raise _NotYet
+        return float(tally.score), int(tally.kind), int(tally.proven)
 
     def _slack(self, low: float, high: float) -> float:
         """Return how far rounding may have taken a bound from what it stands for."""
         ends = [end for entry in self.found for end in (entry.low, entry.high)]
         self.sums.put_back(self.root, [low, high, *ends])
-        if self.sums.are_exact and not self.counters[loop.INEXACT]:
+        if self.sums.are_exact and not self.tally.inexact:
             return 0.0
-        plies = int(self.counters[loop.DEEPEST]) + 4
-        largest = max(float(self.results[loop.LARGEST]), self.sums.largest)
+        plies = int(self.tally.deepest) + 4
+        largest = max(float(self.tally.largest), self.sums.largest)
         return plies * 2.0**-52 * (largest + abs(self.half))
 
     def _best(self, best: float, room: float, *, is_decided: bool) -> list[_Found]:
@@ -662,12 +573,12 @@ class _Search:
             )
         lower, upper = root.values(low, high, slack)
         work = SearchStatistics(
-            nodes=int(self.counters[loop.NODES]) + 1,
+            nodes=self.driver.nodes + 1,
             depth=self.depth or int(is_proven),  # a proof without a search looked at each action
-            table_hits=int(self.counters[loop.HITS]),
+            table_hits=int(self.tally.hits),
             table_entries=self.entries,
-            ending_probes=int(self.counters[loop.PROBES]),
-            cutoffs=int(self.counters[loop.CUTOFFS]),
+            ending_probes=int(self.tally.probes),
+            cutoffs=int(self.tally.cutoffs),
             seconds=self.watch.seconds,
         )
         line = []

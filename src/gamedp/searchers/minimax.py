@@ -6,10 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
-import numpy as np
 
 from gamedp.compiler import tree_loop as loop
-from gamedp.compiler.search import SearchRules, search_rules
+from gamedp.compiler.position_loop import enter, estimate, follow, list_actions
 from gamedp.guarantees import TINY
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.searchers.base import (
@@ -19,10 +18,10 @@ from gamedp.searchers.base import (
     checked_range,
     ended,
     heeding_ctrl_c,
-    refuse_estimate,
     root_of,
     step,
 )
+from gamedp.searchers.driver import Driver, Loop
 from gamedp.solution import Guarantee, Status
 from gamedp.solvers.options import positive, whole_and_positive
 
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["Minimax"]
 
 INFINITY = math.inf
+
+LOOP = Loop(loop.minimax_jit, (enter, list_actions, follow, estimate), loop.MINIMAX_PLY)
 
 
 @attrs.frozen(kw_only=True)
@@ -102,34 +103,11 @@ class _Search:
         self.options = options
         self.root = root
         self.sums = Sums()
-        self.counters = np.zeros(loop.COUNTERS, np.int64)
-        self.counters[loop.DEEPEST] = -1  # a ply after the root: no position has been left yet
-        self.results = np.zeros(2)
-        self.ints = np.zeros((64, loop.INTS), np.int64)
-        self.floats = np.zeros((64, loop.FLOATS))
-        self.moves = np.zeros(1024, np.int64)
-        self.search_rules = search_rules(
-            root.rules, root.state, loop.minimax, self._example, compile=compile
-        )
-        self.fields = np.zeros((len(self.ints), self.search_rules.num_fields), np.int64)
+        self.driver = Driver("Minimax", LOOP, root.rules, root.state, compile)
+        self.tally = self.driver.tally
+        self.tally.deepest = -1  # a ply after the root: no position has been left yet
         self.watch = Watch(
-            options.max_seconds,
-            options.max_nodes,
-            progress,
-            lambda: int(self.counters[loop.NODES]),
-        )
-
-    def _example(self, rules: SearchRules) -> Any:
-        self.fields = np.zeros((len(self.ints), rules.num_fields), np.int64)
-        return self._work(rules)
-
-    def _work(self, rules: SearchRules) -> Any:
-        names = ("fields", "ints", "floats", "moves", "counters", "results")
-        return rules.work(
-            **{name: getattr(self, name) for name in names},
-            half=self.root.half,
-            has_rewards=hasattr(rules.rules.game, "reward"),
-            num_players=rules.rules.num_players,
+            options.max_seconds, options.max_nodes, progress, lambda: self.driver.nodes
         )
 
     def run(self) -> SearchResult:
@@ -185,32 +163,12 @@ class _Search:
 
     def _search(self, outcome: Outcome, depth: int | None) -> tuple[float, bool]:
         """Return the score of a position after the root, from its mover's side."""
-        self.counters[loop.PLY] = 0
-        self.counters[loop.PHASE] = loop.ENTER
-        rules = self.search_rules
-        self.fields[0] = rules.flatten(outcome.state)
-        self.ints[0, loop.REST] = -1 if depth is None else depth - 1
-        work = self._work(rules)
-        while True:
-            stack = self.fields[: int(self.counters[loop.PLY]) + 1]
-            status = rules.run(work, self.watch.budget(), stack, self.fields)
-            if status == loop.DONE:
-                return float(self.results[loop.SCORE]), bool(self.counters[loop.PROVEN])
-            if status == loop.PAUSED:
-                self.watch.look()
-            elif status == loop.BAD:
-                stack = self.fields[: int(self.counters[loop.PLY]) + 1]
-                state = rules.build(stack[-1])
-                if not rules.rules.game.is_terminal(state):
-                    checked_range(rules.rules, state, rules.rules.player(state))
-                refuse_estimate(rules.rules, state)
-                rules.explain(stack)
-            else:
-                names = ("fields", "ints", "floats") if status == loop.GROW_PLIES else ("moves",)
-                for name in names:
-                    array = getattr(self, name)
-                    setattr(self, name, np.concatenate((array, np.zeros_like(array))))
-                work = self._work(rules)
+        driver = self.driver
+        driver.enter(outcome.state)
+        driver.ply(0).rest = -1 if depth is None else depth - 1
+        driver.tally.phase = loop.BEGIN
+        driver.run(self.watch)
+        return float(self.tally.score), bool(self.tally.proven)
 
     def _result(
         self,
@@ -223,14 +181,14 @@ class _Search:
         root = self.root
         slack = 0.0
         self.sums.put_back(root, [low, high, *(score for score, _ in scores)])
-        is_exact = self.sums.are_exact and not self.counters[loop.INEXACT]
+        is_exact = self.sums.are_exact and not self.tally.inexact
         certain = all(
             [outcome.probability for outcome in choice.outcomes] == [1.0] for choice in root.choices
         )
         if not is_exact or not certain:
             # Every ply adds the outcomes of an action, each with a rounding or two.
-            steps = (int(self.counters[loop.DEEPEST]) + 4) * (int(self.counters[loop.MOST]) + 8)
-            largest = max(float(self.results[loop.LARGEST]), self.sums.largest)
+            steps = (int(self.tally.deepest) + 4) * (int(self.tally.most) + 8)
+            largest = max(float(self.tally.largest), self.sums.largest)
             slack = steps * (2.0**-52 * (largest + abs(root.half)) + TINY)
         actions = []
         for choice, (score, proven) in zip(root.choices, scores, strict=False):
@@ -253,10 +211,8 @@ class _Search:
             if score >= top - 2 * slack
         )
         work = SearchStatistics(
-            nodes=int(self.counters[loop.NODES]) + 1,
-            depth=int(self.counters[loop.DEEPEST]) + 2
-            if self.options.depth is None
-            else self.options.depth,
+            nodes=self.driver.nodes + 1,
+            depth=int(self.tally.deepest) + 2 if self.options.depth is None else self.options.depth,
             seconds=self.watch.seconds,
         )
         return SearchResult(

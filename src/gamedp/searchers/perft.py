@@ -9,15 +9,18 @@ import numpy as np
 
 from gamedp.compiler import tree_loop as loop
 from gamedp.compiler.expand import expand
-from gamedp.compiler.search import SearchRules, search_rules
+from gamedp.compiler.position_loop import unfold
 from gamedp.errors import InvalidParameterError, LimitExceededError, shown
 from gamedp.game import Rules
 from gamedp.searchers.base import OutOfTime, Watch, single_start
+from gamedp.searchers.driver import Driver, Loop
 
 if TYPE_CHECKING:
     from gamedp.progress import ProgressCallback
 
 __all__ = ["Perft", "perft"]
+
+LOOP = Loop(loop.perft_jit, (unfold,), loop.PERFT_PLY)
 
 
 @attrs.frozen
@@ -86,42 +89,31 @@ def perft(
     rules = Rules(game)
     state = single_start(rules) if state is None else state
     is_over = expand(rules, state).payoffs is not None
-    fields = np.zeros((1, 1), np.int64)
-    plies = np.zeros(1 << 10, np.int64)
-    counters = np.zeros(loop.COUNTERS, np.int64)
     found, over = np.zeros(depth + 1, np.int64), np.zeros(depth + 1, np.int64)
     found[0], over[0] = 1, is_over
-
-    def work(search: SearchRules) -> Any:
-        nonlocal fields
-        if fields.shape != (len(plies), search.num_fields):
-            wider = np.zeros((len(plies), search.num_fields), np.int64)
-            if fields.shape[1] == search.num_fields:
-                wider[: len(fields)] = fields
-            fields = wider
-        return search.work(
-            fields=fields, plies=plies, counters=counters, found=found, over=over, depth=depth
+    driver = Driver(
+        "perft",
+        LOOP,
+        rules,
+        state,
+        compile,
+        arrays=lambda _: {
+            "found": found,
+            "over": over,
+            "depth": depth,
+            "depths": np.zeros(1 << 10, np.int64),
+        },
+        with_plies=("depths",),
+    )
+    watch = Watch(max_seconds, float("inf"), progress, lambda: driver.nodes)
+    driver.enter(state)
+    driver.tally.proven = int(depth > 0 and not is_over)
+    try:
+        driver.run(watch)
+    except OutOfTime:
+        message = (
+            f"counting stopped at max_seconds={max_seconds:g} after {driver.nodes:,} positions. "
+            "Raise the limit, or count fewer plies."
         )
-
-    search = search_rules(rules, state, loop.perft, work, compile=compile)
-    watch = Watch(max_seconds, float("inf"), progress, lambda: int(counters[loop.NODES]))
-    present = work(search)
-    fields[0] = search.flatten(state)
-    counters[loop.PLY] = depth > 0 and not is_over
-    while (status := search.run(present, watch.budget(), fields[:1], fields)) != loop.DONE:
-        if status == loop.GROW_PLIES:
-            plies = np.concatenate((plies, np.zeros_like(plies)))
-            present = work(search)
-        elif status == loop.BAD:
-            search.explain(fields[: int(counters[loop.PLY])])
-        else:
-            try:
-                watch.look()
-            except OutOfTime:
-                nodes = int(counters[loop.NODES])
-                message = (
-                    f"counting stopped at max_seconds={max_seconds:g} after {nodes:,} positions. "
-                    "Raise the limit, or count fewer plies."
-                )
-                raise LimitExceededError(message, states=nodes, choices=0, transitions=0) from None
+        raise LimitExceededError(message, states=driver.nodes, choices=0, transitions=0) from None
     return Perft(tuple(found.tolist()), tuple(over.tolist()), watch.seconds)

@@ -1,0 +1,262 @@
+"""What runs the loop of a searcher: gives it its stacks, lets them grow, and says what is wrong."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import attrs
+import numpy as np
+
+from gamedp.compiler.native import Place
+from gamedp.compiler.position_loop import NUMBERED
+from gamedp.compiler.search import asked_rules
+from gamedp.compiler.stacks import (
+    ACTION,
+    ACTIONS,
+    PLIES,
+    POSITION,
+    QUESTION,
+    TALLY,
+    LoopStatus,
+    grown,
+    record_at,
+)
+from gamedp.errors import InvalidModelError, shown
+from gamedp.searchers.base import checked_range, refuse_chance, refuse_estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from gamedp.compiler.search import AskedRules
+    from gamedp.compiler.stacks import Fields
+    from gamedp.game import Rules
+    from gamedp.searchers.base import Watch
+
+__all__ = ["Driver", "Loop"]
+
+
+@attrs.frozen
+class Loop:
+    """A compiled loop of search.
+
+    Attributes
+    ----------
+    function : callable
+        Of (work, page, rules, budget); returns a `LoopStatus`.
+    questions : tuple of functions
+        What it asks of the rules: functions of `gamedp.compiler.position_loop`.
+    ply : Fields
+        Of the records of its main stack.
+    """
+
+    function: Callable[..., int]
+    questions: tuple[Callable[..., int], ...]
+    ply: Fields
+
+
+class Driver:
+    """A loop with its stacks, for one game.
+
+    Parameters
+    ----------
+    searcher : str
+        Its name, for the words of errors.
+    loop : Loop
+    rules : Rules
+    state
+        A position of the game.
+    compile : {"auto", "always", "never"}
+        As for :func:`gamedp.compile`.
+    arrays : callable
+        Returns the searcher's own arrays and constants, for so many fields of a position.
+    with_plies : tuple of str
+        Those of its arrays that have an entry for each ply.
+    extra_fields : int
+        How many integers the searcher keeps behind those of each position.
+    endings : EndgameTables, optional
+    strips : bool
+        Whether what is settled is taken off the positions.
+
+    Attributes
+    ----------
+    asked : AskedRules
+    tally
+        The record of where the loop stands.
+    work
+        All arrays of the loop, by name.
+    """
+
+    def __init__(  # noqa: PLR0913 - what it drives
+        self,
+        searcher: str,
+        loop: Loop,
+        rules: Rules,
+        state: Any,
+        compile: Literal["auto", "always", "never"],
+        *,
+        arrays: Callable[[int], dict[str, Any]] = lambda _: {},
+        with_plies: tuple[str, ...] = (),
+        extra_fields: int = 0,
+        endings: Any = None,
+        strips: bool = False,
+    ) -> None:
+        self._searcher = searcher
+        self._loop = loop
+        self._arrays = arrays
+        self._with_plies = with_plies
+        self._extra_fields = extra_fields
+        self._endings = endings
+        self._strips = strips
+        asked = asked_rules(rules, state, loop.function, self._warm_up, compile=compile)
+        if asked is not getattr(self, "asked", None):
+            self._lay_out(asked)
+
+    def _warm_up(self, asked: AskedRules) -> None:
+        """Compile all that a search needs, or load it from disk."""
+        self._lay_out(asked)
+        self._call(0)
+
+    def _lay_out(self, asked: AskedRules) -> None:
+        self.asked = asked
+        compiled = asked.is_compiled
+        room = 1024 if compiled else 64
+        num_fields = asked.num_fields + self._extra_fields
+        self._tally = TALLY.stack(1, compiled=compiled)
+        self.tally = record_at(self._tally, 0)
+        self.work = {
+            "plies": self._loop.ply.stack(64, compiled=compiled),
+            "tally": self._tally,
+            "half": asked.rules.constant_sum / 2 if asked.rules.num_players == 2 else 0.0,
+            "num_players": asked.rules.num_players,
+            "has_rewards": hasattr(asked.rules.game, "reward"),
+            "has_heuristic": hasattr(asked.rules.game, "heuristic"),
+            **self._arrays(num_fields),
+        }
+        endings = self._endings
+        self.page = {
+            "fields": np.zeros((room, num_fields), np.int64),
+            "positions": POSITION.stack(room, compiled=compiled),
+            "actions": ACTION.stack(room, compiled=compiled),
+            "question": QUESTION.stack(1, compiled=compiled),
+            "num_players": asked.rules.num_players,
+            "has_rewards": hasattr(asked.rules.game, "reward"),
+            "strips": self._strips,
+            "most_material": -1 if endings is None else int(endings.material),
+            "endings": np.zeros(1, np.int8) if endings is None else endings.values,
+            "ending_offsets": np.zeros(1, np.int64) if endings is None else endings.offsets,
+            "ending_sizes": np.zeros(1, np.int64) if endings is None else endings.sizes,
+            "ending_present": np.zeros(1, np.bool_) if endings is None else endings.present,
+        }
+        self.question = record_at(self.page["question"], 0)
+        self._page = Place(asked.record("search page", self.page))
+        self._natives = {
+            each.__name__: asked.native(each, self._page) for each in self._loop.questions
+        }
+        self._record()
+
+    def _record(self) -> None:
+        """Hand the loop its present arrays."""
+        self._work = self.asked.record("search", self.work)
+        given = {name: each.given for name, each in self._natives.items()}
+        places = {"game": self.asked.place.given, "page": self._page.given}
+        self._rules = self.asked.record("questions", {**given, **places})
+
+    @property
+    def nodes(self) -> int:
+        """Positions searched so far."""
+        return int(self.tally.nodes)
+
+    def ply(self, number: int) -> Any:
+        """Return the record of a ply."""
+        return record_at(self.work["plies"], number)
+
+    def enter(self, state: Any, *extra: int) -> None:
+        """Put a position where the loop begins."""
+        self.tally.ply = 0
+        self.page["fields"][0] = [*self.asked.flatten(state), *extra]
+        self.ply(0).row = 0
+
+    def stack(self) -> NDArray[np.int64]:
+        """Return the positions on the line that the loop is at; without the searcher's fields."""
+        plies, last = self.work["plies"], int(self.tally.ply)
+        rows = [int(record_at(plies, each).row) for each in range(last + 1)]
+        found: NDArray[np.int64] = self.page["fields"][rows, : self.asked.num_fields]
+        return found
+
+    def _call(self, budget: int) -> LoopStatus:
+        function, page = self.asked.loop, self._page.record
+        return LoopStatus(int(function(self._work, page, self._rules, budget)))
+
+    def _ask_again(self) -> None:
+        """Ask from Python what the loop asked last: there, the rules' error comes through."""
+        last = self._natives[NUMBERED[int(self.question.what)].__name__]
+        last.function(self.asked.place.itself, self._page.itself)
+
+    def run(self, watch: Watch, *, last_node: float = math.inf) -> bool:
+        """Run the loop until it is done; return false if it has come to `last_node` before.
+
+        Raises
+        ------
+        OutOfTime
+            At a limit.
+        InvalidModelError, UnsupportedProblemError
+            If the rules are wrong somewhere.
+        """
+        while True:
+            left = last_node - self.nodes
+            if left <= 0:
+                return False
+            budget = int(min(watch.budget(), left))
+            try:
+                status = self._call(budget)
+                if status is LoopStatus.FAILED:
+                    self._ask_again()
+            except Exception as error:  # noqa: BLE001 - whatever the rules may raise
+                all_fields = self.page["fields"][:, : self.asked.num_fields]
+                self.asked.refuse_overflow(all_fields, error)
+                self.asked.explain(self.stack(), error)
+            if status is LoopStatus.DONE:
+                return True
+            if status is LoopStatus.PAUSED:
+                watch.look()
+            elif status is LoopStatus.GROW:
+                self._grow(int(self.tally.wanted))
+            elif status is LoopStatus.READ:
+                self._endings.read(int(self.tally.wanted))
+            else:
+                self._refuse(status)
+
+    def _grow(self, full: int) -> None:
+        """Make room on a stack."""
+        if full == PLIES:
+            for name in ("plies", *self._with_plies):
+                self.work[name] = grown(self.work[name])
+        elif full == ACTIONS:
+            self.page["actions"] = grown(self.page["actions"])
+        else:
+            for name in ("fields", "positions"):
+                self.page[name] = grown(self.page[name])
+        self._page.put(self.asked.record("search page", self.page))
+        self._record()
+
+    def _refuse(self, status: LoopStatus) -> NoReturn:
+        """Raise the error of the rules that the loop has met, in words."""
+        asked, stack = self.asked, self.stack()
+        rules, state = asked.rules, asked.build(stack[-1])
+        if status is LoopStatus.CHANCE:
+            refuse_chance(state, int(self.question.action), self._searcher)
+        if status is LoopStatus.OUTSIDE:
+            self._endings.refuse(state)
+        if not rules.game.is_terminal(state):
+            checked_range(rules, state, rules.player(state))
+        if status is LoopStatus.UNORDERED:
+            message = (
+                f"value_range and the endgame table contradict each other in {shown(state)}; "
+                "one of them is wrong."
+            )
+            raise InvalidModelError(message)
+        refuse_estimate(rules, state)
+        asked.explain(stack)

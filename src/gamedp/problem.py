@@ -83,6 +83,21 @@ class Problem:
             raise UnsupportedProblemError(message)
         self._check_draw()
 
+    @classmethod
+    def reduced(cls, model: Model, objective: TotalReward, endless: float | None) -> Problem:
+        """Make the problem that is left of one that was checked; nothing is checked again.
+
+        Parameters
+        ----------
+        endless : float or None
+            As the attribute; if None, :attr:`endless_is_worst`.
+        """
+        problem = cls.__new__(cls)
+        fields = (model, objective, endless is None, endless, False)
+        for field, value in zip(attrs.fields(cls), fields, strict=True):
+            object.__setattr__(problem, field.name, value)
+        return problem
+
     def _check_draw(self) -> None:
         """Refuse a draw that these rules have no place for."""
         model, draw = self.model, getattr(self.objective, "draw", None)

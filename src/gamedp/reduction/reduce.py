@@ -198,13 +198,9 @@ class _Case:
         small = quotient(
             model, players, self.known, rewards, self.labels, self.keep, self.may_stop, self.ends
         )
-        total = TotalReward(objective.optimum)
-        if self.contested < 0:
-            problem = Problem(small.model, total, endless_is_worst=True)
-        else:
-            problem = Problem(small.model, total, endless=self.endless)
+        endless = None if self.contested < 0 else self.endless
         return Reduction(
-            problem,
+            Problem.reduced(small.model, TotalReward(objective.optimum), endless),
             self.original,
             self.recasts,
             model,

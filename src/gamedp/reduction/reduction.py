@@ -123,6 +123,8 @@ class Reduction:
             The most that any sum there tends to again and again: this must not be more than the
             value, as the sums have no limit.
         """
+        if not self.recasts:
+            return np.empty(0, np.int64), np.empty(0)
         size = self.original.model.num_states
         found = [each.doubts() for each in self.recasts if isinstance(each, Flattening)]
         states = np.concatenate([np.empty(0, np.int64), *(states for states, _ in found)])

@@ -14,6 +14,7 @@ import gamedp
 from gamedp.kernels import deflation
 from gamedp.reduction.endless import forced_again_and_again
 from gamedp.solvers import deflation as deflating
+from gamedp.solvers import rational_bounds
 from gamedp.testing import exact_values
 
 SOLVERS = (
@@ -240,15 +241,15 @@ def test_a_limit_of_time_is_one_for_its_parts(monkeypatch):
     model, objective = rewarded_circle(12)
     given_seconds = []
 
-    def recording(solver):
-        def made(**options):
-            given_seconds.append(options["max_seconds"])
-            return solver(**options)
+    def recording(solve):
+        def recorded(asked, tolerance, max_seconds, **options):
+            given_seconds.append(max_seconds)
+            return solve(asked, tolerance, max_seconds, **options)
 
-        return made
+        return recorded
 
-    for name in ("PolicyIteration", "StrategyIteration"):
-        monkeypatch.setattr(deflating, name, recording(getattr(gamedp, name)))
+    for module, name in ((deflating, "solve_process"), (rational_bounds, "bound_contest")):
+        monkeypatch.setattr(module, name, recording(getattr(module, name)))
     monkeypatch.setattr(deflating, "PATIENCE", 2)
     solver = gamedp.IntervalIteration(max_seconds=1000.0)
     solution = gamedp.solve(model, objective, solver, tolerance=1e-9)
@@ -259,10 +260,10 @@ def test_a_limit_of_time_is_one_for_its_parts(monkeypatch):
 
 
 def test_no_policies_are_improved_when_time_is_up(monkeypatch):
-    def refuse(**_):
+    def refuse(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr(deflating, "StrategyIteration", refuse)
+    monkeypatch.setattr(rational_bounds, "bound_contest", refuse)
     monkeypatch.setattr(deflating._Deflating, "_proven_by", proves_nothing)
     model, objective = rewarded_circle(12)
     with pytest.raises(gamedp.NotSolvedError, match="Raise max_seconds") as caught:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import gamedp
 from gamedp.solvers import rational_systems, rationals
-from gamedp.solvers.exact_policy_iteration import Work
+from gamedp.solvers.exact_work import Work
 from gamedp.solvers.rational_process import StoppedError
 from gamedp.storage import ordinary
 from gamedp.testing import exact_values, small_problems

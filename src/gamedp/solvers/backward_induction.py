@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import shown
-from gamedp.kernels import maxn, proofs, topological
+from gamedp.kernels import maxn, topological
 from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Reachability, has_target
 from gamedp.problem import Problem
 from gamedp.progress import Reporter
@@ -20,8 +20,8 @@ from gamedp.solvers.finishing import (
     finished,
     make_solution,
     outward,
-    room_for_policies,
 )
+from gamedp.solvers.horizons import sweep_horizon
 from gamedp.solvers.prepared import Prepared, prepare
 from gamedp.solvers.run import Run
 from gamedp.solvers.straight import Straight
@@ -190,21 +190,7 @@ class BackwardInduction(PreparingSolver):
     ) -> Solution:
         """Sweep once for each step, and keep what is best with so many steps to go."""
         run = Run(problem, tolerance, progress)
-        model = problem.model
-        step_policies = room_for_policies(model, objective.horizon)
-        first_choices = model.choice_offsets[:-1]
-        values, errors = run.values, run.errors
-        following = None
-        for step in range(objective.horizon):
-            if step == objective.horizon - 1:
-                following = (values, *outward(values, errors))
-            new_values, new_errors = values.copy(), errors.copy()
-            proofs.step_jit(run.rows, values, errors, new_values, new_errors, run.policy)
-            values, errors = new_values, new_errors
-            step_policies[step] = np.maximum(run.policy - first_choices, 0)
-            run.visits[0] += model.num_states - len(model.terminals)
-            run.reporter.report(step + 1, objective.horizon, f"{step + 1:,} steps to go")
-        run.values, run.errors = values, errors
+        step_policies, following = sweep_horizon(run, objective.horizon)
         solution = run.solution(self)
         return attrs.evolve(solution, step_policies=step_policies, following=following)
 

@@ -23,12 +23,15 @@ from gamedp.solvers.run import Run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
 __all__ = [
     "FixedPointSolver",
     "Limit",
     "PreparingSolver",
     "Solver",
     "Support",
+    "finer_tolerance",
     "handed",
     "require",
     "settle_in_time",
@@ -355,11 +358,7 @@ def solve_as_asked(
         if stopped is not None and solution.status is not Status.ROUNDING:
             stopped.solution = solution
             raise stopped
-        with np.errstate(invalid="ignore", over="ignore"):  # equal ones may be infinite
-            wide = upper - lower > tolerance * np.maximum(lower, -upper)
-        apart = (lower != upper) & wide
-        most = np.maximum(np.abs(lower), np.abs(upper))[apart]
-        finer = 0.5 * tolerance * float(most.min(initial=np.inf))
+        finer = finer_tolerance(lower, upper, tolerance)
         if stopped is not None or not 0 < finer < absolute:
             width, name = solution.width, type(solution.solver).__name__
             message = (
@@ -370,3 +369,14 @@ def solve_as_asked(
             )
             raise NotSolvedError(message, attrs.evolve(solution, status=Status.ROUNDING))
         absolute = finer
+
+
+def finer_tolerance(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], tolerance: float
+) -> float:
+    """Return an absolute tolerance that may do for a relative one, by the bounds so far."""
+    with np.errstate(invalid="ignore", over="ignore"):  # equal ones may be infinite
+        wide = upper - lower > tolerance * np.maximum(lower, -upper)
+    apart = (lower != upper) & wide
+    most = np.maximum(np.abs(lower), np.abs(upper))[apart]
+    return 0.5 * tolerance * float(most.min(initial=np.inf))

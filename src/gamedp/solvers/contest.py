@@ -35,7 +35,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import NotSolvedError
 from gamedp.objectives import AverageReward, Discounted, FiniteHorizon, Reachability, TotalReward
 from gamedp.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
@@ -58,13 +57,12 @@ if TYPE_CHECKING:
 
     from gamedp.model import Model
     from gamedp.objectives import Objective
-    from gamedp.solution import Solution
     from gamedp.structure import Structure
 
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["Contest", "find_contest", "solved_anyhow"]
+__all__ = ["Contest", "find_contest"]
 
 
 @attrs.frozen(eq=False)
@@ -159,15 +157,6 @@ class Contest:
         stuck = below & ~out
         keeps = first_choices(structure, active & ~leads_into(structure, out))
         return stuck, np.where(stuck & self.improver, keeps, np.where(out, via, -1))
-
-
-def solved_anyhow(solver: Any, problem: Any, tolerance: float) -> Solution:
-    """Return what a solver finds, also where it is less than was asked."""
-    try:
-        solution: Solution = solver.solve(problem, tolerance=tolerance)
-    except NotSolvedError as error:
-        solution = error.solution
-    return solution
 
 
 def find_contest(

@@ -58,20 +58,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import NotSolvedError, UnsupportedProblemError
+from gamedp.errors import UnsupportedProblemError
 from gamedp.kernels import bellman, deflation
 from gamedp.objectives import TotalReward
 from gamedp.problem import Problem
+from gamedp.reduction import OutOfTimeError
 from gamedp.reduction.fixing import fix
 from gamedp.reduction.sets import almost_sure, end_components
 from gamedp.solvers.average_parts import ragged
-from gamedp.solvers.base import settle_in_time, solve_as_asked
+from gamedp.solvers.base import Limit
 from gamedp.solvers.brackets import Bracket
-from gamedp.solvers.contest import solved_anyhow
-from gamedp.solvers.policy_iteration import PolicyIteration
+from gamedp.solvers.contest import Contest
 from gamedp.solvers.prepared import prepare
+from gamedp.solvers.processes import solve_process
 from gamedp.solvers.run import Run
-from gamedp.solvers.strategy_iteration import StrategyIteration
 from gamedp.structure import Structure
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class _Deflating(Bracket):
         """Bound all states by policies that are improved against each other, if that can be done.
 
         What sweeps do not bring about, or 64-bit numbers cannot prove by residuals, may be found
-        by :class:`StrategyIteration`; it is tried once.
+        by strategy iteration; it is tried once.
         """
         run = self.run
         if self._improved or run.out_of_time:
@@ -194,24 +194,27 @@ class _Deflating(Bracket):
         ends = np.diff(model.choice_offsets) == 0
         until = ends if self.endless == np.inf else None
         problem = Problem(model, TotalReward(run.problem.objective.optimum, until=until))
-        solver = StrategyIteration(max_seconds=max(run.max_seconds - run.reporter.seconds, 1e-3))
+        limit = Limit(max(run.max_seconds - run.reporter.seconds, 1e-3))
         prepared = prepare(problem)
-        if settle_in_time(solver, prepared) and not solver.supports(prepared):
-            return
-        least_share = 0.9 * run.tolerance / max(1, len(self._cyclic_levels))
         try:
-            solution = solve_as_asked(solver, prepared, least_share, None, relative=run.relative)
-        except NotSolvedError as error:
-            solution = error.solution
+            prepared.settle_contest(limit)
+        except OutOfTimeError:
+            return
+        if not isinstance(prepared.contest, Contest):
+            return
+        from gamedp.solvers.rational_bounds import bound_contest  # noqa: PLC0415 - rare
+
+        least_share = 0.9 * run.tolerance / max(1, len(self._cyclic_levels))
+        answer = bound_contest(prepared, least_share, limit.left, relative=run.relative)
         states = np.asarray(self.states(self._number))
-        known = np.isfinite(solution.lower) & np.isfinite(solution.upper)
+        known = np.isfinite(answer.lower) & np.isfinite(answer.upper)
         before = self.upper[states] - self.lower[states]
-        if not known.all() or not (solution.upper - solution.lower)[states].max() < before.max():
+        if not known.all() or not (answer.upper - answer.lower)[states].max() < before.max():
             return
         # All of it, for its policies keep its bounds, in these states and in those they lead to.
-        self._start = np.asarray(solution.lower), np.asarray(solution.upper)
+        self._start = answer.lower, answer.upper
         self.lower[:], self.upper[:] = self._start
-        run.policy[:] = solution.policy
+        run.policy[:] = answer.policy
 
     def _keep_to(self, policy: Integers, who: Flags, lower: Floats, upper: Floats) -> None:
         """Bound what is infinite by what is left if some keep to a policy."""
@@ -236,10 +239,10 @@ class _Deflating(Bracket):
         left = max(run.max_seconds - run.reporter.seconds, 1e-3)
         maximises = bool((who == run.rows.maximise).all())
         try:
-            solution = solved_anyhow(PolicyIteration(max_seconds=left), problem, tolerance)
+            answer = solve_process(problem, tolerance, left)
         except UnsupportedProblemError:  # a policy that keeps nobody from losing all
             return np.full(model.num_states, -np.inf if maximises else np.inf)
-        return solution.lower if maximises else solution.upper
+        return answer.lower if maximises else answer.upper
 
     def evaluate_policies(self, number: int) -> None:
         """Narrow a component's bounds to what linear systems prove of its policies.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -289,7 +290,7 @@ def way_out(problem: Problem, solution: Solution, *, relative: bool) -> str:
         ways.append("Raise max_seconds")
     elif solution.status is Status.SWEEP_LIMIT:
         ways.append(f"Raise {'max_policies' if hasattr(solver, 'max_policies') else 'max_sweeps'}")
-    elif _can_be_exact(problem, solver):
+    elif _can_be_exact(problem):
         ways.append("Use gamedp.ExactPolicyIteration(), which does not round")
     largest = float(np.abs(solution.values[np.isfinite(solution.values)]).max(initial=0.0))
     width = width_of(solution.lower, solution.upper, relative=relative)
@@ -302,12 +303,20 @@ def way_out(problem: Problem, solution: Solution, *, relative: bool) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def _can_be_exact(problem: Problem, solver: Any) -> bool:
-    from gamedp.solvers.exact_policy_iteration import (  # noqa: PLC0415 - it imports this
-        ExactPolicyIteration,
-    )
+def _can_be_exact(problem: Problem) -> bool:
+    """Say whether rational numbers would do, as far as a moment tells."""
+    from gamedp.reduction import OutOfTimeError  # noqa: PLC0415 - only needed here
+    from gamedp.solvers.prepared import prepare  # noqa: PLC0415 - it imports this
+    from gamedp.solvers.proper import Refusal  # noqa: PLC0415 - it imports this
 
-    exact = ExactPolicyIteration(max_seconds=MOMENT)
-    if problem.model.num_states > SMALL or isinstance(solver, ExactPolicyIteration):
+    if problem.model.num_states > SMALL or isinstance(problem.objective, AverageReward):
         return False
-    return bool(exact.supports(problem))
+    if isinstance(problem.objective, FiniteHorizon):
+        return problem.model.num_players <= 2
+    end = time.monotonic() + MOMENT
+    prepared = prepare(problem)
+    try:
+        prepared.settle_contest(lambda: time.monotonic() > end)
+    except OutOfTimeError:
+        return True
+    return not isinstance(prepared.contest, Refusal)

@@ -2,7 +2,7 @@
 
 A proof by residuals loses a rounding error in each step that play takes; where it takes millions of
 steps, that is more than one may want. The values of the stored probabilities, scaled to sum to one,
-are rational, and can be found without any error (:mod:`gamedp.solvers.exact_policy_iteration`). All
+are rational, and can be found without any error (:mod:`gamedp.solvers.exact_work`). All
 that is left is how far they move if the probabilities are others that round to the stored ones.
 
 Let n states have choices that chance is part of, and all keep to one each. The expected number of
@@ -30,26 +30,89 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, UnsupportedProblemError
 from gamedp.objectives import Discounted
+from gamedp.progress import Reporter
+from gamedp.solution import Status, width_of
+from gamedp.solvers.base import finer_tolerance
 from gamedp.solvers.contest import Contest
-from gamedp.solvers.exact_policy_iteration import ExactPolicyIteration, Work
+from gamedp.solvers.exact_work import Work
+from gamedp.solvers.processes import Answer
 from gamedp.solvers.rational_process import StoppedError
 from gamedp.solvers.rationals import as_fraction, enclosed, flint
+from gamedp.solvers.strategies import improve_strategies, middle_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.progress import Reporter
     from gamedp.solvers.prepared import Prepared
 
     Floats = NDArray[np.float64]
 
-__all__ = ["bounds_by_rationals"]
+__all__ = ["bound_contest", "bounds_by_rationals", "narrowed"]
 
 MOST_STATES, MOST_WITHOUT_FLINT = 1000, 200
 """Up to here, linear systems in rational numbers take seconds at most."""
 
 SMALLEST = 2.0**-1000
 """Smaller probabilities are not known to within a factor near to 1."""
+
+
+def bound_contest(
+    prepared: Prepared, tolerance: float, max_seconds: float, *, relative: bool
+) -> Answer:
+    """Bound a contest by policies that are improved, and by rational numbers where that helps.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        Of a contest that is settled.
+    tolerance : float
+    max_seconds : float
+        Time at most.
+    relative : bool
+        Whether that is `tolerance` times the absolute value, for each state: then it is done again
+        with a smaller absolute one, as long as that helps.
+    """
+    contest = prepared.contest
+    assert isinstance(contest, Contest)  # noqa: S101 - settled
+    reporter = Reporter(None, "solve")
+    absolute = tolerance
+    while True:
+        answer = improve_strategies(
+            prepared.problem, contest, absolute, reporter, max_seconds=max_seconds
+        )
+        if answer.status is Status.ROUNDING:
+            answer = narrowed(prepared, answer, absolute, max_seconds, reporter)
+        if not relative or answer.status is not Status.SOLVED:
+            return answer
+        finer = finer_tolerance(answer.lower, answer.upper, tolerance)
+        if not 0 < finer < absolute:
+            return answer
+        absolute = finer
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
+def narrowed(
+    prepared: Prepared, answer: Answer, tolerance: float, seconds: float, reporter: Reporter
+) -> Answer:
+    """Return an answer whose bounds rational numbers have narrowed, or as it is if they do not.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        Of a contest that is settled.
+    answer : Answer
+        What doubles can prove.
+    tolerance : float
+    seconds : float
+        Time at most, counted by `reporter`.
+    """
+    found = bounds_by_rationals(prepared, answer.policy, seconds, reporter)
+    if found is None or width_of(answer.lower, answer.upper) <= width_of(found[0], found[1]):
+        return answer
+    states = slice(prepared.problem.model.num_states)
+    lower, upper, policy = found[0][states], found[1][states], found[2][states]
+    status = Status.SOLVED if width_of(lower, upper) <= tolerance else answer.status
+    return Answer(middle_of(lower, upper), lower, upper, policy, status, answer.sweeps)
 
 
 def bounds_by_rationals(
@@ -74,9 +137,8 @@ def bounds_by_rationals(
     spread, offset = _spread(contest), _offset(contest)
     if spread is None or offset is None:
         return None
-    solver = ExactPolicyIteration(max_seconds=seconds)
     try:
-        work = Work(solver, prepared, np.inf, reporter, guess)
+        work = Work(prepared, np.inf, reporter, guess, max_seconds=seconds)
         values, policy = work.best_policies()
         numbers = [_around(as_fraction(value), spread, offset) for value in values]
     except (StoppedError, InvalidModelError, UnsupportedProblemError, OverflowError):

@@ -11,8 +11,7 @@ import numpy as np
 from gamedp.errors import GamedpError, InvalidModelError
 from gamedp.reduction.sets import positive as attracted
 from gamedp.solution import Status
-from gamedp.solvers.contest import solved_anyhow
-from gamedp.solvers.policy_iteration import PolicyIteration
+from gamedp.solvers.processes import solve_process
 from gamedp.solvers.rational_systems import solve_linear_system
 from gamedp.solvers.rationals import Rational, rational
 from gamedp.structure import Structure
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.problem import Problem
-    from gamedp.solvers.exact_policy_iteration import Work
+    from gamedp.solvers.exact_work import Work
 
     Integers = NDArray[np.signedinteger[Any]]
 
@@ -71,7 +70,7 @@ class Process:
             )
             if not self._improve(policy, values):
                 return values, policy
-            if self.work.policies >= self.work.solver.max_policies:
+            if self.work.policies >= self.work.max_policies:
                 raise StoppedError(Status.SWEEP_LIMIT)
 
     def _first_policy(self) -> Integers:
@@ -81,9 +80,9 @@ class Process:
         everyone = np.ones(model.num_states, np.bool_)
         ends = np.zeros(model.num_states, np.bool_)
         ends[model.terminals] = True
-        rough = PolicyIteration(max_seconds=self.work.seconds_left())
+        seconds = self.work.seconds_left()
         try:
-            guess = solved_anyhow(rough, self.problem, self.work.tolerance).policy.astype(np.int64)
+            guess = solve_process(self.problem, self.work.tolerance, seconds).policy.copy()
         except InvalidModelError:  # beyond the range of doubles
             guess = np.where(ends, -1, model.choice_offsets[:-1])
         kept = np.zeros(model.num_choices, np.bool_)

@@ -276,6 +276,11 @@ class Structure:
         """How many maximal end components there are."""
         return self._end_components[2]
 
+    @property
+    def may_have_end_components(self) -> bool:
+        """Whether a look at each component alone leaves it open that there are any."""
+        return self._parts.num_candidates > 0
+
     @cached_property
     def always_ends(self) -> bool:
         """Whether play reaches a terminal state almost surely, whatever the players do.
@@ -290,7 +295,7 @@ class Structure:
         .. [1] L. de Alfaro, "Formal verification of probabilistic systems", PhD thesis, Stanford
            University, 1997: the fundamental theorem of end components.
         """
-        if self._parts.num_candidates == 0:
+        if not self.may_have_end_components:
             return True
         from gamedp.kernels.end_components import SETTLED, UNSETTLED  # noqa: PLC0415
 
@@ -336,7 +341,7 @@ class Structure:
         end_component = np.full(self.num_states, -1, self.successors.dtype if fits else np.int64)
         stays = np.zeros(num_choices, np.bool_)
         num_end_components = 0
-        if self._parts.num_candidates > 0:
+        if self.may_have_end_components:
             graph = (self.choice_offsets, self.transition_offsets, self.successors)
             end_components.drop_leaving_choices_jit(
                 *graph, self.component, self.order, self.nontrivial, end_component, stays

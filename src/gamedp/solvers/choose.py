@@ -452,6 +452,8 @@ def _can_go_on_cheaply(prepared: Prepared) -> bool:
     if not isinstance(reduction, Reduction):
         return False
     model = reduction.problem.model
+    if not model.structure.may_have_end_components:
+        return False
     sizes = np.abs(model.rewards)
     most = max(sizes.max(initial=0), np.abs(model.payoffs).max(initial=0))
     cheap = (sizes > 0) & (sizes < CHEAP * most)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -306,6 +305,7 @@ def way_out(problem: Problem, solution: Solution, *, relative: bool) -> str:
 def _can_be_exact(problem: Problem) -> bool:
     """Say whether rational numbers would do, as far as a moment tells."""
     from gamedp.reduction import OutOfTimeError  # noqa: PLC0415 - only needed here
+    from gamedp.solvers.base import Limit  # noqa: PLC0415 - it imports this
     from gamedp.solvers.prepared import prepare  # noqa: PLC0415 - it imports this
     from gamedp.solvers.proper import Refusal  # noqa: PLC0415 - it imports this
 
@@ -313,10 +313,9 @@ def _can_be_exact(problem: Problem) -> bool:
         return False
     if isinstance(problem.objective, FiniteHorizon):
         return problem.model.num_players <= 2
-    end = time.monotonic() + MOMENT
     prepared = prepare(problem)
     try:
-        prepared.settle_contest(lambda: time.monotonic() > end)
+        prepared.settle_contest(Limit(MOMENT))
     except OutOfTimeError:
         return True
     return not isinstance(prepared.contest, Refusal)

@@ -14,8 +14,6 @@ import pytest
 import gamedp
 import gamedp.kernels.jit  # who tells that numba compiles
 from gamedp import compiling
-from gamedp.kernels import average
-from gamedp.kernels.average import settle_jit
 
 PAUSE = 0.02
 
@@ -182,19 +180,6 @@ def test_what_a_model_does_not_need_is_not_compiled(tmp_path):
     assert "solve_components" in acyclic & cyclic
     assert "gather" in cyclic - acyclic
     assert not (acyclic | cyclic) & {"eliminate", "iterate", "prove_policy", "prove_by_policy"}
-
-
-def settle_one(*arguments):
-    return settle_jit(0, 1, *arguments)
-
-
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-def test_references_are_counted_only_where_arrays_are_made():
-    assert gamedp.kernels.jit.makes_arrays(average.settle)
-    assert gamedp.kernels.jit.makes_arrays(settle_one), "it calls a kernel that makes some"
-    assert not gamedp.kernels.jit.makes_arrays(average.sweep)
-    assert not average.sweep_jit.targetoptions["_nrt"]
-    assert settle_jit.targetoptions["_nrt"]
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")

@@ -525,6 +525,48 @@ def test_a_small_game_is_explored_before_numba_begins(monkeypatch):
     assert gamedp.compile(Countdown(), box=box).num_states == 12
 
 
+class Mirrored(Countdown):
+    """Either player stands for the other; counts how often that is asked."""
+
+    num_players = 2
+    constant_sum = 0.0
+    asked = 0
+    plain = False
+
+    def player(self, state):
+        return state.player
+
+    def outcomes(self, state, action):
+        for place in range(8):
+            player, left = place % 2, max(0, state.left - 1 - place // 4)
+            if self.plain and (place, state.left) == (7, 2):
+                yield 1 / 8, (player, left)
+            else:
+                yield 1 / 8, Spot(player, left)
+
+    def payoff(self, state, player):
+        return 1.0 if player == state.player else -1.0
+
+    def canonical(self, state):
+        type(self).asked += 1
+        return Spot(0, state.left), state.player == 1
+
+
+def test_what_stands_for_a_state_is_asked_once(monkeypatch):
+    monkeypatch.setattr(Mirrored, "asked", 0)
+    monkeypatch.setattr(build, "ask_again", lambda rules, model: None)
+    model = gamedp.compile(Mirrored(40), compile="never")
+    assert (model.num_states, model.num_transitions) == (41, 40 * 4 - 2)
+    # Of either player's state, and again of the one that stands for it.
+    assert Mirrored.asked <= 2 * (2 * model.num_states)
+
+
+def test_a_tuple_is_no_state_though_an_equal_one_is_known(monkeypatch):
+    monkeypatch.setattr(Mirrored, "plain", True)
+    with pytest.raises(gamedp.InvalidModelError, match=r"contain \(1, 0\), which is not a state"):
+        gamedp.compile(Mirrored(9), compile="never")
+
+
 @pytest.mark.filterwarnings("ignore::gamedp.CompilationWarning")
 def test_plain_python_goes_on_where_it_began_if_rules_do_not_compile(asked, monkeypatch):
     monkeypatch.setattr(build, "AT_MOST", Patience(states=80))
@@ -854,6 +896,49 @@ def test_of_a_second_game_the_rules_alone_are_compiled():
     assert_same(model, gamedp.compile(Told(3), compile="never"))
     assert {"expand_state", "payoff", "outcomes"} <= set(compiled)
     assert not {"explore", "rehash", "seed_box", "merge_row"} & set(compiled)
+
+
+HASHED = """
+import gamedp
+from typing import NamedTuple
+from numba.core import event
+
+class Names(event.Listener):
+    def on_start(self, event):
+        print(event.data["dispatcher"].py_func.__name__, end=" ")
+    def on_end(self, event):
+        pass
+
+class Spot(NamedTuple):
+    left: int
+
+class Game:
+    def initial_state(self):
+        return Spot(LEFT)
+    def is_terminal(self, state):
+        return state.left == 0
+    def actions(self, state):
+        return range(1)
+    def outcomes(self, state, action):
+        yield 1.0, Spot(state.left // 3)
+    def payoff(self, state, player):
+        return 1.0
+
+event.register("numba:compile", Names())
+assert gamedp.compile(Game(), compile="always").num_states > 3
+"""
+
+
+@compiling
+@pytest.mark.parametrize(("start", "hashes"), [(99, False), (9**15, True)])
+def test_states_are_hashed_where_there_is_a_need(tmp_path, start, hashes):
+    (tmp_path / "game.py").write_text(HASHED.replace("LEFT", str(start)))
+    environment = {**os.environ, "GAMEDP_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, str(tmp_path / "game.py")]
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    names = done.stdout.split()
+    assert "explore" in names
+    assert ("rehash" in names) == hashes
 
 
 @attrs.frozen(eq=False)

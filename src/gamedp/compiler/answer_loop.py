@@ -40,7 +40,7 @@ def encode_long(place, page, state, at):
     return True
 
 
-encode_long_jit = called_by_rules(encode_long)
+encode_long_jit = called_by_rules(encode_long, _nrt=False)
 
 
 def encode(place, page, state, ranges, keys, at):
@@ -57,7 +57,7 @@ def encode(place, page, state, ranges, keys, at):
     return encode_long_jit(place, page, state, at)
 
 
-encode_jit = called_by_rules(encode, forceinline=True)
+encode_jit = called_by_rules(encode, forceinline=True, _nrt=False)
 
 
 def is_settled(place, page, state, ranges, keys):

@@ -17,12 +17,15 @@ from gamedp.game import as_real, method
 from gamedp.model import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gamedp.game import Rules
 
 __all__ = [
     "Calling",
     "Choice",
     "Expansion",
+    "Numbering",
     "canonical_state",
     "check_start",
     "expand",
@@ -37,12 +40,13 @@ MAX_ACTION = 2**31
 class Choice:
     """An action with its expected rewards (one number, or one a player) and its outcomes.
 
-    `outcomes` maps (representative, swapped) to the total probability, in order of appearance.
+    `outcomes` maps (representative, swapped) to the total probability, in order of appearance; in
+    an exploration, the numbers that :class:`Numbering` gives them.
     """
 
     action: int
     rewards: tuple[float, ...]
-    outcomes: dict[tuple[Any, bool], float]
+    outcomes: dict[Any, float]
 
 
 @attrs.frozen
@@ -52,6 +56,33 @@ class Expansion:
     payoffs: tuple[float, ...] | None
     player: int
     choices: tuple[Choice, ...]
+
+
+class Numbering:
+    """The states that an exploration has met, so that each is checked once, and by number.
+
+    Attributes
+    ----------
+    states : list
+        Representatives in the order of their discovery.
+    indices : dict
+        From a representative to its index.
+    numbers : dict
+        From a state to twice the index of its representative, and one more if it is swapped.
+    """
+
+    def __init__(self, seeds: Sequence[Any]) -> None:
+        self.states: list[Any] = list(dict.fromkeys(seeds))
+        self.indices: dict[Any, int] = {state: k for k, state in enumerate(self.states)}
+        self.numbers: dict[Any, int] = {}
+
+    def add(self, state: Any, representative: Any, *, swapped: bool) -> int:
+        """Give a state its number; its representative is discovered now if it was not known."""
+        index = self.indices.setdefault(representative, len(self.states))
+        if index == len(self.states):
+            self.states.append(representative)
+        number = self.numbers[state] = 2 * index + swapped
+        return number
 
 
 class Calling:
@@ -75,17 +106,17 @@ class Calling:
             error.add_note(f"gamedp: raised by the rules in {self.name}({arguments})")
 
 
-class _OutcomesOf:
-    """Says which outcomes a message is about; to write that down takes longer than to check."""
+class _Place:
+    """Says what a message is about; to write that down takes longer than to check."""
 
-    __slots__ = ("_action", "_state")
+    __slots__ = ("_arguments", "_words")
 
-    def __init__(self, state: Any, action: Any) -> None:
-        self._state = state
-        self._action = action
+    def __init__(self, words: str, *arguments: Any) -> None:
+        self._words = words
+        self._arguments = arguments
 
     def __str__(self) -> str:
-        return f"the outcomes of action {shown(self._action)} in {shown(self._state)}"
+        return self._words.format(*map(shown, self._arguments))
 
 
 def start(rules: Rules) -> list[tuple[float, Any, bool]]:
@@ -119,8 +150,15 @@ def check_start(pairs: list[Any]) -> None:
     gathered.scaled(place)
 
 
-def expand(rules: Rules, state: Any) -> Expansion:
+def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
     """Return the choices of `state`, checked and with duplicate outcomes merged.
+
+    Parameters
+    ----------
+    rules : Rules
+    state
+    met : Numbering, optional
+        Of an exploration: outcomes are given by number, and those that are new are numbered.
 
     Raises
     ------
@@ -146,7 +184,7 @@ def expand(rules: Rules, state: Any) -> Expansion:
         if not hasattr(actions, "__iter__"):
             message = f"actions({shown(state)}) returns {shown(actions)}; it must yield ints."
             raise InvalidModelError(message)
-        choices = tuple(_choice(rules, state, action) for action in actions)
+        choices = tuple([_choice(rules, state, action, met) for action in actions])
     if not choices:
         message = (
             f"{shown(state)} has no actions and is not terminal. "
@@ -162,7 +200,7 @@ def expand(rules: Rules, state: Any) -> Expansion:
     return Expansion(None, player, choices)
 
 
-def _choice(rules: Rules, state: Any, action: Any) -> Choice:
+def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Choice:
     if not hasattr(action, "__index__"):
         message = (
             f"action {shown(action)} in {shown(state)} is not an integer. "
@@ -174,7 +212,7 @@ def _choice(rules: Rules, state: Any, action: Any) -> Choice:
             f"action {shown(action)} in {shown(state)} is beyond 32 bits. Use smaller numbers."
         )
         raise InvalidModelError(message)
-    place = _OutcomesOf(state, action)
+    place = _Place("the outcomes of action {} in {}", action, state)
     gathered = Gathering()
     is_empty = True
     with Calling("outcomes", state, action):
@@ -186,7 +224,7 @@ def _choice(rules: Rules, state: Any, action: Any) -> Choice:
             is_empty = False
             given, probability, successor = _pair(pair, place)
             if probability > 0:
-                gathered.add(canonical_state(rules, successor, place, like=state), given)
+                gathered.add(_outcome(rules, successor, place, state, met), given)
     if is_empty:
         message = (
             f"{place}: outcomes yielded nothing. An action leads somewhere; yield at least one "
@@ -195,6 +233,22 @@ def _choice(rules: Rules, state: Any, action: Any) -> Choice:
         raise InvalidModelError(message)
     scaled = gathered.scaled(place)
     return Choice(int(action), _rewards(rules, state, action), scaled)
+
+
+def _outcome(rules: Rules, state: Any, place: object, like: Any, met: Numbering | None) -> Any:
+    """Return (representative, swapped) of a successor, or its number."""
+    if met is None:
+        return canonical_state(rules, state, place, like)
+    number = None
+    if type(state) is type(like):
+        try:
+            number = met.numbers.get(state)
+        except TypeError:  # it has no hash, as is worded below
+            number = None
+    if number is None:
+        representative, swapped = canonical_state(rules, state, place, like)
+        number = met.add(state, representative, swapped=swapped)
+    return number
 
 
 def is_state(rules: Rules, state: Any) -> bool:
@@ -220,7 +274,7 @@ def canonical_state(rules: Rules, state: Any, place: object, like: Any = None) -
         return state, False
     representative, swapped = _canonical(rules, state)
     if representative is not state:
-        _check_state(representative, f"the answers of canonical({shown(state)})", like=state)
+        _check_state(representative, _Place("the answers of canonical({})", state), like=state)
     if swapped and rules.num_players != 2:
         message = (
             f"canonical({shown(state)}) swaps the players, which takes two, but num_players is "
@@ -289,7 +343,7 @@ def _refuse_nan(state: Any) -> None:
 
 def _holds_nan(part: Any) -> bool:
     if isinstance(part, tuple):
-        return any(map(_holds_nan, part))
+        return any(_holds_nan(item) for item in part if type(item) is not int)
     return isinstance(part, float) and part != part  # noqa: PLR0124 - that is what nan is
 
 

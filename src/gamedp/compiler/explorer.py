@@ -167,7 +167,7 @@ class Explorer:
         """Make a call of a loop; where the rules raise an error in it, raise it here."""
         game, page = self.compiled.game, self.page
         rules = record("rules", {name: asked.given, "game": game.given, "page": page.given})
-        status = int(function(self._work(), page.record, rules, *arguments))
+        status = int(function(self._work(), page.itself, rules, *arguments))
         if status == loop.FAILED:
             asked.function(game.itself, page.itself)
         return status
@@ -330,7 +330,10 @@ class Explorer:
             size = 1 << max(16, (4 * num_states).bit_length())
             self.mask = size - 1
         self.table = np.full(size, -1, dtype)
-        loop.rehash_jit(self._work(), self.page.record)
+        if self.mask < 0:
+            self.table[self.codes[:num_states, 0]] = np.arange(num_states, dtype=dtype)
+        elif num_states > 0:
+            loop.rehash_jit(self._work(), self.page.itself)
 
     def _widen(self, fields: list[int]) -> None:
         """Make room for a state whose fields are out of range, and to spare."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from gamedp.compiler.chances import LONG_ROW
-from gamedp.compiler.expand import expand
+from gamedp.compiler.expand import Numbering, expand
 from gamedp.compiler.limits import LATE
 
 if TYPE_CHECKING:
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["Patience", "Rows", "explore"]
 
 CHECK_EVERY = 256
-"""States between two looks at the clock."""
+"""States between two looks at the limits."""
 
-BYTES = (500, 200, 70)
-"""What a state with its place in the dictionary, a choice and a transition take, about."""
+LOOK_EVERY = 16
+"""States between two looks whether patience is at its end: they may have many outcomes each."""
+
+BYTES = (300, 250, 200, 70)
+"""What a representative, a state with its number, a choice and a transition take, about."""
 
 
 @attrs.frozen
@@ -44,7 +47,7 @@ class Patience:
     seconds: float = float("inf")
 
 
-class Rows:
+class Rows(Numbering):
     """A model while it grows, as plain lists; states in the order of their discovery.
 
     Parameters
@@ -54,8 +57,7 @@ class Rows:
     """
 
     def __init__(self, seeds: Sequence[Any]) -> None:
-        self.states: list[Any] = list(dict.fromkeys(seeds))
-        self.indices: dict[Any, int] = {state: k for k, state in enumerate(self.states)}
+        super().__init__(seeds)
         self.done = 0
         self.choice_offsets = [0]
         self.transition_offsets = [0]
@@ -67,17 +69,10 @@ class Rows:
         self.payoffs: list[tuple[float, ...]] = []
         self.labels: list[int] = []
 
-    def index(self, state: Any) -> int:
-        """Return the index of `state`, which is discovered now if it was not known."""
-        index = self.indices.setdefault(state, len(self.states))
-        if index == len(self.states):
-            self.states.append(state)
-        return index
-
     @property
     def num_bytes(self) -> int:
         """About how much memory all this takes."""
-        sizes = len(self.states), len(self.labels), len(self.successors)
+        sizes = len(self.states), len(self.numbers), len(self.labels), len(self.successors)
         return sum(size * each for size, each in zip(sizes, BYTES, strict=True))
 
     def check(self, watch: Watch) -> None:
@@ -93,33 +88,36 @@ def explore(rules: Rules, rows: Rows, watch: Watch, patience: Patience | None = 
     limit of memory then is no error, for compiled rules take less.
     """
     begin = time.thread_time()
-    while rows.done < len(rows.states):
+    states, successors, probabilities = rows.states, rows.successors, rows.probabilities
+    while rows.done < len(states):
         if patience is not None and (
-            len(rows.states) > patience.states
-            or len(rows.successors) > patience.transitions
-            or time.thread_time() - begin > patience.seconds
-            or rows.num_bytes > watch.limits.max_bytes
+            len(states) > patience.states or len(successors) > patience.transitions
         ):
             return False
-        expansion = expand(rules, rows.states[rows.done])
+        if rows.done % LOOK_EVERY == 0:
+            if patience is not None and (
+                time.thread_time() - begin > patience.seconds
+                or rows.num_bytes > watch.limits.max_bytes
+            ):
+                return False
+            if rows.done % CHECK_EVERY == 0 and rows.done > 0:
+                rows.check(watch)
+        if len(states) > watch.limits.max_states:
+            rows.check(watch)
+        expansion = expand(rules, states[rows.done], rows)
         rows.players.append(expansion.player)
         if expansion.payoffs is not None:
             rows.terminals.append(rows.done)
             rows.payoffs.append(expansion.payoffs)
         for choice in expansion.choices:
-            row = [
-                (rows.index(state), swapped, probability)
-                for (state, swapped), probability in choice.outcomes.items()
-            ]
-            for successor, swapped, probability in sorted(row) if len(row) > LONG_ROW else row:
-                rows.successors.append(successor)
-                rows.probabilities.append(-probability if swapped else probability)
-            rows.transition_offsets.append(len(rows.successors))
+            row = choice.outcomes.items()
+            for number, probability in sorted(row) if len(row) > LONG_ROW else row:
+                successors.append(number >> 1)
+                probabilities.append(-probability if number & 1 else probability)
+            rows.transition_offsets.append(len(successors))
             rows.rewards.append(choice.rewards)
             rows.labels.append(choice.action)
         rows.choice_offsets.append(len(rows.labels))
         rows.done += 1
-        if rows.done % CHECK_EVERY == 0 or len(rows.states) > watch.limits.max_states:
-            rows.check(watch)
     rows.check(watch)
     return True

@@ -22,7 +22,13 @@ from gamedp.compiler.answer_loop import (
     UNSETTLED,
 )
 from gamedp.compiler.chances import LONG_ROW, lost
-from gamedp.compiler.native import RAISED, call_native, compiled_for_all
+from gamedp.compiler.native import (
+    RAISED,
+    call_native,
+    called_by_rules,
+    compiled_for_all,
+    held_at,
+)
 from gamedp.kernels.jit import inlined
 from gamedp.model import SUM_ROUNDING
 
@@ -50,7 +56,7 @@ def hash_key(keys, at, num_words):
     return mixed
 
 
-hash_key_jit = njit(hash_key)
+hash_key_jit = called_by_rules(hash_key, _nrt=False)
 
 
 def find(work, keys, at):
@@ -79,7 +85,8 @@ find_jit = njit(find, inline="always")
 
 
 def rehash(work, page):
-    """Enter all known states into a new table."""
+    """Enter all known states into a new table that is looked up by hashing."""
+    page = held_at(page)
     num_words = work.codes.shape[1]
     for index in range(work.counters[STATES]):
         for position in range(num_words):
@@ -168,7 +175,7 @@ def merge_row(successors, probabilities, start, end):
     return last + 1
 
 
-merge_row_jit = njit(merge_row)
+merge_row_jit = called_by_rules(merge_row, _nrt=False)
 
 
 def fold(probabilities, start, rests):
@@ -178,7 +185,7 @@ def fold(probabilities, start, rests):
             probabilities[start + place] += rests[place]
 
 
-fold_jit = njit(fold)
+fold_jit = called_by_rules(fold, _nrt=False)
 
 
 def fault_of(answer):
@@ -194,7 +201,7 @@ def fault_of(answer):
     return BAD
 
 
-fault_of_jit = njit(fault_of)
+fault_of_jit = called_by_rules(fault_of, _nrt=False)
 
 
 def enter(work, keys, at):
@@ -229,7 +236,7 @@ def explore(work, page, rules, budget):
     work
         The record of the exploration's arrays and numbers; see `gamedp.compiler.explorer`.
     page
-        The record that the rules answer on.
+        The place of the record that the rules answer on.
     rules
         The record of what is called: `expand`, and what it takes, the `game` and the `page`.
     budget : int
@@ -242,6 +249,7 @@ def explore(work, page, rules, budget):
         out of range; and in state ``counters[NEXT]``: BAD if the rules are wrong, FAILED if they
         raise an error, NOT_SETTLED if the state, found as a representative, is none.
     """
+    page = held_at(page)
     num_players, has_rewards, counters = page.num_players, page.has_rewards, work.counters
     choice_offsets, transition_offsets = work.choice_offsets, work.transition_offsets
     successors, probabilities = work.successors, work.probabilities
@@ -366,6 +374,7 @@ def seed_box(work, page, rules, box_low, box_extent, total):
 
     `counters[SEED]` counts through the box. Returns DONE, or what is in the way as `explore` does.
     """
+    page = held_at(page)
     counters = work.counters
     while counters[SEED] < total:
         rest = counters[SEED]

@@ -238,7 +238,7 @@ def _putting(key: str) -> Any:
 
 
 def called_by_rules(function: Callable[..., Any], **options: bool) -> Any:
-    """Compile what native functions call: without what calls from Python or C would need."""
+    """Compile what other compiled functions call: without what Python or C would need for that."""
     return njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
 
 

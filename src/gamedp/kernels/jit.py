@@ -12,9 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from numba import config, njit
-from numba.core import environment, event
+from numba import config
+from numba.core import environment, event, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.registry import CPUDispatcher
 from numba.core.runtime import nrtdynmod, rtsys
 from numba.misc.appdirs import user_cache_dir
 
@@ -26,6 +27,9 @@ logger = logging.getLogger("gamedp")
 
 MAKERS = frozenset({"arange", "copy", "empty", "empty_like", "full", "ones", "zeros"})
 """What kernels call to make an array."""
+
+NUMBERS = frozenset({"None", "int", "float", "bool"})
+"""What a kernel may return without counting references."""
 
 
 class _Clock(event.Listener):  # type: ignore[misc] # numba has no types
@@ -122,6 +126,14 @@ class _Implementation(CompileResultCacheImpl):  # type: ignore[misc] # numba has
             self._filename_base = self.get_filename_base(name, "")
 
 
+class _ImplementationWithin(_Implementation):
+    """The same, under another name."""
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        """Return how the names of the files begin."""
+        return f"within-{super().get_filename_base(fullname, abiflags)}"
+
+
 class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
     """numba's cache of one function, without what only compiling needs.
 
@@ -199,12 +211,52 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
 
 
 def makes_arrays(function: Callable[..., Any]) -> bool:
-    """Say whether a kernel makes arrays, or calls one that does."""
+    """Say whether a kernel makes arrays, or gets some from another one."""
     names = set(function.__code__.co_names)
     called = (function.__globals__.get(name) for name in names)
     return not names.isdisjoint(MAKERS) or any(
-        getattr(other, "targetoptions", {}).get("_nrt", False) for other in called
+        other.targetoptions["_nrt"] and (other.is_inlined or not other.returns_numbers)
+        for other in called
+        if isinstance(other, Kernel)
     )
+
+
+class _CacheWithin(QuickCache):
+    """The cache of a kernel as others call it."""
+
+    _impl_class = _ImplementationWithin
+
+
+class Kernel(CPUDispatcher):  # type: ignore[misc] # numba has no types
+    """A kernel, compiled for Python when Python calls it, and for other kernels when these do.
+
+    To take what Python hands over apart takes about as long to compile as a loop, and most kernels
+    are called from one of the two sides alone.
+    """
+
+    @functools.cached_property
+    def within(self) -> Any:
+        """The same kernel without what calls from Python need."""
+        options = {**self.targetoptions, "no_cpython_wrapper": True}
+        dispatcher = CPUDispatcher(self.py_func, targetoptions=options)
+        dispatcher._cache = _CacheWithin(self.py_func)  # noqa: SLF001 - where numba itself puts it
+        return dispatcher
+
+    @property
+    def is_inlined(self) -> bool:
+        """Whether numba copies it into its callers."""
+        return bool(self.targetoptions["inline"] == "always")
+
+    @property
+    def returns_numbers(self) -> bool:
+        """Whether it returns numbers alone, or nothing."""
+        kinds = self.py_func.__annotations__["return"]
+        return NUMBERS.issuperset(kinds.removeprefix("tuple[").removesuffix("]").split(", "))
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What stands for the kernel where another one calls it."""
+        return types.Dispatcher(self.within)
 
 
 def compiled(function: Callable[..., Any], inline: str = "never") -> Any:
@@ -216,17 +268,20 @@ def compiled(function: Callable[..., Any], inline: str = "never") -> Any:
     a loop took more time than the arithmetic. numba refuses a kernel that makes arrays with names
     that are not among `MAKERS`.
     """
-    dispatcher = njit(
-        function,
-        nogil=True,
-        error_model="numpy",
-        no_cfunc_wrapper=True,
-        inline=inline,
-        _nrt=makes_arrays(function),
-    )
-    if not config.DISABLE_JIT:
-        dispatcher._cache = QuickCache(function)  # noqa: SLF001 - where numba itself puts it
-    return dispatcher
+    if config.DISABLE_JIT:
+        return function
+    options = {
+        "nopython": True,
+        "boundscheck": None,
+        "nogil": True,
+        "error_model": "numpy",
+        "no_cfunc_wrapper": True,
+        "inline": inline,
+        "_nrt": makes_arrays(function),
+    }
+    kernel = Kernel(function, targetoptions=options)
+    kernel._cache = QuickCache(function)  # noqa: SLF001 - where numba itself puts it
+    return kernel
 
 
 def inlined(function: Callable[..., Any]) -> Any:

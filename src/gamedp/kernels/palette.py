@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
 from gamedp.kernels.jit import compiled
 
@@ -43,7 +42,7 @@ def chance(chances: Chances, palette: Floats | None, place: int) -> float:
 
 
 # Not `inlined`: what is left out is only known where types are.
-chance_jit = njit(chance)
+chance_jit = compiled(chance)
 
 
 def collect(

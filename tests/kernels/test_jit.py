@@ -1,0 +1,83 @@
+"""How kernels are compiled: for Python or for one another, with references counted or not."""
+
+import dis
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+from numba import config
+from numba.core.caching import NullCache
+
+from gamedp import kernels
+from gamedp.kernels import average, jit
+
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+
+
+def all_kernels():
+    """Yield all kernels, those of each module and those that it imports."""
+    for module in pkgutil.iter_modules(kernels.__path__):
+        names = vars(importlib.import_module(f"{kernels.__name__}.{module.name}"))
+        yield from (kernel for kernel in names.values() if isinstance(kernel, jit.Kernel))
+
+
+def called(kernel):
+    """Yield the kernels that another one names."""
+    for step in dis.get_instructions(kernel.py_func):
+        other = step.opname == "LOAD_GLOBAL" and kernel.py_func.__globals__.get(step.argval)
+        if isinstance(other, jit.Kernel):
+            yield other
+
+
+def test_references_are_counted_wherever_arrays_are_made():
+    found = {kernel.py_func: kernel for kernel in all_kernels()}.values()
+    assert len(found) > 100
+    counting = [kernel for kernel in found if kernel.targetoptions["_nrt"]]
+    assert 10 < len(counting) < 50
+    names = {kernel.py_func.__name__ for kernel in counting}
+    assert {"isolate", "eliminate", "turn", "certify"} <= names
+    # These call kernels that make arrays, and get none of them.
+    assert not {"solve_components", "prove_policy"} & names
+    assert average.settle_jit in counting
+    assert not jit.makes_arrays(settle_one)
+    for kernel in found:
+        if kernel in counting:
+            continue
+        # Whoever gets an array without counting would never give its memory back.
+        assert kernel.returns_numbers, kernel
+        for other in called(kernel):
+            assert other.returns_numbers, (kernel, other)
+            assert not (other.is_inlined and other.targetoptions["_nrt"]), (kernel, other)
+
+
+def half(number):
+    return 0.5 * number
+
+
+half_jit = jit.compiled(half)
+
+
+def halve(numbers):
+    for place in range(len(numbers)):
+        numbers[place] = half_jit(numbers[place])
+
+
+halve_jit = jit.compiled(halve)
+
+
+def settle_one(*arguments):
+    return average.settle_jit(0, 1, *arguments)
+
+
+def test_a_kernel_is_compiled_for_those_who_call_it():
+    for kernel in (half_jit, half_jit.within, halve_jit):
+        kernel._cache = NullCache()
+    numbers = np.array([1.0, 3.0])
+    halve_jit(numbers)
+    np.testing.assert_array_equal(numbers, [0.5, 1.5])
+    assert len(half_jit.within.signatures) == 1
+    assert not half_jit.signatures
+    assert half_jit(3.0) == 1.5
+    assert len(half_jit.signatures) == 1
+    assert not halve_jit.within.signatures

@@ -20,11 +20,13 @@ MOVER, NUM_CHOICES = range(2)
 SLACK = 1e-9
 
 
-def encode_long(place, page, state, at):
-    """Write a code of several words, or of fields that may be out of range; see `encode`."""
+def encode_long(page, at):
+    """Write the code of the state in `fields`, of several words or maybe out of range.
+
+    This asks no rules: all games of a process share it. See `encode`.
+    """
     low, high, stride, word = page.low, page.high, page.stride, page.word
     fields, keys = page.fields, page.keys
-    held_at(place).gamedp_flatten(state, fields)
     for position in range(page.own.size):
         keys[at + position] = 0
     for k in range(fields.size):
@@ -54,7 +56,8 @@ def encode(place, page, state, ranges, keys, at):
         if code >= 0:
             keys[at] = code
             return True
-    return encode_long_jit(place, page, state, at)
+    held_at(place).gamedp_flatten(state, page.fields)
+    return encode_long_jit(page, at)
 
 
 encode_jit = called_by_rules(encode, forceinline=True, _nrt=False)

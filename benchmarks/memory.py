@@ -95,18 +95,25 @@ def solving(shape: str, size: int) -> measure.Row:
     """Return the row of the memory that solving takes."""
     command = [sys.executable, __file__, "--solve", shape, str(size)]
     found: dict[str, Any] = json.loads(measure.run_child(command).output)
-    peak, model = found.pop("peak"), found.pop("model")
+    what = f"{shape}, {found['transitions']:,} transitions: solved"
+    return beside_model(what, found.pop("peak"), found.pop("model"), MOST_SOLVED, found)
+
+
+def beside_model(
+    what: str, peak: int, model: int, at_most: float, facts: dict[str, Any]
+) -> measure.Row:
+    """Return the row of a peak of memory, beside the bytes of the model alone."""
     ratio = peak / model
     return measure.Row(
-        what=f"{shape}, {found['transitions']:,} transitions: solved",
+        what=what,
         ours=peak,
         unit="B",
         beside="the model alone",
         theirs=model,
         ratio=(ratio, ratio, ratio),
         value=peak,
-        goal=("<=", MOST_SOLVED),
-        facts=found,
+        goal=("<=", at_most),
+        facts=facts,
     )
 
 
@@ -114,7 +121,6 @@ def memory(quick: bool) -> list[measure.Row]:
     size = 100 if quick else 2900
     found = in_a_child(size)
     peak, model = found["peak"], found["model"]
-    ratio = peak / model
     stopped = in_a_child(size, max_bytes=model // 4)
     facts = {
         "states": found["states"],
@@ -128,17 +134,7 @@ def memory(quick: bool) -> list[measure.Row]:
         "the last of them": found["last report"],
     }
     return [
-        measure.Row(
-            what=f"grid {size}: peak memory",
-            ours=peak,
-            unit="B",
-            beside="the model alone",
-            theirs=model,
-            ratio=(ratio, ratio, ratio),
-            value=peak,
-            goal=("<=", MOST),
-            facts=facts,
-        ),
+        beside_model(f"grid {size}: peak memory", peak, model, MOST, facts),
         measure.Row(
             what=f"grid {size}: stopped at a limit of {measure.scaled(model // 4, 'B')}",
             ours=stopped["peak"],

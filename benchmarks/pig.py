@@ -10,9 +10,9 @@ from __future__ import annotations
 import sys
 
 import measure
-from problems import Pig
 
 import gamedp
+from gamedp.testing.models import Pig
 
 AT_MOST = 1.5  # times as long as by rules by which play must end
 
@@ -21,7 +21,7 @@ def of_form(goal: int, throws: bool, rounds: int) -> measure.Row:
     """Return the row of one way to write the rules."""
 
     def solved(ends: bool) -> gamedp.Solution:
-        return gamedp.solve(Pig(goal, ends, throws))
+        return gamedp.solve(Pig(goal, ends=ends, throws=throws))
 
     natural, ending = solved(ends=False), solved(ends=True)
     (low, high), (least, most) = natural.bounds(), ending.bounds()

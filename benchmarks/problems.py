@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Pig", "SlipGrid", "State", "Throw", "chain", "many_choices"]
+__all__ = ["SlipGrid", "State", "chain", "many_choices"]
 
 
 class State(NamedTuple):
@@ -65,79 +65,6 @@ class SlipGrid:
     def payoff(self, state: State, player: int) -> float:  # noqa: ARG002 - all is in the steps
         """Return nothing."""
         return 0.0
-
-
-class Throw(NamedTuple):
-    """Who is to move, the scores of both players, and what is in hand."""
-
-    player: int
-    first: int
-    second: int
-    turn: int
-
-
-@attrs.frozen
-class Pig:
-    """Pig for two, with the player in the state, and 1 for the winner.
-
-    Parameters
-    ----------
-    goal : int
-    ends : bool
-        Whether play must end: nobody may hold nothing, or roll with the goal in hand. In Pig's own
-        rules both may, so that they could go on for ever.
-    throws : bool
-        Whether the throw of the die is a state of its own, with `turn` -1 minus what is in hand.
-    """
-
-    goal: int = 100
-    ends: bool = False
-    throws: bool = False
-
-    num_players = 2
-    constant_sum = 1.0
-
-    def initial_state(self) -> Throw:
-        """Return the start."""
-        return Throw(0, 0, 0, 0)
-
-    def player(self, state: Throw) -> int:
-        """Return who is to move."""
-        return state.player
-
-    def is_terminal(self, state: Throw) -> bool:
-        """Say whether one player has reached the goal."""
-        return state.first >= self.goal or state.second >= self.goal
-
-    def actions(self, state: Throw) -> Iterator[int]:
-        """Yield 1, to roll, and 0, to hold."""
-        own = state.second if state.player else state.first
-        if not self.ends or state.turn < 0 or own + state.turn < self.goal:
-            yield 1
-        if state.turn > 0 or (state.turn == 0 and not self.ends):
-            yield 0
-
-    def outcomes(self, state: Throw, action: int) -> Iterator[tuple[float, Throw]]:
-        """Yield what the die may show; a one ends the turn with nothing."""
-        own = state.second if state.player else state.first
-        if action == 0:
-            if state.player == 0:
-                yield 1.0, Throw(1, state.first + state.turn, state.second, 0)
-            else:
-                yield 1.0, Throw(0, state.first, state.second + state.turn, 0)
-        elif self.throws and state.turn >= 0:
-            yield 1.0, Throw(state.player, state.first, state.second, -1 - state.turn)
-        else:
-            yield 1 / 6, Throw(1 - state.player, state.first, state.second, 0)
-            turn = state.turn if state.turn >= 0 else -1 - state.turn
-            for die in range(2, 7):
-                after = min(turn + die, self.goal - own)
-                yield 1 / 6, Throw(state.player, state.first, state.second, after)
-
-    def payoff(self, state: Throw, player: int) -> float:
-        """Return 1 for the player who has reached the goal."""
-        won = state.first >= self.goal if player == 0 else state.second >= self.goal
-        return 1.0 if won else 0.0
 
 
 def chain(length: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

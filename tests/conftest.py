@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import json
 import signal
 from importlib.metadata import EntryPoint
 
@@ -7,6 +8,7 @@ import pytest
 from mutants import recording
 
 from gamedp import registry
+from gamedp.cli import main
 from gamedp.compiler import build
 from gamedp.compiler.interpreted import Patience
 
@@ -49,6 +51,30 @@ def register(monkeypatch):
         more.extend(EntryPoint(path, path, group) for path in paths)
 
     return add
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command in this process; return its exit code and what it wrote."""
+
+    def runner(*arguments):
+        code = main([str(each) for each in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return runner
+
+
+@pytest.fixture
+def run_json(run):
+    """Run a command in this process that succeeds; return its JSON."""
+
+    def runner(*arguments):
+        code, out, err = run(*arguments, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out, parse_constant=pytest.fail)
+
+    return runner
 
 
 def pytest_runtest_setup(item):

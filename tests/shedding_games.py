@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import attrs
+from search_games import MadeUp
 
 
 class Heap(NamedTuple):
@@ -26,13 +27,7 @@ class Shedding:
     ahead: bool = False
     num_players = 2
 
-    def mix(self, first, second, third):
-        number = (
-            self.seed * 7919 + first * 104729 + second * 1299709 + third * 15485863
-        ) % 2147483647
-        number = (number * 48271) % 2147483647
-        number = (number ^ (number >> 13)) * 69621 % 2147483647
-        return number >> 4
+    mix = MadeUp.mix
 
     def initial_state(self):
         return Heap(0, self.layers, self.width - 1 if not self.ahead else 0, 0)

@@ -166,30 +166,6 @@ def folder(tmp_path, monkeypatch):
             del sys.modules[name]
 
 
-@pytest.fixture
-def run(capsys):
-    """Run a command in this process; return its exit code and what it wrote."""
-
-    def runner(*arguments):
-        code = main(arguments)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return runner
-
-
-@pytest.fixture
-def run_json(run):
-    """Run a command in this process that succeeds; return its JSON."""
-
-    def runner(*arguments):
-        code, out, err = run(*arguments, "--json")
-        assert (code, err) == (0, "")
-        return json.loads(out, parse_constant=pytest.fail)
-
-    return runner
-
-
 def command(*arguments):
     return [sys.executable, "-c", "import sys, gamedp.cli; sys.exit(gamedp.cli.main())", *arguments]
 

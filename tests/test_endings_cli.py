@@ -5,22 +5,9 @@ import json
 import pytest
 
 import gamedp
-from gamedp.cli import main
 from gamedp.games.mancala import Mancala
 
 SMALL = ("endings", "mancala", "--set", "pits=2,stones=2", "--compile", "never")
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command in this process; return its exit code and what it wrote."""
-
-    def runner(*arguments):
-        code = main([str(each) for each in arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return runner
 
 
 def test_words(run, tmp_path):

@@ -36,16 +36,6 @@ def run(capsys):
     return runner
 
 
-@pytest.fixture
-def run_json(run):
-    def runner(*arguments):
-        code, out, err = run(*arguments, "--json")
-        assert (code, err) == (0, "")
-        return json.loads(out, parse_constant=pytest.fail)
-
-    return runner
-
-
 def start(*arguments):
     """Start a process that plays."""
     command = [

@@ -10,37 +10,12 @@ from test_solvers import FIXED_POINT, assert_contains, walk
 
 import gamedp
 from gamedp.testing import exact_values, problem_kinds, support_table
+from gamedp.testing.check_solver import _model as model_of
 from gamedp.testing.strategies import models
 
 relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 BY_NAME = {type(solver).__name__: solver for solver in FIXED_POINT}
-
-
-def model_of(*states, **options):
-    """Make a model of states: choices (reward, [(probability, state), ...]), or a payoff."""
-    choices, offsets, rewards, successors, probabilities = [0], [0], [], [], []
-    terminals, payoffs = [], []
-    for number, state in enumerate(states):
-        if not isinstance(state, list):
-            terminals.append(number)
-            payoffs.append(state)
-        for reward, outcomes in state if isinstance(state, list) else ():
-            rewards.append(reward)
-            successors += [target for _, target in outcomes]
-            probabilities += [probability for probability, _ in outcomes]
-            offsets.append(len(successors))
-        choices.append(len(rewards))
-    return gamedp.Model.from_arrays(
-        choices,
-        offsets,
-        successors,
-        probabilities,
-        rewards=rewards,
-        terminals=terminals,
-        payoffs=payoffs,
-        **options,
-    )
 
 
 def slow_chain(length):

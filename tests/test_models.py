@@ -16,6 +16,7 @@ from gamedp.testing.models import (
     Inventory,
     Ladder,
     MachineReplacement,
+    Pig,
     Queue,
     Rung,
     SlipperyGrid,
@@ -33,6 +34,8 @@ EVERY = (
     MachineReplacement(worst=5),
     ConsensusCoin(processes=2, bound=1),
     Ladder(),
+    Pig(goal=4),
+    Pig(goal=4, ends=True, throws=True),
 )
 
 SOLVED = (
@@ -52,6 +55,8 @@ SOLVED = (
     MachineReplacement(worst=40, decay=0.5, wear=0.125, cost=30.0),
     Ladder(),
     Ladder(first=(0.125, 0.5, 0.25, 0.375), second=(0.75, 0.25, 0.625, 0.125)),
+    *(Pig(goal) for goal in range(1, 7)),
+    Pig(6, ends=True, throws=True),
 )
 """With probabilities that are exact as doubles, or whose rounding the bounds allow for."""
 
@@ -93,6 +98,14 @@ def test_formulas_agree_with_rational_numbers(model):
     compiled = gamedp.compile(model, compile="never")
     start = compiled.index(model.initial_state())[0]
     assert exact_values(compiled, model.objective)[start] == model.exact()
+
+
+def test_pig_has_a_formula_for_small_goals_alone():
+    assert Pig(2, loss=-1.0).exact() == Fraction(5, 7)
+    with pytest.raises(gamedp.InvalidParameterError, match="goals of up to 6, not 7"):
+        Pig(7).exact()
+    with pytest.raises(gamedp.InvalidParameterError, match="at least 1"):
+        Pig(0)
 
 
 def test_the_slow_chain():

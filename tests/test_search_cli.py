@@ -15,7 +15,7 @@ import pytest
 from figures import BY_NAME
 
 import gamedp
-from gamedp.cli import levels, main
+from gamedp.cli import levels
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import State, Wubbel
@@ -24,30 +24,6 @@ from gamedp.searchers.base import Watch
 SMALL = ("mancala", "--set", "pits=3,stones=2")
 PLAIN = ("--compile", "never")
 COMMAND = (sys.executable, "-c", "import sys, gamedp.cli; sys.exit(gamedp.cli.main())")
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command in this process; return its exit code and what it wrote."""
-
-    def runner(*arguments):
-        code = main([str(each) for each in arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return runner
-
-
-@pytest.fixture
-def run_json(run):
-    """Run a command in this process that succeeds; return its JSON."""
-
-    def runner(*arguments):
-        code, out, err = run(*arguments, "--json")
-        assert (code, err) == (0, "")
-        return json.loads(out, parse_constant=pytest.fail)
-
-    return runner
 
 
 def words_of(out):

@@ -1,7 +1,7 @@
-"""Problems that are no games, and games that go round, with answers that are known exactly.
+"""Problems that are not games, and games that may not end, with answers that are known exactly.
 
-Each is a class like anyone's game. Its `objective` says what it is meant for, and `exact()` returns
-the value at the start as a rational number, from a formula where there is one.
+Each is a class like any game. Its `objective` says what it is meant for, and `exact()` returns the
+value at the start as a rational number, from a formula where there is one.
 
 Examples
 --------
@@ -18,6 +18,7 @@ True
 from gamedp.testing.models.consensus import CoinState, ConsensusCoin
 from gamedp.testing.models.control import Inventory, MachineReplacement, Queue, Stock
 from gamedp.testing.models.loops import Ladder, Rung
+from gamedp.testing.models.pig import Pig, PigState
 from gamedp.testing.models.random_models import random_model
 from gamedp.testing.models.walks import Cell, GamblersRuin, SlipperyGrid, SlowChain, Spot
 
@@ -29,6 +30,8 @@ __all__ = [
     "Inventory",
     "Ladder",
     "MachineReplacement",
+    "Pig",
+    "PigState",
     "Queue",
     "Rung",
     "SlipperyGrid",

@@ -582,7 +582,7 @@ class TestPlay:
         if level:
             assert "looks 2 plies ahead" in out
         else:
-            assert "a proven equilibrium: nobody gains by playing otherwise alone" in out
+            assert "a proven equilibrium: no player gains by deviating alone" in out
             # What the first player gets after each action, by the solution of the whole game.
             game = Mancala(players=3, pits=2, stones=2)
             solution = gamedp.solve(game, compile="never")

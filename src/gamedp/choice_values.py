@@ -1,4 +1,4 @@
-"""What the choices of a solved model are worth, by the objective, between bounds."""
+"""The values of the choices of a solved model, by the objective, with bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long numba has been compiling, and who is told while it does.
+"""The time that numba takes to compile, and reports of it.
 
 A kernel is compiled when it is first called, wherever that is; what was compiled is kept on disk.
 So the first solution on a machine takes some seconds that are not the solver's: they are counted
@@ -33,7 +33,7 @@ _record = _Record()
 
 
 class telling:  # noqa: N801 - reads as what follows `with`
-    """Tell someone whenever a function begins to be compiled, as long as a block lasts."""
+    """Call a listener whenever a function begins to be compiled, within a block."""
 
     def __init__(self, listener: Listener | None) -> None:
         self._listener = listener

@@ -1,4 +1,4 @@
-"""The rules of a game: what a class must offer, and what stands in for what it leaves out.
+"""The rules of a game: the methods that a class must have, and the defaults of the others.
 
 A game is a plain class, best a frozen attrs class of numbers, tuples and arrays. It inherits
 nothing; :class:`Game` only writes the protocol down. Nothing here solves anything.
@@ -42,15 +42,14 @@ class Game(Protocol):
 
     A game has perfect information, and players take turns: in each state one player moves, who sees
     all of it, and only chance, with the probabilities of `outcomes`, is unknown beforehand. Moves
-    at the same time, or cards that only one player sees, cannot be written as such. Written as
-    turns in the open, rock-paper-scissors is a game that the second to choose always wins, and that
-    is then the value that is proven. The answers of all methods depend on their arguments and on
-    the game's fields alone: the rules draw no random numbers and keep no count.
+    at the same time, or cards that only one player sees, cannot be expressed. Written as open
+    turns, rock-paper-scissors is a game that the second player always wins, and that is then the
+    proven value. The results of all methods depend only on their arguments and on the game's
+    fields: the rules draw no random numbers and keep no counts.
 
-    What endless play counts is said by the objective, not by the game:
-    ``gamedp.TotalReward(draw=...)``.
+    The objective, not the game, says what endless play counts: ``gamedp.TotalReward(draw=...)``.
 
-    Optional members, with what stands in for them:
+    Optional members, with their defaults:
 
     ``num_players = 1``
         2 for two opponents (player 0 maximises the value, player 1 minimises it); more for max-n.
@@ -71,13 +70,14 @@ class Game(Protocol):
     ``action_name(state, action) -> str``, ``render(state) -> str``
         Words for people.
     ``outcome_name(state, action, outcome) -> str``
-        What chance brought, in words such as ``a 3``: `outcome` is the place, from 0, of what came
-        out among the `outcomes` of the action. Empty where there is nothing to say; ``""``.
+        The outcome of chance in words, such as ``a 3``: `outcome` is its place, from 0, among the
+        `outcomes` of the action. Empty if there is nothing to say; ``""``.
 
-    Search, which builds no model, reads some more; all speak of what `player` gets from `state` on:
+    Search, which builds no model, reads some more; all are about what `player` gets from `state`
+    on:
 
     ``heuristic(state, player) -> float``
-        An estimate, taken where the depth of a search ends; 0.
+        An estimate, used where the depth of a search ends; 0.
     ``value_range(state, player) -> (low, high)``
         What is certain of the value without looking ahead; infinitely wide.
     ``material(state)`` and others

@@ -1,4 +1,4 @@
-"""What may be relied on: how far a solver got, what it proved, how close bounds are."""
+"""How far a solver got, what it proved, and how close the bounds are."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def at_start(
 def mean_of(
     numbers: list[float], chances: list[float], constant_sum: float, outward: float | None = None
 ) -> float:
-    """Return the mean of what is worth so much with such chances, computed exactly.
+    """Return the mean of numbers with probabilities, computed exactly.
 
     Parameters
     ----------

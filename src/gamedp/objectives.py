@@ -128,17 +128,17 @@ class TotalReward:
     """The expected sum of all rewards and the payoff at the end; a winning probability is one.
 
     Play that never ends, and earns nothing on the way, counts `draw`. Without a `draw` it counts 0,
-    unless the payoffs of two players add up to another constant: then it is not declared whose loss
-    endless play is. A value is proven if it is the same whatever endless play counts, from the
-    least payoff to the greatest. If it is not, :func:`gamedp.solve` raises
+    unless the payoffs of two players add up to another constant: then it is undeclared who loses by
+    endless play. A value is proven if it is the same for all numbers that endless play may count,
+    from the least payoff to the greatest. If it is not, :func:`gamedp.solve` raises
     :class:`gamedp.NotSolvedError`, which names a state and asks for `draw`.
 
     With `until`, rewards count until the first of these states is reached, payoffs of terminal
     states among them included; where that happens with a probability below one, the total is
-    infinite (``+inf``): so a minimum is one over the policies that reach them almost surely. It is
-    ``-inf`` where that can be put off at a profit for as long as one likes: a limit that no policy
-    attains which keeps to one choice a state. The policy given there is the one that goes round;
-    that of :class:`Reachability` then leads to the target from wherever it is.
+    infinite (``+inf``): so a minimum is taken over the policies that reach them almost surely. It
+    is ``-inf`` where reaching them can be delayed at a profit without limit: no memoryless policy
+    attains that. The policy of the solution is then the one that stays in the cycle; that of
+    :class:`Reachability` then leads to the target from wherever it is.
 
     Parameters
     ----------

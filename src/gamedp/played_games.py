@@ -1,4 +1,4 @@
-"""Games that were played, in files: one line each, and played again when they are read."""
+"""Files of played games: one line each, replayed when they are read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMAT, VERSION = "gamedp games", 1
 
 
 def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> None:
-    """Write games to a file, one line of JSON each, after a first line that names what was played.
+    """Write games to a file, one line of JSON each, after a first line that names the game.
 
     A game is kept as its start, its actions and the outcomes that chance gave. :func:`load_games`
     plays them again by the rules.

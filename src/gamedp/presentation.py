@@ -1,4 +1,4 @@
-"""Solutions as people and tables see them."""
+"""Solutions as text and as tables."""
 
 from __future__ import annotations
 

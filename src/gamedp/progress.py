@@ -1,4 +1,4 @@
-"""Word of how far a long run has got."""
+"""Reports of the progress of a long run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games, solvers and searchers by name, through entry points: the project's own and anyone's."""
+"""Games, solvers and searchers by name, through entry points: built-in and installed ones."""
 
 from __future__ import annotations
 

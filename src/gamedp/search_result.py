@@ -1,4 +1,4 @@
-"""What a search hands back: the value of one position, how far to trust it, the best actions."""
+"""Results of searches: the value of one position, its bounds, and the best actions."""
 
 from __future__ import annotations
 

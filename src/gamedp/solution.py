@@ -1,4 +1,4 @@
-"""What a solver hands back: values, bounds, a policy, and what to make of them."""
+"""Solutions: values, bounds and a policy, as solvers return them."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ class Solution:
     """The value of every state, between proven bounds, and a policy.
 
     The bounds hold for every game whose probabilities sum to one exactly and agree with the stored
-    ones to two units in the last place: so for the rules that were meant, though 1/6 is no 64-bit
-    number. Rewards and payoffs count as they are stored. (Those next to `exact` values speak of
-    the rational numbers that were solved, and of no others.)
+    ones to two units in the last place: so for the rules as intended, although 1/6 is not a 64-bit
+    number. Rewards and payoffs count as they are stored. (Those next to `exact` values hold for the
+    rational numbers that were solved only.)
 
     S states, N players. Values are player 0's; with three players and more there is one column for
     each. In the methods, a state is one of the game's own, or an index for a model without a game;
@@ -259,19 +259,19 @@ class Solution:
     ) -> list[int]:
         """Return the actions in `state` that may be best, or those that are for certain.
 
-        An action is best if a policy that always takes it in `state` can be worth the value of
-        `state`: so not one that merely waits, for ever, for what another would bring. All that the
-        bounds cannot tell apart may be best; after :class:`gamedp.ExactPolicyIteration`, ties are
-        ties, and what may be best is best. The policy's own action is always among them.
+        An action is best if a policy that always takes it in `state` can attain the value of
+        `state`: so not one that only waits for ever. Actions that the bounds cannot distinguish may
+        all be best; after :class:`gamedp.ExactPolicyIteration`, ties are exact, and what may be
+        best is best. The policy's own action is always among them.
 
-        A finite horizon has all its steps to go. In the long run, a single step has no effect on
-        the average: of the actions with the best average after them, it is those that are best on
-        the way there, to within what the average is known (the policy's own alone, if the solution
-        has no `biases`). Where distances are known, of equally good actions those after which the
-        end is as far as it should be. Where the total is infinite, those that bring the policy to
-        what it earns without end. With more than two players, the policy's own: no other is better
-        for the player who moves, if all keep to the policy afterwards. Where play may go
-        on for ever and rewards have both signs, some that are as good may be missing.
+        A finite horizon has all its steps to go. For the long-run average, a single step has no
+        effect: of the actions with the best average after them, the best are those with the best
+        bias, to within the accuracy of the average (the policy's own alone, if the solution has no
+        `biases`). Where distances are known, equally good actions must also lead to the end in the
+        right number of steps. Where the total is infinite, the best actions are those that lead the
+        policy to its infinite gain. With more than two players, the policy's own: no other is
+        better for the player who moves, if all keep to the policy afterwards. Where play may go on
+        for ever and rewards have both signs, some that are as good may be missing.
 
         Parameters
         ----------
@@ -329,7 +329,7 @@ class Solution:
 
     @functools.cached_property
     def _optimal_choices(self) -> OptimalChoices:
-        """What tells best choices from others; it looks at all states at once, if it has to."""
+        """The classifier of best choices; it looks at all states at once, if it has to."""
         return OptimalChoices(self)
 
     def actions(self, state: Hashable | None = None) -> list[int]:
@@ -454,7 +454,7 @@ class Solution:
         ended, every action is worth what the state is. For a finite horizon: with all steps to go.
         For the long-run average: the average after this one step. With more than two players: if
         all keep to the policy after the action. A total that is infinite both ways, by different
-        outcomes of an action, has bounds that say nothing.
+        outcomes of an action, has infinite bounds.
 
         Raises
         ------

@@ -1,6 +1,6 @@
-"""Games that play the same sub-game again and again: the stage, from many contexts.
+"""Staged games: the same sub-game, the stage, is played again and again, in many contexts.
 
-A turn at Kniffel is such a stage and the score card its context; what the turn is worth in the end
+A turn at Kniffel is such a stage and the score card its context; the value of the turn
 depends on the card. The stage is an ordinary game, explored once; a solver sweeps it for many
 contexts at a time. Nothing here solves anything.
 """

@@ -1,4 +1,4 @@
-"""What solving a staged game hands back: a value for every context, and solutions inside each."""
+"""Solutions of staged games: a value for every context, and a solution inside each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the states of a model live: packed into integers, or as the objects they are.
+"""The states of a model: packed into integers, or kept as objects.
 
 A state that is a NamedTuple of ints (and of fixed-length tuples of ints) is flattened to its
 fields, and the fields to as few 64-bit words as they need, in mixed radix. Two states have the

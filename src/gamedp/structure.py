@@ -1,4 +1,4 @@
-"""What the graph of a model looks like: components, levels, cycles, end components."""
+"""The graph of a model: components, levels, cycles, end components."""
 
 from __future__ import annotations
 

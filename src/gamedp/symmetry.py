@@ -1,4 +1,4 @@
-"""Which action of a state does the same as which one of its representative's.
+"""Symmetry: which action of a state corresponds to which action of its representative.
 
 A model knows the choices of representatives alone. The actions of any other state are those of the
 rules in that very state: with the same numbers or with others, in the same order or in another one.

@@ -1,4 +1,4 @@
-"""Tournaments: which of two players is the better one, and how certain that is."""
+"""Tournaments: which of two players is better, and with what confidence."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Tournament", "tournament"]
 
 OPENINGS_TRIED = 1_000
-"""As many are drawn before it is said that the game is over by then."""
+"""Openings drawn before an error says that the game is always over by then."""
 
 
 def _as_records(records: Iterable[GameRecord]) -> tuple[GameRecord, ...]:

@@ -1,4 +1,4 @@
-"""What takes a game as well as its model: it is compiled first."""
+"""Functions that take a game as well as its model: a game is compiled first."""
 
 from __future__ import annotations
 

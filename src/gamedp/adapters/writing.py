@@ -1,4 +1,4 @@
-"""Models as other tools know them: who moves is in the state, and where play ends it goes on."""
+"""Models in the form of other tools: players keep their places, and terminal states have loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line: ``gamedp solve wubbel`` and its kin.
+"""The command line: ``gamedp solve wubbel`` and the other commands.
 
 Whatever a command does not need is not imported: what starts fast is used for small questions, too.
 """

@@ -1,4 +1,4 @@
-"""From what stands for GAME on the command line to the game."""
+"""The game that GAME stands for on the command line."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _look_in(folder: Path) -> None:
 
 
 def _loaded(name: str, load: Callable[[], Any]) -> Any:
-    """Load what someone else has written; whatever goes wrong there is said in one line."""
+    """Load code of others; report whatever goes wrong there on one line."""
     try:
         return load()
     except GamedpError:

@@ -38,15 +38,15 @@ class PlayOptions:
     card : str
         The card to begin with, its boxes as in a query but in one text; an empty one if not given.
     seed : int
-        What the throws come from; another one each time if not given.
+        The seed of the throws; a new one each time if not given.
     auto : bool
-        Play the game to its end without asking, every decision the best one.
+        Play the game to its end without asking, with the best decisions.
     record : Path
-        Keep the game in this file as it goes; go on with it if the file is there.
+        Record the game in this file, step by step; continue the game if the file exists.
     replay : Path
-        Show a game that was kept, step by step.
+        Show a recorded game, step by step.
     analyse : Path
-        Show where the points of a game that was kept came from, and where they were lost.
+        Show where the points of a recorded game came from, and where they were lost.
     """
 
     card: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None

@@ -1,4 +1,4 @@
-"""``gamedp kniffel`` for those who want something else than points: to win, or to reach a total."""
+"""``gamedp kniffel`` with goals other than expected points: to win, or to reach a total."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["GOAL", "GoalOptions", "goal_facts", "opponent_of", "outlook_of"]
 
 
-@Parameter(name="*", group=Group("More than the mean", sort_key=2))
+@Parameter(name="*", group=Group("Other goals than points", sort_key=2))
 @attrs.frozen(kw_only=True)
 class GoalOptions:
-    """What is wanted instead of as many points as can be expected.
+    """What to maximise instead of the expected points.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class GoalOptions:
 
     @property
     def is_given(self) -> bool:
-        """Whether anything else than points is wanted."""
+        """Whether the goal is another one than points."""
         return self.against is not None or self.target is not None
 
     def check(self) -> None:

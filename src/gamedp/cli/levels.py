@@ -1,4 +1,4 @@
-"""By what the computer plays: the solution of the game, or a search to some depth."""
+"""How the computer plays: by the solution of the game, or by a search to some depth."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ class BySolution:
         if solution.guarantee is gamedp.Guarantee.NONE:
             return f"{whole}, of which nothing is proven"
         if solution.guarantee is gamedp.Guarantee.EQUILIBRIUM:
-            return f"{whole}, a proven equilibrium: nobody gains by playing otherwise alone"
+            return f"{whole}, a proven equilibrium: no player gains by deviating alone"
         close = f"to within {solution.width:.1g}" if solution.width > 0 else "exactly"
         return f"{whole}; values are proven {close}"
 

@@ -1,4 +1,4 @@
-"""``gamedp query``: one position, what it is worth, and what each action is worth."""
+"""``gamedp query``: the value of a position, and of each action in it."""
 
 from __future__ import annotations
 

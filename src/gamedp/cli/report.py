@@ -227,7 +227,7 @@ def bounded(
 
 
 def exactly(number: float) -> str:
-    """Return a number with all its digits; the one next to 0 is no number to read."""
+    """Return a number with all its digits; the one next to 0 in words."""
     if number != 0 and abs(number) == math.ulp(0.0):
         return "just above 0" if number > 0 else "just below 0"
     return repr(number)

@@ -147,7 +147,7 @@ class SearchOptions:
         return made
 
     def _check_reach(self, searcher: Any) -> None:
-        """Refuse to look nobody knows how far."""
+        """Refuse to search without any limit."""
         values = values_of(searcher)
         if self.exact and values.get("depth") is not None:
             message = "--exact sets no depth; leave --depth out."

@@ -1,4 +1,4 @@
-"""``gamedp selfplay``: which of two levels plays better, and how certain that is."""
+"""``gamedp selfplay``: which of two levels plays better, and with what confidence."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Bounds where two opponents can keep each other from an end: sweeps, and what sets them right.
+"""Deflation of bounds where two opponents can prolong play for ever.
 
 A sweep narrows bounds as those of :mod:`gamedp.kernels.intervals` do. It changes a choice of the
 policy only where a bound gets strictly narrower by it. So what follows a choice had its bound
-before, and choices do not go round in a circle in which each keeps what the next one promises. The
+before, and choices do not form a cycle in which each only preserves the bound of the next one. The
 theory is in :mod:`gamedp.solvers.deflation`.
 """
 
@@ -103,7 +103,7 @@ def deflate(
     side : bool
         Whether the side that may leave wants the most: then upper bounds are lowered.
     endless : float
-        What play without end is worth.
+        The value of endless play.
     replies : (S,)
         The choices that the other side keeps to.
     policy : (S,)

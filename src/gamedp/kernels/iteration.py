@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 ONE = np.uintp(1)
 
 SURE, ALONE, OPPONENTS, SWAPS = 0, 1, 2, 3
-"""Who chooses in a component: nobody, or those who want the same, or opponents; or they swap."""
+"""Who chooses in a component: nobody, one side, or opponents; or the players change places."""
 
 BOTH, MAXIMISERS, MINIMISERS = 0, 1, 2
 """Whose choices a sweep may improve."""
@@ -364,7 +364,7 @@ def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Fl
     Returns
     -------
     done : bool
-        Whether there are such weights, and they were not too dear.
+        Whether there are such weights, and they were not too expensive.
     """
     policy = np.empty(num_states, np.uintp)
     values = np.empty(num_states)

@@ -1,7 +1,7 @@
 """Retrograde analysis: the values of sure steps spread from the ends to all that lead there.
 
 Values are numbered in ascending order, so that kernels compare whole numbers: level l of 0 .. last.
-One of them is the draw, what play without end is worth. A step on which the players change places
+One of them is the draw, the value of endless play. A step on which the players change places
 turns level l into last - l; where there are such steps, the numbering is symmetric.
 """
 

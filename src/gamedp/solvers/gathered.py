@@ -93,7 +93,7 @@ class Component:
     Attributes
     ----------
     is_dear : bool
-        Whether its policy was too dear to eliminate.
+        Whether its policy was too expensive to eliminate.
     """
 
     def __init__(self, run: Run, number: int) -> None:
@@ -183,7 +183,7 @@ class Component:
         self.block.policy[:] = self.block.first_choice[:-1] + chosen.astype(np.uintp)
 
     def evaluate(self, enough: float) -> bool:
-        """Find the values of the policy: by elimination or, where it is too dear, by sweeps.
+        """Find the values of the policy: by elimination or, if that is too expensive, by sweeps.
 
         Parameters
         ----------

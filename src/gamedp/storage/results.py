@@ -1,4 +1,4 @@
-"""What solutions of all kinds have in common: for what and how they were found, and how good."""
+"""The parts that solutions of all kinds share: objective, solver, status, guarantee."""
 
 from __future__ import annotations
 

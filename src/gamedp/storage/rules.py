@@ -1,4 +1,4 @@
-"""The game of a saved solution: written down, made again, and compared with what it was."""
+"""The game of a saved solution: stored, made again, and compared with the stored one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
 """Sums of impartial games: nim-values, and the games of taking and splitting heaps.
 
-Does not import its parts: who only adds up nim-values loads no compiler.
+Does not import its parts: adding up nim-values loads no compiler.
 """

@@ -1,4 +1,4 @@
-"""How the totals of a staged game are distributed under a policy: more than their mean."""
+"""The distribution of the totals of a staged game under a policy."""
 
 from gamedp.totals.questions import distribution, end_probabilities
 from gamedp.totals.result import Distribution

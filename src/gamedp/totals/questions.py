@@ -1,4 +1,4 @@
-"""What may be asked of a staged game under a policy."""
+"""Distributions of a staged game under a policy: of totals, and of the ends of a stage."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def distribution(
 
 
 def _check_mean(solution: StagedSolution, context: Any, result: Distribution) -> None:
-    """Hold the mean against the value.
+    """Compare the mean with the value.
 
     The choices are best for values that are off by the solution's error, which sums up the rounding
     of all sweeps to come. Choosing by rounded numbers costs at most twice as much again.

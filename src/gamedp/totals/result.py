@@ -83,7 +83,7 @@ class Distribution:
 
     @property
     def standard_deviation(self) -> float:
-        """The root of the mean square of the distance from the mean."""
+        """The standard deviation of the total."""
         mean = self.mean
         return math.sqrt(self.expectation(lambda total: (total - mean) ** 2))
 

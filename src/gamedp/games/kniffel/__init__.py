@@ -20,11 +20,11 @@ literature. Yahtzee with free jokers is worth 254.589609 (Tom Verhoeff, "How to 
 in Solitaire Yahtzee", 1999; Phil Woodward, "Yahtzee: The Solution", Chance 16, 2003; James Glenn,
 "An Optimal Strategy for Yahtzee", 2006), with the forced jokers of the official rules 254.587729.
 
-On top of the rules there is an :class:`Adviser`, who knows what every keep and every entry is worth
-in any :class:`Situation`; a :class:`Record` of a game, and :func:`analyse`, which tells luck from
-lost points; and the :class:`Dialogue` of ``gamedp kniffel``. Who plays for more than the mean finds
-in :class:`Targets` the best chance of any total, and in a :class:`Duel` that of winning; the
-:class:`Outlook` of a situation is one or the other.
+On top of the rules there is an :class:`Adviser`, which knows the value of every keep and every
+entry in any :class:`Situation`; a :class:`Record` of a game, and :func:`analyse`, which separates
+luck from lost points; and the :class:`Dialogue` of ``gamedp kniffel``. For other goals than
+expected points, :class:`Targets` has the best probability of reaching any total, and a
+:class:`Duel` that of winning; the :class:`Outlook` of a situation is one or the other.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a policy is worth in a gathered component, by elimination in a dense matrix.
+"""The values of a policy in a gathered component, by elimination in a dense matrix.
 
-The same as :mod:`gamedp.kernels.sparse_elimination`, where most states lead to most others in the
-end: then looking for what is there takes longer than to work on all of it, row by row as they lie
-in memory, some dozens at a time. The errors are bounded by the same theorem.
+The same as :mod:`gamedp.kernels.sparse_elimination`, for matrices that fill in: then searching for
+nonzeros takes longer than processing all numbers, row by row as they lie in memory, some dozens at
+a time. The errors are bounded by the same theorem.
 
 The rows of the matrix are the states, and its columns, too; those at the end are what the states
 have besides.

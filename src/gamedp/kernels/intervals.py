@@ -1,11 +1,11 @@
-"""Two-sided bounds that are carried along: sweeps of Bellman's operator, rounded outward.
+"""Two-sided bounds in every sweep of Bellman's operator, rounded outward.
 
-Let T be Bellman's operator. Where T has one fixed point, and play that could go on for ever is
-worth minus infinity to its mover, numbers with ``lower <= T(lower)`` are below it and numbers with
-``upper >= T(upper)`` are above it: along the best choices of `lower`, play leaves almost surely,
-for otherwise a finite number would be at most a sum that falls without end; so `lower` is at most
-what these choices earn, and `upper` at least what any do. And if ``lower <= v <= upper`` for the
-true values v, the same holds for ``max(lower, T(lower))`` and ``min(upper, T(upper))``.
+Let T be Bellman's operator. If T has a unique fixed point, and improper policies are infinitely bad
+for the player who chooses them, then ``lower <= T(lower)`` implies that `lower` is below it, and
+``upper >= T(upper)`` that `upper` is above it: the best choices of `lower` are proper, since
+otherwise a finite number would be at most a sum that falls to minus infinity; so `lower` is at most
+the value of these choices, and `upper` at least the value of any. And if ``lower <= v <= upper``
+for the true values v, the same holds for ``max(lower, T(lower))`` and ``min(upper, T(upper))``.
 
 T is rounded down for `lower` and up for `upper`, by the model of rounding of
 :mod:`gamedp.kernels.proofs`. Where the players change places, the lower bound of what follows is

@@ -1,13 +1,13 @@
-"""Iterating over a gathered component until it is solved: sweeps, and what policies are worth.
+"""Iterating over a gathered component until it is solved: sweeps, and policy evaluation.
 
 A full sweep looks at all choices and improves the policy. In between, the policy alone is followed:
-by elimination, which gives exactly what it is worth, as long as that takes few terms compared with
-the sweeps so far (:mod:`gamedp.kernels.sparse_elimination`); or by some sweeps over its own
+by elimination, which gives its values exactly, as long as that takes few terms compared with the
+sweeps so far (:mod:`gamedp.kernels.sparse_elimination`); or by some sweeps over its own
 choices. Values of an eliminated policy that no sweep can improve are solved, up to rounding: policy
 iteration [1]_, with improvements that see each other within a sweep. The weights for the proof, the
 expected steps of the policy within the component, are computed in either case.
 
-Two opponents are first given sweeps of both. Once one changes no choice, or where they crawl, the
+Two opponents begin with sweeps of both. Once one changes no choice, or if convergence is slow, the
 minimisers improve their answer to the policy of the maximisers as long as they can, then the
 maximisers improve theirs [2]_.
 

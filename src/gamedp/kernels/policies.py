@@ -1,6 +1,6 @@
 """Following a policy: Bellman's equation with some of the choices fixed.
 
-What the arrays mean is said in :mod:`gamedp.kernels.bellman`.
+The arrays are described in :mod:`gamedp.kernels.bellman`.
 """
 
 from __future__ import annotations

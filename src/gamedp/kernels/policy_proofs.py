@@ -1,32 +1,32 @@
-r"""Proofs of what a policy is worth, and that no other choice is better, however long play stays.
+r"""Proofs of the values of a policy, and of its optimality, however long play lasts.
 
-What a policy is worth in a component is known by elimination, within errors that do not grow with
-the steps of play (:mod:`gamedp.kernels.sparse_elimination`). Let V be its exact values, and v and e
-the computed ones and their errors. What a choice a is better by in state s,
+The values of a policy in a component are computed by elimination, with errors that do not grow with
+the length of play (:mod:`gamedp.kernels.sparse_elimination`). Let V be its exact values, and v and
+e the computed ones and their errors. The advantage of a choice a in state s,
 
 .. math:: d(s, a) = r + \sum_{t \ne s} p_t (V_t - V_s)
 
-does not depend on how likely play stays in s, and differences of nearly equal values round little.
-(With a discount :math:`\beta`, probabilities are :math:`\beta p_t`, and :math:`(1 - \beta) V_s` is
-taken off.) It is within :math:`\sum p_t (e_t + e_s)` and rounding of what comes out for v. If it is
-not positive for any choice, V is the fixed point of Bellman's operator: the values are proven,
-within e alone. That is for one who maximises; for one who minimises all signs change. A choice that
-is certainly better replaces that of the policy: improved so, no policy comes again.
+does not depend on the probability to stay in s, and differences of nearly equal values round
+little. (With a discount :math:`\beta`, probabilities are :math:`\beta p_t`, and :math:`(1 - \beta)
+V_s` is taken off.) It is within :math:`\sum p_t (e_t + e_s)` and rounding of the advantage computed
+from v. If it is not positive for any choice, V is the fixed point of Bellman's operator: the values
+are proven, within e alone. This is for the maximiser; for the minimiser all signs change. A choice
+that is certainly better replaces that of the policy: improved in this way, no policy comes again.
 
-There remain choices that are neither. How much better can play become by them?
+There remain choices with an advantage of uncertain sign. How much can they improve the values?
 
 **By steps.** Let W be the expected steps of the policy, so that
 :math:`W_s - \sum_t p_t W_t = 1` for its own choices. If for all others
-:math:`d(s, a) \le \kappa (W_s - \sum_t p_t W_t)`, then :math:`V + \kappa W` is no less than what
-Bellman's operator makes of it, and so no less than the best values [1]_; and
-:math:`V - \kappa W` no more.
+:math:`d(s, a) \le \kappa (W_s - \sum_t p_t W_t)`, then
+:math:`V + \kappa W \ge T(V + \kappa W)` for Bellman's operator T, so :math:`V + \kappa W` is an
+upper bound of the optimal values [1]_, and :math:`V - \kappa W` a lower bound.
 
-**By factors,** where no reward or payoff has the other's sign. Let
-:math:`d(s, a) \le \varepsilon_s B(s, a)` with :math:`B = |r| + \sum p_t |V_t - V_s|`. Change r and
-the probabilities of these choices, to the worse, by a factor of :math:`1 \pm \varepsilon_s` each:
-in that model no choice is better than the policy's, and V is best. By the theorem for elimination,
-the values of all policies, and so the best ones, differ between the two models by a factor of at
-most :math:`\prod_s (1 + \varepsilon_s) / (1 - \varepsilon_s)`. Choices with the same outcomes and
+**By factors,** if all rewards and payoffs have the same sign. Let :math:`d(s, a) \le \varepsilon_s
+B(s, a)` with :math:`B = |r| + \sum p_t |V_t - V_s|`. Change r and the probabilities of these
+choices, to the worse, by a factor of :math:`1 \pm \varepsilon_s` each: in that model no choice is
+better than the policy's, so V is optimal. By the theorem for elimination, the values of all
+policies, and so the optimal ones, differ between the two models by a factor of at most
+:math:`\prod_s (1 + \varepsilon_s) / (1 - \varepsilon_s)`. Choices with the same outcomes and
 rewards as the policy's have :math:`\varepsilon_s` of the size of rounding.
 
 References

@@ -1,14 +1,14 @@
-"""Proofs of how far values are from the true ones, rounding included.
+"""Proofs of error bounds for values, rounding included.
 
-What is proven is one number ``errors[s]`` a state, with ``|values[s] - true value| <= errors[s]``.
+There is one number ``errors[s]`` per state, with ``|values[s] - true value| <= errors[s]``.
 Let e be such numbers outside a component. Inside it, numbers e with
 
     e(s) >= |Q_v(s, a) - v(s)| + rounding + discount * sum(|P(t | s, a)| * e(t))
 
-for the greedy action a, and the same with the difference signed for all other actions (an action
-that is worse by more than this can do no harm), bound the error of v wherever play leaves the
-component almost surely whatever the players do, or the discount is below one: there Bellman's
-operator has one fixed point, and contracts in a weighted maximum norm [1]_. We look for e as
+for the greedy action a, and the same with the signed difference for all other actions (an action
+that is worse by more than this does not matter), bound the error of v if play leaves the component
+almost surely under all policies, or the discount is below one: there Bellman's operator has a
+unique fixed point, and is a contraction in a weighted maximum norm [1]_. We look for e as
 ``E + epsilon * weights``, with E the largest error outside, and weights close to the expected
 number of steps inside the component under the greedy policy: weights that fall by about one with
 every step leave room for the residual.
@@ -16,11 +16,11 @@ every step leave room for the residual.
 Rounding follows the usual model [2]_: with k transitions and A the sum of the absolute terms, the
 computed value is within ``(k + 1) * u * A / (1 - (k + 1) * u)`` of the exact one, u = 2**-53. We
 allow ``(k + 8) * u * A``, which covers as well that every stored probability is off by up to two
-units in the last place, as 1/6 and 0.1 * 0.9 are: the bounds hold for the rules that were meant.
-A constant counts with the sum of the absolute values that it was added up from, however much of
-them cancels out. Where numbers end, each term may lose all of its digits: so does the allowance for
-that count them. An error is rounded up before a difference is added to it, which may be negative,
-and is rounded itself: ``error * 2**-46`` is more than that loses, where their sum is positive.
+units in the last place, as 1/6 and 0.1 * 0.9 are: the bounds hold for the rules as
+intended. A constant counts with the sum of the absolute values of its terms, even if they cancel.
+Where numbers underflow, each term may lose all of its digits: the allowance for that is per term.
+An error is rounded up before a difference is added to it, which may be negative, and is rounded
+itself: ``error * 2**-46`` is more than that loses, where their sum is positive.
 
 References
 ----------

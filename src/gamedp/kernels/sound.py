@@ -1,6 +1,6 @@
-"""Sound value iteration: what is earned within some steps, and how likely play goes on after them.
+"""Sound value iteration: expected rewards of some steps, and the probability to go on after them.
 
-What the arrays mean is said in :mod:`gamedp.kernels.bellman`. No players change places.
+The arrays are described in :mod:`gamedp.kernels.bellman`. No players change places.
 """
 
 from __future__ import annotations

@@ -1,27 +1,27 @@
-r"""What a policy is worth in a gathered component, by elimination that keeps to what is there.
+r"""The values of a policy in a gathered component, by sparse elimination.
 
 States are eliminated in the order of the sweeps: play that comes to a state before it goes on to
 where that one leads in the end. In depth-first order most successors of a state come before it, so
 that little is left of each equation: the few states later in the order to which cycles lead back.
-The probability to leave a state at all is the sum of those to go elsewhere, never one minus the
-rest. Nothing is subtracted, so that no digits are lost however long play stays [1]_, and how many
-are lost by rounding is known beforehand, by the theorem that follows.
+The probability to leave a state is the sum of those to go elsewhere, never one minus the rest.
+Nothing is subtracted, so no digits are lost by cancellation however long play lasts [1]_, and the
+effect of rounding has an a priori bound, by the following theorem.
 
-**What values are made of.** Let state i go on to j with probability :math:`p_{ij}` and leave the
-component with :math:`p_{i0}`, and let it earn :math:`g_i \ge 0` a visit. What play earns from s on
-is a quotient: below, the sum over all forests of the component in which every state has one edge
-and ways end outside; above, the same with one edge less, where the way from s ends in a state i
-that has :math:`g_i` in place of its edge (the matrix tree theorem, [2]_). A forest counts the
-product of its probabilities. So every term above and below takes exactly one number of each row
-:math:`(p_{i1}, \dots, p_{i0}, g_i)`, all terms are positive, and :math:`p_{ii}` is in none. If the
-numbers of row i change by a factor between :math:`1 - \varepsilon_i` and :math:`1 +
-\varepsilon_i` each, what play earns changes by a factor of at most
+**Values as quotients.** Let state i lead to j with probability :math:`p_{ij}` and leave the
+component with :math:`p_{i0}`, and let a visit of i have the reward :math:`g_i \ge 0`. The value of
+s is a quotient: the denominator is the sum over all forests of the component in which every state
+has one edge and all paths end outside; the numerator is the same with one edge less, where the path
+from s ends in a state i that has :math:`g_i` in place of its edge (the matrix tree theorem, [2]_).
+The weight of a forest is the product of its probabilities. So every term of both takes exactly one
+number of each row :math:`(p_{i1}, \dots, p_{i0}, g_i)`, all terms are positive, and :math:`p_{ii}`
+is in none. If the numbers of row i change by a factor between :math:`1 - \varepsilon_i` and
+:math:`1 + \varepsilon_i` each, the value changes by a factor of at most
 
 .. math:: \prod_i \frac{1 + \varepsilon_i}{1 - \varepsilon_i},
 
-however long it stays. That a row's sum is one is not used: what is left of one stays with i.
+however long play lasts. That a row sums to one is not used: the rest is the probability to stay.
 
-**What rounding does.** Let :math:`S_m` be the sum of the numbers of row m after its substitutions.
+**Rounding.** Let :math:`S_m` be the sum of the numbers of row m after its substitutions.
 Putting row m into row i replaces :math:`p_{ij}` by :math:`p_{ij} + p_{im} p_{mj} / S_m`: done
 exactly, it changes no value. All terms are positive, so the result is off by a factor of at most
 :math:`1 + c_m u`, u = 2**-53, where :math:`c_m` counts what the sum may have lost, the division,
@@ -32,14 +32,14 @@ values follow from those after them in the order, where the count along the long
 The bound is proportional to the terms that there are, not to the steps of play: on a chain in which
 each state has one successor later in the order, about 20 u a state.
 
-Where gains have both signs, what is earned and what is lost are bounded apart. A rounded difference
-counts as rounding of both, in proportion. So values are off by so much of the sum of both, which
+Where rewards have both signs, gains and losses are bounded separately. A rounded difference counts
+as rounding of both, in proportion. So the errors of values are relative to the sum of both, which
 has a right-hand side of its own (`SIZE`); so have the errors of known values outside (`DOUBT`).
 
 **What underflows** may lose all of its digits, but no more than `FAINT` of a number of a row, and
-that divided by :math:`S_m` once the row is divided. A row that is changed by so little changes what
-play earns by no more than that, times the expected steps, times twice the largest value (which is
-what it means to go elsewhere once).
+that divided by :math:`S_m` once the row is divided. Such a
+change of a row changes values by at most that, times the expected steps, times twice the largest
+value (the effect of going elsewhere once).
 
 Numbers of states are unsigned where they are looked up most, see :mod:`gamedp.kernels.blocks`.
 

@@ -1,6 +1,6 @@
 """Targets in graphs without cycles: values as a depth-first search leaves states behind.
 
-What the arrays mean is said in :mod:`gamedp.kernels.bellman`. A state that leads to itself alone is
+The arrays are described in :mod:`gamedp.kernels.bellman`. A state that leads to itself alone is
 no cycle here: play stays there for ever, and misses the target.
 """
 

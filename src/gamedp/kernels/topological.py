@@ -1,6 +1,6 @@
 """Solving a model component by component, successors first.
 
-What the arrays mean is said in :mod:`gamedp.kernels.bellman`, what is proven in
+The arrays are described in :mod:`gamedp.kernels.bellman`, the proofs in
 :mod:`gamedp.kernels.proofs`.
 """
 

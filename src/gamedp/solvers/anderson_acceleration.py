@@ -28,11 +28,11 @@ ENOUGH = 0.9
 
 @attrs.frozen(kw_only=True)
 class AndersonAcceleration(FixedPointSolver):
-    """Sweep, and go on from the mix of the last sweeps whose changes cancel out best [1]_ [2]_.
+    """Extrapolate to the combination of the last sweeps with the smallest residual [1]_ [2]_.
 
-    A mix may be worse than the last sweep alone, for a maximum is not linear. So it is tried by the
-    next sweep: if that does not change less than the one before, the mix and what is remembered are
-    dropped, and sweeps go on from where they were.
+    A combination may be worse than the last sweep alone, since a maximum is not linear. So it is
+    tried by the next sweep: if that does not change less than the one before, the mix and what is
+    remembered are dropped, and sweeps go on from where they were.
 
     Components are solved one by one, and what is claimed is proven, as by
     :class:`TopologicalValueIteration`.

@@ -20,12 +20,12 @@ __all__ = ["LinearProgramming"]
 
 @attrs.frozen(kw_only=True)
 class LinearProgramming(FixedPointSolver):
-    """Minimise the sum of values that are no less than any choice is worth [1]_ [2]_.
+    """Minimise the sum of values that are at least the value of every choice [1]_ [2]_.
 
-    For who wants the least, the other way round. One player alone: for two opponents there is no
-    such linear program. Components are solved one by one, each by HiGHS through scipy. It is
-    content when constraints hold to about 1e-7; so the policy of its values is evaluated by a
-    linear system, as by :class:`PolicyIteration`, and errors are proven for what comes out, as by
+    For a minimiser, the other way round. For one player only: two opponents have no such linear
+    program. Components are solved one by one, each by HiGHS through scipy. Since HiGHS satisfies
+    constraints to about 1e-7 only, the policy of its values is evaluated by a linear system, as by
+    :class:`PolicyIteration`, and the errors of that are bounded as by
     :class:`TopologicalValueIteration`.
 
     Parameters

@@ -30,7 +30,7 @@ MOST = 1000
 class ModifiedPolicyIteration(FixedPointSolver):
     """Alternate sweeps over all choices with sweeps along the best ones [1]_.
 
-    Pays where states have many choices: a sweep along a policy looks at one of them. If changes do
+    Pays where states have many choices: a sweep along a policy evaluates one of them. If changes do
     not shrink from one improvement to the next, as may happen without a discount or with two
     opponents, there are fewer sweeps in between, and in the end none: that is value iteration.
 
@@ -42,8 +42,8 @@ class ModifiedPolicyIteration(FixedPointSolver):
     choice that is so much better than the others of its state that the values have not moved as
     much since, apart from what all have in common, is not compared with them again.
 
-    Else components are solved one by one. Of two opponents, the maximiser's choices are kept, and
-    the minimiser answers in every sweep [3]_. What is claimed is proven as by
+    Else components are solved one by one. With two opponents, the maximiser keeps to a policy, and
+    the minimiser chooses the best reply in every sweep [3]_. What is claimed is proven as by
     :class:`TopologicalValueIteration`.
 
     Parameters

@@ -1,8 +1,8 @@
-"""A solver that gets stuck hands over to others, each within a budget of work.
+"""A portfolio of solvers: one that makes no progress is followed by others, each with a budget.
 
-No method is the best one everywhere. The one that is chosen goes first, but no further than a
-budget of sweeps, counted and not timed, so that the answer is the same on every machine. Where that
-or rounding stops it, others go on: those that eliminate states, or whose proofs lose less. If the
+No method is the best one everywhere. The chosen one goes first, within a budget of sweeps, counted
+and not timed, so that the answer is the same on every machine. If the budget or rounding stops it,
+others take over: those that eliminate states, or whose proofs lose less. If the
 budget was what stopped the first one and no other has solved the problem, it has its full limits in
 the end; so that not much more than the budgets can be lost. A limit of time, if one is asked for,
 is one for all of them together.

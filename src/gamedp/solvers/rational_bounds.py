@@ -1,17 +1,18 @@
 """Bounds from rational values, where sums in 64-bit numbers prove too little.
 
-A proof by residuals loses a rounding error in each step that play takes; where it takes millions of
-steps, that is more than one may want. The values of the stored probabilities, scaled to sum to one,
-are rational, and can be found without any error (:mod:`gamedp.solvers.exact_work`). All
-that is left is how far they move if the probabilities are others that round to the stored ones.
+A proof by residuals loses a rounding error with each step of play, which is too much if play takes
+millions of steps. The values of the stored probabilities, scaled to sum to one, are rational, and
+can be computed exactly (:mod:`gamedp.solvers.exact_work`). It remains to bound how far they move
+for other probabilities that round to the stored ones.
 
-Let n states have choices that chance is part of, and all keep to one each. The expected number of
-visits to a state, and the probability to end in some place, are quotients of two sums over forests
-in the graph: of products of n - 1 or n probabilities, none of which leads from a state to itself,
-and with no minus sign [1]_. So if the probabilities of each state are off by a factor between 1 - e
-and 1 + e, these are off by a factor of at most the product of all ``(1 + e) / (1 - e)``. Where no
-reward is negative, and no payoff less than -c, the same is true of a total plus c, for any two
-policies, and so of the value plus c. Elimination without subtraction rests on the same fact.
+Let n states have choices with chance, and consider memoryless policies of both players. The
+expected number of visits to a state, and the probability to end in some place, are quotients of two
+sums over forests in the graph: of products of n - 1 or n probabilities, none of which leads from a
+state to itself, and with no minus sign [1]_. So if the probabilities of each state are off by a
+factor between 1 - e and 1 + e, these are off by a factor of at most the product of all ``(1 + e) /
+(1 - e)``. Where no reward is negative, and no payoff less than -c, the same is true of a total plus
+c, for any two policies, and so of the value plus c. Elimination without subtraction rests on the
+same fact.
 
 References
 ----------

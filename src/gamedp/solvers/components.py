@@ -23,8 +23,11 @@ BUDGET = 1 << 22
 ROOM = 64
 """States of a component that there is room for at first."""
 
-MANY = 16
-"""Hard components from which on it pays to compile what solves them one after the other."""
+MANY = 2
+"""Hard components from which on it pays to compile what solves them one after the other.
+
+To call kernels for one of them takes longer than to solve it, if it is small.
+"""
 
 
 def share_of_tolerance(run: Run) -> float:
@@ -42,7 +45,7 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
         Finds and proves the values of the component of that number.
     small : int
         Components of up to this many states are solved within a kernel if they settle soon. What
-        only hard ones need is compiled once there are many: the first few are left to `solve_one`.
+        only hard ones need is compiled once there are several: the first is left to `solve_one`.
     """
     structure = run.problem.model.structure
     total = structure.num_components

@@ -6,6 +6,23 @@ from hypothesis import strategies as st
 from gamedp.kernels import bellman, blocks
 
 
+def locked(array):
+    """Return an array that cannot be written to, as those of models are.
+
+    numba compiles a kernel anew for arrays that can be.
+    """
+    array.flags.writeable = False
+    return array
+
+
+def rows_of(**arrays):
+    """Return an equation with the kinds of arrays that solvers make."""
+    kept = {"maximise", "discount"}
+    return bellman.Rows(
+        **{name: array if name in kept else locked(array) for name, array in arrays.items()}
+    )
+
+
 def random_rows(seed, num_states, discount, *, cyclic, swaps):
     """Return the equation of a random model whose last state is terminal and always near."""
     rng = np.random.default_rng(seed)
@@ -27,7 +44,7 @@ def random_rows(seed, num_states, discount, *, cyclic, swaps):
         probabilities.extend(weights)
         offsets.append(len(successors))
     constants = rng.normal(size=num_choices)
-    return bellman.Rows(
+    return rows_of(
         order=np.arange(num_states)[::-1].astype(np.int32),
         place=np.arange(num_states)[::-1].astype(np.uint32),
         choice_offsets=choice_offsets.astype(np.int64),
@@ -71,7 +88,10 @@ def copied(argument):
     """Return a copy of an array, or of a tuple of arrays."""
     if isinstance(argument, tuple):
         return type(argument)(*map(copied, argument))
-    return argument.copy() if isinstance(argument, np.ndarray) else argument
+    if not isinstance(argument, np.ndarray):
+        return argument
+    copy = argument.copy()
+    return copy if argument.flags.writeable else locked(copy)
 
 
 def arrays_of(arguments):

@@ -4,7 +4,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from equations import blank, cases, fixed_point, gathered, make, random_rows, twins
+from equations import (
+    blank,
+    cases,
+    fixed_point,
+    gathered,
+    locked,
+    make,
+    random_rows,
+    rows_of,
+    twins,
+)
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -83,7 +93,7 @@ def test_newton_solves_components_with_one_key_state(seed, size, swaps, discount
         choices.append(len(offsets) - 1)
     choices.append(len(offsets) - 1)
     constants = rng.normal(size=len(offsets) - 1)
-    rows = bellman.Rows(
+    rows = rows_of(
         order=np.concatenate([[size], np.arange(size)[::-1]]).astype(np.int32),
         place=np.concatenate([np.arange(size)[::-1] + 1, [0]]).astype(np.uint32),
         choice_offsets=np.array(choices, np.int64),
@@ -116,7 +126,7 @@ def test_components_solved_in_the_kernel_are_proven(case):
     values, errors, policy = blank(rows)
     num_states = len(values)
     values[-1], errors[-1] = 0.25, 1e-3  # known to within so much
-    args = (np.array([0, 1, num_states]), np.array([False, True]), rows, 1 << 20, 1e-6)
+    args = (*components(num_states), rows, 1 << 20, 1e-6)
     args += (False, bool((rows.probabilities < 0).any()), False)
     args += (room(rows, 100, 1000, 10_000), np.empty(iteration.MEMORY))
     for solve in (topological.solve_components_jit, topological.solve_components):
@@ -129,6 +139,11 @@ def test_components_solved_in_the_kernel_are_proven(case):
         assert (found[1][:-1] <= 1e-3 + 1.1e-6).all()
 
 
+def components(num_states):
+    """Return where a terminal state and the component of all others begin, and which is cyclic."""
+    return locked(np.array([0, 1, num_states], np.int32)), locked(np.array([False, True]))
+
+
 def room(rows, *sizes):
     """Return a block for so many states, choices and transitions, and an array for numbers."""
     return blocks.reserve(*sizes, rows), np.empty((blocks.NUMBERS, sizes[0]))
@@ -136,7 +151,7 @@ def room(rows, *sizes):
 
 def test_a_component_without_room_is_left():
     rows = make((0, 8, 1.0, True, False))
-    args = (np.array([0, 1, 8]), np.array([False, True]), rows, 1 << 20, 1e-6, False, False, False)
+    args = (*components(8), rows, 1 << 20, 1e-6, False, False, False)
     too_small = ((6, 100, 1000), (100, 1, 1000), (100, 100, 1))  # for seven states
     for its_room in (None, *(room(rows, *sizes) for sizes in too_small)):
         values, errors, policy = blank(rows)

@@ -3,7 +3,7 @@
 import attrs
 import numpy as np
 import pytest
-from equations import arrays_of, copied
+from equations import arrays_of, copied, locked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,8 +46,8 @@ def coded(chances):
 def laid_out(case):
     """Return the equation of a random model, room for the chosen rows, and first values."""
     seed, num_states, discount, ends, has_palette = case
-    *graph, chances, rewards = random_graph(seed, num_states, ends=ends)
-    chances, colours = coded(chances) if has_palette else (chances, None)
+    *graph, chances, rewards = map(locked, random_graph(seed, num_states, ends=ends))
+    chances, colours = map(locked, coded(chances)) if has_palette else (chances, None)
     maximise = np.random.default_rng(seed).random(num_states) < 0.5
     first = np.empty(num_states, np.uint64)
     room, shortest, longest, _, *extremes = whole.survey_jit(
@@ -58,10 +58,11 @@ def laid_out(case):
         *graph, chances, colours, rewards, maximise, discount, ends, longest, width, *extremes
     )
     own = np.empty(room, np.uint32), np.empty(room, chances.dtype)
+    rows = (locked(array.view()) for array in own)
     kept = whole.Kept(
         first,
         np.empty(num_states, np.uint64),
-        *own,
+        *rows,
         colours,
         *own,
         np.empty(num_states),
@@ -112,7 +113,8 @@ def test_whole_runs_agree(case, budget):
     for kernel, step in ((discounted.advance_jit, budget), (discounted.advance, 10**6)):
         equation, kept, values, before, marks, numbers = map(copied, arguments)
         # The arrays that are read are those that are written.
-        kept = kept._replace(successors=kept.room_successors, chances=kept.room_chances)
+        rows = (locked(array.view()) for array in (kept.room_successors, kept.room_chances))
+        kept = kept._replace(**dict(zip(("successors", "chances"), rows, strict=True)))
         phase = discounted.BEGIN
         while phase < discounted.DONE:
             phase = kernel(step, 1e-6, equation, kept, values, before, marks, numbers)
@@ -204,7 +206,8 @@ def test_palettes_change_no_digit(case):
     for has_palette in (False, True):
         equation, kept, values, before, marks, numbers = laid_out((*case[:4], has_palette))
         phase = discounted.BEGIN
-        kept = kept._replace(successors=kept.room_successors, chances=kept.room_chances)
+        rows = (locked(array.view()) for array in (kept.room_successors, kept.room_chances))
+        kept = kept._replace(**dict(zip(("successors", "chances"), rows, strict=True)))
         while phase < discounted.DONE:
             phase = discounted.advance_jit(
                 10**6, 1e-6, equation, kept, values, before, marks, numbers

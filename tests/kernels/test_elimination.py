@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from equations import arrays_of, blank, cases, copied, gathered, make, twins
+from equations import arrays_of, blank, cases, copied, gathered, locked, make, rows_of, twins
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -49,7 +49,7 @@ def chain(seed, size, orders, discount, *, signs, swaps=False):
     if swaps:
         probabilities *= rng.choice([-1.0, 1.0], len(probabilities))
     order = np.append(rng.permutation(size), size).astype(np.int32)
-    return bellman.Rows(
+    return rows_of(
         order=order,
         place=np.argsort(order).astype(np.uint32),
         choice_offsets=np.minimum(np.arange(size + 2), size).astype(np.int64),
@@ -231,7 +231,9 @@ def test_what_underflows_is_counted():
 
 def test_probabilities_far_from_a_sum_of_one_have_no_meaning():
     rows = chain(1, 5, 1, 1.0, signs=False)
-    rows.probabilities[0] *= 1 - 1e-11
+    probabilities = rows.probabilities.copy()
+    probabilities[0] *= 1 - 1e-11
+    rows = rows._replace(probabilities=locked(probabilities))
     block, numbers = apart(rows)
     found = [sparse_elimination.eliminate_jit(5, 1.0, block, ENOUGH, numbers)[1]]
     found.append(densely(5, 1.0, block, numbers))

@@ -1,7 +1,17 @@
 """The kernels that iterate over a component: twins agree, and policies are worth what they say."""
 
 import numpy as np
-from equations import blank, cases, copied, fixed_point, gathered, make, random_rows, twins
+from equations import (
+    blank,
+    cases,
+    copied,
+    fixed_point,
+    gathered,
+    locked,
+    make,
+    random_rows,
+    twins,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -130,7 +140,8 @@ def test_what_is_turned_leads_out_and_comes_back():
 @given(seeds)
 def test_dwelling_weights_count_the_longest_of_equally_good_ways(seed):
     rows = random_rows(seed, 10, 1.0, cyclic=True, swaps=False)
-    rows.constants[:] = 0.0  # so that all choices are equally good
+    # So that all choices are equally good.
+    rows = rows._replace(constants=locked(np.zeros_like(rows.constants)))
     values, errors, policy = blank(rows)
     block, numbers, _ = gathered(rows, 1, values, errors)
     iteration.begin_jit(9, block)

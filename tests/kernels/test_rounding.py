@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from equations import blank, twins
+from equations import blank, rows_of, twins
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -89,7 +89,7 @@ def states(draw, *, swaps=True, stays=False, discounts=(1.0, 1.0, 0.9, 1 - 2.0**
             np.array(offsets), probabilities, rewards, constant_sum, constants, sizes
         )
     num_choices = len(rewards)
-    rows = bellman.Rows(
+    rows = rows_of(
         order=np.array([*range(1, count + 1), 0], np.int32),
         place=np.array([count, *range(count)], np.uint32),
         choice_offsets=np.array([0] + [num_choices] * (count + 1)),
@@ -343,7 +343,7 @@ def test_how_much_a_choice_raises_its_state(case, here):
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_errors_that_come_back_from_the_other_side_add_up(sign):
     """Each counts by its probability, whoever is to choose there; at any tolerance."""
-    rows = bellman.Rows(
+    rows = rows_of(
         order=np.array([1, 2, 0], np.int32),
         place=np.array([2, 0, 1], np.uint32),
         choice_offsets=np.array([0, 1, 1, 1]),
@@ -378,7 +378,7 @@ def test_many_products_that_underflow_are_allowed_for():
     """Each loses less than the smallest number; but there are many of them."""
     count = 1 << 17
     small = 1.5 * 2.0**-1058
-    rows = bellman.Rows(
+    rows = rows_of(
         order=np.array([1, 0], np.int32),
         place=np.array([1, 0], np.uint32),
         choice_offsets=np.array([0, 1, 1]),
@@ -419,7 +419,7 @@ def test_a_constant_that_cancels_counts_with_all_that_it_is_of():
     chances = np.array([-0.1, -0.2, 0.7])
     constants, sizes = np.empty((2, 1))
     bellman.swap_constants(offsets, chances, rewards, total, constants, sizes)
-    rows = bellman.Rows(
+    rows = rows_of(
         order=np.array([1, 2, 3, 0], np.int32),
         place=np.array([3, 0, 1, 2], np.uint32),
         choice_offsets=np.array([0, 1, 1, 1, 1]),
@@ -465,7 +465,7 @@ def test_a_constant_that_cancels_counts_with_all_that_it_is_of():
 
 
 def test_each_bound_is_widened_by_its_own_size():
-    rows = bellman.Rows(
+    rows = rows_of(
         order=np.array([1, 0], np.int32),
         place=np.array([1, 0], np.uint32),
         choice_offsets=np.array([0, 2, 2]),
@@ -495,7 +495,7 @@ def test_a_constant_of_steps_that_stay_inside_is_allowed_for():
     chances = np.array([-0.1, -0.2, 0.7, 1.0])
     constants, sizes = np.empty((2, 2))
     bellman.swap_constants(offsets, chances, rewards, total, constants, sizes)
-    rows = bellman.Rows(
+    rows = rows_of(
         order=np.array([0, 1], np.int32),
         place=np.array([0, 1], np.uint32),
         choice_offsets=np.array([0, 1, 2]),

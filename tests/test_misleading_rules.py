@@ -436,7 +436,11 @@ class Sour(Countdown):
         return 1.0 / state.left
 
 
-@pytest.mark.parametrize("searcher", [gamedp.AlphaBeta(), gamedp.Minimax()], ids=["pvs", "plain"])
+@pytest.mark.parametrize(
+    "searcher",
+    [gamedp.AlphaBeta(), gamedp.Expectiminimax(), gamedp.Minimax()],
+    ids=lambda searcher: type(searcher).__name__,
+)
 def test_what_rules_raise_far_away_in_a_compiled_search_is_placed(searcher):
     with pytest.raises(ZeroDivisionError) as caught:
         searcher.search(Sour())

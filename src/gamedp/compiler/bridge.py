@@ -372,6 +372,12 @@ def _stack_type(dtype: np.dtype[Any]) -> types.Type:
     return typeof(np.zeros(1, dtype))
 
 
+@functools.lru_cache(maxsize=512)
+def _record_type(key: str, fields: tuple[tuple[str, types.Type], ...]) -> RecordType:
+    """Return the type of such a record; its name is long, and takes long to put together."""
+    return RecordType(key, fields)
+
+
 def record(key: str, values: Mapping[str, Any]) -> Any:
     """Make a record of all `values` whose types numba knows.
 
@@ -386,7 +392,7 @@ def record(key: str, values: Mapping[str, Any]) -> Any:
         except (ValueError, TypeError):
             continue
     return Record(
-        RecordType(key, tuple(field_types)),
+        _record_type(key, tuple(field_types)),
         python_types.SimpleNamespace(**{name: values[name] for name, _ in field_types}),
     )
 

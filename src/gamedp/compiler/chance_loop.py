@@ -15,15 +15,17 @@ to move sees it, or the upper one. From the two others' results follow bounds of
 
 from __future__ import annotations
 
-from gamedp.compiler.bridge import as_action
-from gamedp.compiler.loop import lost_jit
+from gamedp.compiler.native import RAISED, call_native, compiled_for_all
+from gamedp.compiler.position_loop import FULL
 from gamedp.compiler.search_loop import (
     MOST_HISTORY,
     PLACES,
-    next_place_jit,
+    next_action_jit,
     shift_rounds_jit,
+    swap_actions_jit,
     usable_jit,
 )
+from gamedp.compiler.stacks import ACTIONS, PLIES, POSITIONS, Fields, LoopStatus
 from gamedp.kernels.jit import inlined
 from gamedp.kernels.rounding import rounds_jit
 from gamedp.kernels.transposition import (
@@ -37,10 +39,6 @@ from gamedp.kernels.transposition import (
     hash_fields_jit,
     keep_entry_jit,
 )
-from gamedp.model import LEAST_PROBABILITY, SUM_ROUNDING
-
-# What a call returns.
-(DONE, PAUSED, GROW_PLIES, GROW_MOVES, GROW_OUTCOMES, BAD, BAD_OUTCOME, BAD_ESTIMATE) = range(8)
 
 # Where the loop goes on.
 ENTER, NEXT, CHANCE, ACTION, RETURN = range(5)
@@ -58,37 +56,21 @@ come back with other numbers of plies left, and neither entry in the table may d
 # Ways to prune.
 NONE, STAR1, STAR2 = range(3)
 
-# Places in `counters`.
-(PLY, PHASE, NODES, KIND, TRUE, HITS, CUTOFFS, INEXACT, DEEPEST, MOST, YEAR, WANTED) = range(12)
-COUNTERS = 12
+PLY = Fields(
+    "row first count current mover rest best_place hash last_kind opposed probed range_true "
+    "all_true action_true first_row outcomes outcome stage",
+    "alpha beta original best low high reward sum sum_low sum_high child_alpha child_beta",
+)
+"""A position on the way, its actions, and the outcomes of one of them, which are positions from
+`first_row` on. Of these, `low` and `high` bound the score from the side of whoever moves before
+them, and `rest_low` and `rest_high` are the sums from there to the last outcome.
 
-# Places in `results`.
-SCORE, LARGEST = range(2)
-
-# Columns of `ints`: of each ply, the position there, its actions, and the outcomes of one of them.
-(FIRST, COUNT, CURRENT, MOVER, REST, BEST_PLACE, HASH, LAST_KIND, OPPOSED, PROBED, RANGE_TRUE,
- ALL_TRUE, ACTION_TRUE, OUT_FIRST, OUT_COUNT, OUT_CURRENT, OUT_STAGE) = range(17)  # fmt: skip
-INTS = 17
-
-# Columns of `floats`: the window, the best score, bounds that are certain; the current action's
-# reward, what the outcomes done with add up to, and bounds of that; the next position's window.
-(ALPHA, BETA, ORIGINAL, BEST, LOW, HIGH, REWARD, SUM, SUM_LOW, SUM_HIGH, CHILD_ALPHA,
- CHILD_BETA) = range(12)  # fmt: skip
-FLOATS = 12
-
-# Columns of `out_ints` and `out_floats`: of each outcome, who moves there, and the bounds of its
-# score from the side of whoever moves before it, and whether these hold for the true value; the
-# sums run from there to the last outcome.
-OUT_MOVER, OUT_OPPOSED, OUT_TRUE = range(3)
-OUT_INTS = 3
-PROBABILITY, OUT_LOW, OUT_HIGH, REST_LOW, REST_HIGH = range(5)
-OUT_FLOATS = 5
+The window, the best score, bounds that are certain; the current action's reward, what the outcomes
+done with add up to, and bounds of that; the next position's window.
+"""
 
 ENDLESS = 1 << 27
 """Plies left where the search goes on to the end of the game."""
-
-SLACK = 1e-9
-"""By how much the probabilities of an action's outcomes may miss 1."""
 
 LARGE = 1e308
 """Windows have no other infinite ends than those that are open."""
@@ -115,63 +97,71 @@ def above(number: float) -> float:
 above_jit = inlined(above)
 
 
-def expectiminimax(game, work, budget):
+def expectiminimax(work, page, rules, budget):
     """Search the first of the actions on the stack, in the position at ply 0.
+
+    ::
+
+        ENTER --> RETURN               over, certain, at the horizon, or in the table
+        ^   |        |
+        |   v        v
+        |  NEXT --> CHANCE <-- ply above     (next outcome; a probe of each outcome before)
+        |   ^        |  |
+        +---+--------+  +--> ACTION --> NEXT         (an action is decided; else RETURN)
 
     Parameters
     ----------
-    game
-        The game, bound for compiled loops.
     work
         The record of the stacks, the table and the options. Ply 0 stands there as if its position
         had been entered, with one action; the last field of a position on the stack, and in the
         table, says what stands at the horizon.
+    page, rules
+        What the rules are asked with, see `gamedp.searchers.driver`.
     budget : int
         Positions after which to pause.
 
     Returns
     -------
-    status : int
-        DONE, with the score in ``results[SCORE]``, what it bounds in ``counters[KIND]``, and in
-        ``counters[TRUE]`` whether that holds for the true value, too, because no estimate was
-        needed; PAUSED or GROW_* to be called again; BAD if the rules are wrong in the position at
-        ``counters[PLY]``, BAD_OUTCOME in the outcome at ``counters[WANTED]``, BAD_ESTIMATE if the
-        heuristic is no number there.
+    status : LoopStatus
+        DONE, with the score in ``tally.score``, what it bounds in ``tally.kind``, and in
+        ``tally.proven`` whether that holds for the true value, too, because no estimate was needed.
     """
-    fields, ints, floats = work.fields, work.ints, work.floats
-    moves, order, history = work.moves, work.order, work.history
-    out_fields, out_ints, out_floats = work.out_fields, work.out_ints, work.out_floats
-    keys, scores, infos = work.keys, work.scores, work.infos
-    counters, results = work.counters, work.results
-    half, pruning, has_rewards = work.half, work.pruning, work.has_rewards
+    plies, positions, actions, fields = work.plies, page.positions, page.actions, page.fields
+    history, keys, scores, infos = work.history, work.keys, work.scores, work.infos
+    tally, question = work.tally[0], page.question[0]
+    half, pruning, num_players = work.half, work.pruning, work.num_players
     keeps = infos.size > 0
     horizon = fields.shape[1] - 1
-    infinity = float("inf")
-    ply, phase = counters[PLY], counters[PHASE]
+    asks_estimates, infinity = work.has_heuristic, float("inf")
+    ply, phase = tally.ply, tally.phase
     score, kind, is_true = 0.0, EXACT, 1
-    last_node = counters[NODES] + budget
+    last_node = tally.nodes + budget
     while True:
+        here = plies[ply]
         if phase == ENTER:
-            counters[PLY] = ply
-            counters[PHASE] = ENTER
-            if counters[NODES] >= last_node:
-                return PAUSED
-            if ply + 2 > ints.shape[0]:
-                return GROW_PLIES
-            place = ints[ply - 1, OUT_FIRST] + ints[ply - 1, OUT_CURRENT]
-            mover, opposed = as_action(out_ints[place, OUT_MOVER]), out_ints[place, OUT_OPPOSED]
-            low, high = out_floats[place, OUT_LOW], out_floats[place, OUT_HIGH]
-            alpha, beta = floats[ply - 1, CHILD_ALPHA], floats[ply - 1, CHILD_BETA]
+            tally.ply = ply
+            tally.phase = ENTER
+            if tally.nodes >= last_node:
+                return LoopStatus.PAUSED
+            if ply + 2 > len(plies):
+                tally.wanted = PLIES
+                return LoopStatus.GROW
+            above = plies[ply - 1]
+            row = here.row
+            position = positions[row]
+            mover, opposed = position.mover, position.opposed
+            low, high = position.low, position.high
+            alpha, beta = above.child_alpha, above.child_beta
             if opposed:
                 alpha, beta = -beta, -alpha
                 low, high = -high, -low
-            rest = ints[ply - 1, REST]
+            rest = above.rest
             if rest < ENDLESS:
                 rest -= 1
-            ints[ply, OPPOSED] = opposed
-            counters[NODES] += 1
+            here.opposed = opposed
+            tally.nodes += 1
             phase = RETURN
-            is_true = out_ints[place, OUT_TRUE]
+            is_true = position.is_true
             known_true = is_true
             if low >= beta:
                 score = low
@@ -181,11 +171,14 @@ def expectiminimax(game, work, budget):
                 score = high
                 kind = UPPER
                 continue
-            state = game.gamedp_decode(fields[ply])
+            question.row = row
             if rest == 0:
-                score = float(game.heuristic(state, mover)) - half
+                question.mover = mover
+                if asks_estimates and call_native(rules.estimate, rules.game, rules.page) == RAISED:
+                    return LoopStatus.FAILED
+                score = question.estimate - half
                 if not abs(score) < infinity:
-                    return BAD_ESTIMATE
+                    return LoopStatus.BAD_ESTIMATE
                 score = min(max(score, low), high)
                 kind = EXACT
                 is_true = 0
@@ -193,15 +186,17 @@ def expectiminimax(game, work, budget):
             suggested = -1
             mixed = 0
             if keeps:
-                mixed = hash_fields_jit(fields[ply])
-                entry = find_entry_jit(keys, infos, fields[ply], mixed)
+                mixed = hash_fields_jit(fields[here.row])
+                entry = find_entry_jit(keys, infos, fields[here.row], mixed)
                 if entry < 0 and rest < ENDLESS:
                     # What was found at the depth before may be proven, and names a good action.
-                    fields[ply, horizon] -= KINDS
-                    entry = find_entry_jit(keys, infos, fields[ply], hash_fields_jit(fields[ply]))
-                    fields[ply, horizon] += KINDS
+                    fields[row, horizon] -= KINDS
+                    entry = find_entry_jit(
+                        keys, infos, fields[here.row], hash_fields_jit(fields[here.row])
+                    )
+                    fields[row, horizon] += KINDS
                 if entry >= 0:
-                    counters[HITS] += 1
+                    tally.hits += 1
                     known, proven = usable_jit(infos[entry], rest, True)
                     score = scores[entry]
                     kind = known
@@ -223,108 +218,88 @@ def expectiminimax(game, work, budget):
                         is_true = known_true
                         continue
                     suggested = ((infos[entry] >> MOVE) & MOVES) - 1
-            first = ints[ply - 1, FIRST] + ints[ply - 1, COUNT]
-            count = 0
-            for label in game.actions(state):
-                action = as_action(label)
-                if first + count >= moves.size or count >= PLACES:
-                    counters[NODES] -= 1
-                    return GROW_MOVES
-                priority = history[mover, action & (history.shape[1] - 1)]
-                if count == suggested:
+            here.first = above.first + above.count
+            here.first_row = above.first_row + above.outcomes
+            question.first = here.first
+            count = call_native(rules.list_actions, rules.game, rules.page)
+            if count == FULL or count >= PLACES:
+                tally.nodes -= 1
+                tally.wanted = ACTIONS
+                return LoopStatus.GROW
+            if count <= 0:
+                return LoopStatus.FAILED if count == RAISED else LoopStatus.BAD_RULES
+            for place in range(count):
+                each = actions[here.first + place]
+                priority = history[mover, each.label & (history.shape[1] - 1)]
+                if place == suggested:
                     priority = MOST_HISTORY + 1
-                moves[first + count] = action
-                order[first + count] = (priority << 20) + PLACES - count
-                count += 1
-            if count == 0:
-                return BAD
-            if ply > counters[DEEPEST]:
-                counters[DEEPEST] = ply
-            ints[ply, FIRST] = first
-            ints[ply, COUNT] = count
-            ints[ply, CURRENT] = 0
-            ints[ply, MOVER] = mover
-            ints[ply, REST] = rest
-            ints[ply, BEST_PLACE] = -1
-            ints[ply, HASH] = mixed
-            ints[ply, RANGE_TRUE] = known_true
-            ints[ply, ALL_TRUE] = known_true
-            floats[ply, ORIGINAL] = alpha
-            floats[ply, ALPHA] = max(alpha, low)
-            floats[ply, BETA] = min(beta, high)
-            floats[ply, BEST] = -infinity
-            floats[ply, LOW] = low
-            floats[ply, HIGH] = high
+                each.order = (priority << 20) + PLACES - place
+            if ply > tally.deepest:
+                tally.deepest = ply
+            here.count = count
+            here.current = 0
+            here.mover = mover
+            here.rest = rest
+            here.best_place = -1
+            here.hash = mixed
+            here.range_true = known_true
+            here.all_true = known_true
+            here.original = alpha
+            here.alpha = max(alpha, low)
+            here.beta = min(beta, high)
+            here.best = -infinity
+            here.low = low
+            here.high = high
             phase = NEXT
         elif phase == NEXT:
-            first, count, current = ints[ply, FIRST], ints[ply, COUNT], ints[ply, CURRENT]
-            best = floats[ply, BEST]
-            is_cut = best >= floats[ply, BETA]
-            if current < count and not is_cut and not (ints[ply, PROBED] and current == 1):
-                chosen = next_place_jit(order, first, count, current)
-                action, priority = as_action(moves[chosen]), order[chosen]
-                moves[chosen], order[chosen] = moves[first + current], order[first + current]
-                moves[first + current], order[first + current] = action, priority
-                base = 0
-                if ply > 0:
-                    base = ints[ply - 1, OUT_FIRST] + ints[ply - 1, OUT_COUNT]
-                state = game.gamedp_decode(fields[ply])
-                mover, ends = as_action(ints[ply, MOVER]), fields[ply, horizon] % KINDS
-                rest = ints[ply, REST]
+            first, count, current = here.first, here.count, here.current
+            best = here.best
+            is_cut = best >= here.beta
+            if current < count and not is_cut and not (here.probed and current == 1):
+                chosen = next_action_jit(actions, first, count, current)
+                swap_actions_jit(actions, chosen, first + current)
+                base = here.first_row
+                mover, ends = here.mover, fields[here.row, horizon] % KINDS
+                rest = here.rest
                 if rest < ENDLESS:
                     rest -= 1
-                counters[PLY] = ply
-                counters[PHASE] = NEXT
-                number = 0
+                tally.ply = ply
+                tally.phase = NEXT
+                question.row = here.row
+                question.first = base
+                question.action = actions[first + current].label
+                question.mover = mover
+                number = call_native(rules.follow, rules.game, rules.page)
+                if number == FULL:
+                    tally.wanted = POSITIONS
+                    return LoopStatus.GROW
+                if number < 0:
+                    return LoopStatus.FAILED if number == RAISED else LoopStatus.BAD_RULES
                 settled = 0
                 everything_true = 1
-                chances = 0.0
-                missing = 0.0
                 endless = 0.0
-                for chance, successor in game.outcomes(state, action):
-                    probability = float(chance)
-                    if not (0.0 <= probability <= 1.0 + SLACK):
-                        return BAD
-                    longer = chances + probability
-                    missing += lost_jit(chances, probability, longer)
-                    chances = longer
-                    if probability < LEAST_PROBABILITY:
-                        if probability > 0.0:
-                            return BAD
-                        continue
-                    place = base + number
-                    if place >= out_ints.shape[0]:
-                        return GROW_OUTCOMES
-                    number += 1
-                    following, swapped = game.canonical(successor)
-                    game.gamedp_flatten(following, out_fields[place])
-                    after = 0
-                    if game.is_terminal(following):
-                        opposed = (0 ^ swapped) != mover
-                        payoff = float(game.payoff(following, 0))
-                        if not abs(payoff) < infinity:
-                            counters[WANTED] = place
-                            return BAD_OUTCOME
-                        low = payoff - half
-                        high = low
-                        if rounds_jit(payoff, -half, low):
-                            counters[INEXACT] = 1
+                for place in range(base, base + number):
+                    position = positions[place]
+                    after, low, high = position.mover, position.low, position.high
+                    tally.wanted = place
+                    if after < 0 or after >= num_players:
+                        return LoopStatus.BAD_OUTCOME
+                    opposed = (after ^ position.swapped) != mover
+                    if position.is_over:
+                        if not abs(low) < infinity:
+                            return LoopStatus.BAD_OUTCOME
+                        high = low - half
+                        if rounds_jit(low, -half, high):
+                            tally.inexact = 1
+                        low = high
                     else:
-                        after = game.player(following)
-                        if after < 0 or after >= work.num_players:
-                            counters[WANTED] = place
-                            return BAD_OUTCOME
-                        opposed = (after ^ swapped) != mover
-                        one, other = game.value_range(following, after)
-                        low, high = float(one), float(other)
                         if half != 0.0:
                             if shift_rounds_jit(low, half) or shift_rounds_jit(high, half):
-                                counters[INEXACT] = 1
+                                tally.inexact = 1
                             low -= half
                             high -= half
                         if not low <= high or low == infinity or high == -infinity:
-                            counters[WANTED] = place
-                            return BAD_OUTCOME
+                            return LoopStatus.BAD_OUTCOME
                         there = ends
                         if opposed and ends != ESTIMATE:
                             there = LOW_END + HIGH_END - ends
@@ -334,49 +309,40 @@ def expectiminimax(game, work, budget):
                                 high = low
                             else:
                                 low = high
-                        out_fields[place, horizon] = there + KINDS * rest
+                        fields[place, horizon] = there + KINDS * rest
                     if opposed:
                         low, high = -high, -low
                     if low == high:
                         settled += 1
                         if abs(low) < infinity:
-                            results[LARGEST] = max(results[LARGEST], abs(low))
+                            tally.largest = max(tally.largest, abs(low))
                         else:
                             endless = low
-                    out_ints[place, OUT_MOVER] = after
-                    out_ints[place, OUT_OPPOSED] = opposed
-                    out_ints[place, OUT_TRUE] = 1
-                    out_floats[place, PROBABILITY] = probability
-                    out_floats[place, OUT_LOW] = low
-                    out_floats[place, OUT_HIGH] = high
-                excess = (chances - 1.0) + missing
-                if number == 0 or not abs(excess) <= SLACK:
-                    return BAD
-                if abs(excess) > SUM_ROUNDING:
-                    for place in range(base, base + number):
-                        out_floats[place, PROBABILITY] /= 1.0 + excess
+                    position.opposed = opposed
+                    position.is_true = 1
+                    position.low = low
+                    position.high = high
                 reward = 0.0
-                if has_rewards:
-                    reward = float(game.reward(state, action, mover))
+                if work.has_rewards:
+                    reward = question.reward
                     if not abs(reward) < infinity:
-                        return BAD
-                counters[NODES] += settled
-                if number > counters[MOST]:
-                    counters[MOST] = number
-                if number > 1 or out_floats[base, PROBABILITY] != 1.0:
-                    counters[INEXACT] = 1
-                ints[ply, CURRENT] = current + 1
-                ints[ply, ACTION_TRUE] = everything_true
-                ints[ply, OUT_FIRST] = base
-                ints[ply, OUT_COUNT] = number
-                ints[ply, OUT_CURRENT] = 0
-                ints[ply, OUT_STAGE] = SEARCHING
+                        return LoopStatus.BAD_RULES
+                tally.nodes += settled
+                if number > tally.most:
+                    tally.most = number
+                if number > 1 or positions[base].probability != 1.0:
+                    tally.inexact = 1
+                here.current = current + 1
+                here.action_true = everything_true
+                here.outcomes = number
+                here.outcome = 0
+                here.stage = SEARCHING
                 if pruning == STAR2 and number > 1 and rest > 0:
-                    ints[ply, OUT_STAGE] = PROBING
-                floats[ply, REWARD] = reward
-                floats[ply, SUM] = 0.0
-                floats[ply, SUM_LOW] = 0.0
-                floats[ply, SUM_HIGH] = 0.0
+                    here.stage = PROBING
+                here.reward = reward
+                here.sum = 0.0
+                here.sum_low = 0.0
+                here.sum_high = 0.0
                 phase = CHANCE
                 if endless != 0.0:
                     # Nothing finite in the other outcomes changes that.
@@ -386,71 +352,70 @@ def expectiminimax(game, work, budget):
                 else:
                     low, high = 0.0, 0.0
                     for place in range(base + number - 1, base - 1, -1):
-                        low += out_floats[place, PROBABILITY] * out_floats[place, OUT_LOW]
-                        high += out_floats[place, PROBABILITY] * out_floats[place, OUT_HIGH]
-                        out_floats[place, REST_LOW] = low
-                        out_floats[place, REST_HIGH] = high
+                        low += positions[place].probability * positions[place].low
+                        high += positions[place].probability * positions[place].high
+                        positions[place].rest_low = low
+                        positions[place].rest_high = high
                 continue
             score = best
             phase = RETURN
             if ply == 0:
-                kind = ints[0, LAST_KIND]
-                is_true = ints[0, ALL_TRUE]
+                kind = here.last_kind
+                is_true = here.all_true
                 continue
-            low, high = floats[ply, LOW], floats[ply, HIGH]
-            is_true = ints[ply, RANGE_TRUE] & ints[ply, ACTION_TRUE]
+            low, high = here.low, here.high
+            is_true = here.range_true & here.action_true
             if is_cut:
                 kind = LOWER
                 if best >= high:
                     score = high
                     kind = EXACT
-                counters[CUTOFFS] += 1
-                slot = moves[first + current - 1] & (history.shape[1] - 1)
-                earned = min(1024, ints[ply, REST] * ints[ply, REST])
-                earned += history[ints[ply, MOVER], slot]
-                history[ints[ply, MOVER], slot] = min(MOST_HISTORY, earned)
+                tally.cutoffs += 1
+                slot = actions[first + current - 1].label & (history.shape[1] - 1)
+                earned = min(1024, here.rest * here.rest)
+                earned += history[here.mover, slot]
+                history[here.mover, slot] = min(MOST_HISTORY, earned)
             elif current < count:
                 # Only one action was looked at: it bounds the score if its own is known.
                 kind = LOWER
-                if ints[ply, LAST_KIND] == UPPER or best <= low:
+                if here.last_kind == UPPER or best <= low:
                     score = low
-                    is_true = ints[ply, RANGE_TRUE]
+                    is_true = here.range_true
                     continue
             else:
-                is_true = ints[ply, ALL_TRUE]
+                is_true = here.all_true
                 if best <= low:
                     score = low
                     kind = EXACT
-                elif best <= floats[ply, ORIGINAL]:
+                elif best <= here.original:
                     kind = UPPER
                 else:
                     kind = EXACT
             if keeps:
                 proof = kind if is_true else 0
                 keep_entry_jit(
-                    keys, scores, infos, fields[ply], ints[ply, HASH], counters[YEAR] & AGES,
-                    score, kind, proof, ints[ply, BEST_PLACE], ints[ply, REST],
+                    keys, scores, infos, fields[here.row], here.hash, tally.year & AGES,
+                    score, kind, proof, here.best_place, here.rest,
                 )  # fmt: skip
         elif phase == CHANCE:
-            current, number = ints[ply, OUT_CURRENT], ints[ply, OUT_COUNT]
-            base = ints[ply, OUT_FIRST]
+            current, number = here.outcome, here.outcomes
+            base = here.first_row
             last = base + number - 1
             place = base + current
-            reward = floats[ply, REWARD]
-            alpha, beta = floats[ply, ALPHA] - reward, floats[ply, BETA] - reward
+            reward = here.reward
+            alpha, beta = here.alpha - reward, here.beta - reward
             child_alpha, child_beta = -infinity, infinity
-            probed = ints[ply, OUT_STAGE] == PROBING
+            probed = here.stage == PROBING
             if probed:
-                low, high = floats[ply, SUM_LOW], floats[ply, SUM_HIGH]
+                low, high = here.sum_low, here.sum_high
                 # The best that looking at one action of each outcome could show, either way.
                 hope = 0.0
                 is_low = False
                 is_high = False
                 for k in range(place, last + 1):
-                    column = OUT_LOW if out_ints[k, OUT_OPPOSED] else OUT_HIGH
-                    end = out_floats[k, column]
+                    end = positions[k].low if positions[k].opposed else positions[k].high
                     if abs(end) < infinity:
-                        hope += out_floats[k, PROBABILITY] * end
+                        hope += positions[k].probability * end
                     elif end < 0.0:
                         is_low = True
                     else:
@@ -462,45 +427,45 @@ def expectiminimax(game, work, budget):
                 if not wants_upper and not wants_lower:
                     place = last + 1
                 while place <= last:
-                    wants = wants_upper if out_ints[place, OUT_OPPOSED] else wants_lower
-                    if wants and out_floats[place, OUT_LOW] < out_floats[place, OUT_HIGH]:
+                    wants = wants_upper if positions[place].opposed else wants_lower
+                    if wants and positions[place].low < positions[place].high:
                         break
-                    low += out_floats[place, PROBABILITY] * out_floats[place, OUT_LOW]
-                    high += out_floats[place, PROBABILITY] * out_floats[place, OUT_HIGH]
+                    low += positions[place].probability * positions[place].low
+                    high += positions[place].probability * positions[place].high
                     place += 1
                 if place > last:
                     low, high = 0.0, 0.0
                     for place in range(last, base - 1, -1):
-                        low += out_floats[place, PROBABILITY] * out_floats[place, OUT_LOW]
-                        high += out_floats[place, PROBABILITY] * out_floats[place, OUT_HIGH]
-                        out_floats[place, REST_LOW] = low
-                        out_floats[place, REST_HIGH] = high
-                    ints[ply, OUT_CURRENT] = 0
-                    ints[ply, OUT_STAGE] = SEARCHING
+                        low += positions[place].probability * positions[place].low
+                        high += positions[place].probability * positions[place].high
+                        positions[place].rest_low = low
+                        positions[place].rest_high = high
+                    here.outcome = 0
+                    here.stage = SEARCHING
                     continue
-                floats[ply, SUM_LOW] = low
-                floats[ply, SUM_HIGH] = high
-                probability = out_floats[place, PROBABILITY]
+                here.sum_low = low
+                here.sum_high = high
+                probability = positions[place].probability
                 if place < last:
-                    low += out_floats[place + 1, REST_LOW]
-                    high += out_floats[place + 1, REST_HIGH]
-                if out_ints[place, OUT_OPPOSED]:
+                    low += positions[place + 1].rest_low
+                    high += positions[place + 1].rest_high
+                if positions[place].opposed:
                     child_alpha = min(divided_jit(alpha - high, probability), LARGE)
                 else:
                     child_beta = max(divided_jit(beta - low, probability), -LARGE)
             else:
-                total = floats[ply, SUM]
-                while place <= last and out_floats[place, OUT_LOW] == out_floats[place, OUT_HIGH]:
-                    total += out_floats[place, PROBABILITY] * out_floats[place, OUT_LOW]
+                total = here.sum
+                while place <= last and positions[place].low == positions[place].high:
+                    total += positions[place].probability * positions[place].low
                     place += 1
-                floats[ply, SUM] = total
+                here.sum = total
                 if place > last:
                     score = total
                     kind = EXACT
                     phase = ACTION
                     continue
                 if pruning != NONE:
-                    low, high = out_floats[place, REST_LOW], out_floats[place, REST_HIGH]
+                    low, high = positions[place].rest_low, positions[place].rest_high
                     if total + low >= beta:
                         score = total + low
                         kind = LOWER
@@ -513,101 +478,104 @@ def expectiminimax(game, work, budget):
                         continue
                     low, high = total, total
                     if place < last:
-                        low += out_floats[place + 1, REST_LOW]
-                        high += out_floats[place + 1, REST_HIGH]
-                    probability = out_floats[place, PROBABILITY]
+                        low += positions[place + 1].rest_low
+                        high += positions[place + 1].rest_high
+                    probability = positions[place].probability
                     child_alpha = min(divided_jit(alpha - high, probability), LARGE)
                     child_beta = max(divided_jit(beta - low, probability), -LARGE)
                     if child_beta <= child_alpha:
                         child_beta = above_jit(child_alpha)
-            floats[ply, CHILD_ALPHA] = child_alpha
-            floats[ply, CHILD_BETA] = child_beta
-            ints[ply, OUT_CURRENT] = place - base
+            here.child_alpha = child_alpha
+            here.child_beta = child_beta
+            here.outcome = place - base
             ply += 1
-            for k in range(fields.shape[1]):
-                fields[ply, k] = out_fields[place, k]
-            ints[ply, PROBED] = probed
+            plies[ply].row = place
+            plies[ply].probed = probed
             phase = ENTER
         elif phase == ACTION:
             if abs(score) < infinity:
-                reward = floats[ply, REWARD]
+                reward = here.reward
                 total = reward + score
                 part = total - reward
                 if (reward - (total - part)) + (score - part) != 0.0:
-                    counters[INEXACT] = 1
+                    tally.inexact = 1
                 score = total
-                results[LARGEST] = max(results[LARGEST], abs(total))
+                tally.largest = max(tally.largest, abs(total))
             if kind != EXACT:
-                place = ints[ply, OUT_FIRST]
-                last = place + ints[ply, OUT_COUNT] - 1
-                if ints[ply, OUT_STAGE] == SEARCHING:
-                    place += ints[ply, OUT_CURRENT]
-                column = OUT_LOW if kind == LOWER else OUT_HIGH
+                place = here.first_row
+                last = place + here.outcomes - 1
+                if here.stage == SEARCHING:
+                    place += here.outcome
                 for k in range(place, last + 1):
-                    results[LARGEST] = max(results[LARGEST], abs(out_floats[k, column]))
+                    end = positions[k].low if kind == LOWER else positions[k].high
+                    tally.largest = max(tally.largest, abs(end))
             # Where rounding puts a score beside the window that it was compared with.
-            if kind == UPPER and score > floats[ply, ALPHA]:
-                score = floats[ply, ALPHA]
-                counters[INEXACT] = 1
-            elif kind == LOWER and score < floats[ply, BETA]:
-                score = floats[ply, BETA]
-                counters[INEXACT] = 1
-            ints[ply, ALL_TRUE] &= ints[ply, ACTION_TRUE]
-            ints[ply, LAST_KIND] = kind
-            if score > floats[ply, BEST]:
-                floats[ply, BEST] = score
-                place = ints[ply, FIRST] + ints[ply, CURRENT] - 1
-                ints[ply, BEST_PLACE] = PLACES - (order[place] & PLACES)
-            if kind != UPPER and score > floats[ply, ALPHA]:
-                floats[ply, ALPHA] = score
+            if kind == UPPER and score > here.alpha:
+                score = here.alpha
+                tally.inexact = 1
+            elif kind == LOWER and score < here.beta:
+                score = here.beta
+                tally.inexact = 1
+            here.all_true &= here.action_true
+            here.last_kind = kind
+            if score > here.best:
+                here.best = score
+                place = here.first + here.current - 1
+                here.best_place = PLACES - (actions[place].order & PLACES)
+            if kind != UPPER and score > here.alpha:
+                here.alpha = score
             phase = NEXT
         else:
             if abs(score) < infinity:
-                results[LARGEST] = max(results[LARGEST], abs(score))
+                tally.largest = max(tally.largest, abs(score))
             if ply == 0:
-                results[SCORE] = score
-                counters[KIND] = kind
-                counters[TRUE] = is_true
-                counters[PLY] = 0
-                return DONE
-            if ints[ply, OPPOSED]:
+                tally.score = score
+                tally.kind = kind
+                tally.proven = is_true
+                tally.ply = 0
+                return LoopStatus.DONE
+            if here.opposed:
                 score = -score
                 kind = (kind >> 1) | ((kind & LOWER) << 1)
             ply -= 1
-            ints[ply, ACTION_TRUE] &= is_true
+            here = plies[ply]
+            here.action_true &= is_true
             if (score == infinity and kind & LOWER) or (score == -infinity and kind & UPPER):
                 kind = EXACT
                 phase = ACTION
                 continue
-            place = ints[ply, OUT_FIRST] + ints[ply, OUT_CURRENT]
-            ints[ply, OUT_CURRENT] += 1
+            place = here.first_row + here.outcome
+            here.outcome += 1
             phase = CHANCE
-            probability = out_floats[place, PROBABILITY]
-            reward = floats[ply, REWARD]
+            probability = positions[place].probability
+            reward = here.reward
             low, high = 0.0, 0.0
-            if ints[ply, OUT_CURRENT] < ints[ply, OUT_COUNT]:
-                low, high = out_floats[place + 1, REST_LOW], out_floats[place + 1, REST_HIGH]
-            if ints[ply, OUT_STAGE] == PROBING:
-                out_ints[place, OUT_TRUE] &= is_true
-                if kind & LOWER and score > out_floats[place, OUT_LOW]:
-                    out_floats[place, OUT_LOW] = min(score, out_floats[place, OUT_HIGH])
-                if kind & UPPER and score < out_floats[place, OUT_HIGH]:
-                    out_floats[place, OUT_HIGH] = max(score, out_floats[place, OUT_LOW])
-                floats[ply, SUM_LOW] += probability * out_floats[place, OUT_LOW]
-                floats[ply, SUM_HIGH] += probability * out_floats[place, OUT_HIGH]
-                if floats[ply, SUM_LOW] + low >= floats[ply, BETA] - reward:
-                    score = floats[ply, SUM_LOW] + low
+            if here.outcome < here.outcomes:
+                low, high = positions[place + 1].rest_low, positions[place + 1].rest_high
+            if here.stage == PROBING:
+                positions[place].is_true &= is_true
+                if kind & LOWER and score > positions[place].low:
+                    positions[place].low = min(score, positions[place].high)
+                if kind & UPPER and score < positions[place].high:
+                    positions[place].high = max(score, positions[place].low)
+                here.sum_low += probability * positions[place].low
+                here.sum_high += probability * positions[place].high
+                if here.sum_low + low >= here.beta - reward:
+                    score = here.sum_low + low
                     kind = LOWER
                     phase = ACTION
-                elif floats[ply, SUM_HIGH] + high <= floats[ply, ALPHA] - reward:
-                    score = floats[ply, SUM_HIGH] + high
+                elif here.sum_high + high <= here.alpha - reward:
+                    score = here.sum_high + high
                     kind = UPPER
                     phase = ACTION
             elif kind == EXACT:
-                floats[ply, SUM] += probability * score
+                here.sum += probability * score
             elif kind == LOWER:
-                score = floats[ply, SUM] + probability * score + low
+                score = here.sum + probability * score + low
                 phase = ACTION
             else:
-                score = floats[ply, SUM] + probability * score + high
+                score = here.sum + probability * score + high
                 phase = ACTION
+
+
+expectiminimax_jit = compiled_for_all(expectiminimax)

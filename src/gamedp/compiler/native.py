@@ -66,6 +66,19 @@ class _PlaceModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, place_type, ir.IntType(64))
 
 
+@functools.lru_cache(maxsize=512)
+def _place_type(record_type: RecordType) -> PlaceType:
+    """Return the type of such an address."""
+    return PlaceType(record_type)
+
+
+@functools.lru_cache(maxsize=512)
+def _size_of(record_type: RecordType) -> int:
+    """Return how many bytes such a record takes."""
+    target = cpu_target.target_context
+    return int(target.get_abi_sizeof(target.get_value_type(record_type)))
+
+
 class Place:
     """A record in memory, where native functions find it.
 
@@ -83,10 +96,8 @@ class Place:
         self.record = record
         self._key = key
         if isinstance(record, Record):
-            self.numba_type = PlaceType(record.numba_type)
-            target = cpu_target.target_context
-            size = target.get_abi_sizeof(target.get_value_type(record.numba_type))
-            self._memory = np.zeros(size // 8 + 1, np.int64)
+            self.numba_type = _place_type(record.numba_type)
+            self._memory = np.zeros(_size_of(record.numba_type) // 8 + 1, np.int64)
             self.address = int(self._memory.ctypes.data)
             self.put(record)
 

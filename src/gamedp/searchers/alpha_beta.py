@@ -502,9 +502,8 @@ class _Search:
     ) -> tuple[float, int, int]:
         """Run the loop on a position until it is done; from the side of whoever moves there."""
         driver, tally = self.driver, self.tally
-        driver.enter(state)
+        first = driver.enter(state)
         tally.phase = loop.LOOK
-        first = driver.ply(0)
         first.rest, first.ends, first.alpha, first.beta = rest, ends, alpha, beta
         if not driver.run(self.watch, last_node=self.last_node):
             raise _NotYet

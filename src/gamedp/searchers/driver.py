@@ -19,11 +19,12 @@ from gamedp.compiler.stacks import (
     QUESTION,
     TALLY,
     LoopStatus,
+    clear,
     grown,
     record_at,
 )
 from gamedp.errors import InvalidModelError, shown
-from gamedp.searchers.base import checked_range, refuse_chance, refuse_estimate
+from gamedp.searchers.base import checked_range, refuse_chance, refuse_cycles, refuse_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,6 +80,8 @@ class Driver:
     endings : EndgameTables, optional
     strips : bool
         Whether what is settled is taken off the positions.
+    must_end : bool
+        Whether the search follows every line to the end of the game.
 
     Attributes
     ----------
@@ -102,6 +105,7 @@ class Driver:
         extra_fields: int = 0,
         endings: Any = None,
         strips: bool = False,
+        must_end: bool = False,
     ) -> None:
         self._searcher = searcher
         self._loop = loop
@@ -110,6 +114,7 @@ class Driver:
         self._extra_fields = extra_fields
         self._endings = endings
         self._strips = strips
+        self._must_end = must_end
         asked = asked_rules(rules, state, loop.function, self._warm_up, compile=compile)
         if asked is not getattr(self, "asked", None):
             self._lay_out(asked)
@@ -173,11 +178,18 @@ class Driver:
         """Return the record of a ply."""
         return record_at(self.work["plies"], number)
 
-    def enter(self, state: Any, *extra: int) -> None:
-        """Put a position where the loop begins."""
+    def enter(self, state: Any, *extra: int) -> Any:
+        """Put a position where the loop begins, and return the record of its ply, all zero."""
         self.tally.ply = 0
         self.page["fields"][0] = [*self.asked.flatten(state), *extra]
-        self.ply(0).row = 0
+        clear(self.work["plies"], 0)
+        return self.ply(0)
+
+    def enter_action(self, action: int) -> None:
+        """Have the loop look at one action of that position alone, as if it had been entered."""
+        record_at(self.page["actions"], 0).label = action
+        first = self.ply(0)
+        first.count = first.first_row = 1
 
     def stack(self) -> NDArray[np.int64]:
         """Return the positions on the line that the loop is at; without the searcher's fields."""
@@ -232,6 +244,8 @@ class Driver:
     def _grow(self, full: int) -> None:
         """Make room on a stack."""
         if full == PLIES:
+            if self._must_end:
+                refuse_cycles(self.asked, self.stack())
             for name in ("plies", *self._with_plies):
                 self.work[name] = grown(self.work[name])
         elif full == ACTIONS:
@@ -245,18 +259,24 @@ class Driver:
     def _refuse(self, status: LoopStatus) -> NoReturn:
         """Raise the error of the rules that the loop has met, in words."""
         asked, stack = self.asked, self.stack()
+        if status is LoopStatus.BAD_OUTCOME:
+            outcome = self.page["fields"][int(self.tally.wanted), : asked.num_fields]
+            stack = np.concatenate((stack, outcome[None]))
         rules, state = asked.rules, asked.build(stack[-1])
         if status is LoopStatus.CHANCE:
             refuse_chance(state, int(self.question.action), self._searcher)
         if status is LoopStatus.OUTSIDE:
             self._endings.refuse(state)
+        if status is LoopStatus.BAD_ESTIMATE:
+            refuse_estimate(rules, state)
         if not rules.game.is_terminal(state):
-            checked_range(rules, state, rules.player(state))
+            player = rules.player(state)
+            if 0 <= player < rules.num_players:
+                checked_range(rules, state, player)
         if status is LoopStatus.UNORDERED:
             message = (
                 f"value_range and the endgame table contradict each other in {shown(state)}; "
                 "one of them is wrong."
             )
             raise InvalidModelError(message)
-        refuse_estimate(rules, state)
         asked.explain(stack)

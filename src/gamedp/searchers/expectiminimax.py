@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from gamedp.compiler import chance_loop as loop
 from gamedp.compiler.chance_loop import above
 from gamedp.compiler.memory import untouched
-from gamedp.compiler.search import SearchRules, bind_once, search_rules, table_entries
+from gamedp.compiler.position_loop import estimate, follow, list_actions
+from gamedp.compiler.search import bind_once, table_entries
 from gamedp.guarantees import TINY
 from gamedp.kernels.transposition import EXACT, LOWER, UPPER
 from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
@@ -19,14 +20,13 @@ from gamedp.searchers.base import (
     OutOfTime,
     Sums,
     Watch,
-    check_estimate,
     checked_range,
     ended,
     heeding_ctrl_c,
-    refuse_cycles,
     root_of,
     step,
 )
+from gamedp.searchers.driver import Driver, Loop
 from gamedp.solution import Guarantee, Status
 from gamedp.solvers.options import one_of, positive, whole_and_positive
 
@@ -39,6 +39,8 @@ __all__ = ["Expectiminimax"]
 INFINITY = math.inf
 ACTIONS_KEPT = 1 << 12
 """Actions, by their last bits, whose success is remembered."""
+
+LOOP = Loop(loop.expectiminimax_jit, (list_actions, follow, estimate), loop.PLY)
 
 Pruning: TypeAlias = Literal["star2", "star1", "none"]
 
@@ -183,59 +185,37 @@ class _Search:
         self.root = root
         self.half = root.half
         self.sums = Sums()
-        self.counters = np.zeros(loop.COUNTERS, np.int64)
-        self.results = np.zeros(2)
-        self.history = np.zeros((2, ACTIONS_KEPT), np.int64)
-        self.ints = np.zeros((64, loop.INTS), np.int64)
-        self.floats = np.zeros((64, loop.FLOATS))
-        self.moves = np.zeros(1024, np.int64)
-        self.order = np.zeros(1024, np.int64)
-        self.out_ints = np.zeros((1024, loop.OUT_INTS), np.int64)
-        self.out_floats = np.zeros((1024, loop.OUT_FLOATS))
         self.entries = 0
         self.depth = 0
-        self._lay_out(1)
-        self.search_rules = search_rules(
-            root.rules, root.state, loop.expectiminimax, self._example, compile=compile
+        self.driver = Driver(
+            "Expectiminimax",
+            LOOP,
+            root.rules,
+            root.state,
+            compile,
+            arrays=self._arrays,
+            extra_fields=1,  # what stands at the horizon
+            must_end=options.depth is None,
         )
-        num_fields = self.search_rules.num_fields + 1
-        self.entries = table_entries(options.table_bytes, num_fields)
-        self._lay_out(num_fields)
-        self.work = self._work(self.search_rules)
+        self.tally = self.driver.tally
         self.found = [_Found(choice) for choice in root.choices]
         self.watch = Watch(
             options.max_seconds,
             options.max_nodes,
             progress,
-            lambda: int(self.counters[loop.NODES]),
+            lambda: self.driver.nodes,
         )
 
-    def _lay_out(self, num_fields: int) -> None:
-        """Make the arrays whose shape depends on the fields of a position.
-
-        One more field than those of the position says what stands at the horizon.
-        """
-        self.fields = np.zeros((len(self.ints), num_fields), np.int64)
-        self.out_fields = np.zeros((len(self.out_ints), num_fields), np.int64)
-        self.keys = untouched((self.entries, num_fields), np.int64)
-        self.scores = untouched((self.entries,), np.float64)
-        self.infos = untouched((self.entries,), np.int64)
-
-    def _example(self, rules: SearchRules) -> Any:
-        """Return the record for a call that only compiles."""
-        self._lay_out(rules.num_fields + 1)
-        return self._work(rules)
-
-    def _work(self, rules: SearchRules) -> Any:
-        names = ("fields", "ints", "floats", "moves", "order", "history",
-                 "out_fields", "out_ints", "out_floats",
-                 "keys", "scores", "infos", "counters", "results", "half")  # fmt: skip
-        return rules.work(
-            **{name: getattr(self, name) for name in names},
-            pruning=PRUNINGS[self.options.pruning],
-            has_rewards=hasattr(rules.rules.game, "reward"),
-            num_players=rules.rules.num_players,
-        )
+    def _arrays(self, num_fields: int) -> dict[str, Any]:
+        """Return the table, what orders actions, and the options."""
+        self.entries = table_entries(self.options.table_bytes, num_fields)
+        return {
+            "history": np.zeros((2, ACTIONS_KEPT), np.int64),
+            "keys": untouched((self.entries, num_fields), np.int64),
+            "scores": untouched((self.entries,), np.float64),
+            "infos": untouched((self.entries,), np.int64),
+            "pruning": PRUNINGS[self.options.pruning],
+        }
 
     def run(self) -> SearchResult:
         """Search deeper and deeper; stop at a proof, at the depth that was asked, or at a limit."""
@@ -269,10 +249,10 @@ class _Search:
         """Search all actions one ply deeper, or to the end of the game, and prove bounds."""
         is_endless = self.options.depth is None
         rest = loop.ENDLESS if is_endless else self.depth + 1
-        self.counters[loop.YEAR] += 1
+        self.tally.year += 1
         order = sorted(self.found, key=lambda entry: -entry.score)
         self._estimate(order, rest)
-        self.depth = int(self.counters[loop.DEEPEST]) + 1 if is_endless else rest
+        self.depth = int(self.tally.deepest) + 1 if is_endless else rest
         has_ranges = hasattr(self.root.rules.game, "value_range")
         if self.options.bounds and has_ranges and not self._is_decided():
             self._prove(order, rest)
@@ -330,75 +310,24 @@ class _Search:
 
     def _search(self, action: int, rest: int, ends: int, alpha: float) -> tuple[float, int, bool]:
         """Run the loop on one action at the root until it is done; from the mover's side."""
-        rules = self.search_rules
-        self.fields[0] = [*rules.flatten(self.root.state), ends + loop.KINDS * rest]
-        self.moves[0] = action
-        self.ints[0] = 0
-        self.ints[0, loop.COUNT] = self.ints[0, loop.ALL_TRUE] = 1
-        self.ints[0, loop.MOVER], self.ints[0, loop.REST] = self.root.player, rest
-        self.floats[0] = 0.0
-        self.floats[0, loop.ALPHA], self.floats[0, loop.BETA] = alpha, INFINITY
-        self.floats[0, loop.BEST] = -INFINITY
-        self.counters[loop.PLY], self.counters[loop.PHASE] = 0, loop.NEXT
-        while True:
-            budget = self.watch.budget()
-            try:
-                status = int(rules.loop(rules.game, self.work, budget))
-            except Exception as error:  # noqa: BLE001 - whatever the rules may raise
-                rules.refuse_overflow(self.fields, error)
-                rules.explain(self._stack(), error)
-            if status == loop.DONE:
-                kind, is_true = self.counters[[loop.KIND, loop.TRUE]].tolist()
-                return float(self.results[loop.SCORE]), kind, bool(is_true)
-            if status == loop.PAUSED:
-                self.watch.look()
-            else:
-                self._mend(status)
-
-    def _stack(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return the positions from the root to where the loop stands."""
-        return self.fields[: int(self.counters[loop.PLY]) + 1]
-
-    def _mend(self, status: int) -> None:
-        """Make room, or say what is wrong."""
-        names: tuple[str, ...] = ("moves", "order")
-        if status == loop.GROW_PLIES:
-            if self.options.depth is None:
-                refuse_cycles(self.search_rules, self._stack())
-            names = ("fields", "ints", "floats")
-        elif status == loop.GROW_OUTCOMES:
-            names = ("out_fields", "out_ints", "out_floats")
-        elif status != loop.GROW_MOVES:
-            self._complain(status)
-        for name in names:
-            array = getattr(self, name)
-            setattr(self, name, np.concatenate((array, np.zeros_like(array))))
-        self.work = self._work(self.search_rules)
-
-    def _complain(self, status: int) -> NoReturn:
-        """Raise the error of the rules that the loop has met."""
-        rules, stack = self.search_rules, self._stack()
-        game = rules.rules.game
-        if status == loop.BAD_OUTCOME:
-            place = int(self.counters[loop.WANTED])
-            stack = np.concatenate((stack, self.out_fields[place : place + 1]))
-        state = rules.build(stack[-1])
-        if not game.is_terminal(state):
-            player = rules.rules.player(state)
-            if status == loop.BAD_ESTIMATE:
-                check_estimate(rules.rules, state, player)
-            if 0 <= player < rules.rules.num_players:
-                checked_range(rules.rules, state, player)
-        rules.explain(stack)
+        driver, tally = self.driver, self.tally
+        first = driver.enter(self.root.state, ends + loop.KINDS * rest)
+        driver.enter_action(action)
+        first.all_true = 1
+        first.mover, first.rest = self.root.player, rest
+        first.alpha, first.beta, first.best = alpha, INFINITY, -INFINITY
+        tally.phase = loop.NEXT
+        driver.run(self.watch)
+        return float(tally.score), int(tally.kind), bool(tally.proven)
 
     def _slack(self) -> float:
         """Return how far rounding may have taken a score from what it stands for."""
-        if self.sums.are_exact and not self.counters[loop.INEXACT]:
+        if self.sums.are_exact and not self.tally.inexact:
             return 0.0
         # Every ply adds the outcomes of an action, each with a few roundings: of the mean, of its
         # bounds, and of the windows.
-        steps = (int(self.counters[loop.DEEPEST]) + 4) * (int(self.counters[loop.MOST]) + 8)
-        largest = max(float(self.results[loop.LARGEST]), self.sums.largest)
+        steps = (int(self.tally.deepest) + 4) * (int(self.tally.most) + 8)
+        largest = max(float(self.tally.largest), self.sums.largest)
         return 4 * steps * (2.0**-52 * (largest + abs(self.half)) + TINY)
 
     def _result(self, status: Status) -> SearchResult:
@@ -431,11 +360,11 @@ class _Search:
             status=status,
             guarantee=Guarantee.TWO_SIDED,
             statistics=SearchStatistics(
-                nodes=int(self.counters[loop.NODES]) + 1,
+                nodes=self.driver.nodes + 1,
                 depth=self.depth,
-                table_hits=int(self.counters[loop.HITS]),
+                table_hits=int(self.tally.hits),
                 table_entries=self.entries,
-                cutoffs=int(self.counters[loop.CUTOFFS]),
+                cutoffs=int(self.tally.cutoffs),
                 seconds=self.watch.seconds,
             ),
         )

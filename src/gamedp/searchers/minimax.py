@@ -164,8 +164,7 @@ class _Search:
     def _search(self, outcome: Outcome, depth: int | None) -> tuple[float, bool]:
         """Return the score of a position after the root, from its mover's side."""
         driver = self.driver
-        driver.enter(outcome.state)
-        driver.ply(0).rest = -1 if depth is None else depth - 1
+        driver.enter(outcome.state).rest = -1 if depth is None else depth - 1
         driver.tally.phase = loop.BEGIN
         driver.run(self.watch)
         return float(self.tally.score), bool(self.tally.proven)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import gamedp
 from gamedp.certificate.sides import turned
 from gamedp.certificate.worth import exact_worth, slices, worths
-from gamedp.certifying.descents import Ranking
+from gamedp.certifying.descents import Judgement, Ranking
 from gamedp.certifying.refining import Refining, _two_less, cut
 from gamedp.errors import CertificateError
 from gamedp.reduction.fixing import fix
@@ -655,7 +655,7 @@ def test_who_gains_at_a_rank_has_a_choice_to_keep_to():
         upper=np.array([1.5, 0.5, 0.5]),
         digest=model.digest(),
     )
-    ranking = Ranking(model, plain, 0.0)
+    ranking = Ranking(Judgement(model, plain), 0.0)
     assert ranking.ranks[0, 0] == ranking.ranks[0, 1] > 0
     assert ranking.via[0, 0] == 1
     gamedp.verify(model, ranking.certificate())

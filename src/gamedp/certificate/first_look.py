@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["look"]
+__all__ = ["following", "look"]
 
 SLICE = 1 << 16
 """Transitions looked at together."""
@@ -100,7 +100,7 @@ class _Slice:
         chances = signed
         if model.has_swaps:
             chances = np.abs(signed)
-            targets += np.where(signed < 0, model.num_states, 0)
+            targets[signed < 0] += model.num_states
         odd = np.zeros(last - first, np.bool_)
         counts = np.diff(edges)
         sizes = np.bincount(counts) * np.arange(int(counts.max(initial=0)) + 1)
@@ -119,8 +119,8 @@ class _Slice:
             slack, wrong = _slack(its_chances)
             odd[state_of[places][wrong] - first] = True
             groups.append(_Group(places, successors, its_chances, slack))
-        left = ~np.isin(counts, kept)
-        odd[state_of[left] - first] = True
+        if sizes[kept].sum() < len(targets) or counts.min() == 0:
+            odd[state_of[~np.isin(counts, kept)] - first] = True
         choices = slice(int(offsets[0]), int(offsets[-1]))
         return cls(slice(first, last), choices, state_of, groups, odd)
 
@@ -165,7 +165,7 @@ class _Quick:
         for inequality in side.inequalities:
             if inequality.rests is not None or inequality.other_rests is not None:
                 return None
-            its_bounds = _both(model, side, inequality)
+            its_bounds = following(model, side, inequality)
             rewards = model.rewards if inequality.rewarded else np.zeros(1)
             if not (_is_calm(its_bounds) and _is_calm(rewards)):
                 return None
@@ -176,8 +176,8 @@ class _Quick:
         return cls(side, bounds, ranks)
 
 
-def _both(model: Model, side: Side, inequality: Inequality) -> Floats:
-    """Return the bounds, and those that count after a change of places, rounded down."""
+def following(model: Model, side: Side, inequality: Inequality) -> Floats:
+    """Return the bounds; and those that count after a change of places, rounded down."""
     if not model.has_swaps:
         return inequality.bound
     opposite = -inequality.other

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import attrs
 import numpy as np
 
-from gamedp.certificate.base import AnyCertificate, Verified, widest
+from gamedp.certificate.base import AnyCertificate, Verified, check_digest, widest
 from gamedp.certificate.claim import Certificate, check_complete, sums_until
 from gamedp.certificate.equilibrium import EquilibriumCertificate, verify_equilibrium
 from gamedp.certificate.first_look import look
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["check_ends", "compare", "progresses", "recompute", "verify"]
+__all__ = ["accept", "check_ends", "compare", "progresses", "recompute", "verify"]
 
 
 def _check_kinds(model: Any, certificate: Any) -> None:
@@ -67,6 +67,12 @@ def verify(
         raise CertificateError(message)
     if isinstance(certificate, EquilibriumCertificate):
         return verify_equilibrium(model, certificate)
+    check_digest(model, certificate)
+    return accept(model, certificate)
+
+
+def accept(model: Model, certificate: Certificate) -> Verified:
+    """Check a certificate that is surely of this model."""
     objective = check_complete(model, certificate)
     with np.errstate(all="ignore"):  # what overflows is decided in rational numbers
         if isinstance(objective, FiniteHorizon):

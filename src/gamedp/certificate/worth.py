@@ -62,7 +62,8 @@ RESTS = 20
 """How often a term is rounded, beside its product and the sum of all, at most, if it has rests."""
 TINY = 2.0**-1070
 """More than what a product or a probability can lose where numbers end."""
-GRID = 2.0**26
+ROUGH = 1.5 * 2.0**26
+"""To add and take off again rounds to a multiple of 2**-26."""
 
 
 def slices(model: Model, chosen: Flags | None = None) -> Iterator[Rows]:
@@ -178,12 +179,13 @@ def _radius(
 
 
 def coarse(chances: Floats) -> Floats:
-    """Return probabilities as multiples of 1 / GRID.
+    """Return probabilities as multiples of 2**-26.
 
     Sums of those are exact, and the rest of each is so small that its rounding does not matter: so
     that what is missing to one is known well enough.
     """
-    rough: Floats = np.rint(chances * GRID) / GRID
+    rough: Floats = chances + ROUGH
+    rough -= ROUGH
     return rough
 
 

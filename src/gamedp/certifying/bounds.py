@@ -9,14 +9,15 @@ finer than doubles.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 import numpy as np
 
-from gamedp.certificate import Certificate, verify
-from gamedp.certificate.verifying import recompute
-from gamedp.certifying.descents import Ranking
+from gamedp.certificate import Certificate
+from gamedp.certificate.verifying import accept, recompute
+from gamedp.certifying.descents import MOST_EXACT as MOST_DECIDED
+from gamedp.certifying.descents import Judgement, Ranking
 from gamedp.certifying.equilibria import certify_equilibrium
 from gamedp.certifying.refining import Refining, cut
 from gamedp.certifying.swings import refuse_swings
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["certify"]
+
+Ranked: TypeAlias = tuple[Certificate, bool]
+"""A certificate, and whether no rank is lacking that it needs."""
 
 MARGINS = (2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30)
 """By which part of the bounds a choice may miss its inequality, to be kept to when they move."""
@@ -89,7 +93,7 @@ def certify(solution: Solution) -> Certificate | EquilibriumCertificate:
             lower=np.minimum(solution.lower, lower),
             upper=np.maximum(solution.upper, upper),
         )
-        verify(model, plain)
+        accept(model, plain)
         return plain
     return _proven(solution, plain)
 
@@ -103,7 +107,7 @@ def _averages(solution: Solution, plain: Certificate) -> Certificate:
     low, high = solution.biases or (none, none)
     plain = attrs.evolve(plain, bias_lower=low, bias_upper=high)
     try:
-        verify(solution.model, plain)
+        accept(solution.model, plain)
     except CertificateError as error:
         if solution.biases is not None:
             raise
@@ -123,9 +127,9 @@ def _proven(solution: Solution, plain: Certificate) -> Certificate:
     """
     refused: CertificateError | None = None
     narrowest: Certificate | None = None
-    for certificate in _candidates(solution, plain):
+    for certificate in _likely_first(_candidates(solution, plain)):
         try:
-            verify(solution.model, certificate)
+            accept(solution.model, certificate)
         except CertificateError as error:
             refused = refused or error
             continue
@@ -158,7 +162,19 @@ def _require_agreement(solution: Solution, certificate: Certificate) -> None:
         raise CertificateError(message)
 
 
-def _candidates(solution: Solution, plain: Certificate) -> Iterator[Certificate]:
+def _likely_first(candidates: Iterator[Ranked]) -> Iterator[Certificate]:
+    """Leave out those that lack a rank, but for one at the end: to say what is wrong with it."""
+    lacking: Certificate | None = None
+    for certificate, is_complete in candidates:
+        if is_complete:
+            yield certificate
+        elif lacking is None:
+            lacking = certificate
+    if lacking is not None:
+        yield lacking
+
+
+def _candidates(solution: Solution, plain: Certificate) -> Iterator[Ranked]:
     """Go through bounds that may be accepted, the best ones first.
 
     The bounds as they are; else a little wider, if few sweeps do; else values made finer than
@@ -168,21 +184,31 @@ def _candidates(solution: Solution, plain: Certificate) -> Iterator[Certificate]
     """
     model = solution.model
     stopped_by_rounding = solution.status is Status.ROUNDING and solution.exact is None
+    few = {} if solution.exact or stopped_by_rounding else {"most_exact": FEW_EXACT}
+    judgement = Judgement(model, plain, **few)
     if not stopped_by_rounding:
-        few = {} if solution.exact else {"most_exact": FEW_EXACT}
-        first = Ranking(model, plain, 0.0, **few)
-        if not first.num_open:
-            yield first.certificate()
+        is_open = judgement.num_open > 0
+        if not is_open and judgement.allows(0.0):
+            yield _ranked(judgement)
         if solution.exact is None:
-            yield from _wider(solution, plain, FEW_SWEEPS)
-        if first.num_open:
-            yield Ranking(model, plain, 0.0).certificate()
+            yield from _wider(judgement, FEW_SWEEPS)
+        if is_open:
+            judgement.decide(MOST_DECIDED)
+            yield _ranked(judgement)
     for finer in _finer(solution, plain):
         if not stopped_by_rounding or _width(finer) <= _width(plain):
-            yield Ranking(model, finer, 0.0).certificate()
+            yield _ranked(Judgement(model, finer))
     if stopped_by_rounding:
-        yield Ranking(model, plain, 0.0).certificate()
-    yield from _wider(solution, plain, MOST_SWEEPS)
+        yield _ranked(judgement)
+    yield from _wider(judgement, MOST_SWEEPS)
+    if not judgement.allows(0.0):
+        yield _ranked(judgement)
+
+
+def _ranked(judgement: Judgement) -> Ranked:
+    """Return what was judged with ranks, by those choices that surely keep it."""
+    ranking = Ranking(judgement, 0.0)
+    return ranking.certificate(), ranking.is_complete
 
 
 def _width(certificate: Certificate) -> float:
@@ -192,13 +218,25 @@ def _width(certificate: Certificate) -> float:
     return float(np.max(apart, where=np.isfinite(apart), initial=0.0))
 
 
-def _wider(solution: Solution, plain: Certificate, most_sweeps: int) -> Iterator[Certificate]:
+def _wider(judgement: Judgement, most_sweeps: int) -> Iterator[Ranked]:
     """Go through bounds that were widened along a policy, if that does not take too much."""
-    for margin in MARGINS:
-        wider = Ranking(solution.model, plain, margin).relaxed(most_sweeps)
-        if wider is not None and _is_close(plain, wider):
-            yield wider
-            yield Ranking(solution.model, wider, 0.0).certificate()
+    lacking = [margin for margin in MARGINS if not judgement.allows(margin)]
+    for margin in MARGINS[len(lacking) :]:
+        ranking = Ranking(judgement, margin)
+        if ranking.is_complete:
+            yield from _relaxed(ranking, most_sweeps)
+        else:
+            lacking.append(margin)
+    for margin in lacking:
+        yield from _relaxed(Ranking(judgement, margin), most_sweeps)
+
+
+def _relaxed(ranking: Ranking, most_sweeps: int) -> Iterator[Ranked]:
+    """Return bounds that are widened with their ranks, and then with those that they have now."""
+    wider = ranking.relaxed(most_sweeps)
+    if wider is not None and _is_close(ranking.plain, wider):
+        yield wider, ranking.is_complete
+        yield _ranked(Judgement(ranking.model, wider))
 
 
 def _finer(solution: Solution, plain: Certificate) -> Iterator[Certificate]:
@@ -208,7 +246,8 @@ def _finer(solution: Solution, plain: Certificate) -> Iterator[Certificate]:
         values = solution.values.tolist()
         plain = attrs.evolve(plain, lower=solution.values, upper=solution.values)
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0)
-    rankings = [Ranking(solution.model, plain, margin) for margin in MARGINS]
+    judgement = Judgement(solution.model, plain, most_exact=0)
+    rankings = [Ranking(judgement, margin) for margin in MARGINS]
     for parts in PARTS if solution.model.num_transitions <= MOST_EXACT else PARTS[:1]:
         shift = SHIFT if parts > 2 and largest < NEAR_THE_END else 0
         start = np.stack(

@@ -6,6 +6,7 @@ search backwards from where nothing is left to be shown.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -13,6 +14,7 @@ import numpy as np
 
 from gamedp.certificate import Certificate
 from gamedp.certificate.claim import may_drift
+from gamedp.certificate.first_look import following
 from gamedp.certificate.sides import Ending, Side, turned
 from gamedp.certificate.worth import exactly_keeps, slices, worths
 from gamedp.certifying.drifts import find_drifts
@@ -29,43 +31,41 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["Ranking"]
+__all__ = ["Judgement", "Ranking"]
 
 NONE = kernels.NONE
 
 MOST_VISITS = 30_000_000
 """Transitions looked at to widen the bounds, for one margin; at least ten times each."""
 
+MOST_DESCENTS, FEWEST = 10, 4
+"""Sweeps to rank nodes, before they are ranked by a search; each ranks one of so many at least."""
+
 MOST_EXACT = 20_000
 """Choices to judge in rational numbers; if more of a larger model need it, there are no ranks."""
 
 
-class Ranking:
-    """Both bounds, turned, and the ranks of their nodes as they are found.
+class Judgement:
+    """Both bounds, turned, and by how much each choice may miss what is claimed.
 
     Attributes
     ----------
     sides : (lower, upper)
-    good : (2, C) bool
-        The choices that keep the bound, up to the margin.
+    misses : (2, C)
+        By which part of the bounds: 0 for choices that surely keep theirs.
     best : (2, S)
         The choices that seem to be worth the most; NONE where there are none.
     num_open : int
         How many choices rounding leaves in doubt: they would have to be decided in rational
-        numbers, and are more than `most_exact`. There are no ranks then.
-    active : (2, S) bool
-        Where a finite bound is to be shown.
-    ranks, gains, via : (2, S)
-        As the kernels leave them: NONE where there are none.
+        numbers, and are more than was allowed.
+    required, active : (2, S) bool
+        Where something is to be shown, and where a finite bound is.
     """
 
-    def __init__(
-        self, model: Model, plain: Certificate, margin: float, most_exact: int = MOST_EXACT
-    ) -> None:
+    def __init__(self, model: Model, plain: Certificate, most_exact: int = MOST_EXACT) -> None:
         self.model = model
         self.plain = plain
         self.ranked = isinstance(plain.objective, (TotalReward, Reachability))
-        shape = (2, model.num_states)
         none = np.full(model.num_states, NONE)
         start = plain
         if self.ranked:
@@ -79,61 +79,65 @@ class Ranking:
         self.active = self.required & (self.bounds < np.inf)
         rewarded = self.sides[0].inequalities[0].rewarded
         rewards = model.rewards if rewarded else np.zeros(model.num_choices)
-        structure = model.structure
         self.graph = kernels.Graph(
             model.choice_offsets,
             model.transition_offsets,
             model.successors,
             model.probabilities,
-            structure.order,
-            structure.owners,
+            model.structure.owners,
             np.stack([side.maximise for side in self.sides]),
             np.stack([rewards, -rewards]),
         )
-        self.margin = margin
-        self.num_open = self._judge(most_exact)
-        self.via = np.full(shape, NONE)
-        self.drifts = np.full(shape, -np.inf)
-        self.ranks = np.full(shape, NONE)
-        self.gains = np.full(shape, NONE)
-        self.escapes = np.full(shape, NONE)
-        self.free = np.array([[side.ending is Ending.FREE] for side in self.sides])
-        self.strict = np.array([[side.ending is Ending.STRICT] for side in self.sides])
-        self.finite = self._leads_to_claims()
-        if self.ranked and not self.num_open:
-            self._rank()
-            self._trap()
+        self._judge()
+        self.num_open = 0
+        self.decide(most_exact)
 
-    def _judge(self, most_exact: int) -> int:
-        """Find the choices that keep their bound, and the best ones; return how many are open."""
+    @functools.cached_property
+    def sources(self) -> tuple[Integers, Integers]:
+        """The choices that may lead to each state, as kernels take them."""
+        model = self.model
+        if not model.has_swaps:
+            return model.structure.predecessors
+        offsets = np.zeros(model.num_states + 1, np.int64)
+        sources = np.empty_like(model.structure.predecessors[1])
+        kernels.turn_round_jit(self.graph, offsets, sources)
+        offsets.flags.writeable = sources.flags.writeable = False  # of one type with the others
+        return offsets, sources
+
+    def _judge(self) -> None:
+        """Find by how much choices miss their bound, and the best ones."""
         model, sides = self.model, self.sides
         shape = (2, model.num_choices)
         judged = kernels.Judged(
-            np.empty(shape, np.bool_),
-            np.empty(shape, np.bool_),
-            np.empty((2, model.num_states), np.int64),
+            np.empty(shape), np.empty(shape, np.bool_), np.empty((2, model.num_states), np.int64)
         )
-        if sides[0].inequalities[0].rest is None and sides[1].inequalities[0].rest is None:
-            constants = np.array([side.constant for side in sides])
+        first = [side.inequalities[0] for side in sides]
+        if first[0].rest is None and first[1].rest is None:
+            both = [following(model, side, each) for side, each in zip(sides, first, strict=True)]
+            after = both if model.has_swaps else 2 * both
+            bounds = np.stack([*self.bounds, *(each[-model.num_states :] for each in after[:2])])
             missing = np.array([side.missing_counts for side in sides])
+            rounded = model.has_swaps and sides[0].constant != 0
             with np.errstate(all="ignore"):  # what overflows is in doubt
                 kernels.judge_jit(
-                    *(self.graph, self.bounds, constants, sides[0].discount),
-                    *(missing, self.margin, judged),
+                    self.graph, bounds.T.copy(), sides[0].discount, missing, rounded, judged
                 )
         else:
             for number, side in enumerate(sides):
                 self._judge_sums(number, side, judged)
-        self.good, self.best = judged.holds, judged.best
-        if self.margin:
-            return 0
-        doubtful = judged.doubtful & self.required[:, model.structure.owners]
-        count = int(doubtful.sum())
-        if count > most_exact:
-            return count
-        for number, choice in np.argwhere(doubtful).tolist():
-            self.good[number, choice] = exactly_keeps(model, sides[number], choice)
-        return 0
+        self.misses, self.best = judged.misses, judged.best
+        self.doubtful = judged.doubtful & self.required[:, self.graph.owners]
+
+    def decide(self, most_exact: int) -> None:
+        """Decide what is in doubt in rational numbers, unless it is too much."""
+        self.num_open = int(self.doubtful.sum())
+        if self.num_open > most_exact:
+            return
+        for number, choice in np.argwhere(self.doubtful).tolist():
+            if exactly_keeps(self.model, self.sides[number], choice):
+                self.misses[number, choice] = 0.0
+        self.doubtful[:] = False
+        self.num_open = 0
 
     def _judge_sums(self, number: int, side: Side, judged: kernels.Judged) -> None:
         """Judge a side whose bounds are sums of doubles."""
@@ -142,16 +146,73 @@ class Ranking:
             with np.errstate(all="ignore"):
                 worth = worths(self.model, side, side.inequalities[0], rows)
                 bound, rest = side.inequalities[0].of(rows.state_of)
-                if self.margin:
-                    size = np.maximum(np.abs(worth.least), np.abs(worth.most))
-                    bound = bound - self.margin * np.maximum(size, np.abs(bound)) - TINY
-                    rest = None
                 holds, fails = worth.compare(bound, rest)
+                gap, blur = worth.short_of(bound, rest)
+                missed = gap + blur - (worth.rest - worth.slack) - TINY
+                size = np.maximum(np.maximum(np.abs(worth.least), np.abs(worth.most)), abs(bound))
+                part = np.fmax(missed / size, kernels.LEAST_MISS)
                 lower = worth.lower()
-            infinite = side.bound[rows.state_of] == np.inf
-            judged.holds[number, here] = holds | infinite
+            part[np.isinf(worth.least) | np.isinf(worth.most) | (size == 0)] = np.inf
+            infinite = bound == np.inf
+            judged.misses[number, here] = np.where(holds | infinite, 0.0, part)
             judged.doubtful[number, here] = ~(holds | fails | infinite)
             judged.best[number, rows.movers] = here.start + _first_best(lower, rows)
+
+    def allows(self, margin: float) -> bool:
+        """Say whether all finite bounds have the good choices that they need."""
+        return not (self.active & ~self.settles(self.misses <= margin)).any()
+
+    def settles(self, choices: Flags) -> Flags:
+        """Say of which nodes some choice of a helper, or all of an opponent, are among these."""
+        some = np.zeros_like(self.required)
+        every = np.ones_like(self.required)
+        for number in range(2):
+            some[number, self.graph.owners[choices[number]]] = True
+            every[number, self.graph.owners[~choices[number]]] = False
+        return np.where(self.graph.helps, some, every)
+
+
+class Ranking:
+    """The ranks of the nodes of both bounds, as they are found.
+
+    Parameters
+    ----------
+    judgement : Judgement
+    margin : float
+        By which part of the bounds a choice may miss its inequality, and count as good.
+
+    Attributes
+    ----------
+    good : (2, C) bool
+    ranks, gains, via : (2, S)
+        As the kernels leave them: NONE where there are none.
+    is_complete : bool
+        Whether no node is left that would need a rank, or a good choice; the checker refuses what
+        is not complete. (It may refuse what is.)
+    """
+
+    def __init__(self, judgement: Judgement, margin: float) -> None:
+        self.judgement = judgement
+        self.model, self.plain, self.graph = judgement.model, judgement.plain, judgement.graph
+        self.sides, self.bounds = judgement.sides, judgement.bounds
+        self.required, self.active = judgement.required, judgement.active
+        shape = (2, self.model.num_states)
+        self.good = judgement.misses <= margin
+        self.via = np.full(shape, NONE)
+        self.drifts = np.full(shape, -np.inf)
+        self.ranks = np.full(shape, NONE)
+        self.gains = np.full(shape, NONE)
+        self.escapes = np.full(shape, NONE)
+        self.free = np.array([[side.ending is Ending.FREE] for side in self.sides])
+        self.finite = self._leads_to_claims()
+        if judgement.ranked:
+            left = self._rank()
+            left |= self._trap()
+        else:
+            left = np.zeros(shape, np.bool_)
+        if self.free.any():
+            left |= self.active & self.free & ~judgement.settles(self.good)
+        self.is_complete = not left.any()
 
     def _leads_to_claims(self) -> Flags:
         """Say which choices cannot lead to a bound of minus infinity; (2, C)."""
@@ -165,38 +226,55 @@ class Ranking:
                 finite[number, here] = np.minimum.reduceat(after, rows.starts) > -np.inf
         return finite
 
-    def _rank(self) -> None:
-        """Rank the nodes of finite bounds."""
+    def _rank(self) -> Flags:
+        """Rank the nodes of finite bounds; return those that lack a rank and need one."""
+        at_end = np.stack([side.ranks[0] == 0 for side in self.sides]) & ~self.free
+        candidates = self.active & ~self.free
+        good = self.good & ~self.free
+        left = self._descend(at_end, candidates, good)
+        return self._spread(at_end, candidates, good) if left.any() else left
+
+    def _descend(self, at_end: Flags, candidates: Flags, good: Flags) -> Flags:
+        """Rank nodes by a few sweeps; return those that are left."""
+        self.ranks[at_end] = 0
+        waiting = int(np.count_nonzero(candidates & ~at_end))
+        for sweep in range(MOST_DESCENTS):
+            ranked = kernels.descend_jit(
+                self.graph, sweep % 2 == 1, good, candidates, self.ranks, self.via
+            )
+            waiting -= ranked
+            if waiting == 0 or FEWEST * ranked < waiting:
+                break
+        left = candidates & (self.ranks == NONE)
+        left_over: Flags = left & ~self._may_last(left)
+        return left_over
+
+    def _spread(self, at_end: Flags, candidates: Flags, good: Flags) -> Flags:
+        """Rank nodes by their number of steps; return those that are left."""
         model = self.model
-        num_states = model.num_states
-        by_rank = np.array([[side.ending is not Ending.FREE] for side in self.sides])
-        offsets = np.zeros(num_states + 1, np.int64)
-        sources = np.empty(model.num_transitions, np.int64)
-        kernels.turn_round_jit(self.graph, offsets, sources)
-        queue = np.empty(2 * num_states, np.int64)
+        queue = np.empty(2 * model.num_states, np.int64)
         seen = np.zeros((2, model.num_choices), np.bool_)
         waiting = np.tile(np.diff(model.choice_offsets), (2, 1))
-        at_end = np.stack([side.ranks[0] == 0 for side in self.sides]) & by_rank
+        self.ranks[:] = NONE
+        self.via[:] = NONE
         reached = self._queue(queue, 0, at_end, 0)
-        candidates = self.active & by_rank
-        good = self.good & by_rank
         first = 0
         while True:
             first = kernels.spread_jit(
-                self.graph, offsets, sources, good, first, reached, queue, seen, waiting,
+                self.graph, *self.judgement.sources, good, first, reached, queue, seen, waiting,
                 self.ranks, self.via,
             )  # fmt: skip
             left = candidates & (self.ranks == NONE)
-            left_over = left & ~self._may_last(left)
+            left_over: Flags = left & ~self._may_last(left)
             if not left_over.any() or self.sides[1].ending is Ending.STRICT:
-                return
+                return left_over
             rank = max(1, int(self.ranks.max()) + 1)  # 0 is for ends alone
             content = np.stack([side.bound <= side.draw for side in self.sides])
             members, gains = self._gaining(left, self.ranks != NONE, good, content)
             if not members.any():
                 members = self._drifting(left, self.ranks != NONE, good)
             if not members.any():
-                return
+                return left_over
             self.gains[members] = gains[members]
             reached = self._queue(queue, first, members, rank)
 
@@ -209,26 +287,22 @@ class Ranking:
 
     def _may_last(self, left: Flags) -> Flags:
         """Say of which nodes nothing more is asked, as they lose nothing by endless play."""
-        may = np.zeros_like(left)
-        for number, side in enumerate(self.sides):
-            if not left[number].any():
-                continue
-            owners = self.model.structure.owners
-            choices = self.good[number] & (side.bound <= side.draw)[owners]
-            choices &= (self.graph.rewards[number] >= 0) | side.never_earns
-            movers = np.flatnonzero(np.diff(self.model.choice_offsets))
-            starts = self.model.choice_offsets[movers]
-            may[number, movers] = np.where(
-                side.maximise[movers],
-                np.logical_or.reduceat(choices, starts),
-                np.logical_and.reduceat(choices, starts),
-            )
+        if not left.any():
+            return left
+        content = left & np.stack(
+            [(side.bound <= side.draw) & (side.ending is Ending.RANKED) for side in self.sides]
+        )
+        earns = self.graph.rewards >= 0
+        earns |= np.array([[side.never_earns] for side in self.sides])
+        may: Flags = content & self.judgement.settles(self.good & earns)
         return may
 
     def _trapped(self, members: Flags, ranked: Flags, good: Flags) -> Flags:
         """Return the largest part of a set that stays within itself or leads to what is ranked."""
         members = members.copy()
-        while kernels.keep_inside_jit(self.graph, good, ranked, members, self.gains):
+        while kernels.keep_inside_jit(
+            self.graph, self.model.structure.order, good, ranked, members, self.gains
+        ):
             pass
         return members
 
@@ -241,7 +315,9 @@ class Ranking:
         """
         while True:
             gains, via = np.full(members.shape, NONE), np.full(members.shape, NONE)
-            while kernels.find_gains_jit(self.graph, good, ranked, content, members, gains, via):
+            while kernels.find_gains_jit(
+                self.graph, self.model.structure.order, good, ranked, content, members, gains, via
+            ):
                 pass
             if (members == (gains != NONE)).all():
                 self.via[members] = via[members]
@@ -269,11 +345,11 @@ class Ranking:
             self.via[number, members[number]] = via[members[number]]
         return members
 
-    def _trap(self) -> None:
-        """Rank the nodes of infinite bounds."""
-        left = self.required & (self.bounds == np.inf)
+    def _trap(self) -> Flags:
+        """Rank the nodes of infinite bounds; return those that cannot be."""
+        left: Flags = self.required & (self.bounds == np.inf)
         if not left.any():
-            return
+            return left
         for number, side in enumerate(self.sides):
             if side.escapes is not None:
                 self._escape(number, side.escapes == 0)
@@ -292,18 +368,16 @@ class Ranking:
             self.gains[earns] = gains[earns]
             members |= earns
             if not members.any():
-                return
+                return left
             self.ranks[members] = rank
             ranked |= members
             left &= ~members
             rank += 1
+        return left
 
     def _escape(self, number: int, target: Flags) -> None:
         """Rank the nodes of a side by how they get to the target, whatever that earns."""
         model, shape = self.model, self.ranks.shape
-        offsets = np.zeros(model.num_states + 1, np.int64)
-        sources = np.empty(model.num_transitions, np.int64)
-        kernels.turn_round_jit(self.graph, offsets, sources)
         at_end, good = np.zeros(shape, np.bool_), np.zeros_like(self.good)
         at_end[number], good[number] = target, self.finite[number]
         self.escapes[at_end] = 0
@@ -313,13 +387,13 @@ class Ranking:
         seen = np.zeros((2, model.num_choices), np.bool_)
         waiting = np.tile(np.diff(model.choice_offsets), (2, 1))
         kernels.spread_jit(
-            self.graph, offsets, sources, good, 0, len(nodes), queue, seen, waiting,
+            self.graph, *self.judgement.sources, good, 0, len(nodes), queue, seen, waiting,
             self.escapes, np.full(shape, NONE),
         )  # fmt: skip
 
     def certificate(self) -> Certificate:
         """Return the certificate with these ranks."""
-        if not self.ranked:
+        if not self.judgement.ranked:
             return self.plain
         gains: list[Any] = [None, None]
         if (self.gains > 0).any():
@@ -344,16 +418,26 @@ class Ranking:
         With these ranks, which do for wider bounds as well; None if they still move after so many
         sweeps.
         """
-        via = np.where(self.via == NONE, self.best, self.via)
+        judgement, model = self.judgement, self.model
+        via = np.where(self.via == NONE, judgement.best, self.via)
         constants = np.array([side.constant for side in self.sides])
         bounds = self.bounds.copy()
-        sweeps = max(10, MOST_VISITS // max(1, self.model.num_transitions))
-        for _ in range(min(most_sweeps, sweeps)):
+        fails = judgement.misses > 0
+        dirty = self.active & ~judgement.settles(~fails)
+        helped = np.nonzero(self.active & self.graph.helps)
+        dirty[helped] = fails[helped[0], via[helped]]
+        most = MOST_VISITS // max(1, model.num_transitions)
+        room = min(most_sweeps, max(10, most)) * model.num_states
+        for sweep in range(max(100, most)):
             lowered = kernels.relax_jit(
-                self.graph, via, self.active, constants, self.sides[0].discount, bounds
-            )
-            if not lowered:
+                self.graph, sweep % 2 == 1, *judgement.sources, via, self.active, constants,
+                self.sides[0].discount, dirty, bounds,
+            )  # fmt: skip
+            room -= lowered
+            if not dirty.any():
                 return attrs.evolve(self.certificate(), lower=bounds[0], upper=-bounds[1])
+            if room < 0:
+                break
         return None
 
 

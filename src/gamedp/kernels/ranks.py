@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 NONE = -1
 
 ULPS = 2.0**-51
-GRID = 2.0**26
+ROUGH = 1.5 * 2.0**26
+"""To add and take off again leaves a multiple of 2**-26."""
+MOST_UNSURE = 2.0**-20
+"""More than probabilities of a distribution may be off, as a part of them."""
+LEAST_MISS = 2.0**-60
+"""What is missed at least where something is."""
 FAINT = 2.0**-1070
 """What a product or a probability may lose where numbers end, as the checker counts it."""
 
@@ -37,8 +42,6 @@ class Graph(NamedTuple):
     ----------
     choice_offsets, transition_offsets, successors, probabilities
         As in :class:`gamedp.Model`.
-    order : (S,)
-        The states, most successors before what leads to them.
     owners : (C,)
         The state of each choice.
     helps : (2, S) bool
@@ -51,7 +54,6 @@ class Graph(NamedTuple):
     transition_offsets: Integers
     successors: Integers
     probabilities: Floats
-    order: Integers
     owners: Integers
     helps: Flags
     rewards: Floats
@@ -61,7 +63,7 @@ def turn_round(graph: Graph, offsets: Integers, sources: Integers) -> None:
     """Find the choices that may lead to each state, ``-1 - choice`` for a change of places.
 
     Those that lead to state s are ``sources[offsets[s]:offsets[s + 1]]``; `offsets` are S + 1
-    zeros at first.
+    zeros at first. Without changes of places, the structure of a model has the same.
     """
     num_states = len(offsets) - 1
     for t in range(len(graph.successors)):
@@ -153,6 +155,61 @@ def spread(
 spread_jit = compiled(spread)
 
 
+def descend(
+    graph: Graph, forward: bool, good: Flags, candidates: Flags, ranks: Integers, via: Integers
+) -> int:
+    """Rank nodes that lead to a rank by good choices, each by the first that does; say how many.
+
+    One sweep, which is enough where the numbers of states tell how far they are from the end.
+
+    Parameters
+    ----------
+    forward : bool
+        Whether to go through the states by their numbers, or the other way.
+    good : (2, C) bool
+    candidates : (2, S) bool
+        The nodes that may get a rank.
+    ranks, via : (2, S)
+        NONE for nodes without; filled.
+    """
+    count = 0
+    num_states = len(graph.choice_offsets) - 1
+    for place in range(num_states):
+        state = place if forward else num_states - 1 - place
+        for side in range(2):
+            if ranks[side, state] != NONE or not candidates[side, state]:
+                continue
+            helps = graph.helps[side, state]
+            rank = NONE
+            by = NONE
+            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+                least = NONE
+                if good[side, choice]:
+                    start = graph.transition_offsets[choice]
+                    for t in range(start, graph.transition_offsets[choice + 1]):
+                        there = side if graph.probabilities[t] > 0.0 else 1 - side
+                        after = ranks[there, graph.successors[t]]
+                        if after != NONE:
+                            least = after
+                            break
+                if least == NONE and not helps:
+                    rank = NONE
+                    break
+                if least != NONE:
+                    rank = max(rank, least + 1)
+                    by = choice
+                    if helps:
+                        break
+            if rank != NONE:
+                ranks[side, state] = rank
+                via[side, state] = by
+                count += 1
+    return count
+
+
+descend_jit = compiled(descend)
+
+
 def look_ahead(
     choice: int, side: int, graph: Graph, ranked: Flags, inside: Flags, gains: Integers
 ) -> tuple[bool, bool, int]:
@@ -176,11 +233,15 @@ def look_ahead(
 look_ahead_jit = compiled(look_ahead)
 
 
-def keep_inside(graph: Graph, good: Flags, ranked: Flags, inside: Flags, gains: Integers) -> bool:
+def keep_inside(
+    graph: Graph, order: Integers, good: Flags, ranked: Flags, inside: Flags, gains: Integers
+) -> bool:
     """Take out of a set the nodes that neither lead to a rank nor stay inside; say whether any.
 
     Parameters
     ----------
+    order : (S,)
+        The states, most successors before what leads to them.
     good : (2, C) bool
     ranked : (2, S) bool
     inside : (2, S) bool
@@ -190,8 +251,8 @@ def keep_inside(graph: Graph, good: Flags, ranked: Flags, inside: Flags, gains: 
     """
     changed = False
     for side in range(2):
-        for place in range(len(graph.order)):
-            state = graph.order[place]
+        for place in range(len(order)):
+            state = order[place]
             if not inside[side, state]:
                 continue
             helps = graph.helps[side, state]
@@ -213,6 +274,7 @@ keep_inside_jit = compiled(keep_inside)
 
 def find_gains(
     graph: Graph,
+    order: Integers,
     good: Flags,
     ranked: Flags,
     content: Flags,
@@ -229,8 +291,8 @@ def find_gains(
     changed = False
     most = np.iinfo(np.int64).max
     for side in range(2):
-        for place in range(len(graph.order)):
-            state = graph.order[place]
+        for place in range(len(order)):
+            state = order[place]
             if not inside[side, state] or gains[side, state] != NONE:
                 continue
             helps = graph.helps[side, state]
@@ -330,13 +392,15 @@ class Judged(NamedTuple):
 
     Attributes
     ----------
-    holds, doubtful : (2, C) bool
-        Those that surely keep the bound of their state; those that rounding leaves open.
+    misses : (2, C)
+        By which part of the bounds a choice may miss its inequality: 0 if it surely does not.
+    doubtful : (2, C) bool
+        Those that rounding leaves open.
     best : (2, S)
         The choice that seems to be worth the most; NONE where there is none.
     """
 
-    holds: Flags
+    misses: Floats
     doubtful: Flags
     best: Integers
 
@@ -351,7 +415,7 @@ def unsure_part(choice: int, graph: Graph) -> float:
     rest = 0.0
     for t in range(first, last):
         chance = abs(graph.probabilities[t])
-        coarse = np.floor(chance * GRID) * (1.0 / GRID)
+        coarse = (chance + ROUGH) - ROUGH
         excess += coarse
         rest += chance - coarse
     count = float(last - first)
@@ -370,148 +434,153 @@ def half(number: float) -> float:
 half_jit = compiled(half)
 
 
-def added(
-    reward: float, base: float, rest: float, slack: float
+def wanted(bound: float, reward: float, discount: float) -> tuple[float, float, float]:
+    """Return what the mean after a choice has to be, as `mean` and `rest`, and the size of that."""
+    target = bound - reward
+    back = target - bound
+    rest = (bound - (target - back)) - (reward + back)
+    if discount == 1.0:
+        return target, rest, abs(rest)
+    mean = target / discount
+    product = discount * mean
+    high = half_jit(discount)
+    low = discount - high
+    other_high = half_jit(mean)
+    other_low = mean - other_high
+    lost = (high * other_high - product) + high * other_low + low * other_high + low * other_low
+    gap = target - product
+    size = abs(gap) + abs(rest) + abs(lost)
+    rest = gap + rest - lost
+    if not 2.0**-900 < abs(product) < 2.0**900 and mean != 0.0:
+        rest += 2.0**-52 * abs(product) + FAINT
+    return mean, rest, size
+
+
+wanted_jit = compiled(wanted)
+
+
+def sums(
+    choice: int, graph: Graph, bounds: Floats, one: float, other: float
 ) -> tuple[float, float, float, float]:
-    """Return a reward and what follows, as :func:`weighed` does; what is lost goes to the rest."""
-    total = reward + base
-    back = total - reward
-    rest += (reward - (total - back)) + (base - back)
-    return total, rest, slack, abs(base)
-
-
-added_jit = compiled(added)
-
-
-def weighed(
-    choice: int,
-    side: int,
-    graph: Graph,
-    bounds: Floats,
-    constant: float,
-    discount: float,
-    part: float,
-) -> tuple[float, float, float, float]:
-    """Return what a choice is worth by the bounds of its successors: ``base + rest``, and slack.
-
-    The last number is the size of the bounds; infinite if some of them are: then `base` is what
-    that comes to, or 0 if they are infinite on either side.
-    """
-    first = graph.transition_offsets[choice]
-    last = graph.transition_offsets[choice + 1]
-    if last - first == 1 and graph.probabilities[first] > 0.0 and discount == 1.0:
-        bound = bounds[side, graph.successors[first]]
-        if abs(bound) == np.inf:
-            return bound, 0.0, 0.0, np.inf
-        return added_jit(graph.rewards[side, choice], bound, 0.0, 0.0)  # type: ignore[no-any-return]
-    least = np.inf
-    most = -np.inf
-    pivot = 0.0
-    lost_most = 0.0
-    for t in range(first, last):
-        bound = bounds[side, graph.successors[t]]
-        if graph.probabilities[t] < 0.0:
-            bound = constant + bounds[1 - side, graph.successors[t]]
-            if constant != 0.0:
-                lost_most = max(lost_most, UNIT * abs(bound))
-        least = min(least, bound)
-        most = max(most, bound)
-        pivot += abs(graph.probabilities[t]) * bound
-    if least == -np.inf or most == np.inf:
-        if least == -np.inf and most == np.inf:
-            return 0.0, 0.0, 0.0, np.inf
-        return least if least == -np.inf else most, 0.0, 0.0, np.inf
-    if least == most and discount == 1.0:
-        return added_jit(graph.rewards[side, choice], least, 0.0, lost_most)  # type: ignore[no-any-return]
-    pivot = min(max(pivot, least), most)
+    """Return the mean of the bounds after a choice less `one` and `other`, and the sizes summed."""
     rest = 0.0
     size = 0.0
-    for t in range(first, last):
-        bound = bounds[side, graph.successors[t]]
-        if graph.probabilities[t] < 0.0:
-            bound = constant + bounds[1 - side, graph.successors[t]]
-        term = abs(graph.probabilities[t]) * (bound - pivot)
+    other_rest = 0.0
+    other_size = 0.0
+    for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+        chance = graph.probabilities[t]
+        target = graph.successors[t]
+        bound = bounds[target, 0]
+        other_bound = bounds[target, 1]
+        if chance < 0.0:
+            chance = -chance
+            bound = bounds[target, 2]
+            other_bound = bounds[target, 3]
+        term = chance * (bound - one)
         rest += term
         size += abs(term)
-    count = last - first
-    slack = ((count + 2) * UNIT + part) * size * (1.0 + 2.0**-20) + lost_most
-    if least < most:
-        slack += count * FAINT * (1.0 + (most - least))
-    base = pivot
-    if discount != 1.0:
-        base = discount * pivot
-        high = half_jit(discount)
-        low = discount - high
-        other_high = half_jit(pivot)
-        other_low = pivot - other_high
-        lost = (high * other_high - base) + high * other_low + low * other_high
-        rest = discount * rest + (lost + low * other_low)
-        slack += 2.0**-52 * abs(rest)
-        if not 2.0**-900 < abs(base) < 2.0**900 and pivot != 0.0:
-            slack += 2.0**-52 * abs(base) + FAINT
-    return added_jit(graph.rewards[side, choice], base, rest, slack)  # type: ignore[no-any-return]
+        term = chance * (other_bound - other)
+        other_rest += term
+        other_size += abs(term)
+    return rest, size, other_rest, other_size
 
 
-weighed_jit = compiled(weighed)
+sums_jit = compiled(sums)
+
+
+def extremes(choice: int, side: int, graph: Graph, bounds: Floats) -> tuple[float, float]:
+    """Return the least and the greatest bound that may follow."""
+    least = np.inf
+    most = -np.inf
+    for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+        column = side if graph.probabilities[t] > 0.0 else 2 + side
+        bound = bounds[graph.successors[t], column]
+        least = min(least, bound)
+        most = max(most, bound)
+    return least, most
+
+
+extremes_jit = compiled(extremes)
 
 
 def judge(
     graph: Graph,
     bounds: Floats,
-    constants: Floats,
     discount: float,
     missing_counts: Flags,
-    margin: float,
+    is_rounded: bool,
     judged: Judged,
 ) -> None:
-    """Find the choices that keep the bounds, just as the checker does, but compiled.
+    """Find the choices that keep the bounds, as the checker's first look does, but compiled.
 
     Nothing rests on it: what comes of it is checked.
 
     Parameters
     ----------
-    bounds : (2, S)
-    constants : (2,)
-        What a change of places takes the value from, turned.
+    bounds : (S, 4)
+        Of both sides; and those that count after a change of places, rounded down.
     missing_counts : (2,) bool
         Whether to miss a target is worth plus infinity, whatever else may come.
-    margin : float
-        By which part of the bounds a choice may miss its inequality.
+    is_rounded : bool
+        Whether the latter are rounded.
     judged : Judged
         Filled.
     """
-    most_worth = np.empty(2)
+    least_short = np.empty(2)
+    short = np.empty(2)
+    size = np.empty(2)
+    mean = np.empty(2)
+    rest = np.empty(2)
+    blur = np.empty(2)
     for state in range(len(graph.choice_offsets) - 1):
         for side in range(2):
             judged.best[side, state] = NONE
-        most_worth[:] = -np.inf
         for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-            part = unsure_part_jit(choice, graph)
             for side in range(2):
-                bound = bounds[side, state]
-                base, rest, slack, size = weighed_jit(
-                    choice, side, graph, bounds, constants[side], discount, part
+                mean[side], rest[side], blur[side] = wanted_jit(
+                    bounds[state, side], graph.rewards[side, choice], discount
                 )
-                if size == np.inf:
-                    if base == 0.0:  # some are infinite on either side
-                        base = np.inf if missing_counts[side] else -np.inf
-                    holds = base > 0.0
-                    fails = not holds
-                    worth_it = base
+            short[0], size[0], short[1], size[1] = sums_jit(choice, graph, bounds, mean[0], mean[1])
+            count = graph.transition_offsets[choice + 1] - graph.transition_offsets[choice]
+            part = -1.0
+            for side in range(2):
+                bound = bounds[state, side]
+                doubtful = False
+                if abs(bound) < np.inf and size[side] < np.inf:
+                    total = discount * short[side]
+                    missed = rest[side] - total
+                    slack = ((count + 2) * UNIT + MOST_UNSURE) * size[side]
+                    blurred = 2.0**-49 * (blur[side] + abs(total) + slack)
+                    if abs(missed) <= slack + blurred:
+                        if part < 0.0:
+                            part = unsure_part_jit(choice, graph)
+                        slack = ((count + 2) * UNIT + part) * size[side] * (1.0 + 2.0**-20)
+                        blurred = 2.0**-50 * (blur[side] + abs(total) + slack)
+                    if size[side] > 0.0 and (size[side] < 1e-280 or abs(bound) < 1e-280):
+                        blurred += count * FAINT * (1.0 + size[side])
+                    off = slack + blurred
+                    up = ULPS * (abs(mean[side]) + size[side]) if is_rounded else 0.0
+                    doubtful = -off < missed <= off + up
+                    missed += off
                 else:
-                    if margin > 0.0:
-                        bound -= margin * max(size, abs(bound)) + TINY
-                    gap = bound - base
-                    reach = 2.0 * abs(rest)
-                    blur = 2.0**-50 * (abs(gap) + reach + slack)
-                    holds = gap + blur <= rest - slack
-                    fails = gap - blur > rest + slack
-                    worth_it = base + (rest - slack)
-                infinite = bounds[side, state] == np.inf
-                judged.holds[side, choice] = holds or infinite
-                judged.doubtful[side, choice] = not (holds or fails or infinite)
-                if judged.best[side, state] == NONE or worth_it > most_worth[side]:
-                    most_worth[side] = worth_it
+                    least, most = extremes_jit(choice, side, graph, bounds)
+                    lost = least == -np.inf and not (most == np.inf and missing_counts[side])
+                    missed = np.inf if lost else -np.inf
+                    if not lost and most < np.inf:
+                        doubtful = abs(bound) < np.inf  # too large to be added
+                        missed = np.inf
+                    if bound == np.inf:
+                        missed = -np.inf
+                scale = max(abs(bound), abs(mean[side]))
+                judged.doubtful[side, choice] = doubtful
+                if missed <= 0.0:
+                    judged.misses[side, choice] = 0.0
+                elif missed < np.inf and scale > 0.0:
+                    judged.misses[side, choice] = max((missed - TINY) / scale, LEAST_MISS)
+                else:
+                    judged.misses[side, choice] = LEAST_MISS if missed <= TINY else np.inf
+                if judged.best[side, state] == NONE or missed < least_short[side]:
+                    least_short[side] = missed
                     judged.best[side, state] = choice
 
 
@@ -520,29 +589,43 @@ judge_jit = compiled(judge)
 
 def relax(
     graph: Graph,
+    forward: bool,
+    offsets: Integers,
+    sources: Integers,
     via: Integers,
     active: Flags,
     constants: Floats,
     discount: float,
+    dirty: Flags,
     bounds: Floats,
 ) -> int:
-    """Lower every bound to what its choices are worth, once; return how many were too high.
+    """Lower bounds to what their choices are worth, once each; return how many were too high.
 
     Parameters
     ----------
+    forward : bool
+        Whether to go through the states by their numbers, or the other way.
+    offsets, sources
+        What :func:`turn_round` has filled.
     via : (2, S)
         The choice that a helper's node keeps to.
     active : (2, S) bool
         The nodes that have an inequality.
     constants : (2,)
         What a change of places takes the value from, turned.
+    dirty : (2, S) bool
+        The nodes to look at; changed in place to those for which something has changed since.
     bounds : (2, S)
         Changed in place.
     """
     count = 0
-    for place in range(len(graph.order)):
-        state = graph.order[place]
+    num_states = len(graph.choice_offsets) - 1
+    for place in range(num_states):
+        state = place if forward else num_states - 1 - place
         for side in range(2):
+            if not dirty[side, state]:
+                continue
+            dirty[side, state] = False
             if not active[side, state]:
                 continue
             bound = bounds[side, state]
@@ -555,6 +638,12 @@ def relax(
             if bound < bounds[side, state]:
                 bounds[side, state] = bound
                 count += 1
+                for other in range(offsets[state], offsets[state + 1]):
+                    choice = sources[other]
+                    if choice >= 0:
+                        dirty[side, graph.owners[choice]] = True
+                    else:
+                        dirty[1 - side, graph.owners[-1 - choice]] = True
     return count
 
 

@@ -1,0 +1,83 @@
+"""Making certificates: how often bounds are judged, ranked and checked."""
+
+import numpy as np
+import pytest
+
+import gamedp
+from gamedp.certifying import bounds, descents
+from gamedp.games.wubbel import Wubbel
+from gamedp.kernels import ranks as kernels
+from gamedp.testing.models import random_model
+
+
+def counted(monkeypatch, module, name):
+    """Count the calls of a function from now on; return the list that grows by one for each."""
+    function, calls = getattr(module, name), []
+
+    def counting(*args):
+        calls.append(name)
+        return function(*args)
+
+    monkeypatch.setattr(module, name, counting)
+    return calls
+
+
+CASES = {
+    "a game": (lambda: gamedp.compile(Wubbel(goal=12), compile="never"), None),
+    "opponents": (lambda: random_model(2, num_players=2, end_components=False), None),
+    "a total": (lambda: random_model(1, end_components=False), None),
+    "steps": (lambda: random_model(4, end_components=False), gamedp.TotalReward(until=[20, 21])),
+    "least probability": (
+        lambda: random_model(3, num_states=200),
+        gamedp.Reachability([200], optimum="min"),
+    ),
+    "discounted": (lambda: random_model(6), gamedp.Discounted(0.9)),
+    "average": (lambda: random_model(5), gamedp.AverageReward()),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bounds_are_judged_and_checked_once(name, monkeypatch):
+    """Also where bounds have to be widened for rounding, as those of the least probability."""
+    make, objective = CASES[name]
+    solution = gamedp.solve(make(), objective)
+    judged = counted(monkeypatch, kernels, "judge_jit")
+    checked = counted(monkeypatch, bounds, "accept")
+    spread = counted(monkeypatch, kernels, "spread_jit")
+    certificate = solution.certificate()
+    assert len(checked) == 1
+    assert len(judged) == (name != "average")
+    assert len(spread) <= 1
+    assert gamedp.verify(solution.model, certificate).states == solution.model.num_states
+
+
+def test_sweeps_and_a_search_find_ranks_alike(monkeypatch):
+    """What sweeps leave, the search ranks; and both fall, as the checker says."""
+    solution = gamedp.solve(Wubbel(goal=12), compile="never")
+    searched = []
+    for most in (0, 1, 2, 10):
+        monkeypatch.setattr(descents, "MOST_DESCENTS", most)
+        spread = counted(monkeypatch, kernels, "spread_jit")
+        certificate = solution.certificate()
+        searched.append(len(spread))
+        gamedp.verify(solution.model, certificate)
+    assert searched[0] == 1
+    assert searched[-1] == 0
+
+
+def test_states_in_a_bad_order_are_ranked_by_a_search(monkeypatch):
+    """A long chain whose states come in random order: few are ranked by each sweep."""
+    size = 200
+    order = np.random.default_rng(1).permutation(size)
+    place = np.append(np.argsort(order), size)
+    follow = np.empty(size, np.int64)
+    follow[place[:-1]] = place[1:]
+    model = gamedp.Model.from_arrays(
+        [*range(size + 1), size], np.arange(size + 1), follow, np.ones(size), rewards=np.ones(size),
+        terminals=[size], payoffs=[0.0],
+    )  # fmt: skip
+    spread = counted(monkeypatch, kernels, "spread_jit")
+    certificate = gamedp.solve(model, gamedp.TotalReward(until=[size])).certificate()
+    assert len(spread) == 1
+    assert (certificate.lower == certificate.upper).all()
+    assert gamedp.verify(model, certificate).width == 0

@@ -6,6 +6,7 @@ import pytest
 import gamedp
 from gamedp.certifying import bounds, descents
 from gamedp.games.wubbel import Wubbel
+from gamedp.kernels import judging
 from gamedp.kernels import ranks as kernels
 from gamedp.testing.models import random_model
 
@@ -41,7 +42,7 @@ def test_bounds_are_judged_and_checked_once(name, monkeypatch):
     """Also where bounds have to be widened for rounding, as those of the least probability."""
     make, objective = CASES[name]
     solution = gamedp.solve(make(), objective)
-    judged = counted(monkeypatch, kernels, "judge_jit")
+    judged = counted(monkeypatch, judging, "judge_jit")
     checked = counted(monkeypatch, bounds, "accept")
     spread = counted(monkeypatch, kernels, "spread_jit")
     certificate = solution.certificate()

@@ -184,7 +184,7 @@ def _candidates(solution: Solution, plain: Certificate) -> Iterator[Ranked]:
     """
     model = solution.model
     stopped_by_rounding = solution.status is Status.ROUNDING and solution.exact is None
-    few = {} if solution.exact or stopped_by_rounding else {"most_exact": FEW_EXACT}
+    few = {} if solution.exact else {"most_exact": FEW_EXACT}
     judgement = Judgement(model, plain, **few)
     if not stopped_by_rounding:
         is_open = judgement.num_open > 0
@@ -199,6 +199,7 @@ def _candidates(solution: Solution, plain: Certificate) -> Iterator[Ranked]:
         if not stopped_by_rounding or _width(finer) <= _width(plain):
             yield _ranked(Judgement(model, finer))
     if stopped_by_rounding:
+        judgement.decide(MOST_DECIDED)
         yield _ranked(judgement)
     yield from _wider(judgement, MOST_SWEEPS)
     if not judgement.allows(0.0):
@@ -220,10 +221,10 @@ def _width(certificate: Certificate) -> float:
 
 def _wider(judgement: Judgement, most_sweeps: int) -> Iterator[Ranked]:
     """Go through bounds that were widened along a policy, if that does not take too much."""
-    lacking = [margin for margin in MARGINS if not judgement.allows(margin)]
-    for margin in MARGINS[len(lacking) :]:
-        ranking = Ranking(judgement, margin)
-        if ranking.is_complete:
+    lacking = []
+    for margin in MARGINS:
+        ranking = Ranking(judgement, margin) if judgement.allows(margin) else None
+        if ranking is not None and ranking.is_complete:
             yield from _relaxed(ranking, most_sweeps)
         else:
             lacking.append(margin)

@@ -1,7 +1,8 @@
 """Ranks of bounds: the numbers that the checker asks for, besides the bounds.
 
-The checker decides which choices keep a bound; from those, ranks are found by a breadth-first
-search backwards from where nothing is left to be shown.
+A compiled twin of the checker's first look decides which choices keep a bound; from those, ranks
+are found by a few sweeps, or else by a breadth-first search backwards from where nothing is left to
+be shown.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from gamedp.certificate.first_look import following
 from gamedp.certificate.sides import Ending, Side, turned
 from gamedp.certificate.worth import exactly_keeps, slices, worths
 from gamedp.certifying.drifts import find_drifts
+from gamedp.kernels import judging
 from gamedp.kernels import ranks as kernels
 from gamedp.kernels.rounding import TINY
 from gamedp.objectives import Reachability, TotalReward
@@ -108,7 +110,7 @@ class Judgement:
         """Find by how much choices miss their bound, and the best ones."""
         model, sides = self.model, self.sides
         shape = (2, model.num_choices)
-        judged = kernels.Judged(
+        judged = judging.Judged(
             np.empty(shape), np.empty(shape, np.bool_), np.empty((2, model.num_states), np.int64)
         )
         first = [side.inequalities[0] for side in sides]
@@ -119,7 +121,7 @@ class Judgement:
             missing = np.array([side.missing_counts for side in sides])
             rounded = model.has_swaps and sides[0].constant != 0
             with np.errstate(all="ignore"):  # what overflows is in doubt
-                kernels.judge_jit(
+                judging.judge_jit(
                     self.graph, bounds.T.copy(), sides[0].discount, missing, rounded, judged
                 )
         else:
@@ -139,7 +141,7 @@ class Judgement:
         self.doubtful[:] = False
         self.num_open = 0
 
-    def _judge_sums(self, number: int, side: Side, judged: kernels.Judged) -> None:
+    def _judge_sums(self, number: int, side: Side, judged: judging.Judged) -> None:
         """Judge a side whose bounds are sums of doubles."""
         for rows in slices(self.model):
             here = slice(int(rows.choices[0]), int(rows.choices[-1]) + 1)
@@ -150,7 +152,7 @@ class Judgement:
                 gap, blur = worth.short_of(bound, rest)
                 missed = gap + blur - (worth.rest - worth.slack) - TINY
                 size = np.maximum(np.maximum(np.abs(worth.least), np.abs(worth.most)), abs(bound))
-                part = np.fmax(missed / size, kernels.LEAST_MISS)
+                part = np.fmax(missed / size, judging.LEAST_MISS)
                 lower = worth.lower()
             part[np.isinf(worth.least) | np.isinf(worth.most) | (size == 0)] = np.inf
             infinite = bound == np.inf
@@ -211,7 +213,8 @@ class Ranking:
         else:
             left = np.zeros(shape, np.bool_)
         if self.free.any():
-            left |= self.active & self.free & ~judgement.settles(self.good)
+            may_do = self.good | judgement.doubtful
+            left |= self.active & self.free & ~judgement.settles(may_do)
         self.is_complete = not left.any()
 
     def _leads_to_claims(self) -> Flags:

@@ -406,7 +406,7 @@ def _table_of(rows: interpreted.Rows) -> ObjectTable | PackedTable:
     if layout is None or layout.is_leaf:
         return ObjectTable(rows.states, rows.indices)
     try:
-        fields = np.array([layout.flatten(state) for state in rows.states], np.int64)
+        fields = _fields_of(layout, rows.states)
     except (InvalidModelError, OverflowError):
         return ObjectTable(rows.states, rows.indices)
     ends = [last + 1 for last in fields.max(axis=0).tolist()]  # beyond 64 bits perhaps
@@ -414,3 +414,19 @@ def _table_of(rows: interpreted.Rows) -> ObjectTable | PackedTable:
     codes = codec.pack(fields)
     codes.flags.writeable = False
     return PackedTable(layout, codec, codes)
+
+
+def _fields_of(layout: Layout, states: list[Any]) -> NDArray[np.int64]:
+    """Return the fields of all states, a row each; those of flat ones in a tenth of the time."""
+    chained = itertools.chain.from_iterable
+    width = len(layout.parts)
+    if (
+        all(part.kind is int for part in layout.parts)
+        and set(map(type, states)) == {layout.kind}
+        and set(map(len, states)) == {width}
+        and set(map(type, chained(states))) == {int}
+    ):
+        return np.fromiter(chained(states), np.int64, len(states) * width).reshape(
+            len(states), width
+        )
+    return np.array([layout.flatten(state) for state in states], np.int64)

@@ -214,6 +214,8 @@ def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Cho
         raise InvalidModelError(message)
     place = _Place("the outcomes of action {} in {}", action, state)
     gathered = Gathering()
+    numbers: dict[Any, int] = {} if met is None else met.numbers
+    kind = type(state)
     is_empty = True
     with Calling("outcomes", state, action):
         pairs = rules.game.outcomes(state, action)
@@ -224,7 +226,15 @@ def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Cho
             is_empty = False
             given, probability, successor = _pair(pair, place)
             if probability > 0:
-                gathered.add(_outcome(rules, successor, place, state, met), given)
+                outcome: Any = None
+                if type(successor) is kind:
+                    try:
+                        outcome = numbers.get(successor)
+                    except TypeError:  # it has no hash, as is worded below
+                        outcome = None
+                if outcome is None:
+                    outcome = _outcome(rules, successor, place, state, met)
+                gathered.add(outcome, given)
     if is_empty:
         message = (
             f"{place}: outcomes yielded nothing. An action leads somewhere; yield at least one "
@@ -236,19 +246,11 @@ def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Cho
 
 
 def _outcome(rules: Rules, state: Any, place: object, like: Any, met: Numbering | None) -> Any:
-    """Return (representative, swapped) of a successor, or its number."""
+    """Return (representative, swapped) of a successor that is new, or the number it gets."""
+    representative, swapped = canonical_state(rules, state, place, like)
     if met is None:
-        return canonical_state(rules, state, place, like)
-    number = None
-    if type(state) is type(like):
-        try:
-            number = met.numbers.get(state)
-        except TypeError:  # it has no hash, as is worded below
-            number = None
-    if number is None:
-        representative, swapped = canonical_state(rules, state, place, like)
-        number = met.add(state, representative, swapped=swapped)
-    return number
+        return representative, swapped
+    return met.add(state, representative, swapped=swapped)
 
 
 def is_state(rules: Rules, state: Any) -> bool:

@@ -250,7 +250,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc] # numba has no types
     @property
     def returns_numbers(self) -> bool:
         """Whether it returns numbers alone, or nothing."""
-        kinds = self.py_func.__annotations__["return"]
+        kinds = self.py_func.__annotations__.get("return", "unknown")
         return NUMBERS.issuperset(kinds.removeprefix("tuple[").removesuffix("]").split(", "))
 
     @property

@@ -72,9 +72,9 @@ class Certificate(AnyCertificate):
         reached, or -1 for a state that needs none, or whose rank does for it. None if there is no
         need for any.
     bias_lower, bias_upper : (S,) float64 or None
-        For :class:`AverageReward`: the head start of each state, for either bound. For a total of
-        endless play that earns and loses: numbers that are less than what the next step earns and
-        leads to, in the mean (greater, for the upper bound); infinite for states that need none,
+        For :class:`AverageReward`: the bias of each state, for either bound. For a total of endless
+        play that earns and loses: drifts, numbers that are less than the expected reward and drift
+        after the next step (greater, for the upper bound); infinite for states that need none,
         and None if there is no need for any.
     digest : str
         :meth:`gamedp.Model.digest` of the model.

@@ -108,11 +108,11 @@ def _words(model: Model, objective: Objective) -> str:
 
 
 def _against(model: Model, objective: Objective) -> str:
-    """Return of which opponents alone the claim is true, if not of all.
+    """Return the class of opponents for which the claim is true, if it is not true for all.
 
-    Whoever wants the most may play a fair game until they are ahead, and have to be prepared to
-    wait longer than any mean: with rewards of both signs, play until a target is bounded from below
-    for those alone who remember finitely much.
+    A maximiser may play a fair game until they are ahead, which takes an infinite expected time: so
+    with rewards of both signs, a total until a target is bounded from below only for opponents with
+    finite memory.
     """
     if not sums_until(objective):
         return ""
@@ -280,7 +280,7 @@ def _check_escapes(model: Model, side: Side, rows: Rows, escapes: Integers) -> N
 
 
 def _drifts(model: Model, side: Side, rows: Rows, otherwise: Flags) -> Flags:
-    """Say of each choice whether it surely earns more, in the mean, than a finite number falls.
+    """Say of each choice whether its expected reward surely exceeds the fall of a finite number.
 
     Numbers do not fall for ever; so who goes on among states that have one earns ever more. That
     takes that nothing else is done there: `otherwise` is for the choices of other states.
@@ -404,9 +404,9 @@ def _reason(model: Model, side: Side, state: int, choice: int) -> str:
         short = inequality.exact(state) - exact_worth(model, side, inequality, choice)
         if short > 0:
             limit = "no more" if side.sign > 0 else "no less"
-            what = "reward and head start" if inequality.gain is not None else "bound"
+            what = "rewards and biases" if inequality.gain is not None else "bounds"
             return (
-                f"is worth {limit} than that less {_short(short)} for sure, by the {what}s that "
+                f"is worth {limit} than that less {_short(short)} for sure, by the {what} that "
                 "follow"
             )
     rank = int(side.ranks[0][state])

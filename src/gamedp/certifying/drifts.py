@@ -30,7 +30,7 @@ MOST_SWEEPS = 2000
 def find_drifts(
     model: Model, helps: Flags, rewards: Floats, good: Flags, ranked: Flags, members: Flags
 ) -> tuple[Flags, Floats, NDArray[np.int64]]:
-    """Find numbers that are less than what the next step earns and leads to, in the mean.
+    """Find drifts: numbers that are less than the expected reward and drift of the next step.
 
     Value iteration of the average: states that earn too little are given up, until those that are
     left all earn, or none is.

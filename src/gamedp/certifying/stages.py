@@ -220,7 +220,7 @@ class _Certifying:
         return most
 
     def _weigh(self, ranks: _Ranks) -> None:
-        """Find weights: of how many stages of a rank are to come at most, in the mean."""
+        """Find weights: the largest expected numbers of stages of a rank still to come."""
         self.has_weights = True
         largest = int(np.bincount(self.stages.order[ranks.codes]).max())
         for number in range(MOST_SWEEPS):

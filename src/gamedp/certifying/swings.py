@@ -30,10 +30,9 @@ CLOSE = 2.0**-40
 def refuse_swings(solution: Solution) -> None:
     """Refuse totals without a target where one player may go round, and earn and lose in turn.
 
-    Let there be a step in an end component of theirs that brings them something, and a way round
-    that brings exactly nothing. The rules of certificates ask of whoever goes round there that they
-    gain nothing in any step, or lose ever more: they do neither. It is theirs as well where the
-    other one moves without a choice.
+    Let an end component of theirs have a step with a gain, and a cycle with the sum 0. The rules of
+    certificates require that a player in a cycle gains nothing in any step, or loses more and more:
+    neither holds here. An end component is also theirs if the other player has no choice there.
 
     Raises
     ------

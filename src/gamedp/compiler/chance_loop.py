@@ -7,7 +7,7 @@ mover's side and zero-sum: half of the constant sum is taken off.
 What is known of the outcomes before they are searched (ends of the game, ``value_range``) bounds
 the mean over them, and so does what is known of those that have been searched. The action is left
 as soon as these bounds decide it (Star1). Star2 first searches one action of each outcome, which
-bounds that outcome from the side of whoever moves there.
+bounds that outcome from the side of its mover.
 
 At the horizon stands the heuristic, or an end of ``value_range``: the lower one as the first player
 to move sees it, or the upper one. From the two others' results follow bounds of the true value.
@@ -62,8 +62,8 @@ PLY = Fields(
     "alpha beta original best low high reward sum sum_low sum_high child_alpha child_beta",
 )
 """A position on the way, its actions, and the outcomes of one of them, which are positions from
-`first_row` on. Of these, `low` and `high` bound the score from the side of whoever moves before
-them, and `rest_low` and `rest_high` are the sums from there to the last outcome.
+`first_row` on. Of these, `low` and `high` bound the score from the side of the player who moves
+before them, and `rest_low` and `rest_high` are the sums from there to the last outcome.
 
 The window, the best score, bounds that are certain; the current action's reward, what the outcomes
 done with add up to, and bounds of that; the next position's window.

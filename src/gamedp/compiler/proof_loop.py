@@ -223,7 +223,7 @@ def prove(game, work, budget):
             phase = UPDATE
         elif phase == UPDATE:
             first, count, is_own = ints[ply, FIRST], ints[ply, COUNT], ints[ply, IS_OWN]
-            # Of the numbers of the positions after it, the least counts for whoever moves, and the
+            # Of the numbers of the positions after it, the least counts for the mover, and the
             # others' add up: here as the greatest and one more for each, for where they share
             # positions, a sum would count these twice.
             least = 2 * SOLVED

@@ -1,4 +1,4 @@
-"""Games that come with gamedp: plugins like anyone's, written against the public face alone.
+"""Built-in games, written as plugins that use the public interface only.
 
 One game, one file; each says where its rules and its known values come from.
 """

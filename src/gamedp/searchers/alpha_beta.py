@@ -500,7 +500,7 @@ class _Search:
     def _search(
         self, state: Any, rest: int, alpha: float, beta: float, ends: int
     ) -> tuple[float, int, int]:
-        """Run the loop on a position until it is done; from the side of whoever moves there."""
+        """Run the loop on a position until it is done; from the side of its mover."""
         driver, tally = self.driver, self.tally
         first = driver.enter(state)
         tally.phase = loop.LOOK

@@ -316,7 +316,7 @@ def check_estimate(rules: Rules, state: Any, player: int) -> None:
 
 
 def refuse_estimate(rules: Rules, state: Any) -> None:
-    """Look at the `heuristic` of a position for whoever plays, if the game is not over there.
+    """Look at the `heuristic` of a position for all players, if the game is not over there.
 
     Raises
     ------

@@ -85,7 +85,7 @@ class MaxNResult(SearchResult):
 class MaxN:
     """Search one position of a game of any number of players, with chance or without.
 
-    The max-n algorithm [1]_: whoever moves takes what is best for itself, the first of equally good
+    The max-n algorithm [1]_: each mover takes what is best for itself, the first of equally good
     actions, as :class:`gamedp.BackwardInduction` does, so that both find the same policy where the
     search sees the end of the game. Sums over chance are rounded; where nothing but that tells two
     actions apart, the two may choose differently.

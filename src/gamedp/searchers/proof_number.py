@@ -245,7 +245,7 @@ class _Search:
         return _Found(choice, *self._range(child.state, child.player, is_swapped=child.swapped))
 
     def _line(self, status: Status, *, is_draw: bool) -> tuple[tuple[int, Any], ...]:
-        """Follow play that keeps the answer: whoever can, takes the first action that does.
+        """Follow play that preserves the answer: a player who can takes the first such action.
 
         The other one's actions all leave it as it is; the first one stands for them. Not so in a
         draw, which is the answer to two questions: no line is looked for there.

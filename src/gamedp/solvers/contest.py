@@ -1,4 +1,4 @@
-"""Two opponents of whom one improves a policy, each time against the other's best answer.
+"""Strategy improvement: one of two opponents improves a policy against the other's best replies.
 
 Bellman's equation has many solutions where two opponents can keep each other in an end component.
 But against a fixed policy of one, the other has a decision process with one answer, which the
@@ -6,7 +6,7 @@ reduction makes proper. So one of the two, the improver, holds a policy that is 
 choice is strictly better by the values v of the best answer. It depends on what endless play is
 worth to the improver whether the policy is the best one when no choice is better:
 
-* Minus infinity (a total until a target, for whoever minimises it): improved policies keep reaching
+* Minus infinity (a total until a target, for the minimiser): improved policies keep reaching
   the target, if no end component earns the improver anything. In the end v is attained by one, and
   whatever the other one does by choices that v calls best, nobody can improve on it.
 * What is earned, and 0 from then on (no target): the same, save that v may be below 0 where to wait
@@ -300,8 +300,8 @@ class _Opponents:
             return self._refusal(
                 below,
                 "needs rewards of at least 0 where play may be kept from its target for ever",
-                "whoever must reach it would go round before that, and no policy that keeps to "
-                "one choice is the best. Use Discounted, or FiniteHorizon.",
+                "and the player who must reach it would rather prolong play there: no memoryless "
+                "policy is optimal. Use Discounted, or FiniteHorizon.",
             )
         return self._made(maximise=False, via=sure.via, lost=~sure.members)
 

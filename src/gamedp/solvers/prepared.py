@@ -29,9 +29,9 @@ def _no_time() -> bool:
 class Prepared:
     """A problem, and what is known of it before numbers are iterated.
 
-    Each fact is found when it is first asked for, by passes over the graph alone, and kept for
-    those that it is handed on to: whoever chooses a solver, and the solver. Where the graph does
-    not tell, that is an open case until :meth:`settle` decides it by numbers. No fact changes.
+    Each fact is found when it is first asked for, by passes over the graph alone, and kept for all
+    that share the object: the choice of a solver, and the solver. What the graph cannot decide is
+    an open case until :meth:`settle` decides it by numbers. No fact changes.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Prepared:
 
     @property
     def proper(self) -> Reduction | Refusal | OpenCases | None:
-        """The same, for solvers that need each state to have an end, whoever wants it."""
+        """The same, for solvers that need an end from each state, by either player's choice."""
         found = self.reduction
         if isinstance(found, Reduction) and found.problem.is_contested:
             return refused_contest(found)

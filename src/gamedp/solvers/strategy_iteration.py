@@ -29,16 +29,16 @@ __all__ = ["StrategyIteration"]
 class StrategyIteration(PreparingSolver):
     """Improve one player's policy, each time against the other one's best answer [1]_, [2]_.
 
-    For two opponents who take turns, also where each of them can keep the other from an end, as in
-    simple stochastic games that do not stop: there Bellman's equation has many solutions, and
-    value iteration from above stays above. For one player it is one step.
+    For two opponents who take turns, also where both can prolong play for ever, as in simple
+    stochastic games that do not stop: there Bellman's equation has many solutions, and value
+    iteration from above does not converge to the value. For one player it is one step.
 
-    Whoever keeps to a policy leaves the other a decision process, which is made proper and solved
-    as by :class:`PolicyIteration`, with proven bounds. So a policy of the maximiser proves a lower
-    bound of every value, and one of the minimiser an upper bound, whatever policies they are. A
-    policy is replaced only where another choice is better for certain, by the bounds; then every
-    value rises or stays, and no policy comes again. If bounds that are apart do not tell which
-    choice is better, they are made narrower, until rounding ends that.
+    A fixed policy of one player leaves the other a decision process, which is made proper and
+    solved as by :class:`PolicyIteration`, with proven bounds. So any policy of the maximiser proves
+    a lower bound of every value, and any of the minimiser an upper bound. A policy is replaced only
+    where another choice is better for certain, by the bounds; then every value rises or stays, and
+    no policy comes again. If bounds that are apart do not tell which choice is better, they are
+    made narrower, until rounding ends that.
 
     Where each policy has its own best answer, values need not be found in doubles to the last digit
     at any point: what is returned lies between two proven bounds. Where play lasts so long that

@@ -1,4 +1,4 @@
-"""The adviser: what every keep and every entry is worth, which is best, and what others lose."""
+"""The adviser: the value of every keep and every entry, which is best, and what others lose."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Option(Expectation):
 
 @attrs.frozen(eq=False)
 class Adviser:
-    """Knows what everything is worth in every situation of a game by some rules.
+    """Knows the value of every decision in every situation of a game by some rules.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ class Adviser:
         }
 
     def option(self, situation: Situation, decision: str | int | tuple[int, ...]) -> Option:
-        """Return one decision, and what it is worth.
+        """Return one decision and its value.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Where the points of a game came from and where they went: luck, and what decisions lost."""
+"""Analysis of a game: the luck of each throw, and the loss of each decision."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Fortune:
 
 @attrs.frozen
 class Analysis:
-    """A game taken apart.
+    """The analysis of a game.
 
     What could be expected at the start, and the luck of all throws, less the losses of all
     decisions, is what can be expected now: at the end, the total.
@@ -147,7 +147,7 @@ class Analysis:
 
 @attrs.frozen
 class AnalysisOfTwo:
-    """A game of two taken apart: each player's points, whatever the other one had.
+    """The analysis of a game of two: each player's points, whatever the other one had.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class AnalysisOfTwo:
 
 
 def analyse_two(game: RecordOfTwo, adviser: Adviser) -> AnalysisOfTwo:
-    """Take a game of two apart, each player's as :func:`analyse` does.
+    """Analyse a game of two, each player's part as :func:`analyse` does.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def analyse_two(game: RecordOfTwo, adviser: Adviser) -> AnalysisOfTwo:
 
 
 def analyse(record: Record, adviser: Adviser) -> Analysis:
-    """Take a game apart: the luck of each throw, the loss of each decision.
+    """Analyse a game: the luck of each throw, the loss of each decision.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Two players: how to win, which is not the same as to expect many points.
+"""Two players: how to win, which is not the same as maximising expected points.
 
 The opponent plays for points, as the solution of the game for one player does; so his final total
 has a distribution that does not depend on what I do. Three numbers say how likely I am to win:

@@ -229,7 +229,7 @@ WORDS = {
         expected="Expected points: {value:.3f}",
         left="Left in round {round}, handicap so far: {handicap:.3f}.",
         saved="The game is in {file}; --record {file} goes on with it.",
-        saved_whole="The game is in {file}; --analyse {file} takes it apart.",
+        saved_whole="The game is in {file}; --analyse {file} analyses it.",
         result="Result: {total} points.",
         balance=(
             "Expected at first {start:.3f}, luck {luck:+.3f}, handicap {handicap:.3f}: {now:.3f}"

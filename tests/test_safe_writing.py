@@ -307,7 +307,7 @@ def read_beside_two_writers(name, path, rounds):
 
 @POSIX
 @pytest.mark.parametrize(
-    "rounds", [50, pytest.param(300, marks=pytest.mark.deep)], ids=["some", "many"]
+    "rounds", [25, pytest.param(300, marks=pytest.mark.deep)], ids=["some", "many"]
 )
 @pytest.mark.parametrize("name", ["solution", "certificate"])
 def test_what_two_save_at_once_is_that_of_one_of_them(name, rounds, tmp_path):

@@ -51,9 +51,9 @@ def kniffel(
         throw was the last, 0 before the first; and its dice, as in
         `- 8 - 16 15 - 15 9 25 30 40 - - 3 13345`. Without it a game begins.
     further
-        How many further Yahtzees the card has, where the rules pay for them.
+        Set the number of further Yahtzees on the card, where the rules pay for them.
     lang
-        German or English; the language of the rules if not given.
+        Choose German or English; the language of the rules if not given.
     chance
         Print how likely it is to throw what counts in this box within one turn, for a player who
         wants nothing else: Kniffel, "Large Straight", any name or number of a box.

@@ -36,9 +36,9 @@ class PlayOptions:
     Parameters
     ----------
     card : str
-        The card to begin with, its boxes as in a query but in one text; an empty one if not given.
+        Begin with this card, its boxes as in a query but in one text; an empty one if not given.
     seed : int
-        The seed of the throws; a new one each time if not given.
+        Set the seed of the throws; a new one each time if not given.
     auto : bool
         Play the game to its end without asking, with the best decisions.
     record : Path

@@ -29,20 +29,21 @@ class GoalOptions:
         one text, or - for an empty card. Without a query, two play at one sheet, and the second
         player begins with this card.
     against_further : int
-        How many further Yahtzees that card has, as --further for your own.
+        Set the number of further Yahtzees on that card, as --further for your own.
     opponent_plays_for : {"points", "victory"}
-        What the opponent wants: points, whatever you do; or to win, which takes an exact solution.
+        Say what the opponent plays for: points, whatever you do; or to win, which takes an exact
+        solution.
     opponent_is_next : bool
-        Whether the next turn is the opponent's; yours if not given.
+        Say that the next turn is the opponent's; it is yours if not given.
     draw : float
-        What a draw counts; a victory counts 1.
+        Set what a draw counts; a victory counts 1.
     exact : bool
         Solve the last rounds exactly, even if that takes longer than some seconds.
     target : int
         Advise what is most likely to bring at least this total.
     max_contexts : float
-        How large a table may become: by default 20 million contexts, about a gigabyte; while two
-        play, 4 million.
+        Set how large a table may become: by default 20 million contexts, about a gigabyte; while
+        two play, 4 million.
     """
 
     against: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None

@@ -72,13 +72,14 @@ def play(  # noqa: PLR0913 - what is usually set in one call
     game
         A game as for `gamedp solve`, or a folder that `gamedp solve --save` has written.
     level
-        How well the computer plays: the number of plies to look ahead, or `best` to solve the game
-        and play by the solution. If not given: best where the game is solved in seconds, else 6.
+        Set how well the computer plays: the number of plies to look ahead, or `best` to solve the
+        game and play by the solution. If not given: best where the game is solved in seconds, else
+        6.
     first
         Who takes the first action.
     seed
-        What chance and the computer's choice among equals come from; another one each time if not
-        given.
+        Set the seed of chance, and of the computer's choice among equally good actions; a new one
+        each time if not given.
     quiet
         Do not show progress.
     """

@@ -38,16 +38,16 @@ class GamesOptions:
     Parameters
     ----------
     level : str
-        Plies that one player looks ahead; or best, to play by the solution of the game.
+        Set the plies that one player looks ahead; or best, to play by the solution of the game.
     against : str
-        Plies that the other one looks ahead, or best; with three players and more, all others.
+        Set the same for the other one; with three players and more, for all others.
     games : int
-        How many games, 100 or nearly so if not given; each player takes every seat equally often.
+        Play this many games, about 100 if not given; each player takes every seat equally often.
     seed : int
-        What chance, openings and the choice among equals come from; another one each time if not
-        given.
+        Set the seed of chance, of openings and of the choice among equally good actions; a new one
+        each time if not given.
     random_opening : int
-        Plies at the start that are played at random, the same ones in both games of a pair (in one
+        Play this many plies at the start at random, the same ones in both games of a pair (in one
         game for each seat, if there are more).
     max_plies : int
         Leave a game unfinished after so many.

@@ -40,8 +40,8 @@ NONE = kernels.NONE
 MOST_VISITS = 30_000_000
 """Transitions looked at to widen the bounds, for one margin; at least ten times each."""
 
-MOST_DESCENTS, FEWEST = 10, 4
-"""Sweeps to rank nodes, before they are ranked by a search; each ranks one of so many at least."""
+MOST_DESCENTS, FEWEST = 20, 8
+"""Sweeps to rank nodes, before a search does it; each ranks one of so many that are left."""
 
 MOST_EXACT = 20_000
 """Choices to judge in rational numbers; if more of a larger model need it, there are no ranks."""

@@ -8,7 +8,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import gamedp
+from gamedp.solvers import average_ways
+from gamedp.solvers.average_parts import EndComponents
+from gamedp.solvers.average_ways import Ways
 from gamedp.testing import check_solver, exact_values
+from gamedp.testing.models import random_model
 from gamedp.testing.strategies import models
 
 relaxed = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -514,3 +518,46 @@ def test_a_least_average_of_nothing_has_no_minus():
     model = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], rewards=[1.0], terminals=[1])
     solution = gamedp.solve(model, gamedp.AverageReward("min"))
     assert repr((*solution.bounds(0), solution.value(0))) == "(0.0, 0.0, 0.0)"
+
+
+def ways_of(model):
+    parts = EndComponents.of(model, 1.0)
+    return Ways.of(model, 1.0, parts), len(parts.offsets) - 1
+
+
+def test_ways_that_are_short_need_no_solver_of_totals(monkeypatch):
+    def refuse(*arguments):
+        raise AssertionError(arguments)
+
+    monkeypatch.setattr(average_ways, "solved_total", refuse)
+    monkeypatch.setattr(average_ways, "bound_of_total", refuse)
+    for seed in range(5):
+        model = random_model(seed, num_states=40)
+        solution = gamedp.solve(model, gamedp.AverageReward(), tolerance=1e-9)
+        assert solution.width <= 1e-9
+        assert_biases_prove_the_bounds(solution)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bounds_of_ways_hold_for_all_gains_within_theirs(seed):
+    model = random_model(seed, num_states=30)
+    ways, num_parts = ways_of(model)
+    random = np.random.default_rng(seed)
+    gains = np.sort(random.choice([-1.0, 0.0, 1 / 3, 1.0, 1e6], (num_parts, 2)), axis=1)
+    gains += random.choice([0.0, 1e-9], (num_parts, 1)) * [0.0, 1.0]
+    tolerance = 1e-7
+    found = ways.bounds(gains, 0.0, tolerance, np.inf, 1000)
+    apart = np.diff(gains).max(initial=0.0)
+    assert (found.upper - found.lower <= apart + 2 * tolerance).all()
+    inside = len(found.lower)
+    for own in (gains[:, 0], gains[:, 1], gains.mean(axis=1)):
+        exact = ways._solved(own, 1e-10, np.inf, 100_000)
+        assert (found.lower <= exact.upper[:inside]).all()
+        assert (found.upper >= exact.lower[:inside]).all()
+
+
+def test_gains_whose_differences_may_overflow_are_left_to_solvers():
+    row = [(0, {0: 0.25, 1: 0.25, 2: 0.5})]
+    ways, _ = ways_of(model_of(row, [(0, {1: 1.0})], [(0, {2: 1.0})]))
+    assert ways._swept(np.array([[1e305] * 2, [-1e305] * 2]), 1e-6, 100) is None
+    assert ways._swept(np.array([[1.0] * 2, [-1.0] * 2]), 1e-6, 100) is not None

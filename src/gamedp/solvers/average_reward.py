@@ -16,15 +16,13 @@ from gamedp.problem import Problem
 from gamedp.progress import ProgressCallback, Reporter
 from gamedp.solution import Guarantee, Solution, Status
 from gamedp.solvers.average_parts import EndComponents, best_policy, is_easy_to_eliminate
-from gamedp.solvers.average_ways import Ways
+from gamedp.solvers.average_ways import Found, Ways, moved
 from gamedp.solvers.base import Support, require
 from gamedp.solvers.finishing import check_range, make_solution
 from gamedp.solvers.options import positive, whole_and_positive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from gamedp.model import Model
 
     Biases = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -58,8 +56,9 @@ class RelativeValueIteration:
     propose values, for which the same bounds are proven.
 
     What is left is to get to the best component: a total reward to be had by staying in one, on the
-    model in which each is a single state, solved by :class:`TopologicalValueIteration` with the
-    lower bounds of the gains; with the upper ones it is no more than their distance above that.
+    model in which each is a single state. Sweeps along policies propose its values, and expected
+    numbers of steps prove bounds around them. Where play takes long to get there,
+    :class:`TopologicalValueIteration` solves that model.
 
     The solution has `biases`: numbers h with which anyone can check the bounds g, for a maximum by
     ``g(s) >= sum(P * g)`` and ``g(s) + h(s) >= r + sum(P * h)`` for all choices (above) and the
@@ -262,21 +261,13 @@ class _Search:
         ways = Ways.of(model, self.sign, self.parts)
         self._check_range()
         # A fifth for the ways; a tenth for rounding.
-        apart = float(np.diff(self.bounds).max(initial=0.0))
-        low = ways.values(self.bounds[:, 0], 0.2 * self.tolerance, self._seconds_left(), sweeps)
-        high = low
-        if not apart <= self.allowed:
-            high = ways.values(
-                self.bounds[:, 1], 0.2 * self.tolerance, self._seconds_left(), sweeps
-            )
-        for part in (low, high):
-            if self.status is Status.SOLVED and part.width > 0.2 * self.tolerance:
-                self.status = part.status
-        policy, stays = ways.policy(low.policy, self.policy)
-        lower, upper = low.lower[ways.node], high.upper[ways.node]
-        if high is low:  # no gain is more than so much above its lower bound
-            upper = _moved(model, upper, apart)
-        lower, upper, biases = self._with_biases(ways, lower, upper, policy, stays)
+        found = ways.bounds(
+            self.bounds, self.allowed, 0.2 * self.tolerance, self._seconds_left(), sweeps
+        )
+        if self.status is Status.SOLVED:
+            self.status = found.status
+        policy, stays = ways.policy(found.exits, self.policy)
+        lower, upper, biases = self._with_biases(ways, found, policy, stays)
         if self.sign < 0:
             lower, upper = 0.0 - upper, 0.0 - lower  # and no zero with a minus
             biases = None if biases is None else (-biases[1], -biases[0])
@@ -296,8 +287,7 @@ class _Search:
     def _with_biases(
         self,
         ways: Ways,
-        lower: NDArray[np.float64],
-        upper: NDArray[np.float64],
+        found: Found,
         policy: NDArray[np.int64],
         stays: NDArray[np.bool_],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], Biases | None]:
@@ -308,6 +298,7 @@ class _Search:
         numbers are too coarse for them.
         """
         model = self.problem.model
+        lower, upper = found.lower[ways.node], found.upper[ways.node]
         values = np.zeros(model.num_states)
         values[self.parts.states] = self.values
         low = ways.lower_biases(lower, values, policy, stays, self._seconds_left())
@@ -319,7 +310,8 @@ class _Search:
         width = float(np.max(upper - lower, initial=0.0))
         if not width + fall + rise <= max(0.95 * self.tolerance, 1.001 * width):
             return lower, upper, None
-        return _moved(model, lower, -fall), _moved(model, upper, rise), (low, high)
+        ends = model.terminals
+        return moved(lower, -fall, ends), moved(upper, rise, ends), (low, high)
 
     def _put_together(
         self,
@@ -350,12 +342,3 @@ class _Search:
             error.solution = attrs.evolve(error.solution, biases=biases)
             raise
         return attrs.evolve(solution, biases=biases)
-
-
-def _moved(model: Model, bounds: NDArray[np.float64], by: float) -> NDArray[np.float64]:
-    """Return bounds that are moved outward, but for terminal states, whose value is zero."""
-    if by == 0:
-        return bounds
-    moved = np.nextafter(bounds + by * (1 + 2.0**-40), np.copysign(np.inf, by))
-    moved[model.terminals] = bounds[model.terminals]
-    return np.asarray(moved)

@@ -63,7 +63,7 @@ def instances(quick: bool) -> dict[str, gamedp.Model]:
 def of_instance(name: str, model: gamedp.Model, path: Path, rounds: int) -> measure.Row:
     """Return the row of one model; rewards are moved up to be at least 0, as Storm wants them."""
     model = attrs.evolve(model, rewards=model.rewards - min(0.0, float(model.rewards.min())))
-    gamedp.save_model(path, model, labels={}, rewards={"reward": model.rewards})
+    gamedp.write_model(path, model, labels={}, rewards={"reward": model.rewards})
 
     def solved() -> gamedp.Solution:
         return gamedp.solve(copy.copy(model), gamedp.AverageReward(), tolerance=TOLERANCE)

@@ -47,7 +47,7 @@ def of_instance(
         return gamedp.solve(copy.copy(model), objective)
 
     def certified() -> gamedp.Verified:
-        return gamedp.verify(copy.copy(model), solution.certificate())
+        return gamedp.verify(copy.copy(model), gamedp.certify(solution))
 
     solution = solved()
     verified = certified()

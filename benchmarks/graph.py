@@ -38,7 +38,7 @@ def graph_of(shape: str, size: int) -> Graph:
 
 def gamedp_components(graph: Graph) -> Callable[[], int]:
     """Return a call that takes the graph apart and says how many components there are."""
-    return lambda: gamedp.Structure.of(*graph).num_components
+    return lambda: gamedp.graph.Structure.of(*graph).num_components
 
 
 def scipy_components(graph: Graph) -> Callable[[], int]:

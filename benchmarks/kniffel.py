@@ -46,16 +46,16 @@ import gamedp, sys
 sys.path.insert(0, sys.argv[1])
 import measure
 from gamedp.games.kniffel import Kniffel
-gamedp.solve(Kniffel(), solver=gamedp.StageInduction(threads=2))
+gamedp.solve(Kniffel(), solver=gamedp.stages.StageInduction(threads=2))
 print(measure.peak_bytes())
 """
 
 
-def solver(threads: int = 1, *, unrolls: bool) -> gamedp.StageInduction:
-    return gamedp.StageInduction(threads=threads, unrolls=unrolls)
+def solver(threads: int = 1, *, unrolls: bool) -> gamedp.stages.StageInduction:
+    return gamedp.stages.StageInduction(threads=threads, unrolls=unrolls)
 
 
-def seconds_of(model: Any, chosen: gamedp.StageInduction) -> float:
+def seconds_of(model: Any, chosen: gamedp.stages.StageInduction) -> float:
     return measure.processor_seconds(lambda: gamedp.solve(model, solver=chosen))
 
 

@@ -43,12 +43,12 @@ TO_SOLVE = 2_000_000  # positions to prove a value: the goal
 def endings(material: int, rounds: int) -> list[measure.Row]:
     """Return the rows of the tables of all boards with up to so many stones."""
     game = Mancala(pits=PITS, majority_stop=False)
-    kept: dict[str, gamedp.EndgameTables] = {}
+    kept: dict[str, gamedp.searchers.EndgameTables] = {}
 
     def ours() -> float:
         kept.clear()  # never two at a time
         return measure.processor_seconds(
-            lambda: kept.update(tables=gamedp.EndgameTables.build(game, material))
+            lambda: kept.update(tables=gamedp.searchers.EndgameTables.build(game, material))
         )
 
     def row(mode: str, beside: str, **more: Any) -> measure.Row:
@@ -96,13 +96,15 @@ def endings(material: int, rounds: int) -> list[measure.Row]:
 def trees(depth: int, rounds: int) -> list[measure.Row]:
     """Return the rows of counting lines of play and of searching, so many moves ahead."""
     game = Mancala(pits=PITS, stones=STONES)
-    searcher = gamedp.AlphaBeta(depth=depth + 4, all_best=False)
-    plain = gamedp.Minimax(depth=depth).search(game).statistics.nodes
-    looked_at = gamedp.AlphaBeta(depth=depth, all_best=False).search(game).statistics.nodes
+    searcher = gamedp.searchers.AlphaBeta(depth=depth + 4, all_best=False)
+    plain = gamedp.searchers.Minimax(depth=depth).search(game).statistics.nodes
+    looked_at = (
+        gamedp.searchers.AlphaBeta(depth=depth, all_best=False).search(game).statistics.nodes
+    )
     program = measure.build_peer("mancala")
 
     def counting() -> float:
-        return measure.processor_seconds(lambda: gamedp.perft(game, depth))
+        return measure.processor_seconds(lambda: gamedp.searchers.perft(game, depth))
 
     def searching() -> float:
         results = []
@@ -119,7 +121,7 @@ def trees(depth: int, rounds: int) -> list[measure.Row]:
         found = peer("deepening", depth + 4)
         return float(found["seconds"] / found["nodes"])
 
-    lines, value = gamedp.perft(game, depth).positions[-1], searcher.search(game).value
+    lines, value = gamedp.searchers.perft(game, depth).positions[-1], searcher.search(game).value
     same_lines = peer("perft", depth)["leaves"] == lines if program else None
     same_value = peer("deepening", depth + 4)["value"] == value if program else None
     return [
@@ -158,7 +160,7 @@ def trees(depth: int, rounds: int) -> list[measure.Row]:
 def beside_open_spiel(depth: int, rounds: int) -> measure.Row:
     """Return the row of a search of Kalah so many moves ahead, no further than any game ends."""
     game = Mancala.kalah()
-    searcher = gamedp.AlphaBeta(depth=depth, all_best=False)
+    searcher = gamedp.searchers.AlphaBeta(depth=depth, all_best=False)
     found = searcher.search(game)
     facts: dict[str, Any] = {"value": found.value, "positions": found.statistics.nodes}
     theirs: Callable[[], float] | None = None
@@ -185,7 +187,7 @@ def beside_open_spiel(depth: int, rounds: int) -> measure.Row:
 
         value, _ = minimax.alpha_beta_search(kalah, value_function=difference, maximum_depth=depth)
         # Who wins is all that it says of a game that is over.
-        none_ends = not any(gamedp.perft(game, depth).ended)
+        none_ends = not any(gamedp.searchers.perft(game, depth).ended)
         agrees = none_ends and value == found.value
         facts["leaves of OpenSpiel"] = len(leaves)
     return measure.compare(
@@ -205,10 +207,10 @@ def solved(name: str, game: Mancala, material: int, *, all_best: bool) -> measur
     kept: list[Any] = []
 
     def build() -> None:
-        kept.append(gamedp.EndgameTables.build(game, material))
+        kept.append(gamedp.searchers.EndgameTables.build(game, material))
 
     building = measure.processor_seconds(build)
-    searcher = gamedp.AlphaBeta(endings=kept[0], all_best=all_best)
+    searcher = gamedp.searchers.AlphaBeta(endings=kept[0], all_best=all_best)
     searching = measure.processor_seconds(lambda: kept.append(searcher.search(game)))
     result = kept[1]
     if not result.is_proven:

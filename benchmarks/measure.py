@@ -24,7 +24,7 @@ from typing import Any
 
 import attrs
 
-from gamedp.files import write_whole
+from gamedp.runtime.files import write_whole
 
 __all__ = [
     "Child",

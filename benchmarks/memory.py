@@ -35,7 +35,7 @@ def child(size: int, max_bytes: float | None) -> dict[str, Any]:
         model = gamedp.compile(
             SlipGrid(size=size), compile="always", progress=reports.append, max_bytes=max_bytes
         )
-    except gamedp.LimitExceededError as error:
+    except gamedp.errors.LimitExceededError as error:
         return {"message": str(error), "peak": measure.peak_bytes(), "reports": len(reports)}
     return {
         "before": before,

@@ -51,17 +51,17 @@ def by_name() -> dict[str, Any]:
     """Return the methods, with the limit of time."""
     limit = {"max_seconds": SECONDS}
     return {
-        "topological": gamedp.TopologicalValueIteration(**limit),
-        "value iteration": gamedp.ValueIteration(**limit),
-        "Jacobi": gamedp.ValueIteration(sweep="jacobi", **limit),
-        "optimistic": gamedp.OptimisticValueIteration(**limit),
-        "interval": gamedp.IntervalIteration(**limit),
-        "sound": gamedp.SoundValueIteration(**limit),
-        "modified policy": gamedp.ModifiedPolicyIteration(**limit),
-        "policy": gamedp.PolicyIteration(**limit),
-        "prioritized": gamedp.PrioritizedSweeping(**limit),
-        "Anderson": gamedp.AndersonAcceleration(**limit),
-        "linear programming": gamedp.LinearProgramming(**limit),
+        "topological": gamedp.solvers.TopologicalValueIteration(**limit),
+        "value iteration": gamedp.solvers.ValueIteration(**limit),
+        "Jacobi": gamedp.solvers.ValueIteration(sweep="jacobi", **limit),
+        "optimistic": gamedp.solvers.OptimisticValueIteration(**limit),
+        "interval": gamedp.solvers.IntervalIteration(**limit),
+        "sound": gamedp.solvers.SoundValueIteration(**limit),
+        "modified policy": gamedp.solvers.ModifiedPolicyIteration(**limit),
+        "policy": gamedp.solvers.PolicyIteration(**limit),
+        "prioritized": gamedp.solvers.PrioritizedSweeping(**limit),
+        "Anderson": gamedp.solvers.AndersonAcceleration(**limit),
+        "linear programming": gamedp.solvers.LinearProgramming(**limit),
     }
 
 
@@ -77,7 +77,7 @@ def solved(model: gamedp.Model, objective: Any, solver: Any) -> gamedp.Solution:
 def of_case(case: Case, warm: Case) -> list[measure.Row]:
     """Measure each method on one model, after a small one of the kind that compiles it."""
     name, model, objective = case
-    truth = solved(model, objective, gamedp.PolicyIteration())
+    truth = solved(model, objective, gamedp.solvers.PolicyIteration())
     rows = []
     chosen = float("nan")
     best = attrs.evolve(solved(warm[1], warm[2], None).solver, max_seconds=SECONDS)

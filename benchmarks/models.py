@@ -81,13 +81,13 @@ class Instance:
         return f'{what}{self.optimum}=? [F "target"]'
 
 
-def slow(length: int) -> gamedp.LoadedModel:
+def slow(length: int) -> gamedp.adapters.LoadedModel:
     """Return the chain on which values hardly change; the good end is reached with 0.7."""
     model = gamedp.compile(SlowChain(length=length, up=0.7))
     return _labelled(model, lambda state: state.place == length, {})
 
 
-def grid(size: int) -> gamedp.LoadedModel:
+def grid(size: int) -> gamedp.adapters.LoadedModel:
     """Return the slippery grid, each step costing 1."""
     game = SlipGrid(size)
     model = gamedp.compile(game)
@@ -96,11 +96,13 @@ def grid(size: int) -> gamedp.LoadedModel:
 
 def _labelled(
     model: gamedp.Model, is_target: Callable[[Any], bool], rewards: dict[str, Any]
-) -> gamedp.LoadedModel:
+) -> gamedp.adapters.LoadedModel:
     states = map(model.state, range(model.num_states))
     mask = np.fromiter(map(is_target, states), np.bool_, model.num_states)
     path = Path("model.umb")
-    return gamedp.LoadedModel(model=model, labels={"target": mask}, rewards=rewards, path=path)
+    return gamedp.adapters.LoadedModel(
+        model=model, labels={"target": mask}, rewards=rewards, path=path
+    )
 
 
 OWN = {"slow": slow, "grid": grid}
@@ -260,7 +262,7 @@ SMALL = (
 )  # fmt: skip
 
 
-def prepared(instance: Instance, path: Path) -> gamedp.LoadedModel:
+def prepared(instance: Instance, path: Path) -> gamedp.adapters.LoadedModel:
     """Write the file that both sides read; return it as gamedp reads it."""
     if instance.program in OWN:
         source = OWN[instance.program](**instance.constants)
@@ -268,18 +270,18 @@ def prepared(instance: Instance, path: Path) -> gamedp.LoadedModel:
         from stormpy import io  # noqa: PLC0415 - may be missing
 
         io.export_to_umb(storm.build(instance.program, instance.constants), str(path))
-        source = gamedp.load_model(path)
+        source = gamedp.read_model(path)
     mask = np.ones(source.model.num_states, np.bool_)
     for word in instance.target.replace(" ", "").split("&"):
         states = source.states(word.removeprefix("!"))
         mask &= ~states if word.startswith("!") else states
     rewards = {} if instance.reward is None else {"reward": source.rewards[instance.reward]}
-    gamedp.save_model(path, source.model, labels={"target": mask}, rewards=rewards)
-    return gamedp.load_model(path)
+    gamedp.write_model(path, source.model, labels={"target": mask}, rewards=rewards)
+    return gamedp.read_model(path)
 
 
 def solved(
-    instance: Instance, loaded: gamedp.LoadedModel, tolerance: float = TOLERANCE
+    instance: Instance, loaded: gamedp.adapters.LoadedModel, tolerance: float = TOLERANCE
 ) -> gamedp.Solution:
     """Return our answer, its model's structure found anew."""
     target = loaded.states("target")
@@ -294,7 +296,9 @@ def solved(
         return error.solution
 
 
-def truth_of(instance: Instance, loaded: gamedp.LoadedModel, path: Path) -> tuple[float, str]:
+def truth_of(
+    instance: Instance, loaded: gamedp.adapters.LoadedModel, path: Path
+) -> tuple[float, str]:
     """Return the value at the start, and how it is known."""
     if isinstance(instance.truth, float):
         return instance.truth, "a formula"

@@ -29,8 +29,8 @@ import numpy as np
 from problems import many_choices
 
 import gamedp
-from gamedp.kernels import whole
-from gamedp.solvers.discounted import equation_of
+from gamedp.bellman import policy_rows
+from gamedp.solvers.tools.discounted import equation_of
 
 DISCOUNT = 0.99
 ACTIONS, BRANCHES = 4, 5
@@ -84,7 +84,7 @@ class Sweep:
     def run(self) -> None:
         """Sweep once."""
         everything = (np.uintp(0), np.uintp(len(self.values)), False, 0.0)
-        whole.examine_jit(*everything, self.equation, self.kept, self.values, self.new_values)
+        policy_rows.examine_jit(*everything, self.equation, self.kept, self.values, self.new_values)
 
     def beside_a_copy(self, what: str, banded: bool, rounds: int) -> measure.Row:
         """Return the row that compares it with a copy of what it reads."""

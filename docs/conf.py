@@ -57,7 +57,7 @@ html_show_sphinx = False
 def find_public_name(
     _app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Node
 ) -> nodes.Node | None:
-    """Resolve ``gamedp.model.Model`` to ``gamedp.Model``, the name under which it is documented."""
+    """Resolve ``gamedp.model.model.Model`` to ``gamedp.Model``, the name under which it is documented."""
     target = node.get("reftarget", "")
     if node.get("refdomain") != "py" or not target.startswith("gamedp."):
         return None

@@ -72,9 +72,9 @@ table.agrees("    without a move, with 32:30 and 10 for B", -8, int(game.payoff(
 DEPTH = 4
 table.agrees("positions at depth 4, at most", 1554, sum(6**i for i in range(1, DEPTH + 1)))
 for stones, known in ((3, 1164), (4, 1201), (6, 1327)):
-    counted = gamedp.perft(Mancala(stones=stones), DEPTH)
+    counted = gamedp.searchers.perft(Mancala(stones=stones), DEPTH)
     table.known(f"    in truth, k = {stones}", known, sum(counted.positions[1:]))
-counted = gamedp.perft(game, 7).positions
+counted = gamedp.searchers.perft(game, 7).positions
 ratios = [after / before for before, after in itertools.pairwise(counted)]
 spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
 table.holds("one ply more takes how many times as long?", 6, spread, 5 < min(ratios) <= 6)
@@ -91,7 +91,7 @@ for stones, known in (
     for depth, line in enumerate(known, start=1):
         results = [
             method(depth=depth).search(Mancala(stones=stones))
-            for method in (gamedp.Minimax, gamedp.AlphaBeta)
+            for method in (gamedp.searchers.Minimax, gamedp.searchers.AlphaBeta)
         ]
         plain, pruned = (
             f"{result.value:g} {''.join(map(str, result.best_actions))}" for result in results
@@ -113,7 +113,7 @@ def play(game, depths, generator):
     state = game.initial_state()
     while not game.is_terminal(state):
         player = game.player(state)
-        best = gamedp.AlphaBeta(depth=depths[player]).search(game, state).best_actions
+        best = gamedp.searchers.AlphaBeta(depth=depths[player]).search(game, state).best_actions
         ((_, state),) = game.outcomes(state, int(generator.choice(best)))
     return int(game.payoff(state, A))
 
@@ -149,7 +149,7 @@ for pits, stones, without, stopped in (
         moves = [entry.value for entry in solution.action_values(small.initial_state())]
         name = f"{pits} pits, k = {stones}{', stop at the majority' if stop else ''}"
         table.known(name, known, spaced(moves))
-        proven = gamedp.AlphaBeta().search(small)
+        proven = gamedp.searchers.AlphaBeta().search(small)
         if not (proven.lower == solution.value() == proven.upper):
             table.known("    proven by search", solution.value(), proven.value)
 
@@ -158,7 +158,7 @@ for pits, stones, without, stopped in (
 # positions, as they look to the mover. All of them are listed; and a search proves it, too.
 
 one = Mancala(stones=1)
-solution, proven = gamedp.solve(one), gamedp.AlphaBeta().search(one)
+solution, proven = gamedp.solve(one), gamedp.searchers.AlphaBeta().search(one)
 proof = proven.lower, proven.upper
 word = "draw" if proof == solution.bounds() == (0.0, 0.0) else f"between {proof}"
 table.differs(
@@ -195,8 +195,8 @@ for pits, stones in ((2, 2), (2, 3), (3, 1)):
     table.known(name, spaced(max_n(three.initial_state())), shares)
     table.known("    stones of all", 3 * pits * stones, sum(map(int, shares.split())))
 
-wide = gamedp.AlphaBeta(depth=6).search(Mancala(pits=8, stones=4))
-plain = gamedp.Minimax(depth=6).search(Mancala(pits=8, stones=4))
+wide = gamedp.searchers.AlphaBeta(depth=6).search(Mancala(pits=8, stones=4))
+plain = gamedp.searchers.Minimax(depth=6).search(Mancala(pits=8, stones=4))
 table.known("eight pits, k = 4, depth 6: best moves", plain.best_actions, wide.best_actions)
 
 table.finish()

@@ -7,10 +7,10 @@ from importlib.metadata import EntryPoint
 import pytest
 from mutants import recording
 
-from gamedp import registry
 from gamedp.cli import main
 from gamedp.compiler import build
 from gamedp.compiler.interpreted import Patience
+from gamedp.runtime import registry
 
 
 def pytest_configure():

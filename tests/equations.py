@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from gamedp.kernels import bellman, blocks
+from gamedp.bellman import blocks, equation
 
 
 def locked(array):
@@ -18,7 +18,7 @@ def locked(array):
 def rows_of(**arrays):
     """Return an equation with the kinds of arrays that solvers make."""
     kept = {"maximise", "discount"}
-    return bellman.Rows(
+    return equation.Rows(
         **{name: array if name in kept else locked(array) for name, array in arrays.items()}
     )
 

@@ -1,7 +1,7 @@
 """What makes a problem proper, its open cases settled."""
 
 from gamedp.reduction import Reduction, never
-from gamedp.solvers.prepared import Prepared
+from gamedp.solvers.tools.prepared import Prepared
 
 
 def reduction_of(problem, out_of_time=never):

@@ -13,8 +13,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import gamedp
 from gamedp.errors import (
@@ -25,7 +24,7 @@ from gamedp.errors import (
 )
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
-from gamedp.model import ARRAYS
+from gamedp.model.model import ARRAYS
 from gamedp.testing.strategies import models
 
 CAREFUL = settings(
@@ -111,7 +110,7 @@ def a_model(**changes):
 
 def saved(folder, kind="umb", model=None, **keywords):
     path = folder / f"model{SUFFIXES[kind]}"
-    gamedp.save_model(path, a_model() if model is None else model, **keywords)
+    gamedp.write_model(path, a_model() if model is None else model, **keywords)
     return path
 
 
@@ -128,9 +127,9 @@ def assert_same(found, model):
 
 def by_hand(folder, kind):
     if kind == "drn":
-        return gamedp.load_model(written(folder, model_drn=DRN) / "model.drn")
+        return gamedp.read_model(written(folder, model_drn=DRN) / "model.drn")
     files = {"model_tra": TRA, "model_lab": LAB, "model_srew": SREW, "model_trew": TREW}
-    return gamedp.load_model(written(folder, **files) / "model.tra")
+    return gamedp.read_model(written(folder, **files) / "model.tra")
 
 
 @pytest.mark.parametrize("kind", ["drn", "prism"])
@@ -164,7 +163,7 @@ def test_a_reward_structure_without_a_name(folder):
 
 
 def test_a_markov_chain_of_prism(folder):
-    loaded = gamedp.load_model(written(folder, chain_tra=CHAIN_TRA) / "chain.tra")
+    loaded = gamedp.read_model(written(folder, chain_tra=CHAIN_TRA) / "chain.tra")
     assert loaded.model.probabilities.tolist() == [0.5, 0.5, 1, 1]
     assert loaded.model.choice_offsets.tolist() == [0, 1, 2, 3]
     assert loaded.labels == {}
@@ -173,7 +172,7 @@ def test_a_markov_chain_of_prism(folder):
 
 def test_the_dialect_of_storm(folder):
     files = {"model_tra": DIALECT_TRA, "model_lab": DIALECT_LAB, "model_srew": "1 2.5\n"}
-    loaded = gamedp.load_model(written(folder, **files) / "model.tra")
+    loaded = gamedp.read_model(written(folder, **files) / "model.tra")
     assert loaded.model.successors.tolist() == [1, 0, 1, 1]  # in the order of the file
     assert loaded.states("done").tolist() == [False, True]
     assert loaded.rewards["reward"].tolist() == [0, 0, 2.5]
@@ -184,29 +183,29 @@ STA = "(s,safe)\n0:(0,true)\n1:(-3,false)\n2:(7,true)\n3:(7,false)\n"
 
 def test_the_variables_of_states(folder):
     """PRISM writes them beside, and so does gamedp."""
-    loaded = gamedp.load_model(written(folder, model_tra=TRA, model_sta=STA) / "model.tra")
+    loaded = gamedp.read_model(written(folder, model_tra=TRA, model_sta=STA) / "model.tra")
     assert loaded.variables["s"].tolist() == [0, -3, 7, 7]
     assert loaded.variables["safe"].tolist() == [True, False, True, False]
     assert loaded.state_name(1) == "s=-3, safe=false"
     assert "variables 's', 'safe'" in repr(loaded)
     chance = gamedp.solve(loaded.model, gamedp.Reachability(loaded.variables["s"] == 7))
     assert chance.value(1) == 1.0
-    gamedp.save_model(folder / "again.tra", pickle.loads(pickle.dumps(loaded)))
+    gamedp.write_model(folder / "again.tra", pickle.loads(pickle.dumps(loaded)))
     assert (folder / "again.sta").read_text() == STA
     with pytest.raises(ValueError, match="read-only"):
         loaded.variables["s"][0] = 1
-    without = gamedp.load_model(written(folder, other_tra=TRA) / "other.tra")
+    without = gamedp.read_model(written(folder, other_tra=TRA) / "other.tra")
     assert (without.variables, without.state_name(1)) == ({}, "1")
     with pytest.raises(InvalidParameterError, match=r"again\.sta is there already"):
-        gamedp.save_model(folder / "again.tra", without)
+        gamedp.write_model(folder / "again.tra", without)
 
 
 def with_variables(folder, **variables):
     """Write a model of three states and variables, and return what is read of it."""
-    loaded = gamedp.load_model(saved(folder))
+    loaded = gamedp.read_model(saved(folder))
     arrays = {name: np.array(column) for name, column in variables.items()}
     path = folder / "again.umb"
-    gamedp.save_model(path, attrs.evolve(loaded, variables=arrays))
+    gamedp.write_model(path, attrs.evolve(loaded, variables=arrays))
     return path
 
 
@@ -226,7 +225,7 @@ def with_variables(folder, **variables):
 )
 def test_variables_are_packed_into_bits(folder, column):
     path = with_variables(folder, before=[1, 0, 1], it=column, behind=[-3, 0, 100])
-    variables = gamedp.load_model(path).variables
+    variables = gamedp.read_model(path).variables
     assert list(variables) == ["before", "it", "behind"]
     assert variables["before"].tolist() == [1, 0, 1]
     assert variables["it"].tolist() == column
@@ -249,7 +248,7 @@ def test_variables_are_packed_into_bits(folder, column):
 def test_any_variables_come_back(tmp_path_factory, columns):
     folder = tmp_path_factory.mktemp("variables")
     path = with_variables(folder, **{f"v{number}": each for number, each in enumerate(columns)})
-    found = gamedp.load_model(path).variables
+    found = gamedp.read_model(path).variables
     assert [array.tolist() for array in found.values()] == columns
 
 
@@ -258,7 +257,7 @@ def test_a_value_is_counted_from_its_offset(folder):
     index, files = unpacked(path)
     index["valuations"]["states"]["classes"][0]["variables"][0]["offset"] = -1
     packed(path, index, files)
-    assert gamedp.load_model(path).variables["x"].tolist() == [-1, 0, 1]
+    assert gamedp.read_model(path).variables["x"].tolist() == [-1, 0, 1]
 
 
 UNREAD = {
@@ -289,7 +288,7 @@ def test_variables_that_are_not_read(folder, case):
     index, files = unpacked(path)
     change(index["valuations"]["states"])
     packed(path, index, files)
-    loaded = gamedp.load_model(path)
+    loaded = gamedp.read_model(path)
     assert loaded.variables == {}
     (note,) = loaded.notes
     assert note.startswith("the variables of the states are not read: ")
@@ -329,14 +328,14 @@ def test_variables_that_are_damaged(folder, case):
     change(index["valuations"]["states"])
     packed(path, index, files)
     with pytest.raises(DamagedFileError, match=words):
-        gamedp.load_model(path)
+        gamedp.read_model(path)
 
 
 def test_rows_may_come_in_any_order(folder):
     rows = TRA.splitlines()
     shuffled = "\n".join([rows[0], *(rows[place] for place in (7, 3, 1, 6, 2, 4, 5))])
-    found = gamedp.load_model(written(folder, model_tra=shuffled) / "model.tra")
-    in_order = gamedp.load_model(written(folder, other_tra=TRA) / "other.tra")
+    found = gamedp.read_model(written(folder, model_tra=shuffled) / "model.tra")
+    in_order = gamedp.read_model(written(folder, other_tra=TRA) / "other.tra")
     for name in ("choice_offsets", "transition_offsets", "successors", "probabilities"):
         assert getattr(found.model, name).tolist() == getattr(in_order.model, name).tolist()
     assert [found.action_name(choice) for choice in range(5)] == ["go", "wait", "", "go", "wait"]
@@ -345,29 +344,29 @@ def test_rows_may_come_in_any_order(folder):
 def test_rewards_beside_that_go_with_another_model(folder):
     files = {"model_tra": TRA, "model1_tra": TRA, "model1_srew": SREW, "model2_srew": SREW}
     written(folder, **files)
-    assert list(gamedp.load_model(folder / "model1.tra").rewards) == ["steps"]
-    assert list(gamedp.load_model(folder / "model.tra").rewards) == ["steps"]
-    assert gamedp.load_model(folder / "model.tra").rewards["steps"].tolist() == [1, 1, 1, 0, 0]
+    assert list(gamedp.read_model(folder / "model1.tra").rewards) == ["steps"]
+    assert list(gamedp.read_model(folder / "model.tra").rewards) == ["steps"]
+    assert gamedp.read_model(folder / "model.tra").rewards["steps"].tolist() == [1, 1, 1, 0, 0]
 
 
 def test_equal_rewards_of_transitions_are_not_rounded(folder):
     tra = "1 2 2\n0 0 0 1\n0 1 0 1\n".replace("0 1 0 1", "0 1 0 1.0")
     trew = "1 2 1\n0 1 0 0.1\n"
-    loaded = gamedp.load_model(written(folder, m_tra=tra, m_trew=trew) / "m.tra")
+    loaded = gamedp.read_model(written(folder, m_tra=tra, m_trew=trew) / "m.tra")
     assert loaded.rewards["reward"].tolist() == [0, 0.1]
 
 
 def test_placeholders(folder):
     text = DRN.replace("@model\n", "@placeholders\n$half : 0.5\n@model\n")
     text = text.replace("1 : 0.5", "1 : $half").replace("go [0.5, 2]", "go [$half, 2]")
-    loaded = gamedp.load_model(written(folder, model_drn=text) / "model.drn")
+    loaded = gamedp.read_model(written(folder, model_drn=text) / "model.drn")
     assert loaded.model.probabilities[0] == 0.5
     assert loaded.rewards["default"][0] == 0.5
 
 
 def test_numbers_as_actions_have_no_names(folder):
     text = DRN.replace("go", "10").replace("wait", "2").replace("__NOLABEL__", "0")
-    loaded = gamedp.load_model(written(folder, model_drn=text) / "model.drn")
+    loaded = gamedp.read_model(written(folder, model_drn=text) / "model.drn")
     assert loaded.model.action_labels.tolist() == [10, 2, 0, 10, 2]
     assert loaded.action_names == ()
     assert loaded.action_name(0) == "10"
@@ -375,7 +374,7 @@ def test_numbers_as_actions_have_no_names(folder):
 
 def test_a_state_without_choices_is_terminal(folder):
     text = DRN.replace("\taction wait [0, 0]\n\t\t3 : 1\n", "").replace("choices\n5", "choices\n4")
-    loaded = gamedp.load_model(written(folder, model_drn=text) / "model.drn")
+    loaded = gamedp.read_model(written(folder, model_drn=text) / "model.drn")
     assert loaded.model.terminals.tolist() == [3]
     assert loaded.model.payoffs.tolist() == [0]
     (note,) = loaded.notes
@@ -384,7 +383,7 @@ def test_a_state_without_choices_is_terminal(folder):
 
 def test_probabilities_that_were_rounded(folder):
     third = DRN.replace("1 : 0.5", "1 : 0.3333333333").replace("2 : 1/2", "2 : 0.6666666666")
-    loaded = gamedp.load_model(written(folder, model_drn=third) / "model.drn")
+    loaded = gamedp.read_model(written(folder, model_drn=third) / "model.drn")
     assert loaded.model.probabilities[:2].sum() == 1
     assert loaded.model.probabilities[0] == pytest.approx(1 / 3, abs=1e-10)
     assert loaded.model.probabilities[3:5].tolist() == [0.25, 0.75]  # the others stay
@@ -394,7 +393,7 @@ def test_probabilities_that_were_rounded(folder):
 
 def test_several_initial_states(folder):
     text = DRN.replace("state 2\n", "state 2 init\n")
-    loaded = gamedp.load_model(written(folder, model_drn=text) / "model.drn")
+    loaded = gamedp.read_model(written(folder, model_drn=text) / "model.drn")
     assert loaded.model.initial_states.tolist() == [0, 2]
     assert loaded.model.initial_probabilities.tolist() == [0.5, 0.5]
     (note,) = loaded.notes
@@ -407,7 +406,7 @@ def test_a_million_transitions_in_seconds(folder):
         f"state {s}\n\taction 0\n\t\t{s} : 0.5\n\t\t{(s + 1) % size} : 0.5\n" for s in range(size)
     )
     text = f"@type: DTMC\n@reward_models\n\n@nr_states\n{size}\n@model\n{body}"
-    model = gamedp.load_model(written(folder, model_drn=text) / "model.drn").model
+    model = gamedp.read_model(written(folder, model_drn=text) / "model.drn").model
     assert (model.num_states, model.num_transitions) == (size, 2 * size)
     assert model.successors[-2:].tolist() == [size - 1, 0]
 
@@ -459,18 +458,18 @@ def test_round_trips(folder, model, kind):
     path = saved(
         folder, kind, model, labels={"even": mask}, rewards={"r": model.rewards}, ends="none"
     )
-    loaded = gamedp.load_model(path)
+    loaded = gamedp.read_model(path)
     assert_same(loaded.model, model)
     assert loaded.labels["even"].tolist() == mask.tolist()
     assert loaded.notes == ()
-    gamedp.save_model(path, loaded, ends="none")
-    assert_same(gamedp.load_model(path).model, model)
+    gamedp.write_model(path, loaded, ends="none")
+    assert_same(gamedp.read_model(path).model, model)
 
 
 @CAREFUL
 @given(model=models(players=(2,), swaps=False).map(without_payoffs))
 def test_round_trips_of_games(folder, model):
-    loaded = gamedp.load_model(saved(folder, model=model, ends="none"))
+    loaded = gamedp.read_model(saved(folder, model=model, ends="none"))
     assert_same(loaded.model, model)
     assert loaded.player_names == ("max", "min")
 
@@ -481,11 +480,11 @@ def test_what_is_written_of_one_format_is_read_of_another(folder, kind):
     path = folder / f"other{SUFFIXES[kind]}"
     if kind == "drn":
         with pytest.raises(InvalidModelError, match="no spaces"):
-            gamedp.save_model(path, loaded)
+            gamedp.write_model(path, loaded)
         assert not list(folder.glob("other*"))
         return
-    gamedp.save_model(path, loaded)
-    again = gamedp.load_model(path)
+    gamedp.write_model(path, loaded)
+    again = gamedp.read_model(path)
     assert list(again.labels) == list(loaded.labels)
     for name, mask in loaded.labels.items():
         assert again.labels[name].tolist() == mask.tolist()
@@ -515,13 +514,13 @@ def test_payoffs_become_rewards(folder):
         payoffs=[5.0],
     )
     for ends, last in (("loop", 2), ("none", 1)):
-        loaded = gamedp.load_model(saved(folder, model=model, ends=ends))
+        loaded = gamedp.read_model(saved(folder, model=model, ends=ends))
         assert np.diff(loaded.model.choice_offsets).tolist() == [2, 1, 1, last - 1]
         assert loaded.rewards["reward"][3] == 5
         found = gamedp.solve(loaded.model).value(0)
         assert found == pytest.approx(gamedp.solve(model).value(0), abs=1e-5)
     # They belong to the model's own rewards.
-    without = gamedp.load_model(saved(folder, model=model, rewards={"other": np.ones(3)}))
+    without = gamedp.read_model(saved(folder, model=model, rewards={"other": np.ones(3)}))
     assert without.model.num_states == 3
     assert without.rewards["other"].tolist() == [1, 1, 1, 0]
 
@@ -533,7 +532,7 @@ def test_players_who_change_places_are_unfolded(folder, game):
     model = gamedp.compile(game, compile="never")
     assert model.has_swaps
     path = saved(folder, model=model, labels={"over": game.is_terminal})
-    loaded = gamedp.load_model(path)
+    loaded = gamedp.read_model(path)
     assert not loaded.model.has_swaps
     solution, again = gamedp.solve(model), gamedp.solve(loaded.model)
     size = model.num_states
@@ -548,7 +547,7 @@ def test_players_who_change_places_are_unfolded(folder, game):
 def test_actions_with_any_numbers(folder):
     model = a_model(action_labels=[-3, 10**12, 0, 5])
     for kind in SUFFIXES:
-        loaded = gamedp.load_model(saved(folder, kind, model))
+        loaded = gamedp.read_model(saved(folder, kind, model))
         found = [loaded.action_name(choice) for choice in range(4)]
         if kind == "drn" or loaded.action_names:
             assert found == ["-3", "1000000000000", "0", "5"]
@@ -556,7 +555,7 @@ def test_actions_with_any_numbers(folder):
 
 def test_labels_as_objectives_take_them(folder):
     labels = {"one": [1], "mask": np.array([True, False, True]), "Rule, any": lambda s: s > 0}
-    loaded = gamedp.load_model(saved(folder, labels=labels))
+    loaded = gamedp.read_model(saved(folder, labels=labels))
     assert {name: mask.tolist() for name, mask in loaded.labels.items()} == {
         "one": [False, True, False],
         "mask": [True, False, True],
@@ -567,7 +566,7 @@ def test_labels_as_objectives_take_them(folder):
 @pytest.mark.parametrize("kind", SUFFIXES)
 def test_labels_that_no_state_has(folder, kind):
     """In DRN, there is no place for them but a comment."""
-    loaded = gamedp.load_model(saved(folder, kind, labels={"never": [], "once": [1], "no": []}))
+    loaded = gamedp.read_model(saved(folder, kind, labels={"never": [], "once": [1], "no": []}))
     assert sorted(loaded.labels) == ["never", "no", "once"]
     assert not loaded.states("never").any()
     assert loaded.states("once").tolist() == [False, True, False]
@@ -576,7 +575,7 @@ def test_labels_that_no_state_has(folder, kind):
 def test_labels_that_are_alike_in_the_letters_of_files(folder):
     names = ["a b", "a_b", "A B", "", "Ä" * 300]
     labels = {name: [number % 3] for number, name in enumerate(names)}
-    loaded = gamedp.load_model(saved(folder, labels=labels))
+    loaded = gamedp.read_model(saved(folder, labels=labels))
     assert list(loaded.labels) == names
     for number, name in enumerate(names):
         assert np.flatnonzero(loaded.labels[name]).tolist() == [number % 3]
@@ -631,7 +630,7 @@ def test_what_cannot_be_written(folder, case):
 
 def test_rewards_beside_that_would_be_taken_for_the_model_s(folder):
     saved(folder, "prism", rewards={"one": np.ones(4), "two": np.ones(4)})
-    assert list(gamedp.load_model(folder / "model.tra").rewards) == ["one", "two"]
+    assert list(gamedp.read_model(folder / "model.tra").rewards) == ["one", "two"]
     with pytest.raises(InvalidParameterError, match=r"model1\.trew is there already"):
         saved(folder, "prism")
 
@@ -724,7 +723,7 @@ def test_damaged_files_of_text(folder, case):
     files, words = DAMAGED_TEXTS[case]
     path = written(folder, **files) / next(iter(files)).replace("_", ".")
     with pytest.raises((DamagedFileError, InvalidModelError), match=words) as caught:
-        gamedp.load_model(path)
+        gamedp.read_model(path)
     assert str(folder) in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -732,17 +731,17 @@ def test_damaged_files_of_text(folder, case):
 def test_a_file_that_is_no_text(folder):
     (folder / "model.drn").write_bytes(b"\xff\xfe")
     with pytest.raises(DamagedFileError, match="not a file of text"):
-        gamedp.load_model(folder / "model.drn")
+        gamedp.read_model(folder / "model.drn")
 
 
 def test_a_name_that_does_not_tell_the_format(folder):
     path = saved(folder)
     other = path.rename(folder / "model.dat")
     with pytest.raises(InvalidParameterError, match=r"'model\.dat' does not show the format"):
-        gamedp.load_model(other)
-    assert gamedp.load_model(other, format="umb").model.num_states == 3
+        gamedp.read_model(other)
+    assert gamedp.read_model(other, format="umb").model.num_states == 3
     with pytest.raises(FileNotFoundError):
-        gamedp.load_model(path)
+        gamedp.read_model(path)
 
 
 # The archives of UMB
@@ -769,7 +768,7 @@ def test_archives_of_every_compression(folder, mode):
     packed(path, *unpacked(path), mode)
     magic = {"w:gz": b"\x1f\x8b", "w:xz": b"\xfd7zXZ"}.get(mode, b"index.json")
     assert path.read_bytes().startswith(magic)
-    assert_same(gamedp.load_model(path).model, a_model())
+    assert_same(gamedp.read_model(path).model, a_model())
 
 
 def test_fractions_are_read_as_the_nearest_doubles(folder):
@@ -786,7 +785,7 @@ def test_fractions_are_read_as_the_nearest_doubles(folder):
         )
         index["transition-system"]["branch-probability-type"] = {"type": "rational", "size": bits}
         packed(path, index, files)
-        loaded = gamedp.load_model(path)
+        loaded = gamedp.read_model(path)
         assert loaded.model.probabilities.tolist() == list(map(float, chances))
         (note,) = loaded.notes
         assert "fractions" in note
@@ -800,7 +799,7 @@ def test_rewards_of_states_choices_and_branches_are_added(folder):
     files[f"{base}/states/values.bin"] = np.array([10.0, 20, 30]).tobytes()
     files[f"{base}/branches/values.bin"] = np.array([100.0, 200, 0, 0, 0, 400]).tobytes()
     packed(path, index, files)
-    assert gamedp.load_model(path).rewards["r"].tolist() == [186, 11, 21, 431]
+    assert gamedp.read_model(path).rewards["r"].tolist() == [186, 11, 21, 431]
 
 
 def test_what_may_be_left_out(folder):
@@ -812,7 +811,7 @@ def test_what_may_be_left_out(folder):
     }  # fmt: skip
     index = {"format-version": 1, "format-revision": 7, "transition-system": system}
     packed(path, index, {"valuations/states/valuations.bin": b"not read"})
-    model = gamedp.load_model(path).model
+    model = gamedp.read_model(path).model
     assert model.successors.tolist() == [0, 0]
     assert model.probabilities.tolist() == [1, 1]
     assert model.action_labels.tolist() == [0, 0]
@@ -822,10 +821,10 @@ def test_what_may_be_left_out(folder):
 def test_coalitions(folder, coalition):
     model = a_model(players=[0, 1, 1], num_players=2)
     path = saved(folder, model=model)
-    assert gamedp.load_model(path).model.players.tolist() == [0, 1, 1]
-    assert gamedp.load_model(path, coalition=coalition).model.players.tolist() == [1, 0, 0]
+    assert gamedp.read_model(path).model.players.tolist() == [0, 1, 1]
+    assert gamedp.read_model(path, coalition=coalition).model.players.tolist() == [1, 0, 0]
     with pytest.raises(InvalidModelError, match="no player 'maximum'; the players are max, min"):
-        gamedp.load_model(path, coalition=["maximum"])
+        gamedp.read_model(path, coalition=["maximum"])
 
 
 def test_more_than_two_players_need_a_coalition(folder):
@@ -835,8 +834,8 @@ def test_more_than_two_players_need_a_coalition(folder):
     files["state-to-player.bin"] = np.array([2, 1, 0], "<u4").tobytes()
     packed(path, index, files)
     with pytest.raises(InvalidModelError, match=r"3 players \(a, b, c\)"):
-        gamedp.load_model(path)
-    assert gamedp.load_model(path, coalition=["a", "c"]).model.players.tolist() == [0, 1, 0]
+        gamedp.read_model(path)
+    assert gamedp.read_model(path, coalition=["a", "c"]).model.players.tolist() == [0, 1, 0]
 
 
 def changed(**values):
@@ -965,7 +964,7 @@ def test_damaged_archives(folder, case):
     change(index, files)
     packed(path, index, files)
     with pytest.raises((DamagedFileError, InvalidModelError), match=words) as caught:
-        gamedp.load_model(path)
+        gamedp.read_model(path)
     assert str(path) in str(caught.value)
 
 
@@ -977,7 +976,7 @@ def test_every_cut_is_noticed(folder, pack):
     path = saved(folder)
     whole = pack(gzip.decompress(path.read_bytes()))
     path.write_bytes(whole)
-    assert_same(gamedp.load_model(path).model, a_model())
+    assert_same(gamedp.read_model(path).model, a_model())
     end = len(whole)
     if pack is bytes:
         with tarfile.open(path) as tar:  # what follows is padding, and may be missing
@@ -985,7 +984,7 @@ def test_every_cut_is_noticed(folder, pack):
     for size in (0, 1, 7, 100, end // 3, end // 2, end - 9, end - 1):
         path.write_bytes(whole[:size])
         with pytest.raises(DamagedFileError, match=r"model\.umb"):
-            gamedp.load_model(path)
+            gamedp.read_model(path)
 
 
 @pytest.mark.parametrize("pack", PACKERS[1:], ids=lambda p: p.__module__)
@@ -995,7 +994,7 @@ def test_a_changed_byte_is_noticed(folder, pack):
     for place in (10, len(whole) // 3, len(whole) // 2, len(whole) - 6):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
         with pytest.raises((DamagedFileError, InvalidModelError), match=r"model\.umb"):
-            gamedp.load_model(path)
+            gamedp.read_model(path)
 
 
 def test_indexes_that_are_none(folder):
@@ -1008,7 +1007,7 @@ def test_indexes_that_are_none(folder):
                 info.size = len(content)
                 tar.addfile(info, io.BytesIO(content))
         with pytest.raises(DamagedFileError, match=words):
-            gamedp.load_model(path)
+            gamedp.read_model(path)
 
 
 def test_fractions_that_are_none(folder):
@@ -1019,7 +1018,7 @@ def test_fractions_that_are_none(folder):
         files["branch-to-probability.bin"] = struct.pack("<qQ", *pair) * 6
         packed(path, index, files)
         with pytest.raises((DamagedFileError, InvalidModelError), match=words):
-            gamedp.load_model(path)
+            gamedp.read_model(path)
 
 
 def test_a_loaded_file_is_not_a_model_but_has_one(folder):
@@ -1031,7 +1030,7 @@ def test_a_loaded_file_is_not_a_model_but_has_one(folder):
         gamedp.Reachability("goal")
     objective = gamedp.Reachability(loaded.states("goal"))
     solution = gamedp.solve(loaded.model, objective)
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     with pytest.raises(InvalidParameterError, match=r"nor a model; give its `\.model`"):
         gamedp.verify(loaded, certificate)
     with pytest.raises(InvalidParameterError, match=r"solution\.certificate\(\) makes one"):

@@ -10,8 +10,10 @@ import gamedp
 stormpy = pytest.importorskip("stormpy", reason="stormpy, with which we compare, is not installed")
 
 from storm_models import QUESTIONS, answers, exact_model, random_process  # noqa: E402
-from stormpy import examples  # noqa: E402 - after what may skip all of this
-from stormpy import io as storm_io  # noqa: E402
+from stormpy import (
+    examples,  # noqa: E402 - after what may skip all of this
+    io as storm_io,  # noqa: E402
+)
 
 # A model of each kind that Storm brings along, in its own language.
 PROGRAMS = {
@@ -81,7 +83,7 @@ def test_what_storm_writes_is_read(tmp_path, name, suffix):
         storm_io.export_to_umb(theirs, str(path))
     else:
         storm_io.export_to_drn(theirs, str(path))
-    assert_same(gamedp.load_model(path), theirs, digits=17 if suffix == "umb" else 9)
+    assert_same(gamedp.read_model(path), theirs, digits=17 if suffix == "umb" else 9)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -89,9 +91,9 @@ def test_what_storm_writes_is_read(tmp_path, name, suffix):
 def test_storm_reads_what_is_written(tmp_path, name, suffix):
     theirs, path = built(name), tmp_path / "model.umb"
     storm_io.export_to_umb(theirs, str(path))
-    loaded = gamedp.load_model(path)
+    loaded = gamedp.read_model(path)
     again = tmp_path / f"again.{suffix}"
-    gamedp.save_model(again, loaded)
+    gamedp.write_model(again, loaded)
     read = stormpy.build_model_from_umb if suffix == "umb" else stormpy.build_model_from_drn
     assert_same(loaded, read(str(again)))
 
@@ -103,9 +105,9 @@ def test_the_variables_of_states(tmp_path, name):
     options.set_build_state_valuations(True)
     theirs, path = stormpy.build_model(program(name), options=options), tmp_path / "model.umb"
     storm_io.export_to_umb(theirs, str(path))
-    loaded = gamedp.load_model(path)
+    loaded = gamedp.read_model(path)
     again = tmp_path / "again.umb"
-    gamedp.save_model(again, loaded)
+    gamedp.write_model(again, loaded)
     reading = storm_io.UmbImportOptions()
     reading.build_state_valuations = True
     for model in (theirs, stormpy.build_model_from_umb(str(again), options=reading)):
@@ -122,7 +124,7 @@ def test_the_variables_of_states(tmp_path, name):
 def test_both_find_the_same(tmp_path, name):
     theirs, path = built(name), tmp_path / "model.umb"
     storm_io.export_to_umb(theirs, str(path))
-    loaded = gamedp.load_model(path)
+    loaded = gamedp.read_model(path)
     _, _, formula, known = PROGRAMS[name]
     (prop,) = stormpy.parse_properties(formula, program(name))
     found = stormpy.model_checking(theirs, prop)
@@ -145,11 +147,11 @@ def test_a_game_of_storm(tmp_path):
     game = stormpy.parse_prism_program(f"{folder}/files/smg/example_smg.nm")
     theirs, path = stormpy.build_model(game), tmp_path / "game.umb"
     storm_io.export_to_umb(theirs, str(path))
-    loaded = gamedp.load_model(path, coalition=["maxP"])
+    loaded = gamedp.read_model(path, coalition=["maxP"])
     assert loaded.player_names == ("maxP", "minP", "sinkstates")
     assert loaded.model.players.tolist() == [1, 0, 0, 0]
     again = tmp_path / "again.umb"
-    gamedp.save_model(again, loaded)
+    gamedp.write_model(again, loaded)
     assert stormpy.build_model_from_umb(str(again)).model_type == stormpy.models.ModelType.SMG
 
 
@@ -160,10 +162,10 @@ def test_one_terminal_state_with_a_payoff(tmp_path):
         rewards=[1.0, 2.0], payoffs=[5.0, 3.0],
     )  # fmt: skip
     path = tmp_path / "model.umb"
-    gamedp.save_model(path, model, labels={"over": [1, 2]})
-    loaded = gamedp.load_model(path)
+    gamedp.write_model(path, model, labels={"over": [1, 2]})
+    loaded = gamedp.read_model(path)
     sink = loaded.model.num_states - 1
-    gamedp.save_model(path, loaded, labels={"sink": [sink]})
+    gamedp.write_model(path, loaded, labels={"sink": [sink]})
     (prop,) = stormpy.parse_properties('R{"reward"}max=? [F "sink"]')
     theirs = stormpy.model_checking(stormpy.build_model_from_umb(str(path)), prop)
     assert theirs.get_value(0) == pytest.approx(7.0)
@@ -198,7 +200,7 @@ def test_random_models_are_solved_as_storm_does_in_rational_numbers(tmp_path, se
     path = tmp_path / "model.drn"
     path.write_text(process.drn())
     theirs = stormpy.build_model_from_drn[stormpy.Rational](str(path))
-    loaded = gamedp.load_model(path)
+    loaded = gamedp.read_model(path)
     compared = 0
     for formula in QUESTIONS:
         for optimum in ("min", "max"):
@@ -219,9 +221,9 @@ def test_storm_finds_in_our_files_what_it_found_in_the_first(tmp_path, seed):
     path = tmp_path / "model.drn"
     path.write_text(process.drn())
     first = stormpy.build_model_from_drn[stormpy.Rational](str(path))
-    loaded = gamedp.load_model(path)
-    gamedp.save_model(tmp_path / "again.umb", loaded)
-    gamedp.save_model(tmp_path / "again.drn", gamedp.load_model(tmp_path / "again.umb"))
+    loaded = gamedp.read_model(path)
+    gamedp.write_model(tmp_path / "again.umb", loaded)
+    gamedp.write_model(tmp_path / "again.drn", gamedp.read_model(tmp_path / "again.umb"))
     seconds = [
         exact_model(tmp_path / "again.umb"),
         stormpy.build_model_from_drn[stormpy.Rational](str(tmp_path / "again.drn")),

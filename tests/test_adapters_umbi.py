@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import gamedp
 from gamedp.testing.strategies import models
@@ -33,8 +32,8 @@ BOOL, DOUBLE, RATIONAL = (
 def test_umbi_reads_what_is_written(tmp_path, model, ends):
     path = tmp_path / "model.umb"
     even = [state for state in range(model.num_states) if state % 2 == 0]
-    gamedp.save_model(path, model, labels={"even": even}, ends=ends)
-    written = gamedp.load_model(path)
+    gamedp.write_model(path, model, labels={"even": even}, ends=ends)
+    written = gamedp.read_model(path)
     found = umbi.umb.read(path, strict=True)
     system, ours = found.index.transition_system, written.model
     offsets = found.state_to_choices or list(range(ours.num_states + 1))
@@ -94,7 +93,7 @@ def test_what_umbi_writes_is_read(tmp_path, model, exact):
     if exact:  # quarters, for a double as a fraction may have more than 64 bits
         model = attrs_with_quarters(model)
     umbi.umb.write(as_umb(model, exact=exact), path)
-    loaded = gamedp.load_model(path)
+    loaded = gamedp.read_model(path)
     for name in ("choice_offsets", "transition_offsets", "successors", "probabilities"):
         assert getattr(loaded.model, name).tolist() == getattr(model, name).tolist()
     assert loaded.model.players.tolist() == model.players.tolist()

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gamedp.guarantees import check_arithmetic
+from gamedp.results.status import check_arithmetic
 
 SET_MODE = """
 import ctypes, platform
@@ -47,20 +47,20 @@ from gamedp.games.matches import Matches
 
 model = gamedp.compile(Matches(), compile="never")
 solution = gamedp.solve(model)
-certificate = solution.certificate()
+certificate = gamedp.certify(solution)
 flushes, rounding = {mode}
 kept = set_mode(flushes, rounding)
 assert (2.0**-1074 * float("1") == 0) == flushes
 for ask in (
     lambda: gamedp.solve(model),
     lambda: gamedp.verify(model, certificate),
-    lambda: gamedp.AlphaBeta().search(Matches(), compile="never"),
-    lambda: gamedp.MaxN().search(Matches(), compile="never"),
+    lambda: gamedp.searchers.AlphaBeta().search(Matches(), compile="never"),
+    lambda: gamedp.searchers.MaxN().search(Matches(), compile="never"),
 ):
     try:
         ask()
         print("answered")
-    except gamedp.UnsupportedArithmeticError as error:
+    except gamedp.errors.UnsupportedArithmeticError as error:
         print("refused:", error)
 """
 

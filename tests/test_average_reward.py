@@ -4,13 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 import gamedp
-from gamedp.solvers import average_ways
-from gamedp.solvers.average_parts import EndComponents
-from gamedp.solvers.average_ways import Ways
+from gamedp.solvers.tools.average import ways
+from gamedp.solvers.tools.average.end_components import EndComponents
+from gamedp.solvers.tools.average.ways import Ways
 from gamedp.testing import check_solver, exact_values
 from gamedp.testing.models import random_model
 from gamedp.testing.strategies import models
@@ -219,7 +218,7 @@ def test_known_values(name, tolerance):
     assert solution.width <= tolerance
     assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
     assert_biases_prove_the_bounds(solution)
-    assert gamedp.verify(model, solution.certificate()).width == solution.width
+    assert gamedp.verify(model, gamedp.certify(solution)).width == solution.width
 
 
 @pytest.mark.parametrize("name", [name for name in KNOWN if "long" not in name])
@@ -249,7 +248,7 @@ def test_random_models(model, tolerance, optimum):
     assert (solution.values <= solution.upper).all()
     if solution.biases is not None:
         assert_biases_prove_the_bounds(solution)
-        gamedp.verify(model, solution.certificate())
+        gamedp.verify(model, gamedp.certify(solution))
     assert model.digest() == before
 
 
@@ -329,12 +328,14 @@ def test_large_components_are_swept_one_sweep_at_a_time():
         rewards=rng.random(count),
     )
     seen = []
-    solver = gamedp.RelativeValueIteration(max_sweeps=1000)
+    solver = gamedp.solvers.RelativeValueIteration(max_sweeps=1000)
     solution = gamedp.solve(model, gamedp.AverageReward(), solver, progress=seen.append)
     assert solution.width <= 1e-6
     assert solution.lower.max() - solution.lower.min() <= 1e-6
     with pytest.raises(gamedp.NotSolvedError, match="limit of sweeps") as caught:
-        gamedp.solve(model, gamedp.AverageReward(), gamedp.RelativeValueIteration(max_sweeps=5))
+        gamedp.solve(
+            model, gamedp.AverageReward(), gamedp.solvers.RelativeValueIteration(max_sweeps=5)
+        )
     early = caught.value.solution
     assert early.status is gamedp.Status.SWEEP_LIMIT
     assert (early.lower <= solution.upper).all()
@@ -368,15 +369,19 @@ def test_end_components_of_few_states_are_eliminated():
     )
     solution = gamedp.solve(model, gamedp.AverageReward())
     assert solution.statistics.sweeps <= 10
-    gamedp.verify(model, solution.certificate())
+    gamedp.verify(model, gamedp.certify(solution))
     assert between(solution, exact_values(model, solution.objective, policy=solution.policy))
 
 
 @pytest.mark.parametrize(
     ("solver", "status", "words"),
     [
-        (gamedp.RelativeValueIteration(max_sweeps=1), "SWEEP_LIMIT", "Raise max_sweeps"),
-        (gamedp.RelativeValueIteration(max_seconds=1e-9), "TIME_LIMIT", "Raise max_seconds"),
+        (gamedp.solvers.RelativeValueIteration(max_sweeps=1), "SWEEP_LIMIT", "Raise max_sweeps"),
+        (
+            gamedp.solvers.RelativeValueIteration(max_seconds=1e-9),
+            "TIME_LIMIT",
+            "Raise max_seconds",
+        ),
     ],
 )
 def test_limits_leave_bounds_that_hold(solver, status, words):
@@ -456,7 +461,7 @@ OPPONENTS = model_of([(1, {1: 1.0})], [(0, {0: 1.0}), (2, {1: 1.0})], players=[0
     ],
 )
 def test_what_is_refused(model, objective, words):
-    solver = gamedp.RelativeValueIteration()
+    solver = gamedp.solvers.RelativeValueIteration()
     with pytest.raises(gamedp.UnsupportedProblemError, match=words):
         gamedp.solve(model, objective, solver)
     if model is OPPONENTS:
@@ -473,11 +478,11 @@ def test_an_opponent_who_never_moves_does_no_harm():
 @pytest.mark.parametrize(
     "solver",
     [
-        gamedp.BackwardInduction(),
-        gamedp.PolicyIteration(),
-        gamedp.Retrograde(),
-        gamedp.TopologicalValueIteration(),
-        gamedp.ValueIteration(),
+        gamedp.solvers.BackwardInduction(),
+        gamedp.solvers.PolicyIteration(),
+        gamedp.solvers.Retrograde(),
+        gamedp.solvers.TopologicalValueIteration(),
+        gamedp.solvers.ValueIteration(),
     ],
     ids=repr,
 )
@@ -493,7 +498,7 @@ def test_it_keeps_the_protocol_of_solvers():
         for name, (model, optimum, _) in KNOWN.items()
         if "long" not in name
     }
-    report = check_solver(gamedp.RelativeValueIteration(), problems)
+    report = check_solver(gamedp.solvers.RelativeValueIteration(), problems)
     assert report.solved == tuple(problems)
 
 
@@ -505,7 +510,7 @@ def test_it_is_chosen_and_says_why():
 
 def test_biases_are_saved(tmp_path):
     solution = gamedp.solve(gamble(), gamedp.AverageReward())
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     again = gamedp.load(tmp_path)
     for one, other in zip(solution.biases, again.biases, strict=True):
         assert np.array_equal(one, other)
@@ -529,8 +534,8 @@ def test_ways_that_are_short_need_no_solver_of_totals(monkeypatch):
     def refuse(*arguments):
         raise AssertionError(arguments)
 
-    monkeypatch.setattr(average_ways, "solved_total", refuse)
-    monkeypatch.setattr(average_ways, "bound_of_total", refuse)
+    monkeypatch.setattr(ways, "solved_total", refuse)
+    monkeypatch.setattr(ways, "bound_of_total", refuse)
     for seed in range(5):
         model = random_model(seed, num_states=40)
         solution = gamedp.solve(model, gamedp.AverageReward(), tolerance=1e-9)

@@ -31,7 +31,8 @@ def model(**changes):
 SOLVERS = [
     each()
     for each in (getattr(gamedp, name) for name in gamedp.__all__)
-    if hasattr(each, "supports") and each not in {gamedp.StageInduction, gamedp.Support}
+    if hasattr(each, "supports")
+    and each not in {gamedp.stages.StageInduction, gamedp.solvers.Support}
 ]
 
 
@@ -52,7 +53,7 @@ SOLVERS = [
     ],
 )
 def test_what_is_no_objective_is_refused_in_words(make, words):
-    with pytest.raises(gamedp.InvalidParameterError, match=words):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
         make()
 
 
@@ -61,8 +62,11 @@ def test_what_is_no_objective_is_refused_in_words(make, words):
     [
         ({"objective": gamedp.TotalReward}, "the objective is TotalReward; .*TotalReward\\(\\)"),
         ({"objective": "max"}, "the objective is 'max'"),
-        ({"objective": gamedp.ValueIteration()}, "the objective is ValueIteration"),
-        ({"solver": gamedp.ValueIteration}, "solver is ValueIteration; .*ValueIteration\\(\\)"),
+        ({"objective": gamedp.solvers.ValueIteration()}, "the objective is ValueIteration"),
+        (
+            {"solver": gamedp.solvers.ValueIteration},
+            "solver is ValueIteration; .*ValueIteration\\(\\)",
+        ),
         ({"solver": 3}, "solver is 3"),
         ({"tolerance": 0}, "tolerance is 0; it must be a positive number"),
         ({"tolerance": math.nan}, "tolerance is nan"),
@@ -71,7 +75,7 @@ def test_what_is_no_objective_is_refused_in_words(make, words):
     ],
 )
 def test_what_is_no_question_is_refused_in_words(arguments, words):
-    with pytest.raises(gamedp.InvalidParameterError, match=words):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
         gamedp.solve(model(), **arguments)
 
 
@@ -84,7 +88,7 @@ def test_a_list_of_bools_is_a_mask():
         )
     with pytest.raises(gamedp.InvalidModelError, match=r"target has shape \(2,\)"):
         gamedp.solve(model(), gamedp.Reachability([True, False]))
-    with pytest.raises(gamedp.UnknownStateError, match="there is no state True"):
+    with pytest.raises(gamedp.errors.UnknownStateError, match="there is no state True"):
         gamedp.solve(model(), gamedp.Reachability({True}))
 
 
@@ -98,14 +102,20 @@ def test_a_mask_of_zeros_and_ones_is_not_taken_for_states():
 
 
 def test_a_function_that_forgets_to_return_is_refused():
-    with pytest.raises(gamedp.InvalidParameterError, match="returns None for 0; it must return"):
+    with pytest.raises(
+        gamedp.errors.InvalidParameterError, match="returns None for 0; it must return"
+    ):
         gamedp.solve(model(), gamedp.Reachability(lambda _state: None))
 
 
-@pytest.mark.parametrize("solver", [gamedp.BackwardInduction(), gamedp.ExactPolicyIteration()])
+@pytest.mark.parametrize(
+    "solver", [gamedp.solvers.BackwardInduction(), gamedp.solvers.ExactPolicyIteration()]
+)
 def test_a_horizon_beyond_memory_is_refused(solver):
     for horizon in (10**15, 10**30):
-        with pytest.raises(gamedp.LimitExceededError, match="too large for this computer's memory"):
+        with pytest.raises(
+            gamedp.errors.LimitExceededError, match="too large for this computer's memory"
+        ):
             gamedp.solve(model(), gamedp.FiniteHorizon(horizon), solver)
 
 
@@ -221,7 +231,7 @@ def test_probabilities_that_are_off_are_scaled(off, objective):
     assert low <= Fraction(1, 2) <= high
     assert low <= exact_values(made, objective)[0] <= high
     assert abs(sum(map(Fraction, made.probabilities.tolist())) - 1) < Fraction(1, 2**51)
-    assert gamedp.verify(made, solution.certificate()).width < 1e-6
+    assert gamedp.verify(made, gamedp.certify(solution)).width < 1e-6
 
 
 def test_rules_are_scaled_in_both_tiers():
@@ -268,13 +278,15 @@ def test_bounds_at_a_random_start_are_rounded_outward():
 )
 def test_limits_of_exploration_are_none_of_solving_a_model(limits):
     name = next(iter(limits))
-    with pytest.raises(gamedp.InvalidParameterError, match=f"{name} is for exploring a game"):
+    with pytest.raises(
+        gamedp.errors.InvalidParameterError, match=f"{name} is for exploring a game"
+    ):
         gamedp.solve(model(), gamedp.Reachability([2]), **limits)
 
 
 @pytest.mark.parametrize("seconds", [0, -1.0, math.nan, "1", None])
 def test_limits_of_time_are_positive(seconds):
-    with pytest.raises(gamedp.InvalidParameterError, match="max_seconds"):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="max_seconds"):
         gamedp.solve(model(), gamedp.Reachability([2]), max_seconds=seconds)
 
 
@@ -319,12 +331,12 @@ def _long():
 
 
 def _play_wrongly():
-    return gamedp.play_game(LongStates(), [lambda state, rng: 7] * 2, compile="never")
+    return gamedp.play.play_game(LongStates(), [lambda state, rng: 7] * 2, compile="never")
 
 
 def _verify_wrongly():
     solution = gamedp.solve(_long())
-    wrong = attrs.evolve(solution.certificate(), lower=np.full(4, 0.5), upper=np.full(4, 0.5))
+    wrong = attrs.evolve(gamedp.certify(solution), lower=np.full(4, 0.5), upper=np.full(4, 0.5))
     return gamedp.verify(_long(), wrong)
 
 
@@ -333,7 +345,11 @@ def _verify_wrongly():
     [
         (lambda: gamedp.solve(_long()).value(Long(4, tuple(range(1000)))), LookupError, "no"),
         (lambda: gamedp.solve(_long()).action_values(Long(2, (1,) * 1000)), LookupError, "no"),
-        (lambda: gamedp.solve(_long(), solver=gamedp.BackwardInduction()), ValueError, "acyclic"),
+        (
+            lambda: gamedp.solve(_long(), solver=gamedp.solvers.BackwardInduction()),
+            ValueError,
+            "acyclic",
+        ),
         (lambda: gamedp.Reachability(10**2000), ValueError, "not a set"),
         (
             lambda: gamedp.solve(_long(), gamedp.Reachability(lambda state: None)),
@@ -341,13 +357,13 @@ def _verify_wrongly():
             "returns None",
         ),
         (
-            lambda: gamedp.AlphaBeta(depth=2).search(WrongHeuristic(), compile="never"),
+            lambda: gamedp.searchers.AlphaBeta(depth=2).search(WrongHeuristic(), compile="never"),
             ValueError,
             "must be one finite number",
         ),
         (
             lambda: (
-                gamedp.AlphaBeta(depth=2)
+                gamedp.searchers.AlphaBeta(depth=2)
                 .search(LongStates(), compile="never")
                 .action_value(Long(7, (0,) * 1000))
             ),
@@ -384,6 +400,6 @@ def test_the_kit_shows_what_is_wrong_in_short():
     lines = str(raised.value).splitlines()
     assert len(lines) > 5
     assert max(map(len, lines)) < 700
-    with pytest.raises(gamedp.InvalidParameterError) as raised:
+    with pytest.raises(gamedp.errors.InvalidParameterError) as raised:
         Wubbel(goal="1" * 10_000)
     assert len(str(raised.value)) < 500

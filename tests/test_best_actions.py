@@ -94,7 +94,7 @@ def best_stakes(goal, chance=UNFAIR):
 
 
 @pytest.mark.parametrize(
-    ("solver", "least"), [(None, 0), (None, 1), (gamedp.PolicyIteration(), 1)], ids=str
+    ("solver", "least"), [(None, 0), (None, 1), (gamedp.solvers.PolicyIteration(), 1)], ids=str
 )
 def test_all_best_stakes_of_a_gambler(solver, least):
     """A stake of 0 is worth what the state is, and whoever keeps to it never wins."""
@@ -112,7 +112,7 @@ def test_all_best_stakes_of_a_gambler(solver, least):
 @pytest.mark.parametrize("least", [0, 1])
 def test_exact_values_tell_ties_for_certain(least):
     game = Gambler(goal=20, least=least, chance=UNFAIR)
-    solution = gamedp.solve(game, solver=gamedp.ExactPolicyIteration(), compile="never")
+    solution = gamedp.solve(game, solver=gamedp.solvers.ExactPolicyIteration(), compile="never")
     several = 0
     for units, best in best_stakes(20).items():
         state = Capital(units)
@@ -180,11 +180,11 @@ def test_a_finite_horizon_has_action_values_and_ties(tmp_path):
     model = model_of(
         [(1.0, {0: 1.0}), (0.0, {1: 1.0}), (0.5, {0: 0.5, 1: 0.5})], [(2.0, {2: 1.0})], 0.0
     )
-    for solver in (gamedp.BackwardInduction(), gamedp.ExactPolicyIteration()):
+    for solver in (gamedp.solvers.BackwardInduction(), gamedp.solvers.ExactPolicyIteration()):
         solution = gamedp.solve(model, gamedp.FiniteHorizon(2), solver)
         assert worth(solution, 0) == [2.0, 2.0, 2.0]
         assert solution.best_actions(0) == [0, 1, 2]
-        solution.save(tmp_path / type(solver).__name__)
+        gamedp.save(solution, tmp_path / type(solver).__name__)
         loaded = gamedp.load(tmp_path / type(solver).__name__)
         assert loaded.action_values(0) == solution.action_values(0)
     assert solution.best_actions(0, certain=True) == [0, 1, 2]
@@ -224,11 +224,11 @@ def test_a_way_round_is_best_if_it_leads_on():
         [(0.0, {0: 1.0}), (0.0, {2: 1.0})],
         1.0,
     )
-    solution = gamedp.solve(model, solver=gamedp.StrategyIteration())
+    solution = gamedp.solve(model, solver=gamedp.solvers.StrategyIteration())
     assert solution.best_actions(0) == solution.best_actions(0, certain=True) == [1, 2]
     assert solution.best_actions(1) == [0, 1]
     # Where steps are counted, the shortest way is better.
-    shortest = gamedp.solve(model, solver=gamedp.Retrograde())
+    shortest = gamedp.solve(model, solver=gamedp.solvers.Retrograde())
     assert (shortest.best_actions(0), shortest.best_actions(1)) == ([2], [1])
 
 
@@ -240,7 +240,7 @@ def test_an_opponent_may_keep_one_waiting():
         1.0,
         players=[0, 1, 0],
     )
-    for solver in (gamedp.StrategyIteration(), gamedp.ExactPolicyIteration()):
+    for solver in (gamedp.solvers.StrategyIteration(), gamedp.solvers.ExactPolicyIteration()):
         solution = gamedp.solve(model, solver=solver)
         assert worth(solution, 0) == [1.0, 1.0]
         assert solution.best_actions(0) == [1]
@@ -257,7 +257,7 @@ def test_an_opponent_does_not_wait_where_that_is_paid_for():
         1.0,
         players=[0, 1, 0],
     )
-    solution = gamedp.solve(model, solver=gamedp.StrategyIteration())
+    solution = gamedp.solve(model, solver=gamedp.solvers.StrategyIteration())
     assert solution.values.tolist() == pytest.approx([1.0, 1.0, 1.0])
     assert solution.best_actions(0) == [0, 1, 2]
     assert solution.best_actions(1) == [2]
@@ -292,12 +292,12 @@ def test_unproven_values_say_what_seems_best():
 
 SOLVERS = (
     None,
-    gamedp.ExactPolicyIteration(),
-    gamedp.PolicyIteration(),
-    gamedp.IntervalIteration(),
-    gamedp.StrategyIteration(),
-    gamedp.Retrograde(),
-    gamedp.TopologicalValueIteration(),
+    gamedp.solvers.ExactPolicyIteration(),
+    gamedp.solvers.PolicyIteration(),
+    gamedp.solvers.IntervalIteration(),
+    gamedp.solvers.StrategyIteration(),
+    gamedp.solvers.Retrograde(),
+    gamedp.solvers.TopologicalValueIteration(),
 )
 
 
@@ -366,7 +366,9 @@ class Spoiled:
     """Another's solver, which gets ties wrong."""
 
     tight: bool
-    inner: gamedp.ExactPolicyIteration = attrs.field(factory=gamedp.ExactPolicyIteration)
+    inner: gamedp.solvers.ExactPolicyIteration = attrs.field(
+        factory=gamedp.solvers.ExactPolicyIteration
+    )
 
     def supports(self, problem):
         return self.inner.supports(problem)
@@ -394,7 +396,7 @@ def test_check_solver_sees_best_actions_that_are_wrong(tight, words):
 def test_check_solver_sees_action_values_that_are_wrong():
     """Bounds of a horizon's values hold, and those with a step less to go do not."""
 
-    class Hasty(gamedp.BackwardInduction):
+    class Hasty(gamedp.solvers.BackwardInduction):
         def solve(self, problem, *, tolerance, progress=None):
             solution = super().solve(problem, tolerance=tolerance)
             numbers = (solution.values, solution.lower, solution.upper)
@@ -406,7 +408,7 @@ def test_check_solver_sees_action_values_that_are_wrong():
         check_solver(Hasty(), {"steps": problem})
 
 
-class Brief(gamedp.BackwardInduction):
+class Brief(gamedp.solvers.BackwardInduction):
     """Keeps no values for the steps of a horizon."""
 
     def solve(self, problem, *, tolerance, progress=None):

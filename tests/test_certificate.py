@@ -11,29 +11,28 @@ from fractions import Fraction
 import attrs
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 import gamedp
-from gamedp.certificate.sides import turned
-from gamedp.certificate.worth import exact_worth, slices, worths
+from gamedp.bellman import judging
+from gamedp.certificates.checking.choice_values import exact_worth, slices, worths
+from gamedp.certificates.checking.directions import turned
+from gamedp.certificates.making import rank_kernels as kernels
 from gamedp.cli import main
 from gamedp.errors import CertificateError, DamagedFileError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
-from gamedp.kernels import judging
-from gamedp.kernels import ranks as kernels
 from gamedp.testing import exact_values
 from gamedp.testing.strategies import models
 
 SOLVERS = (
-    gamedp.BackwardInduction(),
-    gamedp.TopologicalValueIteration(),
-    gamedp.ValueIteration(),
-    gamedp.ValueIteration(sweep="jacobi"),
-    gamedp.PolicyIteration(),
-    gamedp.Retrograde(),
+    gamedp.solvers.BackwardInduction(),
+    gamedp.solvers.TopologicalValueIteration(),
+    gamedp.solvers.ValueIteration(),
+    gamedp.solvers.ValueIteration(sweep="jacobi"),
+    gamedp.solvers.PolicyIteration(),
+    gamedp.solvers.Retrograde(),
 )
 CLOSE = 2.0**-40
 """How much wider than a solution's bounds those of its certificate may be, as a part of values."""
@@ -51,7 +50,7 @@ def known(model, objective, solver=None, tolerance=1e-6):
 
 def assert_certified(solution, truth=None):
     """The certificate is accepted, hardly wider than the solution, and contains the truth."""
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     verified = gamedp.verify(solution.model, certificate)
     assert verified.states == solution.model.num_states
     for own, given_, sign in (
@@ -107,7 +106,7 @@ def test_the_claim_says_of_which_opponents_it_is_true():
         )
         for objective in (gamedp.TotalReward("min", until=[2]), gamedp.TotalReward("min")):
             solution = gamedp.solve(model, objective)
-            claim_ = gamedp.verify(model, solution.certificate()).claim
+            claim_ = gamedp.verify(model, gamedp.certify(solution)).claim
             words = "can secure against opponents with finite memory lies between"
             assert (words in claim_) == (limited and objective.until is not None)
 
@@ -143,7 +142,7 @@ def test_finite_horizons_are_certified(model, horizon):
 def test_draws_are_certified(model, draw):
     assume(not model.has_swaps or draw is None)
     objective = gamedp.TotalReward(draw=draw)
-    solver = gamedp.Retrograde()
+    solver = gamedp.solvers.Retrograde()
     assume(solver.supports(gamedp.Problem(model, objective)))
     solution = known(model, objective, solver)
     certificate = assert_certified(solution, exact_values(model, objective))
@@ -248,7 +247,7 @@ def test_totals_of_one_player_who_may_go_on_are_certified(model, kind, optimum):
         "none": np.zeros(model.num_choices),
     }[kind]
     model = attrs.evolve(model, rewards=rewards)
-    solver = gamedp.TopologicalValueIteration(max_sweeps=10_000)
+    solver = gamedp.solvers.TopologicalValueIteration(max_sweeps=10_000)
     try:
         solution = known(model, gamedp.TotalReward(optimum), solver)
     except UnsupportedProblemError:
@@ -270,7 +269,7 @@ def test_totals_of_one_player_who_may_go_on_are_certified(model, kind, optimum):
 def test_totals_until_a_target_are_certified(model, data, optimum):
     flags = st.lists(st.booleans(), min_size=model.num_states, max_size=model.num_states)
     objective = gamedp.TotalReward(optimum, until=np.array(data.draw(flags)))
-    solver = gamedp.TopologicalValueIteration(max_sweeps=10_000)
+    solver = gamedp.solvers.TopologicalValueIteration(max_sweeps=10_000)
     try:
         solution = known(model, objective, solver)
     except UnsupportedProblemError:
@@ -289,20 +288,20 @@ def test_games_are_certified_as_they_are_solved(game):
 
 def test_a_game_will_do_for_its_model():
     game = Matches(matches=9)
-    proof = gamedp.solve(game, compile="never").certificate()
+    proof = gamedp.certify(gamedp.solve(game, compile="never"))
     verified = gamedp.verify(game, proof, compile="never")
     assert verified == gamedp.verify(gamedp.compile(game, compile="never"), proof)
-    with pytest.raises(gamedp.CertificateError, match="another model"):
+    with pytest.raises(gamedp.errors.CertificateError, match="another model"):
         gamedp.verify(Matches(matches=8), proof, compile="never")
-    with pytest.raises(gamedp.InvalidParameterError, match="is neither a game nor a model"):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="is neither a game nor a model"):
         gamedp.verify(Matches, proof)
-    with pytest.raises(gamedp.InvalidParameterError, match="is not a certificate"):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="is not a certificate"):
         gamedp.verify(game, 3)
 
 
 def test_a_staged_game_will_do_for_its_model():
     game = Kniffel(dice=2, faces=2, throws=1, threshold=3)
-    proof = gamedp.solve(game, compile="never").certificate()
+    proof = gamedp.certify(gamedp.solve(game, compile="never"))
     assert gamedp.verify(game, proof, compile="never").width < 1e-9
 
 
@@ -496,7 +495,7 @@ def test_no_bound_beyond_the_truth_is_accepted(model, optimum):
     """Every number of the certificate, pushed past the exact value to the next one there is."""
     objective = gamedp.TotalReward(optimum)
     truth = exact_values(model, objective)
-    certificate = known(model, objective, tolerance=1e-9).certificate()
+    certificate = gamedp.certify(known(model, objective, tolerance=1e-9))
     for name, state, false in stronger(certificate, truth):
         with pytest.raises(CertificateError, match=name):
             gamedp.verify(model, false)
@@ -513,7 +512,7 @@ def test_no_bound_beyond_the_truth_is_accepted(model, optimum):
 def test_no_discounted_bound_beyond_the_truth_is_accepted(model, discount):
     assume(not (model.has_swaps and model.constant_sum))
     objective = gamedp.Discounted(discount)
-    certificate = known(model, objective, tolerance=1e-9).certificate()
+    certificate = gamedp.certify(known(model, objective, tolerance=1e-9))
     for name, _, false in stronger(certificate, exact_values(model, objective)):
         with pytest.raises(CertificateError, match=name):
             gamedp.verify(model, false)
@@ -524,7 +523,7 @@ def test_no_discounted_bound_beyond_the_truth_is_accepted(model, discount):
 def test_no_bound_of_a_horizon_beyond_the_truth_is_accepted(model, horizon):
     assume(not (model.has_swaps and model.constant_sum))
     objective = gamedp.FiniteHorizon(horizon)
-    certificate = known(model, objective).certificate()
+    certificate = gamedp.certify(known(model, objective))
     for name, _, false in stronger(certificate, exact_values(model, objective)):
         with pytest.raises(CertificateError, match=name):
             gamedp.verify(model, false)
@@ -536,7 +535,7 @@ def test_no_probability_beyond_the_truth_is_accepted(model, data):
     """With end components, in which bounds without ranks would prove themselves."""
     flags = st.lists(st.booleans(), min_size=model.num_states, max_size=model.num_states)
     target = np.array(data.draw(flags))
-    certificate = known(model, gamedp.Reachability(target)).certificate()
+    certificate = gamedp.certify(known(model, gamedp.Reachability(target)))
     columns = zip(*(worth_of_play(model, policy, target) for policy in plays(model)), strict=True)
     truth = [max(column) for column in columns]
     assert_contains(certificate, truth)
@@ -555,7 +554,7 @@ def test_no_probability_beyond_the_truth_is_accepted(model, data):
 def test_ranks_must_fall(model, optimum):
     """None can be as low as those that follow, and bounds of 1 or more need one."""
     model = attrs.evolve(model, rewards=np.abs(model.rewards) + 1, payoffs=np.abs(model.payoffs))
-    certificate = known(model, gamedp.TotalReward(optimum), tolerance=1e-9).certificate()
+    certificate = gamedp.certify(known(model, gamedp.TotalReward(optimum), tolerance=1e-9))
     inner = np.flatnonzero(np.diff(model.choice_offsets))
     assert (certificate.lower[inner] > 0).all()
     after = np.minimum.reduceat(
@@ -788,7 +787,7 @@ def test_two_draws_are_two_claims():
     claims = set()
     for draw in (0.5, -0.5):
         solution = gamedp.solve(model, gamedp.TotalReward(draw=draw))
-        certificate = solution.certificate()
+        certificate = gamedp.certify(solution)
         assert solution.value() == draw
         claims.add(gamedp.verify(model, certificate).claim)
         other = attrs.evolve(certificate, objective=gamedp.TotalReward(draw=-draw))
@@ -802,7 +801,9 @@ def test_what_has_no_certificate():
     three = gamedp.Model.from_arrays(
         [0, 1, 1], [0, 1], [1], [1.0], payoffs=[[1.0, 2.0, 3.0]], num_players=3
     )
-    assert isinstance(gamedp.solve(three).certificate(), gamedp.EquilibriumCertificate)
+    assert isinstance(
+        gamedp.certify(gamedp.solve(three)), gamedp.certificates.EquilibriumCertificate
+    )
     with pytest.raises(UnsupportedProblemError, match="one or two players"):
         gamedp.verify(three, claim(three, [0, 0], [1, 1], [-1, 0], [-1, 0]))
     swaps = gamedp.Model.from_arrays(
@@ -819,15 +820,15 @@ def test_what_has_no_certificate():
 
 def test_checking_needs_neither_numba_nor_a_solver(tmp_path):
     solution = gamedp.solve(Matches(), compile="never")
-    solution.certificate().save(tmp_path / "proof")
-    fields = gamedp.model.ARRAYS
+    gamedp.save(gamedp.certify(solution), tmp_path / "proof")
+    fields = gamedp.model.model.ARRAYS
     arrays = {name: getattr(solution.model, name) for name in fields}
     np.savez(tmp_path / "model.npz", **arrays)
     program = (
         "import sys, numpy as np\n"
-        "from gamedp.certificate import Certificate, verify\n"
-        "from gamedp.model import Model\n"
-        "from gamedp.objectives import TotalReward\n"
+        "from gamedp.certificates import Certificate, verify\n"
+        "from gamedp.model.model import Model\n"
+        "from gamedp.model.objectives import TotalReward\n"
         "from pathlib import Path\n"
         "folder = Path(sys.argv[1])\n"
         f"model = Model(**np.load(folder / 'model.npz'), num_players=2, "
@@ -835,7 +836,7 @@ def test_checking_needs_neither_numba_nor_a_solver(tmp_path):
         "paths = (folder / 'proof').glob('*.npy')\n"
         "arrays = {path.name.rsplit('-', 1)[0]: np.load(path) for path in paths}\n"
         "verify(model, Certificate(objective=TotalReward(), digest=model.digest(), **arrays))\n"
-        "others = {'numba', 'scipy', 'gamedp.solution', 'gamedp.solvers'}\n"
+        "others = {'numba', 'scipy', 'gamedp.results.solution', 'gamedp.solvers'}\n"
         "print(sorted(others & set(sys.modules)))\n"
     )
     done = subprocess.run(
@@ -846,9 +847,9 @@ def test_checking_needs_neither_numba_nor_a_solver(tmp_path):
 
 def test_slices_do_not_matter(monkeypatch):
     solution = gamedp.solve(Wubbel(goal=12), compile="never")
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     for size in (1, 7, 100):
-        monkeypatch.setattr("gamedp.certificate.worth.SLICE", size)
+        monkeypatch.setattr("gamedp.certificates.checking.choice_values.SLICE", size)
         assert gamedp.verify(solution.model, certificate).width == solution.width
 
 
@@ -869,7 +870,7 @@ def test_bounds_that_hide_their_proof_are_widened():
     solution = gamedp.solve(model)
     lower = np.array([0.5, np.nextafter(1.0, 0), 0.9, 1.1])
     hidden = attrs.evolve(solution, lower=lower)
-    certificate = hidden.certificate()
+    certificate = gamedp.certify(hidden)
     assert certificate.lower[0] < lower[0]
     assert lower[0] - certificate.lower[0] < 1e-14
     gamedp.verify(model, certificate)
@@ -889,8 +890,8 @@ def test_the_smallest_numbers_have_certificates():
         payoffs=[-least, -least],
         num_players=2,
     )
-    solution = gamedp.solve(model, gamedp.TotalReward(), gamedp.ExactPolicyIteration())
-    certificate = solution.certificate()
+    solution = gamedp.solve(model, gamedp.TotalReward(), gamedp.solvers.ExactPolicyIteration())
+    certificate = gamedp.certify(solution)
     assert_contains(certificate, solution.exact)
     assert gamedp.verify(model, certificate).width < 1e-300
 
@@ -902,14 +903,14 @@ def test_bounds_that_do_not_hold_are_not_certified():
     lower[state] = 0.5
     wrong = attrs.evolve(solution, lower=lower, upper=np.maximum(lower, solution.upper))
     with pytest.raises(CertificateError, match="are wrong: the value of"):
-        wrong.certificate()
+        gamedp.certify(wrong)
 
 
 def test_what_is_not_proven_has_no_certificate():
     solution = gamedp.solve(loop())
     unproven = attrs.evolve(solution, guarantee=gamedp.Guarantee.NONE)
     with pytest.raises(UnsupportedProblemError, match="NONE"):
-        unproven.certificate()
+        gamedp.certify(unproven)
 
 
 @relaxed
@@ -991,42 +992,42 @@ OBJECTIVES = {
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_certificates_are_saved_and_loaded(name, tmp_path):
     model = loop()
-    certificate = gamedp.solve(model, OBJECTIVES[name]).certificate()
-    certificate.save(tmp_path / "proof")
-    loaded = gamedp.load_certificate(tmp_path / "proof")
+    certificate = gamedp.certify(gamedp.solve(model, OBJECTIVES[name]))
+    gamedp.save(certificate, tmp_path / "proof")
+    loaded = gamedp.load(tmp_path / "proof")
     same(certificate, loaded)
     same(certificate, pickle.loads(pickle.dumps(certificate)))
     gamedp.verify(model, loaded)
-    certificate.save(tmp_path / "proof")  # once more, over itself
+    gamedp.save(certificate, tmp_path / "proof")  # once more, over itself
 
 
 def test_solutions_and_certificates_do_not_overwrite_each_other(tmp_path):
     solution = gamedp.solve(Matches(), compile="never")
-    solution.save(tmp_path / "solution")
-    solution.certificate().save(tmp_path / "proof")
+    gamedp.save(solution, tmp_path / "solution")
+    gamedp.save(gamedp.certify(solution), tmp_path / "proof")
     with pytest.raises(DamagedFileError, match="not of a saved certificate"):
-        solution.certificate().save(tmp_path / "solution")
+        gamedp.save(gamedp.certify(solution), tmp_path / "solution")
     with pytest.raises(DamagedFileError, match="not of a saved solution"):
-        solution.save(tmp_path / "proof")
+        gamedp.save(solution, tmp_path / "proof")
     with pytest.raises(DamagedFileError, match="not of a solution"):
         gamedp.load(tmp_path / "proof")
     with pytest.raises(DamagedFileError, match="not of a certificate"):
-        gamedp.load_certificate(tmp_path / "solution")
+        gamedp.load(tmp_path / "solution")
 
 
 def test_a_damaged_certificate_is_noticed(tmp_path):
-    gamedp.solve(loop()).certificate().save(tmp_path)
+    gamedp.save(gamedp.certify(gamedp.solve(loop())), tmp_path)
     path = next(tmp_path.glob("lower-*.npy"))
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(DamagedFileError, match="checksum"):
-        gamedp.load_certificate(tmp_path)
+        gamedp.load(tmp_path)
 
 
 def test_a_target_that_cannot_be_written_down_is_said_to_be(tmp_path):
-    certificate = gamedp.solve(loop()).certificate()
+    certificate = gamedp.certify(gamedp.solve(loop()))
     function = attrs.evolve(certificate, objective=gamedp.Reachability(lambda state: state == 1))
-    with pytest.raises(gamedp.InvalidParameterError, match="target of the objective"):
-        function.save(tmp_path)
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="target of the objective"):
+        gamedp.save(function, tmp_path)
 
 
 def run(*arguments, capsys):
@@ -1065,7 +1066,7 @@ def test_the_command_line_verifies(tmp_path, capsys):
 
 def test_the_command_line_verifies_models_in_files(tmp_path, capsys):
     file, proof = tmp_path / "model.drn", tmp_path / "proof"
-    gamedp.save_model(file, loop())
+    gamedp.write_model(file, loop())
     code, out, err = run("solve", file, "--reach", 1, "--certificate", proof, capsys=capsys)
     assert (code, err) == (0, "")
     assert f"proof in    {proof}" in out

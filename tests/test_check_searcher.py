@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import attrs
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from search_games import (
     Bounded,
     Dicey,
@@ -26,28 +25,28 @@ from gamedp.testing.strategies import games
 
 TABLE = {"table_bytes": 2**14}
 EXACT = (
-    gamedp.Minimax(),
-    gamedp.AlphaBeta(**TABLE),
-    gamedp.AlphaBeta(table_bytes=0, all_best=False),
-    gamedp.Expectiminimax(**TABLE),
-    gamedp.Expectiminimax(pruning="star1", table_bytes=0),
-    gamedp.MaxN(),
+    gamedp.searchers.Minimax(),
+    gamedp.searchers.AlphaBeta(**TABLE),
+    gamedp.searchers.AlphaBeta(table_bytes=0, all_best=False),
+    gamedp.searchers.Expectiminimax(**TABLE),
+    gamedp.searchers.Expectiminimax(pruning="star1", table_bytes=0),
+    gamedp.searchers.MaxN(),
 )
 LIMITED = (
-    gamedp.Minimax(depth=2),
-    gamedp.Minimax(max_nodes=7),
-    gamedp.AlphaBeta(depth=2, **TABLE),
-    gamedp.AlphaBeta(depth=3, extends=True, all_best=False, **TABLE),
-    gamedp.AlphaBeta(max_nodes=9, **TABLE),
-    gamedp.Expectiminimax(depth=2, **TABLE),
-    gamedp.Expectiminimax(depth=4, bounds=False, max_nodes=12, **TABLE),
-    gamedp.MaxN(depth=2),
+    gamedp.searchers.Minimax(depth=2),
+    gamedp.searchers.Minimax(max_nodes=7),
+    gamedp.searchers.AlphaBeta(depth=2, **TABLE),
+    gamedp.searchers.AlphaBeta(depth=3, extends=True, all_best=False, **TABLE),
+    gamedp.searchers.AlphaBeta(max_nodes=9, **TABLE),
+    gamedp.searchers.Expectiminimax(depth=2, **TABLE),
+    gamedp.searchers.Expectiminimax(depth=4, bounds=False, max_nodes=12, **TABLE),
+    gamedp.searchers.MaxN(depth=2),
 )
 PROVERS = (
-    gamedp.ProofNumberSearch(**TABLE),
-    gamedp.ProofNumberSearch(at_least=1, table_bytes=0),
-    gamedp.ProofNumberSearch(at_least=-2.0, **TABLE),
-    gamedp.ProofNumberSearch(max_nodes=6, **TABLE),
+    gamedp.searchers.ProofNumberSearch(**TABLE),
+    gamedp.searchers.ProofNumberSearch(at_least=1, table_bytes=0),
+    gamedp.searchers.ProofNumberSearch(at_least=-2.0, **TABLE),
+    gamedp.searchers.ProofNumberSearch(max_nodes=6, **TABLE),
 )
 KINDS = (MadeUp, Earning, Mirrored, Bounded, TightMadeUp, TightEarning, TightMirrored)
 DICEY = (Dicey, DiceyMirrored, DiceySum)
@@ -81,7 +80,7 @@ def test_provers_pass_on_games_without_chance(searcher, kind, seed):
 
 @pytest.mark.parametrize(
     "searcher",
-    [each for each in EXACT + LIMITED if not isinstance(each, gamedp.AlphaBeta)],
+    [each for each in EXACT + LIMITED if not isinstance(each, gamedp.searchers.AlphaBeta)],
     ids=repr,
 )
 @seldom
@@ -99,11 +98,11 @@ def test_at_a_depth_the_best_actions_are_those_of_minimax(depth, kind, seed):
     model = gamedp.compile(game, compile="never")
     for number in range(model.num_states):
         state = model.state(number)
-        plain = gamedp.Minimax(depth=depth).search(game, state, compile="never")
+        plain = gamedp.searchers.Minimax(depth=depth).search(game, state, compile="never")
         for searcher in (
-            gamedp.AlphaBeta(depth=depth, **TABLE),
-            gamedp.AlphaBeta(depth=depth, all_best=False, **TABLE),
-            gamedp.Expectiminimax(depth=depth, **TABLE),
+            gamedp.searchers.AlphaBeta(depth=depth, **TABLE),
+            gamedp.searchers.AlphaBeta(depth=depth, all_best=False, **TABLE),
+            gamedp.searchers.Expectiminimax(depth=depth, **TABLE),
         ):
             found = searcher.search(game, state, compile="never")
             assert found.lower <= plain.value <= found.upper or not found.is_proven
@@ -129,7 +128,7 @@ def player_one_wins():
 
 
 def test_a_minimiser_that_wins_is_not_told_to_draw():
-    result = gamedp.ProofNumberSearch().search(player_one_wins(), compile="never")
+    result = gamedp.searchers.ProofNumberSearch().search(player_one_wins(), compile="never")
     assert result.best_actions == result.certain_actions == (0,)
     assert result.upper < 0
     win, draw = result.actions
@@ -150,8 +149,8 @@ def test_ranges_that_meet_at_the_root_leave_best_actions(all_best, moves):
         ranges=((0.0, 0.0), *[(-3.0, 3.0)] * 5),
     )
     # The estimates of the positions 1 and 2 are 2 and 0.
-    searcher = gamedp.AlphaBeta(depth=1, all_best=all_best)
-    plain = gamedp.Minimax(depth=1).search(game, compile="never")
+    searcher = gamedp.searchers.AlphaBeta(depth=1, all_best=all_best)
+    plain = gamedp.searchers.Minimax(depth=1).search(game, compile="never")
     result = searcher.search(game, compile="never")
     assert (result.value, result.lower, result.upper) == (0.0, 0.0, 0.0)
     assert result.best_actions == plain.best_actions == (0,)
@@ -173,7 +172,7 @@ def test_what_a_range_alone_makes_equal_is_not_equally_good():
         payoffs=(0.0,) * 4,
         ranges=((-9.0, 9.0), (-2.0, 2.0), (-2.0, 2.0), (0.0, 0.0)),
     )
-    for searcher in (gamedp.AlphaBeta(depth=1), gamedp.Minimax(depth=1)):
+    for searcher in (gamedp.searchers.AlphaBeta(depth=1), gamedp.searchers.Minimax(depth=1)):
         result = searcher.search(game, compile="never")
         assert [result.value, *result.best_actions] == [2.0, 0]
 
@@ -182,7 +181,9 @@ def test_what_a_range_alone_makes_equal_is_not_equally_good():
 class Outside:
     """Another's searcher, which does all that ours can and passes."""
 
-    inner: gamedp.AlphaBeta = attrs.field(factory=lambda: gamedp.AlphaBeta(depth=2))
+    inner: gamedp.searchers.AlphaBeta = attrs.field(
+        factory=lambda: gamedp.searchers.AlphaBeta(depth=2)
+    )
 
     def search(self, game, state=None, *, compile="auto", progress=None):
         result = self.inner.search(game, state, compile=compile)
@@ -261,7 +262,7 @@ def test_broken_searchers_are_caught(kind, words):
 
 def test_a_searcher_that_refuses_everything_has_shown_nothing():
     with pytest.raises(ConformanceError, match="nothing searched"):
-        check_searcher(gamedp.AlphaBeta(), {"dice": Dicey()})
+        check_searcher(gamedp.searchers.AlphaBeta(), {"dice": Dicey()})
 
 
 @attrs.frozen(kw_only=True)
@@ -293,11 +294,11 @@ class Claims(type(small_games()["moves"])):
 @pytest.mark.parametrize(
     "searcher",
     [
-        gamedp.AlphaBeta(depth=2),
-        gamedp.Minimax(depth=2),
-        gamedp.Expectiminimax(depth=2),
-        gamedp.MaxN(depth=2),
-        gamedp.ProofNumberSearch(),
+        gamedp.searchers.AlphaBeta(depth=2),
+        gamedp.searchers.Minimax(depth=2),
+        gamedp.searchers.Expectiminimax(depth=2),
+        gamedp.searchers.MaxN(depth=2),
+        gamedp.searchers.ProofNumberSearch(),
     ],
     ids=lambda searcher: type(searcher).__name__,
 )
@@ -313,13 +314,17 @@ def test_claims_that_are_no_numbers_are_refused(searcher, claim, words):
 
 def test_what_is_estimated_is_not_proven():
     game = small_games()["moves"]
-    for searcher in (gamedp.AlphaBeta(depth=1), gamedp.Minimax(depth=1), gamedp.MaxN(depth=1)):
+    for searcher in (
+        gamedp.searchers.AlphaBeta(depth=1),
+        gamedp.searchers.Minimax(depth=1),
+        gamedp.searchers.MaxN(depth=1),
+    ):
         result = searcher.search(game, compile="never")
         assert result.lower < result.upper
         assert not result.is_proven
         assert not result.certain_actions
         assert result.possible_actions == (0, 1, 2)
-    assert gamedp.AlphaBeta().search(game, compile="never").is_proven
+    assert gamedp.searchers.AlphaBeta().search(game, compile="never").is_proven
 
 
 class Long(NamedTuple):
@@ -367,7 +372,7 @@ class Thicket:
 def test_a_line_goes_on_where_an_action_takes_more_than_its_share(worth, branch):
     """The thicket has more positions than are looked at before the other action is tried."""
     game = Thicket(worth)
-    searcher = gamedp.AlphaBeta(depth=game.plies, table_bytes=0)
+    searcher = gamedp.searchers.AlphaBeta(depth=game.plies, table_bytes=0)
     result = searcher.search(game, compile="never")
     assert result.value == max(worth)
     actions = [action for action, _ in result.principal_variation]

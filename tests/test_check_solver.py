@@ -23,22 +23,22 @@ relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[Health
 @pytest.mark.parametrize(
     ("solver", "count"),
     [
-        (gamedp.BackwardInduction(), 15),
-        (gamedp.TopologicalValueIteration(), 25),
-        (gamedp.ValueIteration(), 23),
-        (gamedp.ValueIteration(sweep="jacobi"), 23),
-        (gamedp.PolicyIteration(), 23),
-        (gamedp.OptimisticValueIteration(), 23),
-        (gamedp.IntervalIteration(), 25),
-        (gamedp.SoundValueIteration(), 20),
-        (gamedp.ModifiedPolicyIteration(), 23),
-        (gamedp.PrioritizedSweeping(), 23),
-        (gamedp.AndersonAcceleration(), 23),
-        (gamedp.LinearProgramming(), 19),
-        (gamedp.Retrograde(), 4),
-        (gamedp.RelativeValueIteration(), 2),
-        (gamedp.StrategyIteration(), 25),
-        (gamedp.ExactPolicyIteration(), 28),
+        (gamedp.solvers.BackwardInduction(), 15),
+        (gamedp.solvers.TopologicalValueIteration(), 25),
+        (gamedp.solvers.ValueIteration(), 23),
+        (gamedp.solvers.ValueIteration(sweep="jacobi"), 23),
+        (gamedp.solvers.PolicyIteration(), 23),
+        (gamedp.solvers.OptimisticValueIteration(), 23),
+        (gamedp.solvers.IntervalIteration(), 25),
+        (gamedp.solvers.SoundValueIteration(), 20),
+        (gamedp.solvers.ModifiedPolicyIteration(), 23),
+        (gamedp.solvers.PrioritizedSweeping(), 23),
+        (gamedp.solvers.AndersonAcceleration(), 23),
+        (gamedp.solvers.LinearProgramming(), 19),
+        (gamedp.solvers.Retrograde(), 4),
+        (gamedp.solvers.RelativeValueIteration(), 2),
+        (gamedp.solvers.StrategyIteration(), 25),
+        (gamedp.solvers.ExactPolicyIteration(), 28),
     ],
     ids=repr,
 )
@@ -50,12 +50,12 @@ def test_our_solvers_pass(solver, count):
 
 
 def test_what_is_left_unfinished_is_told():
-    limited = gamedp.ValueIteration(max_sweeps=2)
+    limited = gamedp.solvers.ValueIteration(max_sweeps=2)
     report = check_solver(limited)
     reasons = dict(report.unfinished)
     assert "stopped at its limit of sweeps" in reasons["rarely ends"]
     assert "one sure step" in report.solved
-    endless = check_solver(gamedp.ValueIteration())
+    endless = check_solver(gamedp.solvers.ValueIteration())
     assert endless.unfinished == tuple(
         (name, gamedp.Guarantee.NONE.value)
         for name in (
@@ -67,7 +67,7 @@ def test_what_is_left_unfinished_is_told():
 
 def test_own_problems():
     walk = {"walk": small_problems()["a walk"]}
-    assert check_solver(gamedp.PolicyIteration(), walk, tolerance=1e-9).solved == ("walk",)
+    assert check_solver(gamedp.solvers.PolicyIteration(), walk, tolerance=1e-9).solved == ("walk",)
 
 
 def changed(solution, **arrays):
@@ -79,7 +79,9 @@ def changed(solution, **arrays):
 class Outside:
     """Another's solver, which does all that ours can and passes."""
 
-    inner: gamedp.TopologicalValueIteration = attrs.field(factory=gamedp.TopologicalValueIteration)
+    inner: gamedp.solvers.TopologicalValueIteration = attrs.field(
+        factory=gamedp.solvers.TopologicalValueIteration
+    )
 
     def supports(self, problem):
         return self.inner.supports(problem)
@@ -143,7 +145,7 @@ class Column(Outside):
 
 class Someone(Outside):
     def spoil(self, solution):
-        return changed(solution, solver=gamedp.ValueIteration())
+        return changed(solution, solver=gamedp.solvers.ValueIteration())
 
 
 class Moody(Outside):
@@ -157,7 +159,9 @@ class Moody(Outside):
 class Vandal(Outside):
     def supports(self, problem):
         # Else what it has spoiled takes long to solve.
-        return gamedp.Support(problem.is_proper, "" if problem.is_proper else "is for short work.")
+        return gamedp.solvers.Support(
+            problem.is_proper, "" if problem.is_proper else "is for short work."
+        )
 
     def spoil(self, solution):
         rewards = solution.model.rewards
@@ -168,7 +172,7 @@ class Vandal(Outside):
 
 class Silent(Outside):
     def supports(self, problem):
-        return gamedp.Support(ok=self.inner.supports(problem).ok)
+        return gamedp.solvers.Support(ok=self.inner.supports(problem).ok)
 
 
 class Vague(Outside):
@@ -181,13 +185,13 @@ class Eager(Outside):
 
     def supports(self, problem):
         if problem.model.has_swaps:
-            return gamedp.Support(False, "does not do that.")
+            return gamedp.solvers.Support(False, "does not do that.")
         return super().supports(problem)
 
 
 class Refusing(Outside):
     def supports(self, problem):
-        return gamedp.Support(False, "does nothing.")
+        return gamedp.solvers.Support(False, "does nothing.")
 
     def solve(self, problem, *, tolerance, progress=None):
         message = "nothing"
@@ -217,7 +221,7 @@ class Pretending(Outside):
 class Patient(Outside):
     """Finds the values of what may go on for ever, and takes the first choice that has them."""
 
-    inner: gamedp.Retrograde = attrs.field(factory=gamedp.Retrograde)
+    inner: gamedp.solvers.Retrograde = attrs.field(factory=gamedp.solvers.Retrograde)
 
     def spoil(self, solution):
         model, policy = solution.model, solution.policy.copy()
@@ -242,7 +246,7 @@ class Hopeful(Patient):
 class Loose:
     tolerance: float = 1.0
     supports, solve, spoil = Outside.supports, Outside.solve, Outside.spoil
-    inner = gamedp.TopologicalValueIteration()
+    inner = gamedp.solvers.TopologicalValueIteration()
 
 
 def test_anothers_solver_passes():
@@ -265,7 +269,7 @@ def test_anothers_solver_passes():
         (Moody(), "values differ when solved again"),
         (Vandal(), "the model's arrays were changed"),
         (Silent(), "it refuses without a reason"),
-        (Vague(), "it returns True, not a gamedp.Support"),
+        (Vague(), "it returns True, not a gamedp.solvers.Support"),
         (Eager(), "refused, but solve does not raise UnsupportedProblemError"),
         (Refusing(), "none of the problems was solved"),
         (Crashing(), "solve raises ZeroDivisionError"),
@@ -301,11 +305,11 @@ def test_another_worth_of_a_draw():
     problems = {name: small_problems()[name] for name in names}
     half = gamedp.TotalReward(draw=0.5)
     declared = {name: gamedp.Problem(problems[name].model, half) for name in names[:2]}
-    report = check_solver(gamedp.Retrograde(), declared)
+    report = check_solver(gamedp.solvers.Retrograde(), declared)
     assert report.solved == names[:2]
     assert exact_values(declared[names[0]].model, half)[0] == 1  # rather than to wait
     with pytest.raises(ConformanceError, match="nothing solved"):
-        check_solver(gamedp.ValueIteration(), declared)  # it refuses them, in words
+        check_solver(gamedp.solvers.ValueIteration(), declared)  # it refuses them, in words
     with pytest.raises(gamedp.UnsupportedProblemError, match=r"a draw counts 0\.0 for both"):
         exact_values(problems[names[2]].model, half)
 

@@ -23,13 +23,13 @@ import pytest
 from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk
 
 import gamedp
-from gamedp import registry
 from gamedp.cli import COMMANDS, keeping, lists, main, watch
 from gamedp.cli.parameters import make, settings_of
 from gamedp.cli.texts import assignments, kind_of, notation, read, written
 from gamedp.games.kniffel import ENTERING, Kniffel, Sheet, Turn
 from gamedp.games.matches import Matches, MatchesState, nim_winning, nim_winning_moves
 from gamedp.games.wubbel import State, Wubbel
+from gamedp.runtime import registry
 
 BASH = shutil.which("bash")
 
@@ -436,7 +436,7 @@ class TestQuery:
     def test_what_no_solver_keeps_is_said(self, run, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         solution = gamedp.solve(Matches(5), gamedp.FiniteHorizon(3), compile="never")
-        attrs.evolve(solution, following=None).save("kept")
+        gamedp.save(attrs.evolve(solution, following=None), "kept")
         code, out, _ = run("query", "kept")
         assert code == 0
         assert "no values" in out
@@ -479,7 +479,7 @@ class TestQuery:
         model = gamedp.Model.from_arrays(
             [0, 1, 1], [0, 2], [0, 1], [0.5, 0.5], terminals=[1], payoffs=[3.0]
         )
-        gamedp.solve(model).save("kept")
+        gamedp.save(gamedp.solve(model), "kept")
         facts = run_json("query", "kept", "--state", "0")
         assert (facts["state"], facts["parameters"], facts["best"]) == (0, {}, [0])
 
@@ -1043,7 +1043,7 @@ class TestTexts:
         assert read(written(value), kind_of(value)) == value or value is None
 
     def test_states_that_cannot_be_written(self):
-        with pytest.raises(gamedp.InvalidParameterError, match="frozenset"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="frozenset"):
             kind_of((1, frozenset()))
 
     def test_notation(self):

@@ -12,23 +12,23 @@ import numpy as np
 import pytest
 
 import gamedp
-import gamedp.kernels.jit  # who tells that numba compiles
-from gamedp import compiling
+import gamedp.runtime.jit  # who tells that numba compiles
+from gamedp.runtime import compile_clock
 
 PAUSE = 0.02
 
 
 def compile_for(seconds, inner=0):
     """Do as numba does: begin, wait, compile what is called, and end."""
-    compiling.begin()
+    compile_clock.begin()
     for _ in range(inner):
         compile_for(seconds)
     time.sleep(seconds)
-    compiling.end()
+    compile_clock.end()
 
 
 @attrs.frozen
-class Slow(gamedp.ValueIteration):
+class Slow(gamedp.solvers.ValueIteration):
     """Compiles for a while before it solves, and while it does."""
 
     def iterate(self, run):
@@ -37,7 +37,7 @@ class Slow(gamedp.ValueIteration):
 
 
 @attrs.frozen
-class Late(gamedp.ValueIteration):
+class Late(gamedp.solvers.ValueIteration):
     """Compiles before its clock starts, as what finds the structure does."""
 
     def solve(self, problem, **keywords):
@@ -65,9 +65,9 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(compiling, "time", clock)
+    monkeypatch.setattr(compile_clock, "time", clock)
     monkeypatch.setattr(time, "sleep", clock.sleep)
-    monkeypatch.setattr(compiling._record, "spans", [])
+    monkeypatch.setattr(compile_clock._record, "spans", [])
     return clock
 
 
@@ -75,10 +75,10 @@ def test_spans_are_counted_once_and_from_a_moment_on(clock):
     compile_for(8.0, inner=2)
     clock.sleep(1.0)
     compile_for(2.0)
-    assert compiling.seconds_within(27.0) == 26.0
-    assert compiling.seconds_within(4.0) == 3.0
-    assert compiling.seconds_within(1.0) == 1.0
-    assert compiling.seconds_within(0.0) == 0.0
+    assert compile_clock.seconds_within(27.0) == 26.0
+    assert compile_clock.seconds_within(4.0) == 3.0
+    assert compile_clock.seconds_within(1.0) == 1.0
+    assert compile_clock.seconds_within(0.0) == 0.0
 
 
 def test_other_threads_do_not_count():
@@ -86,12 +86,12 @@ def test_other_threads_do_not_count():
     thread = threading.Thread(target=compile_for, args=(PAUSE,))
     thread.start()
     thread.join()
-    assert compiling.seconds_within(time.perf_counter() - began) == 0.0
+    assert compile_clock.seconds_within(time.perf_counter() - began) == 0.0
 
 
 def test_who_waits_is_told():
     told = []
-    with compiling.telling(lambda *facts: told.append(facts)):
+    with compile_clock.telling(lambda *facts: told.append(facts)):
         compile_for(PAUSE, inner=1)
         compile_for(0.0)
     compile_for(0.0)
@@ -104,15 +104,15 @@ def test_who_interrupts_leaves_no_trace(clock):
     def interrupt(count, seconds):
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), compiling.telling(interrupt):
-        compiling.begin()
+    with pytest.raises(KeyboardInterrupt), compile_clock.telling(interrupt):
+        compile_clock.begin()
     compile_for(2.0)
-    assert compiling.seconds_within(3.0) == 2.0
+    assert compile_clock.seconds_within(3.0) == 2.0
 
 
 @pytest.mark.parametrize("solver", [Slow(), Late()])
 def test_statistics_tell_it_apart(solver):
-    gamedp.solve(model(), gamedp.Discounted(0.5), gamedp.ValueIteration())
+    gamedp.solve(model(), gamedp.Discounted(0.5), gamedp.solvers.ValueIteration())
     reports = []
     began = time.perf_counter()
     solution = gamedp.solve(model(), gamedp.Discounted(0.5), solver, progress=reports.append)
@@ -136,11 +136,11 @@ def test_numba_is_watched():
     function = numba.njit(lambda number: number + 1)
     told = []
     began = time.perf_counter()
-    with compiling.telling(lambda *facts: told.append(facts)):
+    with compile_clock.telling(lambda *facts: told.append(facts)):
         function(1)
         count = len(told)
         took = time.perf_counter() - began
-        assert 0 < compiling.seconds_within(took) <= took
+        assert 0 < compile_clock.seconds_within(took) <= took
         function(2)
     assert len(told) == count > 0
 
@@ -157,12 +157,12 @@ class Names(event.Listener):
 
 event.register("numba:compile", Names())
 ends = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], payoffs=[1.0])
-gamedp.solve(ends, solver=gamedp.BackwardInduction())
+gamedp.solve(ends, solver=gamedp.solvers.BackwardInduction())
 print()
 comes_again = gamedp.Model.from_arrays(
     [0, 1, 2, 2], [0, 1, 3], [1, 0, 2], [1.0, 0.5, 0.5], payoffs=[1.0]
 )
-gamedp.solve(comes_again, solver=gamedp.TopologicalValueIteration())
+gamedp.solve(comes_again, solver=gamedp.solvers.TopologicalValueIteration())
 """
 
 
@@ -187,7 +187,7 @@ def test_kernels_that_make_arrays_in_another_way_are_refused():
     def doubled(values):
         return (2.0 * values).sum()
 
-    kernel = gamedp.kernels.jit.compiled(doubled)
+    kernel = gamedp.runtime.jit.compiled(doubled)
     kernel._cache = numba.core.caching.NullCache()
     with pytest.raises(numba.core.errors.NumbaError, match="NRT required"):
         kernel(np.ones(2))

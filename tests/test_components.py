@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.solvers import components, gathered, topological_value_iteration
+from gamedp.solvers.methods import topological_value_iteration
+from gamedp.solvers.tools import by_components, component
 from gamedp.testing.models import GamblersRuin, SlipperyGrid, SlowChain
 
 
@@ -46,12 +47,12 @@ def test_slow_components_take_few_sweeps(name, inside, monkeypatch):
     make, objective = CASES[name]
     model = make()
     if inside:
-        monkeypatch.setattr(components, "MANY", 1)
+        monkeypatch.setattr(by_components, "MANY", 1)
     else:
         monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
-        monkeypatch.setattr(gathered, "BUDGET", 1000)
-    solution = gamedp.solve(model, objective, gamedp.TopologicalValueIteration())
-    truth = gamedp.solve(model, objective, gamedp.PolicyIteration())
+        monkeypatch.setattr(component, "BUDGET", 1000)
+    solution = gamedp.solve(model, objective, gamedp.solvers.TopologicalValueIteration())
+    truth = gamedp.solve(model, objective, gamedp.solvers.PolicyIteration())
     assert solution.status is gamedp.Status.SOLVED
     assert solution.statistics.sweeps <= 1000
     assert (solution.lower <= truth.upper).all()
@@ -63,8 +64,8 @@ def test_what_is_too_large_to_be_gathered_is_swept_where_it_lies(size, monkeypat
     monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
     monkeypatch.setattr(topological_value_iteration, "LARGEST", size)
     model = tug_of_war(20, 0.1)
-    solution = gamedp.solve(model, solver=gamedp.TopologicalValueIteration())
-    truth = gamedp.solve(model, solver=gamedp.PolicyIteration())
+    solution = gamedp.solve(model, solver=gamedp.solvers.TopologicalValueIteration())
+    truth = gamedp.solve(model, solver=gamedp.solvers.PolicyIteration())
     assert solution.width <= 1e-6
     np.testing.assert_allclose(solution.values, truth.values, atol=1e-6)
 
@@ -72,12 +73,12 @@ def test_what_is_too_large_to_be_gathered_is_swept_where_it_lies(size, monkeypat
 @pytest.mark.parametrize("limit", [{"max_sweeps": 1}, {"max_seconds": 1e-9}], ids=str)
 def test_limits_leave_bounds_that_hold(limit, monkeypatch):
     monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
-    monkeypatch.setattr(gathered, "BUDGET", 1)
-    monkeypatch.setattr(gathered, "MOST", 0)  # or elimination would prove all that is asked for
-    monkeypatch.setattr(gathered, "DENSE", 0)
+    monkeypatch.setattr(component, "BUDGET", 1)
+    monkeypatch.setattr(component, "MOST", 0)  # or elimination would prove all that is asked for
+    monkeypatch.setattr(component, "DENSE", 0)
     model = tug_of_war(100, 1e-2)
-    truth = gamedp.solve(model, solver=gamedp.PolicyIteration())
-    solver = gamedp.TopologicalValueIteration(**limit)
+    truth = gamedp.solve(model, solver=gamedp.solvers.PolicyIteration())
+    solver = gamedp.solvers.TopologicalValueIteration(**limit)
     with pytest.raises(gamedp.NotSolvedError, match="limit of") as caught:
         gamedp.solve(model, solver=solver)
     solution = caught.value.solution
@@ -117,12 +118,14 @@ def test_only_the_first_hard_components_are_left_to_the_solver(many, monkeypatch
         solve(run, number, max_sweeps)
 
     monkeypatch.setattr(topological_value_iteration, "solve_gathered", counted)
-    monkeypatch.setattr(components, "MANY", many)
-    monkeypatch.setattr(components, "ROOM", 2)  # too little
+    monkeypatch.setattr(by_components, "MANY", many)
+    monkeypatch.setattr(by_components, "ROOM", 2)  # too little
     model = in_a_row(8, 9, 0.1)
-    solution = gamedp.solve(model, solver=gamedp.TopologicalValueIteration(), tolerance=1e-9)
+    solution = gamedp.solve(
+        model, solver=gamedp.solvers.TopologicalValueIteration(), tolerance=1e-9
+    )
     assert tried == [*range(1, min(many, 9))]  # after the end
-    truth = gamedp.solve(model, solver=gamedp.PolicyIteration(), tolerance=1e-9)
+    truth = gamedp.solve(model, solver=gamedp.solvers.PolicyIteration(), tolerance=1e-9)
     assert (solution.lower <= truth.upper).all()
     assert (truth.lower <= solution.upper).all()
 
@@ -137,7 +140,7 @@ def test_a_component_that_is_left_to_the_solver_is_tried_once(monkeypatch):
 
     monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
     monkeypatch.setattr(topological_value_iteration, "solve_gathered", counted)
-    monkeypatch.setattr(components, "BUDGET", 1)
+    monkeypatch.setattr(by_components, "BUDGET", 1)
     model = tug_of_war(50, 0.1)
-    gamedp.solve(attrs.evolve(model), solver=gamedp.TopologicalValueIteration())
+    gamedp.solve(attrs.evolve(model), solver=gamedp.solvers.TopologicalValueIteration())
     assert tried == [2]  # after the two ends

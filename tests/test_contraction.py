@@ -6,8 +6,7 @@ import attrs
 import numpy as np
 import pytest
 from figures import BY_NAME
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as arrays
 from wubbel_reference import winning_probabilities
 

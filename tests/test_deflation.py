@@ -6,20 +6,19 @@ import attrs
 import numba
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from reductions import is_reduced, reduction_of
 
 import gamedp
-from gamedp.kernels import deflation
-from gamedp.reduction.endless import forced_again_and_again
-from gamedp.solvers import deflation as deflating
-from gamedp.solvers import rational_bounds
+from gamedp.bellman import deflation
+from gamedp.reduction.buchi import forced_again_and_again
+from gamedp.solvers.tools import deflation as deflating
+from gamedp.solvers.tools.exact import bounds
 from gamedp.testing import exact_values
 
 SOLVERS = (
-    gamedp.IntervalIteration(max_sweeps=50_000),
-    gamedp.TopologicalValueIteration(max_sweeps=50_000),
+    gamedp.solvers.IntervalIteration(max_sweeps=50_000),
+    gamedp.solvers.TopologicalValueIteration(max_sweeps=50_000),
 )
 relaxed = settings(
     # Plain Python takes long for each.
@@ -73,7 +72,7 @@ def assert_solved(model, objective):
         solution = solver.solve(problem, tolerance=1e-7)
         assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
         assert solution.width <= 1e-7
-        for bounds in (solution, solution.certificate()):
+        for bounds in (solution, gamedp.certify(solution)):
             for low, value, high in zip(
                 bounds.lower.tolist(), truth, bounds.upper.tolist(), strict=True
             ):
@@ -130,10 +129,10 @@ def test_what_sweeps_alone_do_not_find(solver):
     model = big_circle(100)
     objective = gamedp.Reachability([100])
     solution = gamedp.solve(model, objective, solver, tolerance=1e-9)
-    truth = gamedp.solve(model, objective, gamedp.StrategyIteration(), tolerance=1e-9)
+    truth = gamedp.solve(model, objective, gamedp.solvers.StrategyIteration(), tolerance=1e-9)
     assert np.allclose(solution.values, truth.values, rtol=0, atol=2e-9)
     assert solution.width <= 1e-9
-    assert gamedp.verify(model, solution.certificate()).width <= 1e-9
+    assert gamedp.verify(model, gamedp.certify(solution)).width <= 1e-9
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
@@ -189,9 +188,9 @@ def test_a_relative_tolerance(solver):
 )
 def test_limits_leave_bounds_that_hold(options, status):
     model, objective = big_circle(40), gamedp.Reachability([40])
-    truth = gamedp.solve(model, objective, gamedp.StrategyIteration(), tolerance=1e-9)
+    truth = gamedp.solve(model, objective, gamedp.solvers.StrategyIteration(), tolerance=1e-9)
     with pytest.raises(gamedp.NotSolvedError, match="Raise max_") as caught:
-        gamedp.solve(model, objective, gamedp.IntervalIteration(**options), tolerance=1e-9)
+        gamedp.solve(model, objective, gamedp.solvers.IntervalIteration(**options), tolerance=1e-9)
     solution = caught.value.solution
     assert solution.status.name == status
     assert solution.width > 1e-9
@@ -224,7 +223,7 @@ def test_limits_hold_while_first_bounds_are_looked_for(monkeypatch, options, sta
     monkeypatch.setattr(deflating._Deflating, "_proven_by", proves_nothing)
     monkeypatch.setattr(deflating._Deflating, "improve_policies", lambda *_: None)
     with pytest.raises(gamedp.NotSolvedError, match="Raise max_") as caught:
-        gamedp.solve(model, objective, gamedp.IntervalIteration(**options))
+        gamedp.solve(model, objective, gamedp.solvers.IntervalIteration(**options))
     solution = caught.value.solution
     assert solution.status.name == status
     assert solution.statistics.sweeps <= 5
@@ -248,10 +247,10 @@ def test_a_limit_of_time_is_one_for_its_parts(monkeypatch):
 
         return recorded
 
-    for module, name in ((deflating, "solve_process"), (rational_bounds, "bound_contest")):
+    for module, name in ((deflating, "solve_process"), (bounds, "bound_contest")):
         monkeypatch.setattr(module, name, recording(getattr(module, name)))
     monkeypatch.setattr(deflating, "PATIENCE", 2)
-    solver = gamedp.IntervalIteration(max_seconds=1000.0)
+    solver = gamedp.solvers.IntervalIteration(max_seconds=1000.0)
     solution = gamedp.solve(model, objective, solver, tolerance=1e-9)
     assert solution.width <= 1e-9
     assert len(given_seconds) >= 2
@@ -263,11 +262,11 @@ def test_no_policies_are_improved_when_time_is_up(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr(rational_bounds, "bound_contest", refuse)
+    monkeypatch.setattr(bounds, "bound_contest", refuse)
     monkeypatch.setattr(deflating._Deflating, "_proven_by", proves_nothing)
     model, objective = rewarded_circle(12)
     with pytest.raises(gamedp.NotSolvedError, match="Raise max_seconds") as caught:
-        gamedp.solve(model, objective, gamedp.IntervalIteration(max_seconds=1e-9))
+        gamedp.solve(model, objective, gamedp.solvers.IntervalIteration(max_seconds=1e-9))
     assert caught.value.solution.status is gamedp.Status.TIME_LIMIT
 
 
@@ -280,9 +279,9 @@ def test_where_all_can_end_nothing_is_deflated(monkeypatch):
         [0, 2, 3, 3], [0, 2, 3, 5], [1, 2, 2, 0, 2], [0.5, 0.5, 1.0, 0.5, 0.5], terminals=[2],
         players=[0, 1, 0], rewards=[1.0, 2.0, 0.5],
     )  # fmt: skip
-    assert gamedp.solve(model, solver=gamedp.IntervalIteration()).width <= 1e-6
+    assert gamedp.solve(model, solver=gamedp.solvers.IntervalIteration()).width <= 1e-6
     with pytest.raises(AssertionError):
-        gamedp.solve(big_circle(4), gamedp.Reachability([4]), gamedp.IntervalIteration())
+        gamedp.solve(big_circle(4), gamedp.Reachability([4]), gamedp.solvers.IntervalIteration())
 
 
 def test_what_is_infinite_for_two_opponents():
@@ -297,10 +296,10 @@ def test_what_is_infinite_for_two_opponents():
         terminals=[3],
         payoffs=[7.0],
     )
-    solution = gamedp.solve(model, solver=gamedp.IntervalIteration())
+    solution = gamedp.solve(model, solver=gamedp.solvers.IntervalIteration())
     assert solution.values.tolist() == [math.inf, math.inf, 0.0, 7.0]
     assert solution.policy.tolist()[:3] == [0, 1, 3]
-    solution.certificate()
+    gamedp.certify(solution)
     # If the minimiser decides about the second step, it is leaving that they choose.
     model = gamedp.Model.from_arrays(
         model.choice_offsets,
@@ -312,7 +311,7 @@ def test_what_is_infinite_for_two_opponents():
         terminals=[3],
         payoffs=[7.0],
     )
-    solution = gamedp.solve(model, solver=gamedp.IntervalIteration())
+    solution = gamedp.solve(model, solver=gamedp.solvers.IntervalIteration())
     assert solution.values == pytest.approx([8.0, 7.0, 0.0, 7.0])
 
 

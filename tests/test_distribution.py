@@ -31,8 +31,8 @@ class ByHand:
 
     def __init__(self, game, policy):
         self.game = game
-        self.rules = gamedp.StagedRules(game)
-        self.stage = gamedp.Rules(game.stage())
+        self.rules = gamedp.rules.StagedRules(game)
+        self.stage = gamedp.rules.Rules(game.stage())
         self.policy = policy
         self.known = {}
 
@@ -98,7 +98,7 @@ def policy_of(solution):
 )
 def test_points_of_kniffel_are_those_counted_by_hand(game, context):
     solution = solved(game)
-    found = gamedp.distribution(solution, context)
+    found = gamedp.stages.distribution(solution, context)
     assert_equal(found, ByHand(game, policy_of(solution)).totals(context))
     assert found.mean == pytest.approx(solution.value(context), abs=1e-12)
 
@@ -127,12 +127,12 @@ def test_rewards_on_the_way_and_two_movers(tier, optimum):
     game = PaidJourney(days=3)
     solution = gamedp.solve(game, gamedp.TotalReward(optimum=optimum), compile=tier)
     by_hand = ByHand(game, policy_of(solution))
-    assert_equal(gamedp.distribution(solution, Date(3, 1)), by_hand.totals(Date(3, 1)))
+    assert_equal(gamedp.stages.distribution(solution, Date(3, 1)), by_hand.totals(Date(3, 1)))
     mixed = defaultdict(Fraction)
     for chance, context in game.initial_state():
         for total, share in by_hand.totals(context).items():
             mixed[total] += Fraction(chance) * share
-    assert_equal(gamedp.distribution(solution), mixed)
+    assert_equal(gamedp.stages.distribution(solution), mixed)
 
 
 class Toss(NamedTuple):
@@ -223,11 +223,11 @@ def test_players_who_change_places():
     game = Tosses()
     solution = gamedp.solve(game, compile="never", tolerance=1e-9)
     by_hand = ByHand(game, policy_of(solution))
-    found = gamedp.distribution(solution)
+    found = gamedp.stages.distribution(solution)
     assert_equal(found, by_hand.totals(game.initial_state()))
     assert found.mean == pytest.approx(solution.value(), abs=1e-12)
     context = Coins(0, 2, 1, 0)
-    assert_equal(gamedp.distribution(solution, context), by_hand.totals(context))
+    assert_equal(gamedp.stages.distribution(solution, context), by_hand.totals(context))
 
 
 def keeps_all_and_enters_the_last_box(context, state):
@@ -242,13 +242,13 @@ def test_any_policy_may_be_followed(is_solved):
     context = nearly_full(SMALL, 0, 1, 2, 9)
     problem = solved(SMALL) if is_solved else gamedp.compile(SMALL, compile="never")
     policy = keeps_all_and_enters_the_last_box
-    found = gamedp.distribution(problem, context, policy=policy)
+    found = gamedp.stages.distribution(problem, context, policy=policy)
 
     def by_hand(context, state):
         return 0 if state.phase == 0 else policy(context, state)
 
     assert_equal(found, ByHand(SMALL, by_hand).totals(context))
-    ends = gamedp.end_probabilities(problem, context, policy=policy)
+    ends = gamedp.stages.end_probabilities(problem, context, policy=policy)
     assert {end.box for end in ends} == {9}
     assert sum(ends.values()) == pytest.approx(1)
 
@@ -269,7 +269,7 @@ def test_something_else_may_be_counted():
     solution = solved(SMALL)
     game = Entries(**attrs.asdict(SMALL))
     counting = gamedp.compile(game, compile="never")
-    found = gamedp.distribution(solution, context, counting=counting)
+    found = gamedp.stages.distribution(solution, context, counting=counting)
     assert_equal(found, ByHand(game, policy_of(solution)).totals(context))
 
 
@@ -290,14 +290,16 @@ class Elsewhere(Kniffel):
 def test_what_leads_elsewhere_cannot_count(counting, words):
     solution = solved(SMALL)
     counting = gamedp.compile(counting, compile="never")
-    with pytest.raises(gamedp.InvalidParameterError, match=words):
-        gamedp.distribution(solution, nearly_full(SMALL, 0, 1), counting=counting)
+    with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
+        gamedp.stages.distribution(solution, nearly_full(SMALL, 0, 1), counting=counting)
 
 
 def test_games_that_count_are_compiled():
     solution = gamedp.solve(PaidJourney(days=2), gamedp.TotalReward(optimum="min"))
-    same = gamedp.distribution(solution, counting=PaidJourney(days=2))
-    np.testing.assert_array_equal(same.probabilities, gamedp.distribution(solution).probabilities)
+    same = gamedp.stages.distribution(solution, counting=PaidJourney(days=2))
+    np.testing.assert_array_equal(
+        same.probabilities, gamedp.stages.distribution(solution).probabilities
+    )
 
 
 @attrs.frozen
@@ -325,45 +327,45 @@ class HalfOwed(PaidJourney):
 def test_what_has_no_distribution_is_refused(game, words):
     solution = gamedp.solve(game, tolerance=1e-6, compile="never")
     with pytest.raises(gamedp.UnsupportedProblemError, match=words):
-        gamedp.distribution(solution)
+        gamedp.stages.distribution(solution)
 
 
 def test_policies_that_take_no_choice_are_refused():
     model = gamedp.compile(SMALL, compile="never")
     context = nearly_full(SMALL, 0, 1)
     with pytest.raises(gamedp.InvalidModelError, match=r"takes 17 in Turn.*the actions there are"):
-        gamedp.distribution(model, context, policy=lambda context, state: 17)
+        gamedp.stages.distribution(model, context, policy=lambda context, state: 17)
     with pytest.raises(gamedp.InvalidModelError, match="takes None in Turn"):
-        gamedp.distribution(model, context, policy=lambda context, state: None)
+        gamedp.stages.distribution(model, context, policy=lambda context, state: None)
     with pytest.raises(gamedp.InvalidModelError, match="which is not allowed"):
-        gamedp.distribution(
+        gamedp.stages.distribution(
             model, context, policy=lambda context, state: 3 if state.phase == KEEPING else 2
         )
-    with pytest.raises(gamedp.InvalidParameterError, match="StagedModel with a policy"):
-        gamedp.distribution(model, context)
-    with pytest.raises(gamedp.InvalidParameterError, match="int is neither"):
-        gamedp.distribution(5)
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="StagedModel with a policy"):
+        gamedp.stages.distribution(model, context)
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="int is neither"):
+        gamedp.stages.distribution(5)
 
 
 def test_ends_of_one_stage():
     game = PaidJourney(days=2)
     solution = solved(game)
-    ends = gamedp.end_probabilities(solution, Date(1, 1))
+    ends = gamedp.stages.end_probabilities(solution, Date(1, 1))
     by_hand = defaultdict(Fraction)
     start = Walk(2, 0, 0, False)
     hand = ByHand(game, policy_of(solution)).ends(Date(1, 1), start, 0)
     for (end, _), chance in hand.items():
         by_hand[end] += chance
     assert ends == pytest.approx({end: float(chance) for end, chance in by_hand.items()})
-    with pytest.raises(gamedp.UnknownStateError, match="the game is over"):
-        gamedp.end_probabilities(solution, Date(0, 1))
+    with pytest.raises(gamedp.errors.UnknownStateError, match="the game is over"):
+        gamedp.stages.end_probabilities(solution, Date(0, 1))
 
 
 def test_a_solution_that_stopped_early_is_refused():
     with pytest.raises(gamedp.NotSolvedError) as caught:
-        gamedp.solve(SMALL, solver=gamedp.StageInduction(max_seconds=1e-9), compile="never")
+        gamedp.solve(SMALL, solver=gamedp.stages.StageInduction(max_seconds=1e-9), compile="never")
     with pytest.raises(gamedp.UnsupportedProblemError, match="knows no values after Sheet"):
-        gamedp.distribution(caught.value.solution)
+        gamedp.stages.distribution(caught.value.solution)
 
 
 def test_a_mean_that_is_not_the_value_is_noticed():
@@ -372,11 +374,11 @@ def test_a_mean_that_is_not_the_value_is_noticed():
     values = solution.values.copy()
     values[solution.model.index(context)[0]] += 0.001
     with pytest.raises(gamedp.InvalidModelError, match="the distribution has the mean"):
-        gamedp.distribution(attrs.evolve(solution, values=values), context)
+        gamedp.stages.distribution(attrs.evolve(solution, values=values), context)
 
 
 def test_what_a_distribution_says():
-    found = gamedp.Distribution(np.array([-2, 1, 5]), np.array([0.25, 0.5, 0.25]))
+    found = gamedp.stages.Distribution(np.array([-2, 1, 5]), np.array([0.25, 0.5, 0.25]))
     assert found.mean == 1.25
     assert found.standard_deviation == pytest.approx(np.sqrt(0.25 * 4 + 0.5 + 0.25 * 25 - 1.25**2))
     assert [found.quantile(q) for q in (0, 0.25, 0.26, 0.75, 0.8, 1)] == [-2, -2, 1, 1, 5, 5]
@@ -393,7 +395,7 @@ def test_what_a_distribution_says():
     assert found.expectation(lambda total: total**2) == 0.25 * 4 + 0.5 + 0.25 * 25
     assert repr(found).startswith("<Distribution of 3 totals, -2 to 5: mean=1.25")
     assert not found.totals.flags.writeable
-    with pytest.raises(gamedp.InvalidParameterError, match="not between 0 and 1"):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="not between 0 and 1"):
         found.quantile(1.5)
 
 
@@ -411,7 +413,7 @@ def test_kniffel(rules, mean, deviation, quantiles):
     if numba.config.DISABLE_JIT:
         # Small games have the same distributions checked in plain Python, in exact fractions.
         pytest.skip("the whole table takes hours uncompiled")
-    found = gamedp.distribution(gamedp.solve(Kniffel(rules), tolerance=1e-8))
+    found = gamedp.stages.distribution(gamedp.solve(Kniffel(rules), tolerance=1e-8))
     assert found.mean == pytest.approx(mean, abs=5e-7)
     assert found.standard_deviation == pytest.approx(deviation, abs=5e-5)
     assert tuple(found.quantile(q) for q in (0.05, 0.25, 0.5, 0.75, 0.95)) == quantiles
@@ -479,7 +481,7 @@ class Ticket:
 def test_what_underflows_is_allowed_for(exponent):
     """Both of a total whose probability is zero, and of one that has few digits."""
     game = Rare(2.0**exponent * 1.1)
-    found = gamedp.distribution(solved(game))
+    found = gamedp.stages.distribution(solved(game))
     truth = Fraction(game.chance) ** 2
     stored = Fraction(found.probability(10))
     assert stored != truth

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.kernels import iteration, rounding
-from gamedp.solvers import gathered
+from gamedp.bellman import component_sweeps
+from gamedp.runtime import floats
+from gamedp.solvers.tools import component
 from gamedp.testing import exact_values
 from gamedp.testing.models import SlipperyGrid, SlowChain
 
-SOLVERS = [None, gamedp.TopologicalValueIteration(), gamedp.PolicyIteration()]
+SOLVERS = [None, gamedp.solvers.TopologicalValueIteration(), gamedp.solvers.PolicyIteration()]
 
 
 def assert_contains(solution, truth):
@@ -130,9 +131,9 @@ def scattered(size, branches, actions, leaving):
 @pytest.mark.parametrize("actions", [1, 2])
 def test_where_elimination_fills_everything_it_is_dense(solver, actions, monkeypatch):
     """What would take a sparse elimination too long, and sweeps for ever."""
-    monkeypatch.setattr(gathered, "MOST", 1000)
-    monkeypatch.setattr(gathered, "BUDGET", 1 << 18)
-    monkeypatch.setattr(iteration, "MOST", 1000.0)
+    monkeypatch.setattr(component, "MOST", 1000)
+    monkeypatch.setattr(component, "BUDGET", 1 << 18)
+    monkeypatch.setattr(component_sweeps, "MOST", 1000.0)
     model = scattered(300, 30, actions, 1e-9 if actions == 1 else 1e-7)
     solution = gamedp.solve(model, solver=solver, tolerance=1e-6)
     assert solution.width <= 1e-6
@@ -151,18 +152,20 @@ def test_where_elimination_fills_everything_it_is_dense(solver, actions, monkeyp
 
 
 def test_sweeps_take_over_where_policies_are_too_dear(monkeypatch):
-    monkeypatch.setattr(gathered, "MOST", 10)
-    monkeypatch.setattr(gathered, "DENSE", 10)
-    monkeypatch.setattr(gathered, "BUDGET", 1 << 12)
+    monkeypatch.setattr(component, "MOST", 10)
+    monkeypatch.setattr(component, "DENSE", 10)
+    monkeypatch.setattr(component, "BUDGET", 1 << 12)
     grid = SlipperyGrid(rows=6, columns=6)
     model = gamedp.compile(grid, compile="never")
-    solution = gamedp.solve(model, grid.objective, gamedp.PolicyIteration(), tolerance=1e-7)
-    exact = gamedp.solve(model, grid.objective, gamedp.TopologicalValueIteration(), tolerance=1e-9)
+    solution = gamedp.solve(model, grid.objective, gamedp.solvers.PolicyIteration(), tolerance=1e-7)
+    exact = gamedp.solve(
+        model, grid.objective, gamedp.solvers.TopologicalValueIteration(), tolerance=1e-9
+    )
     assert (solution.lower <= exact.upper).all()
     assert (solution.upper >= exact.lower).all()
     assert solution.width <= 1e-7
     with pytest.raises(gamedp.NotSolvedError) as caught:
-        gamedp.solve(model, grid.objective, gamedp.PolicyIteration(max_seconds=1e-9))
+        gamedp.solve(model, grid.objective, gamedp.solvers.PolicyIteration(max_seconds=1e-9))
     assert caught.value.solution.status is gamedp.Status.TIME_LIMIT
 
 
@@ -171,8 +174,8 @@ def test_a_policy_of_a_grid_takes_few_terms():
     side = 20 if numba.config.DISABLE_JIT else 100
     grid = SlipperyGrid(rows=side, columns=side)
     model = gamedp.compile(grid)
-    solution = gamedp.solve(model, grid.objective, gamedp.PolicyIteration(), tolerance=1e-6)
-    swept = gamedp.solve(model, grid.objective, gamedp.TopologicalValueIteration())
+    solution = gamedp.solve(model, grid.objective, gamedp.solvers.PolicyIteration(), tolerance=1e-6)
+    swept = gamedp.solve(model, grid.objective, gamedp.solvers.TopologicalValueIteration())
     assert (solution.lower <= swept.upper).all()
     assert (solution.upper >= swept.lower).all()
-    assert rounding.UNIT * solution.values.max() < solution.width <= 1e-6
+    assert floats.UNIT * solution.values.max() < solution.width <= 1e-6

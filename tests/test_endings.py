@@ -19,10 +19,10 @@ from depth import first_of
 from shedding_games import Heap, Rewarding, Shedding, Stepping, Symmetric
 
 import gamedp
-from gamedp import AlphaBeta, EndgameTables
 from gamedp.games.mancala import Mancala
-from gamedp.storage import blocks
-from gamedp.storage.blocks import BLOCK, BlockFile
+from gamedp.runtime import block_file
+from gamedp.runtime.block_file import BLOCK, BlockFile
+from gamedp.searchers import AlphaBeta, EndgameTables
 
 TIERS = ("never", "always")
 IS_POSIX = os.name == "posix"
@@ -256,7 +256,7 @@ class TestWrongRules:
         tables.stratum(4)[20] += 1
         with pytest.raises(gamedp.InvalidModelError, match="contradict the rules: MancalaState"):
             tables.verify(2000)
-        with pytest.raises(gamedp.InvalidParameterError, match="samples is 0"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="samples is 0"):
             tables.verify(0)
 
     def test_only_terminal_positions_are_verified_too(self):
@@ -274,18 +274,20 @@ class TestWrongRules:
         with pytest.raises(gamedp.UnsupportedProblemError, match="material 4: the largest is 3"):
             EndgameTables.build(Mancala(pits=2, stones=1), 5)
         for material in (-1, 2.5, "3", math.inf):
-            with pytest.raises(gamedp.InvalidParameterError, match="must be a whole number"):
+            with pytest.raises(gamedp.errors.InvalidParameterError, match="must be a whole number"):
                 EndgameTables.build(Mancala(), material)
         for seconds in (0, -1, math.nan):
-            with pytest.raises(gamedp.InvalidParameterError, match="max_seconds is"):
+            with pytest.raises(gamedp.errors.InvalidParameterError, match="max_seconds is"):
                 EndgameTables.build(Mancala(), 1, max_seconds=seconds)
 
     def test_more_positions_than_memory_has_room_for(self, tmp_path, monkeypatch):
         EndgameTables.build(Mancala(), 4, folder=tmp_path)
-        monkeypatch.setattr("gamedp.searchers.endings.available_bytes", lambda: 1000)
+        monkeypatch.setattr("gamedp.searchers.endings.tables.available_bytes", lambda: 1000)
         assert EndgameTables.build(Mancala(), 4, folder=tmp_path).num_positions > 1000
         for game, material in ((Mancala(), 5), (Mancala(majority_stop=False), 72)):
-            with pytest.raises(gamedp.LimitExceededError, match="take a byte of memory for each"):
+            with pytest.raises(
+                gamedp.errors.LimitExceededError, match="take a byte of memory for each"
+            ):
                 EndgameTables.build(game, material)
 
 
@@ -316,7 +318,7 @@ MATERIAL = 12
 # itself.
 CHILD = """
 import os, signal, sys
-from gamedp import EndgameTables
+from gamedp.searchers import EndgameTables
 from gamedp.games.mancala import Mancala
 
 calls = 0
@@ -362,7 +364,7 @@ class TestFiles:
         built = EndgameTables.build(GAME, MATERIAL, folder=tmp_path / "new" / "folder")
         assert table_of(built) == expected
         assert names(tmp_path / "new" / "folder") == COMPLETE
-        monkeypatch.setattr("gamedp.searchers.endings.Builder", None)
+        monkeypatch.setattr("gamedp.searchers.endings.tables.Builder", None)
         opened = EndgameTables.build(GAME, MATERIAL, folder=tmp_path / "new" / "folder")
         assert opened.num_bytes == 0
         assert table_of(opened) == expected
@@ -459,10 +461,10 @@ class TestFiles:
             damaged[place] ^= 1 << bit
             path.write_bytes(damaged)
             with pytest.raises(
-                gamedp.DamagedFileError, match=f"{COMPLETE[6]} is damaged: .*Remove"
+                gamedp.errors.DamagedFileError, match=f"{COMPLETE[6]} is damaged: .*Remove"
             ):
                 EndgameTables.build(GAME, 6, folder=tmp_path).stratum(6)
-            with pytest.raises(gamedp.DamagedFileError):
+            with pytest.raises(gamedp.errors.DamagedFileError):
                 EndgameTables.build(GAME, 7, folder=tmp_path)
             assert names(tmp_path) == COMPLETE[:7]
 
@@ -479,14 +481,14 @@ class TestFiles:
             "headless": data[50:],
         }
         path.write_bytes(changed[change])
-        with pytest.raises(gamedp.DamagedFileError, match="is damaged"):
+        with pytest.raises(gamedp.errors.DamagedFileError, match="is damaged"):
             EndgameTables.build(GAME, 2, folder=tmp_path)
 
     def test_a_file_of_another_version(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(blocks, "VERSION", 99)
+        monkeypatch.setattr(block_file, "VERSION", 99)
         EndgameTables.build(GAME, 1, folder=tmp_path)
         monkeypatch.undo()
-        with pytest.raises(gamedp.DamagedFileError, match="another version of the format"):
+        with pytest.raises(gamedp.errors.DamagedFileError, match="another version of the format"):
             EndgameTables.build(GAME, 1, folder=tmp_path)
 
     def test_a_damaged_block_stops_a_search(self, tmp_path):
@@ -496,19 +498,21 @@ class TestFiles:
         data[-3] ^= 4
         path.write_bytes(data)
         tables = EndgameTables.build(GAME, 6, folder=tmp_path)
-        with pytest.raises(gamedp.DamagedFileError, match="block 0 does not match its checksum"):
+        with pytest.raises(
+            gamedp.errors.DamagedFileError, match="block 0 does not match its checksum"
+        ):
             AlphaBeta(endings=tables).search(GAME)
 
     def test_a_file_of_another_game_or_of_other_rules(self, tmp_path, monkeypatch):
         EndgameTables.build(GAME, 1, folder=tmp_path)
         words = "is not of .* with the rules that it has now"
         other = attrs.evolve(GAME, chains="never")
-        with pytest.raises(gamedp.DamagedFileError, match=words):
+        with pytest.raises(gamedp.errors.DamagedFileError, match=words):
             EndgameTables.build(other, 1, folder=tmp_path)
         (tmp_path / COMPLETE[0]).rename(tmp_path / "other")
         (tmp_path / COMPLETE[1]).rename(tmp_path / COMPLETE[0])
         (tmp_path / "other").rename(tmp_path / COMPLETE[1])
-        with pytest.raises(gamedp.DamagedFileError, match=words):
+        with pytest.raises(gamedp.errors.DamagedFileError, match=words):
             EndgameTables.build(GAME, 1, folder=tmp_path)
 
     @pytest.mark.parametrize("name", ["ending_index", "settled", "payoff", "next_ending"])
@@ -522,7 +526,7 @@ class TestFiles:
             "next_ending": lambda self, state: Heap(0, state.left, 1 + state.place, 0),
         }
         monkeypatch.setattr(Stepping, name, changed[name])
-        with pytest.raises(gamedp.DamagedFileError, match="with the rules that it has now"):
+        with pytest.raises(gamedp.errors.DamagedFileError, match="with the rules that it has now"):
             EndgameTables.build(game, 1, folder=tmp_path)
 
     def test_rules_that_cannot_be_followed(self, tmp_path):
@@ -579,7 +583,7 @@ class TestFiles:
     def test_a_block_is_compressed(self, tmp_path):
         path = tmp_path / "bytes"
         data = np.arange(3 * BLOCK + 7, dtype=np.int64).astype(np.int8)
-        blocks.write_blocks(path, {"what": "ever"}, data)
+        block_file.write_blocks(path, {"what": "ever"}, data)
         assert path.stat().st_size < len(data) / 4
         file = BlockFile.open(path)
         assert (len(file), file.num_bytes, file.content) == (4, len(data), {"what": "ever"})
@@ -619,7 +623,7 @@ class TestLimits:
         assert AlphaBeta(endings=tables, depth=2).search(game).statistics.ending_probes == 0
 
     def test_progress_and_an_interruption(self, tmp_path, expected, monkeypatch):
-        monkeypatch.setattr("gamedp.progress.INTERVAL", 0.0)
+        monkeypatch.setattr("gamedp.runtime.progress.INTERVAL", 0.0)
         reports = []
         EndgameTables.build(GAME, MATERIAL, progress=reports.append)
         total = sum(map(len, expected))

@@ -26,7 +26,7 @@ def test_json(run, tmp_path):
     code, out, err = run(*SMALL, "--material", 4, "--json")
     assert (code, err) == (0, "")
     found = json.loads(out)
-    tables = gamedp.EndgameTables.build(Mancala(pits=2, stones=2), 4)
+    tables = gamedp.searchers.EndgameTables.build(Mancala(pits=2, stones=2), 4)
     assert found["positions"] == tables.num_positions
     for row in found["strata"]:
         values = tables.stratum(row["material"])
@@ -47,7 +47,7 @@ def test_an_interruption(run, tmp_path, monkeypatch):
     def interrupted(*_arguments, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gamedp.searchers.endings_builder.Builder.fill", interrupted)
+    monkeypatch.setattr("gamedp.searchers.endings.build.Builder.fill", interrupted)
     code, out, err = run(*SMALL, "--material", 4, "--folder", tmp_path)
     assert (code, out) == (130, "")
     assert f"what is complete is in {tmp_path}; the same command goes on" in err

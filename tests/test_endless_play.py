@@ -8,16 +8,15 @@ import numba
 import numpy as np
 import pytest
 from depth import first_of
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from staged_games import Roll, Scores, StagedWubbel, WubbelTurn
 
 import gamedp
-from gamedp.certificate.base import widest
-from gamedp.certificate.staged import Stages
+from gamedp.certificates.certificate import widest
+from gamedp.certificates.checking.stages import Stages
 from gamedp.games.wubbel import ROLL, SAVE
-from gamedp.kernels import end_components
-from gamedp.solvers import forced_ends
+from gamedp.graph import end_components
+from gamedp.solvers.tools import forced_ends
 from gamedp.storage import folder as folders
 from gamedp.testing import exact_values
 from gamedp.testing.models import Pig
@@ -94,7 +93,7 @@ def test_whatever_play_without_end_counts(model, optimum):
     if truths[0] == truths[-1]:
         assert solution.status is gamedp.Status.SOLVED
         assert solution.width <= 1e-7
-        assert_within(solution.certificate(), truths[0])
+        assert_within(gamedp.certify(solution), truths[0])
         for player in (0, 1):
             got = exact_values(model, objective, policy=solution.policy.tolist(), player=player)
             for attained, best in zip(got, truths[0], strict=True):
@@ -111,12 +110,16 @@ def test_declared_draws(model, optimum, draw):
     objective = gamedp.TotalReward(optimum, draw=draw)
     assume(not model.structure.always_ends)
     truth = exact_values(model, objective)
-    for solver in (None, gamedp.TopologicalValueIteration(), gamedp.StrategyIteration()):
+    for solver in (
+        None,
+        gamedp.solvers.TopologicalValueIteration(),
+        gamedp.solvers.StrategyIteration(),
+    ):
         solution = solved(model, objective, solver)
         assert solution.status is gamedp.Status.SOLVED
         assert_within(solution, truth)
         assert solution.width <= 1e-7
-        certificate = solution.certificate()
+        certificate = gamedp.certify(solution)
         assert_within(certificate, truth)
         assert f"{draw:g}" in gamedp.verify(model, certificate).claim
 
@@ -131,7 +134,7 @@ def test_who_changes_places_shares_the_constant(model, optimum):
     solution = solved(model, objective)
     assert solution.status is gamedp.Status.SOLVED
     assert_within(solution, truth)
-    assert_within(solution.certificate(), truth)
+    assert_within(gamedp.certify(solution), truth)
 
 
 @pytest.mark.parametrize("options", first_of([{}, {"loss": -1.0}, {"throws": True}], 2))
@@ -143,7 +146,7 @@ def test_pig_as_its_rules_read(options):
     game = Pig(100 if COMPILED else 6, **options)
     solution = gamedp.solve(game, compile="auto" if COMPILED else "never")
     assert solution.status is gamedp.Status.SOLVED
-    assert isinstance(solution.solver, gamedp.TopologicalValueIteration)
+    assert isinstance(solution.solver, gamedp.solvers.TopologicalValueIteration)
     low, high = ((bound - game.loss) / (1 - game.loss) for bound in solution.bounds())
     value = 0.530592725273747 if COMPILED else Pig(6).exact()
     assert low - 1e-12 <= value <= high + 1e-12
@@ -192,7 +195,7 @@ def test_ends_are_forced_in_an_order_that_does_not_suit(monkeypatch):
     )
     solution = gamedp.solve(model)
     assert solution.status is gamedp.Status.SOLVED
-    assert isinstance(solution.solver, gamedp.TopologicalValueIteration)
+    assert isinstance(solution.solver, gamedp.solvers.TopologicalValueIteration)
     assert len(calls) == 2
     for draw in (0.0, 1.0):
         assert_within(solution, exact_values(model, gamedp.TotalReward(draw=draw)))
@@ -200,7 +203,7 @@ def test_ends_are_forced_in_an_order_that_does_not_suit(monkeypatch):
 
 def test_the_certificate_of_pig_says_that_it_does_not_matter():
     solution = gamedp.solve(Pig(6), compile="never")
-    claim = gamedp.verify(solution.model, solution.certificate()).claim
+    claim = gamedp.verify(solution.model, gamedp.certify(solution)).claim
     assert claim.endswith("between lower and upper, whatever endless play counts from 0.0 to 1.0.")
 
 
@@ -231,12 +234,12 @@ def test_where_it_matters_it_is_said():
     solution = caught.value.solution
     assert solution.status is gamedp.Status.UNDECLARED
     assert solution.bounds() == pytest.approx((0.25, 0.75), abs=1e-6)
-    gamedp.verify(model, solution.certificate())
+    gamedp.verify(model, gamedp.certify(solution))
     assert "not declared" in gamedp.explain(model)
     for draw, value in ((0.1, 0.25), (0.5, 0.5), (0.9, 0.75)):
         solution = gamedp.solve(model, gamedp.TotalReward(draw=draw))
         assert solution.value() == pytest.approx(value, abs=1e-6)
-    for solver in (gamedp.StrategyIteration(), gamedp.TopologicalValueIteration()):
+    for solver in (gamedp.solvers.StrategyIteration(), gamedp.solvers.TopologicalValueIteration()):
         problem = gamedp.Problem(model)
         with pytest.raises(gamedp.UnsupportedProblemError, match="needs to know what endless play"):
             solver.solve(problem, tolerance=1e-6)
@@ -259,12 +262,12 @@ def test_where_it_does_not_matter_it_is_proven(chance):
     (2**53 + 1, "that a 64-bit float holds"),
 ])  # fmt: skip
 def test_a_draw_is_a_number(draw, message):
-    with pytest.raises(gamedp.InvalidParameterError, match=message):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match=message):
         gamedp.TotalReward(draw=draw)
 
 
 def test_a_draw_has_its_place():
-    with pytest.raises(gamedp.InvalidParameterError, match="counts plus infinity"):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="counts plus infinity"):
         gamedp.TotalReward(until=[0], draw=0.5)
     model = attrs.evolve(passing(0.5), rewards=passing(0.5).rewards + 1)
     with pytest.raises(gamedp.UnsupportedProblemError, match="payoffs at the end alone"):
@@ -279,12 +282,12 @@ def test_folders_of_before_have_their_draw_in_the_objective(tmp_path):
     )  # fmt: skip
     objective = gamedp.TotalReward(draw=0.5)
     solution = gamedp.solve(model, objective)
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     for saved, name, noun in (
         (solution, "solution", "solution"),
         (certificate, "proof", "certificate"),
     ):
-        saved.save(tmp_path / name)
+        gamedp.save(saved, tmp_path / name)
         path = tmp_path / name / "manifest.json"
         manifest = json.loads(path.read_text())
         content = manifest["content"]
@@ -296,9 +299,9 @@ def test_folders_of_before_have_their_draw_in_the_objective(tmp_path):
         path.write_text(folders._manifest_text(manifest["gamedp"], content, noun))
     loaded = gamedp.load(tmp_path / "solution")
     assert loaded.objective == objective
-    assert loaded.solver == gamedp.Retrograde()
-    assert gamedp.load_certificate(tmp_path / "proof").objective == objective
-    gamedp.verify(loaded.model, gamedp.load_certificate(tmp_path / "proof"))
+    assert loaded.solver == gamedp.solvers.Retrograde()
+    assert gamedp.load(tmp_path / "proof").objective == objective
+    gamedp.verify(loaded.model, gamedp.load(tmp_path / "proof"))
 
 
 @pytest.mark.skipif(not COMPILED, reason="15,000 contexts take minutes in plain Python")
@@ -320,7 +323,7 @@ def test_the_certificate_of_such_stages_takes_few_sweeps(monkeypatch):
     monkeypatch.setattr(
         Stages, "stages_to_come", lambda *given: calls.append(given) or look(*given)
     )
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     assert widest(certificate) <= 1e-7
     code, _ = solution.model.index(Scores(0, 0, 0))
     assert certificate.lower[code] <= 0.524153164697172 <= certificate.upper[code]
@@ -359,5 +362,7 @@ def test_stages_that_nobody_must_leave_have_no_certificate_and_say_why():
     assert low <= most
     assert least <= high
     assert high - low <= 1e-6
-    with pytest.raises(gamedp.CertificateError, match="no weights show that play leaves the rank"):
-        solution.certificate()
+    with pytest.raises(
+        gamedp.errors.CertificateError, match="no weights show that play leaves the rank"
+    ):
+        gamedp.certify(solution)

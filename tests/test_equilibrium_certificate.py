@@ -7,13 +7,12 @@ from fractions import Fraction
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from search_games import Crowd, CrowdBounded, CrowdEarning
 
 import gamedp
-from gamedp.certificate.equilibrium import needed
-from gamedp.certificate.worth import slices
+from gamedp.certificates.checking.choice_values import slices
+from gamedp.certificates.checking.equilibrium import needed
 from gamedp.cli import main
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.games.mancala import Mancala
@@ -79,7 +78,7 @@ def exact_worths(model, certificate, optimum):
 def test_policies_are_certified(kind, optimum, seed, num_players):
     solution = crowd(kind, seed, optimum, num_players)
     assert solution.guarantee is gamedp.Guarantee.EQUILIBRIUM
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     verified = gamedp.verify(solution.model, certificate)
     assert verified.states == solution.model.num_states
     size = np.abs(solution.values).max()
@@ -94,7 +93,7 @@ def test_policies_are_certified(kind, optimum, seed, num_players):
 
 def test_where_all_is_sure_the_bounds_are_the_value():
     solution = gamedp.solve(Mancala(players=3, pits=2, stones=2), compile="never")
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     assert gamedp.verify(solution.model, certificate).width == 0
     assert np.array_equal(certificate.lower, solution.lower)
 
@@ -118,7 +117,7 @@ def test_near_ties_leave_a_gap():
     """A tenth of one and nine tenths of one are worth one, or a little more or less."""
     model = one_choice([1.0, 1.0, 1.0 + 2.0**-52], [0.1, 0.9])
     solution = gamedp.solve(model)
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     assert 0 < gamedp.verify(model, certificate).width < 1e-14
     least = needed(model, certificate, next(slices(model)), -1.0)
     assert (certificate.upper[0] >= -least[0]).all()
@@ -128,7 +127,7 @@ def test_near_ties_leave_a_gap():
 @OPTIMA
 def test_any_number_moved_by_more_than_its_slack_is_refused(kind, optimum):
     solution = crowd(kind, optimum=optimum)
-    model, certificate = solution.model, solution.certificate()
+    model, certificate = solution.model, gamedp.certify(solution)
     ends = dict(zip(model.terminals.tolist(), model.payoffs.tolist(), strict=True))
     for sign, name in ((1.0, "lower"), (-1.0, "upper")):
         least = np.full(certificate.lower.shape, np.nan)
@@ -153,7 +152,7 @@ def test_any_number_moved_by_more_than_its_slack_is_refused(kind, optimum):
 @OPTIMA
 def test_a_choice_that_is_not_the_best_is_refused(optimum):
     solution = crowd(optimum=optimum)
-    model, certificate = solution.model, solution.certificate()
+    model, certificate = solution.model, gamedp.certify(solution)
     changed = 0
     for state in range(model.num_states):
         for choice in range(*model.choice_offsets[state : state + 2].tolist()):
@@ -172,8 +171,8 @@ def test_a_choice_that_is_not_the_best_is_refused(optimum):
 def test_a_policy_worth_what_is_said_that_is_no_equilibrium_is_refused():
     """What it gives is right; but the mover could have more."""
     model = one_choice([1.0, 0.0], [1.0])
-    assert gamedp.verify(model, gamedp.solve(model).certificate()).width == 0
-    worse = gamedp.EquilibriumCertificate(
+    assert gamedp.verify(model, gamedp.certify(gamedp.solve(model))).width == 0
+    worse = gamedp.certificates.EquilibriumCertificate(
         objective=gamedp.TotalReward(),
         lower=np.array([[0.0] * 3, [1.0] * 3, [0.0] * 3]),
         upper=np.array([[0.0] * 3, [1.0] * 3, [0.0] * 3]),
@@ -204,15 +203,15 @@ def test_a_policy_worth_what_is_said_that_is_no_equilibrium_is_refused():
 )
 def test_what_is_wrong_with_the_arrays_is_said(changes, match):
     model = one_choice([1.0, 0.0], [1.0])
-    right = gamedp.solve(model).certificate()
+    right = gamedp.certify(gamedp.solve(model))
     with pytest.raises((CertificateError, UnsupportedProblemError), match=match):
         gamedp.verify(model, attrs.evolve(right, **changes))
 
 
 def test_it_is_of_three_players_and_more():
     solution = gamedp.solve(Matches(), compile="never")
-    model, certificate = solution.model, solution.certificate()
-    two = gamedp.EquilibriumCertificate(
+    model, certificate = solution.model, gamedp.certify(solution)
+    two = gamedp.certificates.EquilibriumCertificate(
         objective=gamedp.TotalReward(),
         lower=certificate.lower,
         upper=certificate.upper,
@@ -226,11 +225,11 @@ def test_it_is_of_three_players_and_more():
 
 def test_slices_do_not_matter(monkeypatch):
     solution = crowd()
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     for size in (1, 7, 100):
-        monkeypatch.setattr("gamedp.certificate.worth.SLICE", size)
+        monkeypatch.setattr("gamedp.certificates.checking.choice_values.SLICE", size)
         assert gamedp.verify(solution.model, certificate).states == solution.model.num_states
-        assert np.array_equal(solution.certificate().upper, certificate.upper)
+        assert np.array_equal(gamedp.certify(solution).upper, certificate.upper)
 
 
 def test_a_long_game():
@@ -247,15 +246,15 @@ def test_a_long_game():
         num_players=3,
     )
     solution = gamedp.solve(model)
-    assert gamedp.verify(model, solution.certificate()).width <= 2 * solution.width + 1e-9
+    assert gamedp.verify(model, gamedp.certify(solution)).width <= 2 * solution.width + 1e-9
 
 
 def test_they_are_saved_and_loaded(tmp_path):
     solution = crowd()
-    certificate = solution.certificate()
-    certificate.save(tmp_path)
-    loaded = gamedp.load_certificate(tmp_path)
-    assert type(loaded) is gamedp.EquilibriumCertificate
+    certificate = gamedp.certify(solution)
+    gamedp.save(certificate, tmp_path)
+    loaded = gamedp.load(tmp_path)
+    assert type(loaded) is gamedp.certificates.EquilibriumCertificate
     for other in (loaded, pickle.loads(pickle.dumps(certificate))):
         for name in ("lower", "upper", "policy", "ranks"):
             assert np.array_equal(getattr(certificate, name), getattr(other, name))

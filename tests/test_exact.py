@@ -8,18 +8,17 @@ from typing import NamedTuple
 import attrs
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import gamedp
-from gamedp.solvers import rational_systems, rationals
-from gamedp.solvers.exact_work import Work
-from gamedp.solvers.rational_process import StoppedError
+from gamedp.solvers.tools.exact import rationals, systems
+from gamedp.solvers.tools.exact.process import StoppedError
+from gamedp.solvers.tools.exact.work import Work
 from gamedp.storage import ordinary
 from gamedp.testing import exact_values, small_problems
 from gamedp.testing.strategies import models
 
-SOLVER = gamedp.ExactPolicyIteration()
+SOLVER = gamedp.solvers.ExactPolicyIteration()
 
 relaxed = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -212,18 +211,18 @@ def test_exact_values_are_saved(tmp_path):
         ]
     ):
         solution = solved(model, objective)
-        solution.save(tmp_path / str(number))
+        gamedp.save(solution, tmp_path / str(number))
         loaded = gamedp.load(tmp_path / str(number))
         assert loaded.exact == solution.exact
         assert loaded.exact is not None
-    gamedp.solve(fair_ring(3)).save(tmp_path / "rough")
+    gamedp.save(gamedp.solve(fair_ring(3)), tmp_path / "rough")
     assert gamedp.load(tmp_path / "rough").exact is None
 
 
 @pytest.mark.parametrize("text", ["1/2", "1/2\n1/0", "1/2\nnan", "1/2\n1", "1/2\nx/1"])
 def test_saved_numbers_that_are_none(text, tmp_path):
     arrays = {"exact": np.frombuffer(text.encode(), np.uint8)}
-    with pytest.raises(gamedp.DamagedFileError, match="are not 2 rational numbers"):
+    with pytest.raises(gamedp.errors.DamagedFileError, match="are not 2 rational numbers"):
         ordinary._exact_values(tmp_path, arrays, 2)
 
 
@@ -252,7 +251,7 @@ def test_limits_leave_the_bounds_that_are_known():
         payoffs=[0.1],
     )
     with pytest.raises(gamedp.NotSolvedError, match="limit of time") as caught:
-        solved(model, solver=gamedp.ExactPolicyIteration(max_seconds=1e-9))
+        solved(model, solver=gamedp.solvers.ExactPolicyIteration(max_seconds=1e-9))
     assert caught.value.solution.exact is None
     for low, value, high in zip(
         caught.value.solution.lower, exact_values(model), caught.value.solution.upper, strict=True
@@ -280,7 +279,7 @@ def test_what_no_double_tells():
 
 
 def test_a_limit_of_policies():
-    solver = gamedp.ExactPolicyIteration(max_policies=1)
+    solver = gamedp.solvers.ExactPolicyIteration(max_policies=1)
     with pytest.raises(gamedp.NotSolvedError, match="Raise max_policies") as caught:
         solved(almost_a_tie(), solver=solver)
     known = caught.value.solution
@@ -289,7 +288,7 @@ def test_a_limit_of_policies():
 
 
 def test_too_many_states_are_refused_if_that_is_asked():
-    solver = gamedp.ExactPolicyIteration(max_states=5)
+    solver = gamedp.solvers.ExactPolicyIteration(max_states=5)
     assert solved(fair_ring(4), solver=solver).exact is not None
     with pytest.raises(gamedp.UnsupportedProblemError, match="and there are 6 states"):
         solved(fair_ring(5), solver=solver)
@@ -299,8 +298,8 @@ def test_too_many_states_are_refused_if_that_is_asked():
     "options", [{"max_states": 0}, {"max_policies": 0}, {"max_seconds": 0}, {"max_states": 1.5}]
 )
 def test_options_are_validated(options):
-    with pytest.raises(gamedp.InvalidParameterError):
-        gamedp.ExactPolicyIteration(**options)
+    with pytest.raises(gamedp.errors.InvalidParameterError):
+        gamedp.solvers.ExactPolicyIteration(**options)
 
 
 def test_a_coarse_double_is_no_error():
@@ -345,13 +344,13 @@ def assert_solves(found, rows, known):
 @pytest.mark.parametrize("count", range(1, 7))
 def test_linear_systems(count, monkeypatch):
     rows, known = random_system(count, count)
-    found = rational_systems.solve_linear_system(rows, list(known), no_pause)
+    found = systems.solve_linear_system(rows, list(known), no_pause)
     assert_solves(found, rows, known)
-    monkeypatch.setattr(rational_systems, "AT_ONCE", 0)
-    again = rational_systems.solve_linear_system(rows, list(known), no_pause)
+    monkeypatch.setattr(systems, "AT_ONCE", 0)
+    again = systems.solve_linear_system(rows, list(known), no_pause)
     assert all(one == other for one, other in itertools.zip_longest(found, again))
     monkeypatch.setattr(rationals, "flint", None)
-    again = rational_systems.solve_linear_system(rows, list(known), no_pause)
+    again = systems.solve_linear_system(rows, list(known), no_pause)
     assert all(one == other for one, other in itertools.zip_longest(found, again))
 
 
@@ -381,23 +380,23 @@ def test_large_linear_systems_are_solved_in_small_steps(with_flint, monkeypatch)
         rows = [{column: rationals.as_fraction(p) for column, p in row.items()} for row in rows]
         known = list(map(rationals.as_fraction, known))
     steps = Break()
-    found = rational_systems.solve_linear_system(rows, list(known), steps)
+    found = systems.solve_linear_system(rows, list(known), steps)
     assert_solves(found, rows, known)
     assert steps.count >= len(rows)
     if with_flint:
         assert steps.count >= int(found[0].q).bit_length() / 62
     for at in (1, steps.count // 2, steps.count):
         with pytest.raises(KeyboardInterrupt):
-            rational_systems.solve_linear_system(rows, list(known), Break(at))
+            systems.solve_linear_system(rows, list(known), Break(at))
 
 
 def test_a_system_whose_determinant_the_prime_divides(monkeypatch):
-    monkeypatch.setattr(rational_systems, "AT_ONCE", 0)
-    stay = rationals.rational(1 - Fraction(rational_systems.FIRST_PRIME, 2**62))
+    monkeypatch.setattr(systems, "AT_ONCE", 0)
+    stay = rationals.rational(1 - Fraction(systems.FIRST_PRIME, 2**62))
     half = rationals.rational(Fraction(1, 2))
     rows = [{0: stay}, {0: half}, {0: half, 1: half / 2}]
     known = [rationals.rational(number) for number in (1, 0, Fraction(1, 3))]
-    assert_solves(rational_systems.solve_linear_system(rows, list(known), no_pause), rows, known)
+    assert_solves(systems.solve_linear_system(rows, list(known), no_pause), rows, known)
 
 
 def test_a_limit_of_time_holds_within_a_linear_system(monkeypatch):
@@ -409,7 +408,7 @@ def test_a_limit_of_time_holds_within_a_linear_system(monkeypatch):
             raise StoppedError(gamedp.Status.TIME_LIMIT)
 
     monkeypatch.setattr(Work, "check_limits", check)
-    monkeypatch.setattr(rational_systems, "AT_ONCE", 0)
+    monkeypatch.setattr(systems, "AT_ONCE", 0)
     ring = fair_ring(40)
     solved(ring)
     total = asked[0]

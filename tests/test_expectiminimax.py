@@ -7,8 +7,7 @@ import attrs
 import numba
 import pytest
 from depth import first_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from search_games import (
     Bounded,
     Dicey,
@@ -26,12 +25,11 @@ from search_games import (
 )
 
 import gamedp
-from gamedp.compiler import chance_loop as loop
 from gamedp.games.mancala import Mancala
 from gamedp.games.wubbel import State, Wubbel
-from gamedp.kernels.transposition import LOWER, UPPER
-from gamedp.searchers import expectiminimax
-from gamedp.searchers.base import root_of
+from gamedp.searchers import expectiminimax, expectiminimax_loop as loop
+from gamedp.searchers.root import root_of
+from gamedp.searchers.transposition import LOWER, UPPER
 
 GAMES = (
     Bounded,
@@ -54,10 +52,10 @@ ROUNDING = 1e-12
 
 def agrees(game, depth, pruning, table_bytes, compile):
     """Compare a search with plain minimax to the same depth, and its bounds with the truth."""
-    plain = gamedp.Minimax(depth=depth).search(game, compile=compile)
+    plain = gamedp.searchers.Minimax(depth=depth).search(game, compile=compile)
     # Made-up ranges that overrule what is found below them bound no true value.
     has_truth = not isinstance(game, DiceyClamped)
-    searcher = gamedp.Expectiminimax(
+    searcher = gamedp.searchers.Expectiminimax(
         depth=depth, pruning=pruning, table_bytes=table_bytes, bounds=has_truth
     )
     found = searcher.search(game, compile=compile)
@@ -76,7 +74,7 @@ def agrees(game, depth, pruning, table_bytes, compile):
             assert entry.bound != "exact"
             assert abs(entry.value - found.value) <= ROUNDING
     if has_truth:
-        truth = gamedp.Minimax().search(game, compile=compile)
+        truth = gamedp.searchers.Minimax().search(game, compile=compile)
         assert found.lower <= truth.upper
         assert truth.lower <= found.upper
         for entry, other in zip(found.actions, truth.actions, strict=True):
@@ -116,7 +114,9 @@ def test_bounds_contain_the_value_of_a_game_that_may_go_on_for_ever(depth):
     game = Wubbel(goal=10)
     solution = gamedp.solve(game, tolerance=1e-10)
     results = [
-        gamedp.Expectiminimax(depth=depth, pruning=pruning, table_bytes=table_bytes).search(game)
+        gamedp.searchers.Expectiminimax(
+            depth=depth, pruning=pruning, table_bytes=table_bytes
+        ).search(game)
         for pruning in PRUNINGS
         for table_bytes in (0, 2**22)
         if depth == 4 or table_bytes > 0
@@ -129,7 +129,7 @@ def test_bounds_contain_the_value_of_a_game_that_may_go_on_for_ever(depth):
         assert result.value == pytest.approx(results[0].value, rel=0, abs=ROUNDING)
         assert result.upper - result.lower < {4: 0.6, 8: 0.2}[depth]
         assert result.status is gamedp.Status.DEPTH_LIMIT
-    without = gamedp.Expectiminimax(depth=depth, bounds=False).search(game)
+    without = gamedp.searchers.Expectiminimax(depth=depth, bounds=False).search(game)
     assert without.value == pytest.approx(results[0].value, rel=0, abs=ROUNDING)
     assert (without.lower, without.upper) == pytest.approx((0, 1))
 
@@ -140,7 +140,7 @@ def test_a_game_that_ends_is_solved(goal, pruning):
     game = Wubbel(goal=goal, grace=True)
     solution = gamedp.solve(game)
     low, high = solution.bounds()
-    result = gamedp.Expectiminimax(pruning=pruning).search(game)
+    result = gamedp.searchers.Expectiminimax(pruning=pruning).search(game)
     assert result.lower <= high
     assert low <= result.upper
     assert result.upper - result.lower < 1e-9
@@ -148,7 +148,7 @@ def test_a_game_that_ends_is_solved(goal, pruning):
     assert result.status is gamedp.Status.SOLVED
     middle = State(player=1, own=0, opponent=goal - 1, turn=1)
     low, high = solution.bounds(middle)
-    result = gamedp.Expectiminimax(pruning=pruning).search(game, middle)
+    result = gamedp.searchers.Expectiminimax(pruning=pruning).search(game, middle)
     assert result.lower <= high
     assert low <= result.upper
 
@@ -157,7 +157,7 @@ def test_a_game_that_ends_is_solved(goal, pruning):
 def test_what_is_left_out_saves_work():
     nodes = {
         pruning: [
-            gamedp.Expectiminimax(depth=3, pruning=pruning, table_bytes=0, bounds=False)
+            gamedp.searchers.Expectiminimax(depth=3, pruning=pruning, table_bytes=0, bounds=False)
             .search(Race(moves=moves, faces=faces))
             .statistics.nodes
             for moves in (3, 5, 6)
@@ -174,7 +174,7 @@ def test_star2_needs_no_ranges():
     games = [Dicey(seed=seed, layers=6, keeps=False) for seed in range(20)]
 
     def nodes(pruning):
-        searcher = gamedp.Expectiminimax(depth=5, pruning=pruning, table_bytes=0)
+        searcher = gamedp.searchers.Expectiminimax(depth=5, pruning=pruning, table_bytes=0)
         return sum(searcher.search(game).statistics.nodes for game in games)
 
     assert nodes("star2") < nodes("none")
@@ -183,7 +183,7 @@ def test_star2_needs_no_ranges():
 def test_a_table_saves_work():
     game = Race()
     results = [
-        gamedp.Expectiminimax(depth=4, table_bytes=table_bytes).search(game)
+        gamedp.searchers.Expectiminimax(depth=4, table_bytes=table_bytes).search(game)
         for table_bytes in (0, 2**20)
     ]
     assert results[0].value == pytest.approx(results[1].value, rel=0, abs=1e-10)
@@ -194,7 +194,8 @@ def test_a_table_saves_work():
 def test_bounds_close_in_with_the_depth():
     game = Race(turns=4)
     results = [
-        gamedp.Expectiminimax(depth=depth).search(game, compile="never") for depth in range(1, 6)
+        gamedp.searchers.Expectiminimax(depth=depth).search(game, compile="never")
+        for depth in range(1, 6)
     ]
     widths = [result.upper - result.lower for result in results]
     assert widths == sorted(widths, reverse=True)
@@ -212,10 +213,10 @@ def test_what_a_window_cuts_off_is_never_called_exact(kind, pruning):
         game = kind(seed=seed, layers=4, width=3)
         for depth in (1, 3, loop.ENDLESS):
             plies = None if depth == loop.ENDLESS else depth
-            plain = gamedp.Minimax(depth=plies).search(game, compile="never")
-            truth = gamedp.Minimax().search(game, compile="never")
+            plain = gamedp.searchers.Minimax(depth=plies).search(game, compile="never")
+            truth = gamedp.searchers.Minimax().search(game, compile="never")
             root = root_of(game, None, "Expectiminimax", with_chance=True)
-            options = gamedp.Expectiminimax(depth=plies, pruning=pruning)
+            options = gamedp.searchers.Expectiminimax(depth=plies, pruning=pruning)
             search = expectiminimax._Search(options, root, "never", None)
             for alpha in (-math.inf, -4.0, -1.0, 0.0, 0.5, 1.0, 4.0):
                 for entry, true in zip(plain.actions, truth.actions, strict=True):
@@ -239,7 +240,7 @@ def test_what_a_window_cuts_off_is_never_called_exact(kind, pruning):
 @pytest.mark.parametrize("compile", first_of(["never", "auto"]))
 def test_the_line_is_best_play_where_there_are_no_dice(depth, compile):
     game = Mancala(pits=3, stones=1)
-    result = gamedp.Expectiminimax(depth=depth).search(game, compile=compile)
+    result = gamedp.searchers.Expectiminimax(depth=depth).search(game, compile=compile)
     assert_follows_best_play(game, result, depth)
 
 
@@ -247,7 +248,7 @@ def test_the_line_ends_where_dice_are_thrown():
     certain = 0
     for seed in range(12):
         game = Dicey(seed=seed, layers=4, width=3)
-        result = gamedp.Expectiminimax().search(game, compile="never")
+        result = gamedp.searchers.Expectiminimax().search(game, compile="never")
         state = game.initial_state()
         for action, following in result.principal_variation:
             assert [pair for pair in game.outcomes(state, action) if pair[0] > 0] == [
@@ -256,7 +257,7 @@ def test_the_line_ends_where_dice_are_thrown():
             state = following
             certain += 1
         if not game.is_terminal(state):
-            later = gamedp.Expectiminimax().search(game, state, compile="never")
+            later = gamedp.searchers.Expectiminimax().search(game, state, compile="never")
             assert later.value == pytest.approx(result.value, rel=0, abs=ROUNDING)
             assert later.principal_variation == ()
     assert certain > 0
@@ -265,20 +266,22 @@ def test_the_line_ends_where_dice_are_thrown():
 @pytest.mark.deep
 def test_limits_leave_the_last_depth_that_was_finished():
     game = Race()
-    whole = gamedp.Expectiminimax(depth=6).search(game, compile="never")
+    whole = gamedp.searchers.Expectiminimax(depth=6).search(game, compile="never")
     seen = []
-    part = gamedp.Expectiminimax(depth=6, max_nodes=whole.statistics.nodes // 3).search(
+    part = gamedp.searchers.Expectiminimax(depth=6, max_nodes=whole.statistics.nodes // 3).search(
         game, compile="never", progress=seen.append
     )
     assert part.status is gamedp.Status.NODE_LIMIT
     assert 0 < part.statistics.depth < 6
     assert part.lower <= whole.value <= part.upper
-    again = gamedp.Expectiminimax(depth=part.statistics.depth).search(game, compile="never")
+    again = gamedp.searchers.Expectiminimax(depth=part.statistics.depth).search(
+        game, compile="never"
+    )
     assert again.value == pytest.approx(part.value, rel=0, abs=1e-10)
 
 
 def test_without_any_depth_finished_there_is_no_value():
-    result = gamedp.Expectiminimax(depth=6, max_nodes=1).search(Race(), compile="never")
+    result = gamedp.searchers.Expectiminimax(depth=6, max_nodes=1).search(Race(), compile="never")
     assert math.isnan(result.value)
     assert result.best_actions == result.actions == ()
     assert (result.lower, result.upper) == pytest.approx((-66, 66))
@@ -286,14 +289,16 @@ def test_without_any_depth_finished_there_is_no_value():
 
 
 def test_time_is_a_limit():
-    result = gamedp.Expectiminimax(depth=6, max_seconds=1e-9).search(Race(), compile="never")
+    result = gamedp.searchers.Expectiminimax(depth=6, max_seconds=1e-9).search(
+        Race(), compile="never"
+    )
     assert result.statistics.depth < 6
     assert result.status is gamedp.Status.TIME_LIMIT
 
 
 def test_progress_is_told():
     seen = []
-    gamedp.Expectiminimax(depth=6, pruning="none").search(
+    gamedp.searchers.Expectiminimax(depth=6, pruning="none").search(
         Race(), compile="never", progress=seen.append
     )
     assert seen
@@ -302,7 +307,7 @@ def test_progress_is_told():
 
 def test_a_game_that_is_over_has_its_payoff():
     game = Wubbel(goal=5)
-    result = gamedp.Expectiminimax().search(game, State(1, 3, 0, 2), compile="never")
+    result = gamedp.searchers.Expectiminimax().search(game, State(1, 3, 0, 2), compile="never")
     assert (result.lower, result.value, result.upper) == (0, 0, 0)
     assert result.actions == ()
 
@@ -417,7 +422,7 @@ class Huge(Line):
 @pytest.mark.parametrize("compile", first_of(["never", "auto"]))
 @pytest.mark.parametrize("pruning", PRUNINGS)
 def test_the_stacks_grow(compile, pruning):
-    result = gamedp.Expectiminimax(pruning=pruning).search(Long(), compile=compile)
+    result = gamedp.searchers.Expectiminimax(pruning=pruning).search(Long(), compile=compile)
     assert result.value == pytest.approx(1)
     assert result.statistics.depth == 300
     assert len(result.best_actions) == 1500
@@ -425,7 +430,7 @@ def test_the_stacks_grow(compile, pruning):
 
 @pytest.mark.parametrize("pruning", PRUNINGS)
 def test_what_only_rounding_tells_apart_is_equally_good(pruning):
-    result = gamedp.Expectiminimax(pruning=pruning).search(Tied(), compile="never")
+    result = gamedp.searchers.Expectiminimax(pruning=pruning).search(Tied(), compile="never")
     values = {entry.action: entry.value for entry in result.actions}
     assert values[0] != values[1]
     assert result.best_actions == (0, 1)
@@ -437,10 +442,12 @@ def test_what_only_rounding_tells_apart_is_equally_good(pruning):
 @pytest.mark.parametrize("depth", [1, 2, 3, None])
 def test_extreme_numbers_do_no_harm(pruning, kind, depth):
     game = kind()
-    result = gamedp.Expectiminimax(depth=depth, pruning=pruning).search(game, compile="never")
-    plain = gamedp.Minimax(depth=depth).search(game, compile="never")
+    result = gamedp.searchers.Expectiminimax(depth=depth, pruning=pruning).search(
+        game, compile="never"
+    )
+    plain = gamedp.searchers.Minimax(depth=depth).search(game, compile="never")
     assert result.value == pytest.approx(plain.value)
-    truth = gamedp.Minimax().search(game, compile="never").value
+    truth = gamedp.searchers.Minimax().search(game, compile="never").value
     assert result.lower <= truth <= result.upper
 
 
@@ -503,7 +510,7 @@ class Raising(Line):
 )
 def test_wrong_rules_are_named(kind, depth, error, words):
     with pytest.raises(error, match=words):
-        gamedp.Expectiminimax(depth=depth).search(kind(), compile="never")
+        gamedp.searchers.Expectiminimax(depth=depth).search(kind(), compile="never")
 
 
 @pytest.mark.parametrize(
@@ -515,12 +522,12 @@ def test_wrong_rules_are_named(kind, depth, error, words):
 )
 def test_wrong_rules_are_named_when_compiled(kind, error):
     with pytest.raises(error):
-        gamedp.Expectiminimax().search(kind())
+        gamedp.searchers.Expectiminimax().search(kind())
 
 
 def test_a_game_without_an_end_asks_for_a_depth():
     with pytest.raises(gamedp.UnsupportedProblemError, match=r"can come again.* depth"):
-        gamedp.Expectiminimax().search(Wubbel(goal=10), compile="never")
+        gamedp.searchers.Expectiminimax().search(Wubbel(goal=10), compile="never")
 
 
 @attrs.frozen
@@ -530,13 +537,13 @@ class Three(Line):
 
 def test_more_players_are_refused():
     with pytest.raises(gamedp.UnsupportedProblemError, match="MaxN"):
-        gamedp.Expectiminimax().search(Three())
+        gamedp.searchers.Expectiminimax().search(Three())
 
 
 @pytest.mark.parametrize("options", [{"pruning": "alpha"}, {"depth": 0}, {"max_nodes": 0}])
 def test_options_are_checked(options):
-    with pytest.raises(gamedp.InvalidParameterError):
-        gamedp.Expectiminimax(**options)
+    with pytest.raises(gamedp.errors.InvalidParameterError):
+        gamedp.searchers.Expectiminimax(**options)
 
 
 @attrs.frozen
@@ -563,7 +570,9 @@ class Typed(Race):
         return super().value_range(state, player)
 
 
-@pytest.mark.parametrize("searcher", [gamedp.Expectiminimax(depth=3), gamedp.MaxN(depth=3)])
+@pytest.mark.parametrize(
+    "searcher", [gamedp.searchers.Expectiminimax(depth=3), gamedp.searchers.MaxN(depth=3)]
+)
 def test_plain_rules_meet_plain_integers(searcher):
     assert searcher.search(Typed(moves=2), compile="never").statistics.nodes > 10
 

@@ -8,22 +8,21 @@ from fractions import Fraction
 import attrs
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 import gamedp
-from gamedp.certificate.sides import turned
-from gamedp.certificate.worth import exact_worth, slices, worths
-from gamedp.certifying.descents import Judgement, Ranking
-from gamedp.certifying.refining import Refining, _two_less, cut
+from gamedp.certificates.checking.choice_values import exact_worth, slices, worths
+from gamedp.certificates.checking.directions import turned
+from gamedp.certificates.making.ranks import Judgement, Ranking
+from gamedp.certificates.making.refinement import Refining, _two_less, cut
 from gamedp.errors import CertificateError
-from gamedp.reduction.fixing import fix
+from gamedp.reduction.fixed_policies import fix
 from gamedp.testing import exact_values
 from gamedp.testing.models import GamblersRuin, SlowChain, random_model
 from gamedp.testing.strategies import models
 
 relaxed = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-EXACT = gamedp.ExactPolicyIteration()
+EXACT = gamedp.solvers.ExactPolicyIteration()
 
 
 def known(model, objective, solver=None, tolerance=1e-6):
@@ -44,14 +43,14 @@ def assert_between(certificate, truth):
 
 @pytest.mark.parametrize("length", [20, 40, 60, 100])
 @pytest.mark.parametrize(
-    "solver", [EXACT, gamedp.TopologicalValueIteration()], ids=["exact", "tvi"]
+    "solver", [EXACT, gamedp.solvers.TopologicalValueIteration()], ids=["exact", "tvi"]
 )
 def test_slow_chains_are_certified(length, solver):
     """Play lasts 2**length steps: a unit in the last place of each may come to anything."""
     game = SlowChain(length)
     model = gamedp.compile(game, compile="never")
     solution = known(model, game.objective, solver)
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     verified = gamedp.verify(model, certificate)
     if length > 20 or solution.exact is not None:
         assert verified.width < 1e-12
@@ -65,7 +64,7 @@ def test_the_ruin_of_a_gambler_is_certified_to_the_last_digits():
     game = GamblersRuin(100)
     model = gamedp.compile(game, compile="never")
     solution = gamedp.solve(model, game.objective, EXACT)
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     assert_between(certificate, solution.exact)
     assert gamedp.verify(model, certificate).width < 1e-12
 
@@ -86,7 +85,7 @@ def test_exact_values_always_have_a_certificate(model, optimum, scale):
         solution = gamedp.solve(model, problem.objective, EXACT)
     except gamedp.InvalidModelError:
         return  # beyond the range of doubles
-    assert_between(solution.certificate(), solution.exact)
+    assert_between(gamedp.certify(solution), solution.exact)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -97,7 +96,7 @@ def test_rare_events_have_certificates(seed):
     )
     truth = gamedp.solve(model, objective, EXACT)
     for solution in (truth, known(model, objective, tolerance=1e-12)):
-        assert_between(solution.certificate(), truth.exact)
+        assert_between(gamedp.certify(solution), truth.exact)
 
 
 @pytest.mark.parametrize("down", [1.7e308, math.inf])
@@ -116,7 +115,7 @@ def test_what_is_no_number_is_not_made_exact(where, wrong):
     model = gamedp.Model.from_arrays(
         [0, 1, 1], [0, 2], [0, 1], [0.5, 0.5], rewards=[1.0], terminals=[1], payoffs=[0.0]
     )
-    plain = gamedp.solve(model).certificate()
+    plain = gamedp.certify(gamedp.solve(model))
     parts = np.zeros((2, 4, 2))
     missed = np.array([[1.0, 0.0], [0.0, 0.0]])
     (parts[:1, 0, :1] if where == "bound" else missed[:1, :1])[...] = wrong
@@ -135,7 +134,7 @@ def test_what_is_no_number_is_not_made_exact(where, wrong):
 def refined(length=50):
     game = SlowChain(length)
     model = gamedp.compile(game, compile="never")
-    return model, gamedp.solve(model, game.objective, EXACT).certificate()
+    return model, gamedp.certify(gamedp.solve(model, game.objective, EXACT))
 
 
 def with_bound(certificate, name, state, number):
@@ -256,8 +255,8 @@ def test_what_doubles_decide_holds_in_rationals(model, data, shift, discount):
 def test_finer_certificates_are_saved_and_loaded(tmp_path):
     model, certificate = refined(60)
     certificate = attrs.evolve(certificate, escapes=None)
-    certificate.save(tmp_path)
-    for again in (gamedp.load_certificate(tmp_path), pickle.loads(pickle.dumps(certificate))):
+    gamedp.save(certificate, tmp_path)
+    for again in (gamedp.load(tmp_path), pickle.loads(pickle.dumps(certificate))):
         assert np.array_equal(again.lower_rest, certificate.lower_rest)
         assert np.array_equal(again.upper_rest, certificate.upper_rest)
         assert not again.lower_rest.flags.writeable
@@ -277,11 +276,11 @@ def test_rests_go_on_where_doubles_end(tmp_path):
         payoffs=[-3 * least],
     )
     solution = gamedp.solve(model, gamedp.TotalReward("min"), EXACT)
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     assert_between(certificate, solution.exact)
-    certificate.save(tmp_path)
-    assert gamedp.load_certificate(tmp_path).rest_shift == certificate.rest_shift
-    assert gamedp.verify(model, gamedp.load_certificate(tmp_path)).width <= 1e-322
+    gamedp.save(certificate, tmp_path)
+    assert gamedp.load(tmp_path).rest_shift == certificate.rest_shift
+    assert gamedp.verify(model, gamedp.load(tmp_path)).width <= 1e-322
 
 
 # Targets that are missed, and minus infinity -----------------------------------------------------
@@ -291,7 +290,7 @@ def test_where_nothing_is_lost_a_target_may_be_missed_all_the_same():
     """No total is positive, but play never gets to the target: so it is plus infinity."""
     model = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [0], [1.0], terminals=[1])
     objective = gamedp.TotalReward("min", until=[1])
-    right = gamedp.solve(model, objective).certificate()
+    right = gamedp.certify(gamedp.solve(model, objective))
     assert right.upper[0] == np.inf
     for rank in (-1, 0, 1, 7):
         false = attrs.evolve(right, upper=np.zeros(2), upper_ranks=np.array([rank, 0]))
@@ -318,7 +317,7 @@ UNTIL = gamedp.TotalReward("min", until=[2])
 
 def test_who_earns_less_and_less_before_the_target():
     model = putting_off()
-    certificate = gamedp.solve(model, UNTIL).certificate()
+    certificate = gamedp.certify(gamedp.solve(model, UNTIL))
     assert (certificate.upper[:2] == -np.inf).all()
     gamedp.verify(model, certificate)
     assert (certificate.escapes[:2] > 0).all()
@@ -338,7 +337,7 @@ def test_who_earns_less_and_less_before_the_target():
 )
 def test_minus_infinity_is_refused_where_it_is_wrong(model):
     """Where nothing is lost on the way round, or there is no way to the target."""
-    right = gamedp.solve(putting_off(), UNTIL).certificate()
+    right = gamedp.certify(gamedp.solve(putting_off(), UNTIL))
     with pytest.raises(CertificateError, match=r"upper\[[01]\] = -inf"):
         gamedp.verify(model, attrs.evolve(right, digest=model.digest()))
 
@@ -398,7 +397,7 @@ def test_an_opponent_who_may_lead_to_where_the_target_is_put_off():
     model, objective = leading_back(), gamedp.TotalReward("min", until=[3])
     solution = gamedp.solve(model, objective)
     assert solution.values.tolist() == [-np.inf, 0.0, 0.0, 0.0]
-    right = solution.certificate()
+    right = gamedp.certify(solution)
     assert right.upper[0] == -np.inf
     assert gamedp.verify(model, right).width <= 1e-6
     for name, state in (("escapes", 0), ("escapes", 1), ("upper_ranks", 1), ("upper_ranks", 2)):
@@ -417,7 +416,7 @@ def test_an_opponent_who_may_lead_to_where_the_target_is_put_off():
 def test_totals_of_two_opponents_that_may_be_infinite_both_ways(seed):
     """They are the worst of what one player gets against each policy of the other."""
     rng = np.random.default_rng(seed)
-    solver = gamedp.TopologicalValueIteration(max_sweeps=3000)
+    solver = gamedp.solvers.TopologicalValueIteration(max_sweeps=3000)
     certified = 0
     for _ in range(120):
         after = [rng.choice(4, int(rng.integers(1, 3)), replace=False).tolist() for _ in range(6)]
@@ -444,7 +443,7 @@ def test_totals_of_two_opponents_that_may_be_infinite_both_ways(seed):
         except (gamedp.UnsupportedProblemError, gamedp.NotSolvedError):
             continue
         assert solution.values == pytest.approx(worst, abs=1e-6)
-        assert gamedp.verify(model, solution.certificate()).width <= 1e-6
+        assert gamedp.verify(model, gamedp.certify(solution)).width <= 1e-6
         certified += 1
     assert certified >= 20
 
@@ -490,13 +489,13 @@ def test_totals_of_minus_infinity_are_certified_where_they_are(model, data):
     model = attrs.evolve(model, rewards=np.array(rewards))
     flags = st.lists(st.booleans(), min_size=model.num_states, max_size=model.num_states)
     target = np.array(data.draw(flags))
-    solver = gamedp.TopologicalValueIteration(max_sweeps=10_000)
+    solver = gamedp.solvers.TopologicalValueIteration(max_sweeps=10_000)
     try:
         solution = known(model, gamedp.TotalReward("min", until=target), solver)
     except gamedp.UnsupportedProblemError:
         return
     assume(solution.guarantee is gamedp.Guarantee.TWO_SIDED)
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     gamedp.verify(model, certificate)
     infinite = earns_less_and_less(model, target)
     assert (certificate.upper == -np.inf).tolist() == infinite
@@ -551,7 +550,7 @@ def test_who_may_miss_the_target_has_plus_infinity_whatever_else_may_come():
         terminals=[2, 3],
     )
     solution = gamedp.solve(model, gamedp.TotalReward("min", until=[2]))
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     assert certificate.lower.tolist() == [3.0, -np.inf, 0.0, np.inf]
     assert certificate.upper.tolist() == [3.0, -np.inf, 0.0, np.inf]
     false = attrs.evolve(certificate, lower=np.array([3.5, -np.inf, 0.0, np.inf]))
@@ -621,7 +620,9 @@ MISSING = contest(
 
 
 @pytest.mark.parametrize(
-    "solver", [gamedp.IntervalIteration(), gamedp.StrategyIteration()], ids=["interval", "strategy"]
+    "solver",
+    [gamedp.solvers.IntervalIteration(), gamedp.solvers.StrategyIteration()],
+    ids=["interval", "strategy"],
 )
 @pytest.mark.parametrize(
     ("model", "objective"),
@@ -633,9 +634,9 @@ MISSING = contest(
 )
 def test_bounds_are_level_where_play_goes_on_for_ever(model, objective, solver):
     solution = gamedp.solve(model, objective, solver)
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     assert gamedp.verify(model, certificate).width < 1e-5
-    other = gamedp.solve(model, objective, gamedp.StrategyIteration(), tolerance=1e-3)
+    other = gamedp.solve(model, objective, gamedp.solvers.StrategyIteration(), tolerance=1e-3)
     assert (certificate.lower <= other.upper).all()
     assert (certificate.upper >= other.lower).all()
     # A bound of those that were made level is not accepted beyond the value, by however little.
@@ -658,4 +659,4 @@ def test_who_gains_at_a_rank_has_a_choice_to_keep_to():
     ranking = Ranking(Judgement(model, plain), 0.0)
     assert ranking.ranks[0, 0] == ranking.ranks[0, 1] > 0
     assert ranking.via[0, 0] == 1
-    gamedp.verify(model, ranking.certificate())
+    gamedp.verify(model, gamedp.certify(ranking))

@@ -5,17 +5,16 @@ from __future__ import annotations
 import attrs
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import gamedp
-from gamedp.certificate.first_look import look
-from gamedp.certificate.sides import turned
-from gamedp.certificate.verifying import progresses
-from gamedp.certificate.worth import Rows, exact_worth, exactly_keeps
+from gamedp.certificates.checking.bounds import progresses
+from gamedp.certificates.checking.choice_values import Rows, exact_worth, exactly_keeps
+from gamedp.certificates.checking.directions import turned
+from gamedp.certificates.checking.first_look import look
 from gamedp.errors import CertificateError, InvalidModelError
 from gamedp.games.wubbel import Wubbel
-from gamedp.objectives import resolved
+from gamedp.model.objectives import resolved
 from gamedp.testing.models import random_model
 from gamedp.testing.strategies import models
 
@@ -150,7 +149,7 @@ def test_it_settles_what_usual_solvers_prove():
         (random_model(5, num_states=300), gamedp.AverageReward()),
         (random_model(6, num_states=300), gamedp.Discounted(0.9)),
     ):
-        certificate = gamedp.solve(model, objective).certificate()
+        certificate = gamedp.certify(gamedp.solve(model, objective))
         for side, done in settled(model, certificate):
             assert done.sum() >= side.required.sum() - 5
 
@@ -169,7 +168,7 @@ def test_many_numbers_of_outcomes():
         terminals=ends,
         payoffs=payoffs,
     )
-    certificate = gamedp.solve(model).certificate()
+    certificate = gamedp.certify(gamedp.solve(model))
     gamedp.verify(model, certificate)
     done = settled(model, certificate)[0][1]
     assert not done[:30].all()

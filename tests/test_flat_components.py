@@ -6,14 +6,13 @@ import attrs
 import numba
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from reductions import is_reduced, reduction_of
 
 import gamedp
 from gamedp.reduction import OutOfTimeError, reduce
-from gamedp.reduction.flattening import flat_parts
-from gamedp.solvers.proper import Refusal
+from gamedp.reduction.potentials import flat_parts
+from gamedp.solvers.tools.proper import Refusal
 from gamedp.testing import exact_values
 
 relaxed = settings(
@@ -23,13 +22,13 @@ relaxed = settings(
     suppress_health_check=list(HealthCheck),
 )
 SOLVERS = (
-    gamedp.TopologicalValueIteration(),
-    gamedp.IntervalIteration(),
-    gamedp.PolicyIteration(),
-    gamedp.OptimisticValueIteration(),
-    gamedp.LinearProgramming(),
-    gamedp.StrategyIteration(),
-    gamedp.ExactPolicyIteration(),
+    gamedp.solvers.TopologicalValueIteration(),
+    gamedp.solvers.IntervalIteration(),
+    gamedp.solvers.PolicyIteration(),
+    gamedp.solvers.OptimisticValueIteration(),
+    gamedp.solvers.LinearProgramming(),
+    gamedp.solvers.StrategyIteration(),
+    gamedp.solvers.ExactPolicyIteration(),
 )
 
 
@@ -80,7 +79,7 @@ def assert_solved(model, objective):
     for solver in SOLVERS:
         solution = gamedp.solve(model, objective, solver, tolerance=1e-7)
         assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
-        if isinstance(solver, gamedp.ExactPolicyIteration):
+        if isinstance(solver, gamedp.solvers.ExactPolicyIteration):
             assert list(solution.exact) == truth
         for low, value, high in zip(
             solution.lower.tolist(), truth, solution.upper.tolist(), strict=True
@@ -91,7 +90,7 @@ def assert_solved(model, objective):
         for attained, value in zip(got, truth, strict=True):
             assert attained == value or abs(attained - value) <= 1e-6
         try:
-            certificate = solution.certificate()
+            certificate = gamedp.certify(solution)
         except gamedp.UnsupportedProblemError:
             assert objective.until is None
         else:
@@ -158,18 +157,18 @@ def test_no_certificate_of_a_swing():
     for solver in SOLVERS:
         solution = gamedp.solve(swing(3.0), objective, solver)
         with pytest.raises(gamedp.UnsupportedProblemError, match="in turn, as around state 0:"):
-            solution.certificate()
+            gamedp.certify(solution)
     solution = gamedp.solve(swing(3.0), gamedp.TotalReward("min", until=[2]))
-    assert gamedp.verify(swing(3.0), solution.certificate()).width <= 1e-9
+    assert gamedp.verify(swing(3.0), gamedp.certify(solution)).width <= 1e-9
     # Nothing is claimed of a bound that is infinite, and nothing is asked of who goes round.
     solution = gamedp.solve(swing(3.0), objective, SOLVERS[0])
     unknown = attrs.evolve(solution, upper=np.array([np.inf, np.inf, 0.0]))
-    assert gamedp.verify(swing(3.0), unknown.certificate()).width == math.inf
+    assert gamedp.verify(swing(3.0), gamedp.certify(unknown)).width == math.inf
     # Nor does it matter if each round earns a little, or costs it.
     for back, value in ((-1.75, math.inf), (-2.25, 3.0)):
         solution = gamedp.solve(swing(3.0, back), objective, SOLVERS[0])
         assert solution.value(0) == value
-        gamedp.verify(swing(3.0, back), solution.certificate())
+        gamedp.verify(swing(3.0, back), gamedp.certify(solution))
 
 
 def test_no_certificate_of_a_place_to_rest_on_a_costly_way_round():
@@ -185,7 +184,7 @@ def test_no_certificate_of_a_place_to_rest_on_a_costly_way_round():
         solution = gamedp.solve(model, solver=solver)
         assert solution.lower[1] <= 2 <= solution.upper[1]
         with pytest.raises(gamedp.UnsupportedProblemError, match="earn and lose in turn"):
-            solution.certificate()
+            gamedp.certify(solution)
 
 
 def test_no_certificate_of_a_way_round_on_which_the_other_player_has_no_choice():
@@ -205,14 +204,14 @@ def test_no_certificate_of_a_way_round_on_which_the_other_player_has_no_choice()
     assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
     assert solution.value(0) == pytest.approx(3.8)
     with pytest.raises(gamedp.UnsupportedProblemError, match="earn and lose in turn"):
-        solution.certificate()
+        gamedp.certify(solution)
 
 
 @pytest.mark.parametrize("out", [0.0, 1.0])
 def test_to_go_round_may_be_better(out):
     """Sums on the swing are 2 again and again, which leaving does not bring."""
     with pytest.raises(gamedp.UnsupportedProblemError, match=r"state 0: .* without a limit"):
-        gamedp.solve(swing(out), solver=gamedp.PolicyIteration())
+        gamedp.solve(swing(out), solver=gamedp.solvers.PolicyIteration())
     with pytest.raises(gamedp.UnsupportedProblemError, match="from state 0: they have no total"):
         exact_values(swing(out))
     # But whoever wants the least goes back to 0 at least.
@@ -246,14 +245,14 @@ def test_a_limit_of_time_holds_where_going_round_is_compared_with_leaving():
         with pytest.raises(OutOfTimeError):
             reduction_of(problem, lambda last=last: count() or asked[0] > last)
         assert asked[0] == last + 1
-        solution = gamedp.PolicyIteration().solve(problem, tolerance=1e-6)
+        solution = gamedp.solvers.PolicyIteration().solve(problem, tolerance=1e-6)
         assert solution.values.tolist() == pytest.approx([4.0, 2.0, 0.0, 1.0])
 
 
 def test_no_way_out():
     model = gamedp.Model.from_arrays([0, 1, 2], [0, 1, 2], [1, 0], [1.0, 1.0], rewards=[1.0, -1.0])
     with pytest.raises(gamedp.UnsupportedProblemError, match="play goes on for ever there, earns"):
-        gamedp.solve(model, solver=gamedp.PolicyIteration())
+        gamedp.solve(model, solver=gamedp.solvers.PolicyIteration())
 
 
 def test_a_place_to_rest():
@@ -287,7 +286,7 @@ def test_parts_within_an_end_component():
     for solver in SOLVERS:
         solution = gamedp.solve(model, objective, solver)
         assert solution.values.tolist() == [1.25, 0.25, -2.75, 0.25, 0.0]
-        assert gamedp.verify(model, solution.certificate()).width <= 1e-9
+        assert gamedp.verify(model, gamedp.certify(solution)).width <= 1e-9
     assert [float(value) for value in exact_values(model, objective)] == solution.values.tolist()
 
 
@@ -339,7 +338,7 @@ def test_a_long_way_round(states):
     objective = gamedp.TotalReward("min", until=[states])
     solution = gamedp.solve(model, objective)
     assert solution.values[:states].tolist() == (np.arange(states) * -1.0).tolist()
-    assert gamedp.verify(model, solution.certificate()).width == 0
+    assert gamedp.verify(model, gamedp.certify(solution)).width == 0
 
 
 def heights(model, states):
@@ -409,7 +408,7 @@ def test_rationals_that_are_no_doubles_are_refused():
 
     model = gamedp.compile(Thirds(), compile="never")
     objective = gamedp.TotalReward("min", until=[2])
-    for solver in (None, gamedp.ExactPolicyIteration()):
+    for solver in (None, gamedp.solvers.ExactPolicyIteration()):
         with pytest.raises(gamedp.UnsupportedProblemError, match="not 64-bit numbers"):
             gamedp.solve(model, objective, solver)
 
@@ -423,7 +422,7 @@ def test_infinite_totals_beside_it():
         [1.0] * 4,
         rewards=[1.0, 0.0, -1.0, 1.0],
     )
-    solution = gamedp.solve(model, solver=gamedp.PolicyIteration())
+    solution = gamedp.solve(model, solver=gamedp.solvers.PolicyIteration())
     assert solution.values.tolist() == [math.inf] * 3
     got = exact_values(model, policy=solution.policy.tolist())
     assert got == [math.inf] * 3

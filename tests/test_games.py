@@ -8,8 +8,7 @@ import attrs
 import numpy as np
 import pytest
 from figures import BY_NAME, POSITIONS
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from wubbel_reference import winning_probabilities
 
 from gamedp.errors import InvalidParameterError

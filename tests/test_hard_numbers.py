@@ -7,29 +7,28 @@ import attrs
 import numba
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import gamedp
-from gamedp.kernels import blocks, iteration, policy_proofs
+from gamedp.bellman import blocks, component_sweeps, policy_proofs
 from gamedp.testing import exact_choice_values, exact_values
 from gamedp.testing.strategies import models
 
 FEW = 300
 """Sweeps, for numbers that ask for as many as there are."""
 SOLVERS = (
-    gamedp.BackwardInduction(),
-    gamedp.TopologicalValueIteration(max_sweeps=FEW),
-    gamedp.ValueIteration(max_sweeps=FEW),
-    gamedp.PolicyIteration(),
-    gamedp.OptimisticValueIteration(max_sweeps=FEW),
-    gamedp.IntervalIteration(max_sweeps=FEW),
-    gamedp.SoundValueIteration(max_sweeps=FEW),
-    gamedp.ModifiedPolicyIteration(max_sweeps=FEW),
-    gamedp.PrioritizedSweeping(max_sweeps=FEW),
-    gamedp.AndersonAcceleration(max_sweeps=FEW),
-    gamedp.StrategyIteration(),
-    gamedp.LinearProgramming(),
+    gamedp.solvers.BackwardInduction(),
+    gamedp.solvers.TopologicalValueIteration(max_sweeps=FEW),
+    gamedp.solvers.ValueIteration(max_sweeps=FEW),
+    gamedp.solvers.PolicyIteration(),
+    gamedp.solvers.OptimisticValueIteration(max_sweeps=FEW),
+    gamedp.solvers.IntervalIteration(max_sweeps=FEW),
+    gamedp.solvers.SoundValueIteration(max_sweeps=FEW),
+    gamedp.solvers.ModifiedPolicyIteration(max_sweeps=FEW),
+    gamedp.solvers.PrioritizedSweeping(max_sweeps=FEW),
+    gamedp.solvers.AndersonAcceleration(max_sweeps=FEW),
+    gamedp.solvers.StrategyIteration(),
+    gamedp.solvers.LinearProgramming(),
 )
 relaxed = settings(
     max_examples=8 if numba.config.DISABLE_JIT else 30,
@@ -91,7 +90,7 @@ def test_bounds_contain_the_values(model, optimum, discount, tolerance, seed):
             assert contains(solution, truth), solver
         if solver != SOLVERS[seed % len(SOLVERS)]:
             continue
-        certificate = solution.certificate()
+        certificate = gamedp.certify(solution)
         for truth in truths:
             assert contains(certificate, truth), solver
         choices = exact_choice_values(model, objective)
@@ -114,8 +113,8 @@ def test_other_objectives(model, optimum, tolerance, seed):
     scale = max(float(np.abs(numbers).max()) for numbers in (model.rewards, model.payoffs))
     goal = model.terminals[:1].tolist()
     for objective, solver in (
-        (gamedp.FiniteHorizon(seed % 6, optimum), gamedp.BackwardInduction()),
-        (gamedp.AverageReward(optimum), gamedp.RelativeValueIteration(max_sweeps=FEW)),
+        (gamedp.FiniteHorizon(seed % 6, optimum), gamedp.solvers.BackwardInduction()),
+        (gamedp.AverageReward(optimum), gamedp.solvers.RelativeValueIteration(max_sweeps=FEW)),
         (gamedp.Reachability(goal, optimum=optimum), SOLVERS[1 + seed % 6]),
     ):
         try:
@@ -142,7 +141,7 @@ def test_a_reward_that_cancels_the_share_of_the_constant_sum(solver):
     truth = exact_values(model)[0]
     assert -3.4e-11 < truth < -3.3e-11
     solution = gamedp.solve(model, solver=solver, tolerance=1e-6)
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     for low, high in (
         solution.bounds(0),
         (solution.action_values(0)[0].lower, solution.action_values(0)[0].upper),
@@ -211,10 +210,10 @@ def test_many_outcomes_that_underflow():
         terminals=np.arange(1, count + 1),
         payoffs=np.full(count, small),
     )
-    for solver in (gamedp.BackwardInduction(), gamedp.IntervalIteration()):
+    for solver in (gamedp.solvers.BackwardInduction(), gamedp.solvers.IntervalIteration()):
         solution = gamedp.solve(model, solver=solver)
         assert solution.lower[0] <= small <= solution.upper[0] < 1e-300
-        gamedp.verify(model, solution.certificate())
+        gamedp.verify(model, gamedp.certify(solution))
 
 
 def test_signs_of_rewards_count_for_both_players():
@@ -236,9 +235,9 @@ def test_signs_of_rewards_count_for_both_players():
     question = 1, 3, rows
     block, _, _ = blocks.isolate_jit(1, 3, 1, 3, rows, values, errors)
     numbers = np.zeros((blocks.NUMBERS, 2))
-    iteration.begin_jit(2, block)  # the choice that earns less
+    component_sweeps.begin_jit(2, block)  # the choice that earns less
     width = policy_proofs.prove_policy_jit(
-        *question, 0.0, 1000, problem.has_one_sign, iteration.SWAPS, block, numbers,
+        *question, 0.0, 1000, problem.has_one_sign, component_sweeps.SWAPS, block, numbers,
         values, errors, policy,
     )  # fmt: skip
     assert abs(values[0] - truth[0]) > 1e-4

@@ -18,8 +18,8 @@ import pytest
 import gamedp
 from gamedp.adapters import archive
 from gamedp.errors import DamagedFileError, InvalidModelError, UnknownNameError
-from gamedp.files import locked, open_plain, write_whole
 from gamedp.games.matches import Matches, Nim
+from gamedp.runtime.files import locked, open_plain, write_whole
 from gamedp.storage import folder as folders
 
 FIFO = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
@@ -39,7 +39,7 @@ def solved(tmp_path):
     model = gamedp.Model.from_arrays(
         [0, 1, 2, 2], [0, 1, 3], [1, 0, 2], [1.0, 0.5, 0.5], rewards=[1.0, 1.0], payoffs=[0.0]
     )
-    gamedp.solve(model).save(tmp_path / "solved")
+    gamedp.save(gamedp.solve(model), tmp_path / "solved")
     return tmp_path / "solved"
 
 
@@ -64,14 +64,14 @@ class TestClasses:
         head = {"format": "gamedp games", "version": 1, "game": game}
         (tmp_path / "games.jsonl").write_text(json.dumps(head) + "\n")
         with pytest.raises(UnknownNameError, match="is not registered"):
-            gamedp.load_games(tmp_path / "games.jsonl")
+            gamedp.play.load_games(tmp_path / "games.jsonl")
 
     @pytest.mark.parametrize("game", [None, [], 3, {}, {"class": 3}, {"class": "x:y"}])
     def test_games_without_a_game(self, game, tmp_path):
         head = {"format": "gamedp games", "version": 1, "game": game}
         (tmp_path / "games.jsonl").write_text(json.dumps(head) + "\n")
         with pytest.raises((DamagedFileError, UnknownNameError)):
-            gamedp.load_games(tmp_path / "games.jsonl")
+            gamedp.play.load_games(tmp_path / "games.jsonl")
 
     def test_the_start_of_a_game_that_was_played(self, tmp_path):
         game = {"class": "gamedp.games.matches:Matches", "fields": {}}
@@ -82,12 +82,12 @@ class TestClasses:
         ]
         (tmp_path / "games.jsonl").write_text("\n".join(map(json.dumps, lines)))
         with pytest.raises(DamagedFileError, match="is not registered"):
-            gamedp.load_games(tmp_path / "games.jsonl")
+            gamedp.play.load_games(tmp_path / "games.jsonl")
 
     @pytest.mark.parametrize("part", ["objective", "solver", "game"])
     @pytest.mark.parametrize("named", ["subprocess:Popen", "planted:Game"])
     def test_solutions(self, part, named, tmp_path):
-        gamedp.solve(Matches(), compile="never").save(tmp_path / "saved")
+        gamedp.save(gamedp.solve(Matches(), compile="never"), tmp_path / "saved")
         forge(tmp_path / "saved", lambda content: content[part].update(POPEN, **{"class": named}))
         if part == "solver":
             assert gamedp.load(tmp_path / "saved").solver.name == named
@@ -101,18 +101,18 @@ class TestClasses:
             gamedp.load(solved)
 
     def test_certificates(self, tmp_path):
-        gamedp.solve(Matches(), compile="never").certificate().save(tmp_path / "proof")
+        gamedp.save(gamedp.certify(gamedp.solve(Matches(), compile="never")), tmp_path / "proof")
         forge(
             tmp_path / "proof",
             lambda content: content["objective"].update(POPEN),
             noun="certificate",
         )
         with pytest.raises(DamagedFileError, match="is not registered"):
-            gamedp.load_certificate(tmp_path / "proof")
+            gamedp.load(tmp_path / "proof")
 
     def test_wrappers_of_a_strangers_game(self, tmp_path):
-        gamedp.solve(Matches(), compile="never").save(tmp_path / "saved")
-        wrapped = {"class": "gamedp.staged_game:Flattened", "fields": {"game": POPEN}}
+        gamedp.save(gamedp.solve(Matches(), compile="never"), tmp_path / "saved")
+        wrapped = {"class": "gamedp.rules.staged:Flattened", "fields": {"game": POPEN}}
         forge(tmp_path / "saved", lambda content: content["game"].update(wrapped))
         with pytest.raises(UnknownNameError, match="Popen of module subprocess is not registered"):
             gamedp.load(tmp_path / "saved")
@@ -169,7 +169,7 @@ class TestManifests:
         with pytest.raises(DamagedFileError, match="more than the 100 bytes"):
             gamedp.load(solved)
         with pytest.raises(gamedp.errors.InvalidParameterError, match="holds 100 at most"):
-            gamedp.solve(Matches(), compile="never").save(solved.parent / "new")
+            gamedp.save(gamedp.solve(Matches(), compile="never"), solved.parent / "new")
 
     @pytest.mark.parametrize("shape", [(10**12,), (10**6, 10**6, 10**6), (4,), (-3,), (2, 2)])
     def test_heads_that_promise_more_than_there_is(self, shape, solved):
@@ -190,14 +190,14 @@ class TestManifests:
         solution = gamedp.load(solved)
         fields = {f.name: getattr(solution.model, f.name) for f in attrs.fields(gamedp.Model)}
         bad = gamedp.Model.unchecked(**(fields | {"successors": np.array([1, 0, 10**6], np.int32)}))
-        attrs.evolve(solution, model=bad).save(solved)  # with every checksum right
+        gamedp.save(attrs.evolve(solution, model=bad), solved)  # with every checksum right
         with pytest.raises(DamagedFileError, match="leads to state 1000000, which does not exist"):
             gamedp.load(solved)
 
     @pytest.mark.parametrize("seed", range(40))
     def test_entries_that_are_gone_or_something_else(self, seed, tmp_path):
         """One error of ours, never another, whatever a manifest says."""
-        gamedp.solve(Matches(matches=5), compile="never").save(tmp_path)
+        gamedp.save(gamedp.solve(Matches(matches=5), compile="never"), tmp_path)
         random = np.random.default_rng(seed)
 
         def spoil(content):
@@ -285,33 +285,33 @@ class TestUnpacking:
 
     def test_an_archive_that_unpacks_to_much(self, tmp_path):
         self.bomb(tmp_path / "bomb.umb", 1 << 22)
-        with pytest.raises(gamedp.LimitExceededError, match="to more than 1,000,000 bytes"):
-            gamedp.load_model(tmp_path / "bomb.umb", max_bytes=1e6)
+        with pytest.raises(gamedp.errors.LimitExceededError, match="to more than 1,000,000 bytes"):
+            gamedp.read_model(tmp_path / "bomb.umb", max_bytes=1e6)
         with pytest.raises(DamagedFileError, match=r"has no index\.json"):
-            gamedp.load_model(tmp_path / "bomb.umb")  # 4 MiB are welcome
+            gamedp.read_model(tmp_path / "bomb.umb")  # 4 MiB are welcome
 
     def test_what_follows_the_last_member_counts(self, tmp_path):
         with gzip.open(tmp_path / "bomb.umb", "wb") as packed:
             packed.write(bytes(1 << 22))
-        with pytest.raises(gamedp.LimitExceededError, match="unpacks to more"):
-            gamedp.load_model(tmp_path / "bomb.umb", max_bytes=1e6)
+        with pytest.raises(gamedp.errors.LimitExceededError, match="unpacks to more"):
+            gamedp.read_model(tmp_path / "bomb.umb", max_bytes=1e6)
 
     def test_an_index_that_promises_much(self, tmp_path):
         model = gamedp.Model(**GOOD)
-        gamedp.save_model(tmp_path / "model.umb", model)
+        gamedp.write_model(tmp_path / "model.umb", model)
         packed = archive.Archive(tmp_path / "model.umb", lambda _: True, 1 << 20)
         index = packed.index
         for name in ("#states", "#choices", "#branches"):
             index["transition-system"][name] = 10**12
         with (tmp_path / "huge.umb").open("wb") as file:
             archive.write_archive(file, index, {})
-        with pytest.raises(gamedp.LimitExceededError, match="has 1,000,000,000,000 states"):
-            gamedp.load_model(tmp_path / "huge.umb")
+        with pytest.raises(gamedp.errors.LimitExceededError, match="has 1,000,000,000,000 states"):
+            gamedp.read_model(tmp_path / "huge.umb")
 
     def test_a_text_with_a_state_of_a_huge_number(self, tmp_path):
         (tmp_path / "huge.tra").write_text("2000000000000 1\n0 1999999999999 1\n")
-        with pytest.raises(gamedp.LimitExceededError, match="2,000,000,000,000 states"):
-            gamedp.load_model(tmp_path / "huge.tra")
+        with pytest.raises(gamedp.errors.LimitExceededError, match="2,000,000,000,000 states"):
+            gamedp.read_model(tmp_path / "huge.tra")
 
 
 class TestWriting:
@@ -322,7 +322,7 @@ class TestWriting:
         for name in ("manifest.json", "values", "lower", "upper", "policy"):
             (solved / f"{name}.gamedp-tmp").symlink_to(tmp_path / "precious")
         solution = gamedp.load(solved)
-        solution.save(solved)
+        gamedp.save(solution, solved)
         assert (tmp_path / "precious").read_text() == "mine"
 
     def test_nothing_is_written_over_a_name_that_was_planted(self, tmp_path, monkeypatch):
@@ -368,7 +368,7 @@ class TestWriting:
 
         def save(solution):
             for _ in range(15):
-                solution.save(tmp_path / "both")
+                gamedp.save(solution, tmp_path / "both")
 
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             for done in [pool.submit(save, solution) for solution in solutions]:

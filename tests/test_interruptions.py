@@ -15,7 +15,7 @@ from gamedp.errors import SearchInterrupted
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Nim
 from gamedp.games.wubbel import Wubbel
-from gamedp.searchers import base
+from gamedp.searchers import root
 from gamedp.testing import problem_kinds
 from gamedp.testing.models import random_model
 
@@ -23,7 +23,8 @@ CLASSES = [getattr(gamedp, name) for name in gamedp.__all__]
 SOLVERS = [
     each()
     for each in CLASSES
-    if hasattr(each, "supports") and each not in {gamedp.StageInduction, gamedp.Support}
+    if hasattr(each, "supports")
+    and each not in {gamedp.stages.StageInduction, gamedp.solvers.Support}
 ]
 PAIRS_THAT_REPORT = 60
 """At least so many of the pairs below say how far they are, while they are at it."""
@@ -88,7 +89,7 @@ def assert_same(first, second):
 
 @pytest.fixture
 def all_reports(monkeypatch):
-    monkeypatch.setattr("gamedp.progress.INTERVAL", 0.0)
+    monkeypatch.setattr("gamedp.runtime.progress.INTERVAL", 0.0)
 
 
 @pytest.mark.usefixtures("all_reports")
@@ -136,17 +137,17 @@ def test_bounds_hold_when_time_is_up(solver, name):
 
 
 SEARCHES = [
-    (gamedp.AlphaBeta(), Mancala(pits=2, stones=2)),
-    (gamedp.ProofNumberSearch(), Mancala(pits=3, stones=1)),
-    (gamedp.Minimax(), Nim(heaps=(2, 3))),
-    (gamedp.MaxN(), Nim(heaps=(2, 3))),
-    (gamedp.Expectiminimax(), Wubbel(goal=3, faces=2, busts=(2,), grace=True)),
+    (gamedp.searchers.AlphaBeta(), Mancala(pits=2, stones=2)),
+    (gamedp.searchers.ProofNumberSearch(), Mancala(pits=3, stones=1)),
+    (gamedp.searchers.Minimax(), Nim(heaps=(2, 3))),
+    (gamedp.searchers.MaxN(), Nim(heaps=(2, 3))),
+    (gamedp.searchers.Expectiminimax(), Wubbel(goal=3, faces=2, busts=(2,), grace=True)),
 ]
 
 
 def pressing_ctrl_c(monkeypatch, at, times=1):
     """Let Ctrl-C be pressed so many times when a search looks at its limits after some nodes."""
-    looks, look = [0], base.Watch.look
+    looks, look = [0], root.Watch.look
 
     def pressed(watch):
         looks[0] += 1
@@ -155,8 +156,8 @@ def pressing_ctrl_c(monkeypatch, at, times=1):
                 signal.raise_signal(signal.SIGINT)
         look(watch)
 
-    monkeypatch.setattr(base.Watch, "budget", lambda _: 5)
-    monkeypatch.setattr(base.Watch, "look", pressed)
+    monkeypatch.setattr(root.Watch, "budget", lambda _: 5)
+    monkeypatch.setattr(root.Watch, "look", pressed)
     return looks
 
 

@@ -13,7 +13,6 @@ import pytest
 from figures import BY_NAME, FIGURES
 
 import gamedp
-from gamedp import staged_solution
 from gamedp.games.kniffel import (
     DONE,
     ENTERING,
@@ -43,6 +42,7 @@ from gamedp.games.kniffel import (
     shown,
     throw,
 )
+from gamedp.stages import solution as staged_solution
 from gamedp.testing import exact_values
 
 COMPILED = not numba.config.DISABLE_JIT
@@ -82,7 +82,7 @@ class Myopic:
     """Stands in for a solution, by which nothing counts but the next entry."""
 
     def __init__(self, rules):
-        self.model = types.SimpleNamespace(rules=gamedp.StagedRules(rules))
+        self.model = types.SimpleNamespace(rules=gamedp.rules.StagedRules(rules))
         self.inside = functools.cache(self.inside)
 
     def value(self, sheet):
@@ -296,7 +296,7 @@ class TestChances:
         ],
     )
     def test_refuses_in_words(self, box, options, words):
-        with pytest.raises(gamedp.InvalidParameterError, match=words):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
             chance_of(box, **options)
 
 
@@ -328,13 +328,13 @@ class TestSituation:
         ],
     )
     def test_refuses_in_words(self, arguments, words):
-        with pytest.raises(gamedp.InvalidParameterError, match=words):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
             Situation.of(arguments)
 
     def test_refuses_dice_that_are_no_throw(self):
-        with pytest.raises(gamedp.InvalidParameterError, match="is not a throw of 5 dice"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="is not a throw of 5 dice"):
             Situation(Card(), 1, (1, 1, 1, 1, 0, 0))
-        with pytest.raises(gamedp.InvalidParameterError, match="whole number of at least 0"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="whole number of at least 0"):
             Situation(Card(), -1)
 
 
@@ -391,7 +391,9 @@ class TestAdviser:
     def test_forced_jokers_leave_one_box(self, yahtzee):
         situation = Situation(Card.of("- - - 12 - - - - - - - 50 -"), 3, "33333")
         assert [option.name("en") for option in yahtzee.options(situation)] == ["Threes"]
-        with pytest.raises(gamedp.InvalidParameterError, match="cannot be entered in Chance"):
+        with pytest.raises(
+            gamedp.errors.InvalidParameterError, match="cannot be entered in Chance"
+        ):
             yahtzee.option(situation, "Chance")
 
     def test_decisions_that_are_equal_lose_nothing(self, adviser):
@@ -410,7 +412,7 @@ class TestAdviser:
             (Situation(), "before the first throw"),
             (Situation.of(f"{FULL} 0"), "the card is full"),
         ]:
-            with pytest.raises(gamedp.InvalidParameterError, match=words):
+            with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
                 adviser.best(situation)
 
     @pytest.mark.parametrize(
@@ -427,7 +429,7 @@ class TestAdviser:
         ],
     )
     def test_refuses_in_words(self, adviser, situation, decision, words):
-        with pytest.raises(gamedp.InvalidParameterError, match=words):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
             adviser.option(Situation.of(situation), decision)
 
     def test_keeps_by_faces_or_counts(self, adviser):
@@ -464,11 +466,13 @@ class TestAdviser:
 
 class TestWhatMakesAnAdviser:
     def test_a_solution_of_something_else_is_refused(self):
-        with pytest.raises(gamedp.InvalidParameterError, match="needs the solution of a Kniffel"):
+        with pytest.raises(
+            gamedp.errors.InvalidParameterError, match="needs the solution of a Kniffel"
+        ):
             Adviser(gamedp.solve(KniffelTurn(dice=1, faces=2, throws=1), compile="never"))
 
     def test_other_dice_are_refused_before_they_are_solved(self):
-        with pytest.raises(gamedp.InvalidParameterError, match="a card is for 5 dice"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="a card is for 5 dice"):
             Adviser.of(Kniffel(dice=2))
 
     def test_entries_need_nothing_but_values(self):
@@ -526,7 +530,7 @@ class TestRecord:
     def test_nothing_waits_when_the_card_is_full(self):
         record = Record(start=Card.of(FULL))
         assert record.waits_for == "nothing"
-        with pytest.raises(gamedp.InvalidParameterError, match="no throw is due"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="no throw is due"):
             record.thrown("12345")
 
     @pytest.mark.parametrize(
@@ -540,16 +544,18 @@ class TestRecord:
         ],
     )
     def test_steps_that_cannot_be(self, words, message):
-        with pytest.raises(gamedp.InvalidParameterError, match=message):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=message):
             played(Record(start=Card.of(CARD)), *words)
 
     def test_steps_out_of_turn(self):
         record = Record(seed=1)
-        with pytest.raises(gamedp.InvalidParameterError, match="no keep is due; next comes throw"):
+        with pytest.raises(
+            gamedp.errors.InvalidParameterError, match="no keep is due; next comes throw"
+        ):
             record.keeping("1")
-        with pytest.raises(gamedp.InvalidParameterError, match="no entry is due"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="no entry is due"):
             record.entered("Chance")
-        with pytest.raises(gamedp.InvalidParameterError, match="no seed to throw by"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="no seed to throw by"):
             Record().thrown()
 
     @pytest.mark.parametrize(
@@ -565,7 +571,7 @@ class TestRecord:
         ],
     )
     def test_records_that_cannot_be(self, fields, words):
-        with pytest.raises(gamedp.InvalidParameterError, match=words):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
             Record(**fields)
 
     def test_other_numbers_of_throws(self):
@@ -636,14 +642,14 @@ class TestFiles:
         path = tmp_path / "game.jsonl"
         text = played(Record(start=Card.of(CARD)), *GAME).to_text()
         path.write_text(change(text), encoding="utf-8")
-        with pytest.raises(gamedp.DamagedFileError, match=words) as caught:
+        with pytest.raises(gamedp.errors.DamagedFileError, match=words) as caught:
             Record.load(path)
         assert str(path) in str(caught.value)
 
     def test_that_are_no_text_or_not_there(self, tmp_path):
         path = tmp_path / "game.jsonl"
         path.write_bytes(b"\xff\xfe\x00")
-        with pytest.raises(gamedp.DamagedFileError, match="is not a record"):
+        with pytest.raises(gamedp.errors.DamagedFileError, match="is not a record"):
             Record.load(path)
         with pytest.raises(FileNotFoundError):
             Record.load(tmp_path / "other")
@@ -713,7 +719,7 @@ class TestRecordOfTwo:
             ((played(one, "13345"), played(one, "13345")), 0, "not played in turns"),
             ((played(one, *GAME, "12345"), one), 0, "not played in turns"),
         ]:
-            with pytest.raises(gamedp.InvalidParameterError, match=words):
+            with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
                 RecordOfTwo(records, begins)
 
     @pytest.mark.parametrize(
@@ -740,14 +746,14 @@ class TestRecordOfTwo:
         assert load_record(path) == game
         assert old in path.read_text()
         path.write_text(path.read_text().replace(old, new))
-        with pytest.raises(gamedp.DamagedFileError, match=words) as caught:
+        with pytest.raises(gamedp.errors.DamagedFileError, match=words) as caught:
             load_record(path)
         assert str(path) in str(caught.value)
 
     @pytest.mark.parametrize("text", ["", "[]", "{", "{}", "[" * 100_000])
     def test_what_is_no_record_is_refused(self, tmp_path, text):
         (tmp_path / "game").write_text(text)
-        with pytest.raises(gamedp.DamagedFileError, match="is not a record of a game"):
+        with pytest.raises(gamedp.errors.DamagedFileError, match="is not a record of a game"):
             load_record(tmp_path / "game")
 
 
@@ -786,9 +792,9 @@ class TestAnalysis:
     def test_other_rules_are_refused_other_languages_are_not(self, adviser):
         record = Record(Kniffel(language="en"), seed=1).thrown()
         assert analyse(record, adviser).to_dict()["rules"]["language"] == "en"
-        with pytest.raises(gamedp.InvalidParameterError, match="and the adviser is for"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="and the adviser is for"):
             analyse(Record(Kniffel("yahtzee")), adviser)
-        with pytest.raises(gamedp.InvalidParameterError, match="and the adviser is for"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="and the adviser is for"):
             played_perfectly(Record(Kniffel("yahtzee"), seed=1), adviser)
 
 

@@ -285,7 +285,7 @@ def test_who_plays_to_win_earns_fewer_points_than_who_plays_for_them():
     game, sheet, his, lead = SHEETS[1]
     duel = small_duel(game, sheet, his, lead)
     points = duel.points()
-    most = gamedp.distribution(duel.solution, sheet)
+    most = gamedp.stages.distribution(duel.solution, sheet)
     assert points.mean <= most.mean + 1e-12
     wins = sum(chance * duel._worth(duel.lead + total) for total, chance in points)
     assert wins == pytest.approx(duel.lower, abs=1e-12)
@@ -317,12 +317,12 @@ def test_by_chance_the_numbers_come_true():
 def test_the_staged_games_are_in_order(game):
     sheet = sheet_of(game, 1, 5)
     rest = ForTotal.of(Remainder.of(game, sheet), np.linspace(0, 1, 12))
-    check_game(gamedp.Flattened(rest), compile=False)
+    check_game(gamedp.stages.Flattened(rest), compile=False)
     check_game(EitherTurn(**attrs.asdict(game.stage())), compile=False)
     for plays_for in ("points", "victory"):
         duel = small_duel(game, sheet_of(game, 5), sheet_of(game, 1), 0)
         ending = duel.endgame(he_plays_for=plays_for)
-        check_game(gamedp.Flattened(ending.game), compile=False)
+        check_game(gamedp.stages.Flattened(ending.game), compile=False)
 
 
 @uncompiled_takes_minutes
@@ -368,14 +368,14 @@ class TestCards:
         ],
     )
     def test_what_cannot_be_is_refused_in_words(self, call, words):
-        with pytest.raises(gamedp.InvalidParameterError, match=words):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
             call(self.MINE)
 
     def test_a_full_card_has_nothing_to_decide(self):
         full = self.MINE.with_entry("Einser", 3).with_entry("Kniffel", 0)
         duel = Duel.of(full, self.HIS)
         assert duel.lower == pytest.approx(duel.upper, abs=1e-12)
-        with pytest.raises(gamedp.InvalidParameterError, match="card is full"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="card is full"):
             duel.options("11111", 1)
 
 

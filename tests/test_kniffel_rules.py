@@ -528,7 +528,7 @@ class TestSheets:
         for bonus, boxes, upper in product(*reversed(ranges)):
             sheet = Sheet(upper, boxes, bonus)
             if not game.is_state(sheet):
-                with pytest.raises(gamedp.UnknownStateError, match="no sheet"):
+                with pytest.raises(gamedp.errors.UnknownStateError, match="no sheet"):
                     game.numbered(game.number(sheet))
                 continue
             found += 1
@@ -542,7 +542,7 @@ class TestSheets:
         assert [last - first + 1 for first, last in game.contexts().values()] == [64, 8192, 1]
         assert Kniffel("yahtzee").contexts()["bonus"] == (0, 1)
         for number in (-1, 524288):
-            with pytest.raises(gamedp.UnknownStateError, match="524287"):
+            with pytest.raises(gamedp.errors.UnknownStateError, match="524287"):
                 game.numbered(number)
 
     def test_the_bonus_above(self):
@@ -605,11 +605,11 @@ class TestParameters:
         ],
     )
     def test_refused(self, parameters, message):
-        with pytest.raises(gamedp.InvalidParameterError, match=message):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=message):
             Kniffel(**parameters)
 
     def test_a_turn_refuses_too(self):
-        with pytest.raises(gamedp.InvalidParameterError, match="language must be one of"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="language must be one of"):
             KniffelTurn(language="")
 
 
@@ -640,7 +640,7 @@ class TestReading:
         ],
     )
     def test_no_throws(self, text, message):
-        with pytest.raises(gamedp.InvalidParameterError, match=message):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=message):
             throw(text)
 
     def test_kept_dice(self):
@@ -648,7 +648,8 @@ class TestReading:
         assert kept("33", thrown) == (0, 0, 2, 0, 0, 0)
         assert kept("", thrown) == kept("-", thrown) == (0,) * 6
         with pytest.raises(
-            gamedp.InvalidParameterError, match="keeps 3 dice that show 3; the throw 11336 has 2"
+            gamedp.errors.InvalidParameterError,
+            match="keeps 3 dice that show 3; the throw 11336 has 2",
         ):
             kept("333", thrown)
 
@@ -679,7 +680,8 @@ class TestReading:
 
     def test_no_box(self):
         with pytest.raises(
-            gamedp.InvalidParameterError, match="no box is called 'Siebener'; the boxes are Einser"
+            gamedp.errors.InvalidParameterError,
+            match="no box is called 'Siebener'; the boxes are Einser",
         ):
             box_number("Siebener")
 
@@ -723,7 +725,7 @@ class TestCards:
         ]:
             if points_there is None:
                 with pytest.raises(
-                    gamedp.InvalidParameterError,
+                    gamedp.errors.InvalidParameterError,
                     match="forbid to enter 11111 in Zweier now; allowed: Einser",
                 ):
                     card.with_throw(shown_faces, name, game)
@@ -762,12 +764,14 @@ class TestCards:
         ],
     )
     def test_impossible_cards(self, entries, message):
-        with pytest.raises(gamedp.InvalidParameterError, match=message):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=message):
             Card.of(entries)
 
     def test_entries_are_whole_numbers(self):
         assert Card.of(*np.array([5] + [0] * 12)).total == 5
-        with pytest.raises(gamedp.InvalidParameterError, match="no throw enters True in Einser"):
+        with pytest.raises(
+            gamedp.errors.InvalidParameterError, match="no throw enters True in Einser"
+        ):
             Card((True, *[None] * 12))
 
     @pytest.mark.parametrize(
@@ -781,31 +785,31 @@ class TestCards:
         ],
     )
     def test_impossible_further_kniffels(self, entries, further, message):
-        with pytest.raises(gamedp.InvalidParameterError, match=message):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=message):
             Card.of(entries, further=further)
 
     def test_entries(self):
         card = Card.of(EINZELABFRAGE)
         assert card.with_entry("Chance", 16) == card.with_entry(CHANCE, 16)
         with pytest.raises(
-            gamedp.InvalidParameterError,
+            gamedp.errors.InvalidParameterError,
             match="Zweier is filled, with 8 points; free boxes: Einser, D",
         ):
             card.with_entry("Zweier", 4)
-        with pytest.raises(gamedp.InvalidParameterError, match="Zweier is filled"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="Zweier is filled"):
             card.with_throw("22222", ZWEIER, Kniffel())
-        with pytest.raises(gamedp.InvalidParameterError, match="no throw enters 4"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="no throw enters 4"):
             card.with_entry("Chance", 4)
-        with pytest.raises(gamedp.InvalidParameterError, match="there is no box 13"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="there is no box 13"):
             card.with_entry(13, 4)
 
     def test_rules_that_do_not_fit(self):
         with pytest.raises(
-            gamedp.InvalidParameterError,
+            gamedp.errors.InvalidParameterError,
             match="a card is for 5 dice with 6 faces, not for 2 with 3",
         ):
             Card().sheet(Kniffel(dice=2, faces=3))
-        with pytest.raises(gamedp.InvalidParameterError, match="the rules pay none"):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="the rules pay none"):
             Card.of("5 - - - - - - - - - - 50 -", further=1).sheet(Kniffel())
 
     def test_the_printed_card(self):

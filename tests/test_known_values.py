@@ -12,7 +12,7 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim, NimState, nim_winning, winning_takes
 from gamedp.games.wubbel import ROLL, SAVE, State, Wubbel
-from gamedp.registry import GAMES, SOLVERS, find, registered
+from gamedp.runtime.registry import GAMES, SOLVERS, find, registered
 
 COMPILED = not numba.config.DISABLE_JIT
 
@@ -298,7 +298,7 @@ def test_who_wins_kalah():
 @pytest.mark.parametrize("state", [(0, 18), State(0, 0, 0, 0), 5, MatchesState(0, 77)], ids=repr)
 def test_what_is_no_state_is_said_to_be_none(state):
     solution = gamedp.solve(Matches(matches=18))
-    with pytest.raises(gamedp.UnknownStateError):
+    with pytest.raises(gamedp.errors.UnknownStateError):
         solution.value(state)
-    with pytest.raises(gamedp.UnknownStateError, match="numbered 0 to 18"):
+    with pytest.raises(gamedp.errors.UnknownStateError, match="numbered 0 to 18"):
         solution.model.state(19)

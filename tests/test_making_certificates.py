@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.certifying import bounds, descents
+from gamedp.bellman import judging
+from gamedp.certificates.making import bounds, rank_kernels as kernels, ranks
 from gamedp.games.wubbel import Wubbel
-from gamedp.kernels import judging
-from gamedp.kernels import ranks as kernels
 from gamedp.testing.models import random_model
 
 
@@ -45,7 +44,7 @@ def test_bounds_are_judged_and_checked_once(name, monkeypatch):
     judged = counted(monkeypatch, judging, "judge_jit")
     checked = counted(monkeypatch, bounds, "accept")
     spread = counted(monkeypatch, kernels, "spread_jit")
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     assert len(checked) == 1
     assert len(judged) == (name != "average")
     assert len(spread) <= 1
@@ -57,9 +56,9 @@ def test_sweeps_and_a_search_find_ranks_alike(monkeypatch):
     solution = gamedp.solve(Wubbel(goal=12), compile="never")
     searched = []
     for most in (0, 1, 2, 10):
-        monkeypatch.setattr(descents, "MOST_DESCENTS", most)
+        monkeypatch.setattr(ranks, "MOST_DESCENTS", most)
         spread = counted(monkeypatch, kernels, "spread_jit")
-        certificate = solution.certificate()
+        certificate = gamedp.certify(solution)
         searched.append(len(spread))
         gamedp.verify(solution.model, certificate)
     assert searched[0] == 1
@@ -78,7 +77,7 @@ def test_states_in_a_bad_order_are_ranked_by_a_search(monkeypatch):
         terminals=[size], payoffs=[0.0],
     )  # fmt: skip
     spread = counted(monkeypatch, kernels, "spread_jit")
-    certificate = gamedp.solve(model, gamedp.TotalReward(until=[size])).certificate()
+    certificate = gamedp.certify(gamedp.solve(model, gamedp.TotalReward(until=[size])))
     assert len(spread) == 1
     assert (certificate.lower == certificate.upper).all()
     assert gamedp.verify(model, certificate).width == 0

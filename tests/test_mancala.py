@@ -7,14 +7,13 @@ import pickle
 import attrs
 import mancala_reference as reference
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from numba import njit
 
 import gamedp
 from gamedp.compiler.bridge import bind
-from gamedp.compiler.digest import dissect
 from gamedp.games.mancala import Board, Mancala, MancalaState
+from gamedp.rules.anatomy import dissect
 from gamedp.testing import check_game
 
 relaxed = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -299,7 +298,7 @@ class TestBoards:
         ],
     )
     def test_what_is_no_board_is_refused(self, rows, kalahs, player, words):
-        with pytest.raises(gamedp.InvalidParameterError) as caught:
+        with pytest.raises(gamedp.errors.InvalidParameterError) as caught:
             Mancala(pits=2, stones=2).position(*rows, kalahs=kalahs, player=player)
         assert words in str(caught.value)
 
@@ -358,7 +357,7 @@ class TestParameters:
         ],
     )
     def test_what_makes_no_game_is_refused(self, options, words):
-        with pytest.raises(gamedp.InvalidParameterError) as caught:
+        with pytest.raises(gamedp.errors.InvalidParameterError) as caught:
             Mancala(**options)
         assert words in str(caught.value)
 
@@ -622,4 +621,4 @@ def test_optional_methods_compile_and_say_the_same(game):
 def test_compiled_rules_count_stones_without_integers_beyond_64_bits():
     """Seven fields of nine bits: a product over all fields would not fit."""
     game = Mancala(stones=6)
-    assert gamedp.perft(game, 2, compile="always").positions == (1, 6, 36)
+    assert gamedp.searchers.perft(game, 2, compile="always").positions == (1, 6, 36)

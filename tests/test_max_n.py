@@ -7,8 +7,7 @@ from typing import NamedTuple
 import attrs
 import pytest
 from depth import first_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from search_games import (
     Crowd,
     CrowdBounded,
@@ -31,14 +30,14 @@ CROWDS = (Crowd, CrowdBounded, CrowdEarning)
 
 def agrees(game, compile):
     """Compare a search to the end with backward induction, in the first positions."""
-    solver = gamedp.BackwardInduction()
+    solver = gamedp.solvers.BackwardInduction()
     solution = gamedp.solve(game, solver=solver, compile=compile)
     start = game.initial_state()
     states = [start]
     for action in game.actions(start):
         states += [state for _, state in game.outcomes(start, action)]
     for state in states:
-        result = gamedp.MaxN().search(game, state, compile=compile)
+        result = gamedp.searchers.MaxN().search(game, state, compile=compile)
         players = range(game.num_players)
         assert result.values == tuple(solution.value(state, player) for player in players)
         assert result.value == result.values[0]
@@ -60,7 +59,7 @@ def agrees(game, compile):
 def test_triancala(stones, compile):
     game = Mancala(players=3, pits=2, stones=stones)
     agrees(game, compile)
-    result = gamedp.MaxN().search(game, compile=compile)
+    result = gamedp.searchers.MaxN().search(game, compile=compile)
     assert result.values == {1: (2, 2, 2), 2: (5, 6, 1)}[stones]
     assert result.bounds == tuple((value, value) for value in result.values)
     assert result.is_proven
@@ -114,7 +113,7 @@ def test_at_the_horizon_stands_the_heuristic(kind, depth):
     for seed in range(5):
         for num_players in (3, 4):
             game = kind(seed=seed, num_players=num_players)
-            result = gamedp.MaxN(depth=depth).search(game, compile="never")
+            result = gamedp.searchers.MaxN(depth=depth).search(game, compile="never")
             assert result.values == Plain(game).values(game.initial_state(), depth)
             if result.status is gamedp.Status.DEPTH_LIMIT:
                 most = 3 if kind is CrowdBounded else math.inf
@@ -129,8 +128,8 @@ def test_at_the_horizon_stands_the_heuristic(kind, depth):
 def test_with_one_player_or_two_it_is_minimax(kind, depth):
     for seed in range(8):
         game = kind(seed=seed)
-        result = gamedp.MaxN(depth=depth).search(game, compile="never")
-        plain = gamedp.Minimax(depth=depth).search(game, compile="never")
+        result = gamedp.searchers.MaxN(depth=depth).search(game, compile="never")
+        plain = gamedp.searchers.Minimax(depth=depth).search(game, compile="never")
         assert result.value == pytest.approx(plain.value, rel=0, abs=1e-12)
         assert result.guarantee is gamedp.Guarantee.TWO_SIDED
         if kind is DiceySum:
@@ -140,7 +139,9 @@ def test_with_one_player_or_two_it_is_minimax(kind, depth):
 def test_a_range_leaves_out_what_is_no_better():
     nodes, cutoffs = {}, {}
     for kind in (Crowd, CrowdBounded):
-        results = [gamedp.MaxN().search(kind(seed=seed), compile="never") for seed in range(10)]
+        results = [
+            gamedp.searchers.MaxN().search(kind(seed=seed), compile="never") for seed in range(10)
+        ]
         nodes[kind] = sum(result.statistics.nodes for result in results)
         cutoffs[kind] = sum(result.statistics.cutoffs for result in results)
     assert nodes[CrowdBounded] < nodes[Crowd]
@@ -149,7 +150,7 @@ def test_a_range_leaves_out_what_is_no_better():
 
 def test_estimates_are_kept_within_the_range():
     game = DiceyClamped(seed=1)
-    result = gamedp.MaxN(depth=1).search(game, compile="never")
+    result = gamedp.searchers.MaxN(depth=1).search(game, compile="never")
     for action in game.actions(game.initial_state()):
         low = high = game.reward(game.initial_state(), action, 0)
         for probability, state in game.outcomes(game.initial_state(), action):
@@ -162,7 +163,7 @@ def test_estimates_are_kept_within_the_range():
 
 def test_limits_leave_the_range():
     game = CrowdBounded(seed=3, layers=8)
-    result = gamedp.MaxN(max_nodes=20).search(game, compile="never")
+    result = gamedp.searchers.MaxN(max_nodes=20).search(game, compile="never")
     assert result.status is gamedp.Status.NODE_LIMIT
     assert all(math.isnan(value) for value in result.values)
     assert result.bounds == ((-3, 3),) * 3
@@ -172,7 +173,9 @@ def test_limits_leave_the_range():
 def test_time_is_a_limit_and_progress_is_told():
     seen = []
     game = Crowd(seed=3, layers=14, width=9)
-    result = gamedp.MaxN(max_seconds=1).search(game, compile="never", progress=seen.append)
+    result = gamedp.searchers.MaxN(max_seconds=1).search(
+        game, compile="never", progress=seen.append
+    )
     assert result.status is gamedp.Status.TIME_LIMIT
     assert seen
     assert all("action 1 of" in progress.detail for progress in seen)
@@ -181,15 +184,15 @@ def test_time_is_a_limit_and_progress_is_told():
 def test_a_game_that_is_over_has_its_payoffs():
     game = Crowd()
     state = Node(1, game.layers, 2)
-    result = gamedp.MaxN().search(game, state, compile="never")
+    result = gamedp.searchers.MaxN().search(game, state, compile="never")
     assert result.values == tuple(game.payoff(state, player) for player in range(3))
     assert result.is_proven
 
 
 def test_a_game_without_an_end_asks_for_a_depth():
     with pytest.raises(gamedp.UnsupportedProblemError, match=r"can come again.* depth"):
-        gamedp.MaxN().search(Wubbel(goal=10), compile="never")
-    assert gamedp.MaxN(depth=2).search(Wubbel(goal=10), compile="never").status is (
+        gamedp.searchers.MaxN().search(Wubbel(goal=10), compile="never")
+    assert gamedp.searchers.MaxN(depth=2).search(Wubbel(goal=10), compile="never").status is (
         gamedp.Status.DEPTH_LIMIT
     )
 
@@ -212,7 +215,7 @@ class Deep(Crowd):
 @pytest.mark.parametrize("compile", ["auto", "never"])
 def test_the_stacks_grow(compile):
     game = Deep()
-    result = gamedp.MaxN().search(game, compile=compile)
+    result = gamedp.searchers.MaxN().search(game, compile=compile)
     assert result.statistics.depth == 200
     assert result.values == tuple(game.payoff(Node(0, 200, 0), player) for player in range(3))
 
@@ -252,11 +255,11 @@ class Swapping(Crowd):
 )
 def test_wrong_rules_are_named(kind, words):
     with pytest.raises(gamedp.InvalidModelError, match=words):
-        gamedp.MaxN(depth=4).search(kind(seed=2), compile="never")
+        gamedp.searchers.MaxN(depth=4).search(kind(seed=2), compile="never")
 
 
 def test_the_result_shows_all_values():
-    result = gamedp.MaxN().search(Mancala(players=3, pits=2, stones=1), compile="never")
+    result = gamedp.searchers.MaxN().search(Mancala(players=3, pits=2, stones=1), compile="never")
     assert "values=[2.0, 2.0, 2.0]" in repr(result)
     assert isinstance(result, gamedp.SearchResult)
 
@@ -297,7 +300,7 @@ class NearlyOne:
 @pytest.mark.parametrize("tier", ["always", "never"])
 def test_what_another_action_may_be_worth_is_rounded_up(tier):
     """A sum of the score and its error that is just above one is not rounded to one."""
-    result = gamedp.MaxN().search(NearlyOne(), compile=tier)
+    result = gamedp.searchers.MaxN().search(NearlyOne(), compile=tier)
     assert 1.0 < result.upper < 1 + 1e-15
     assert -1 - 1e-15 < result.bounds[1][0] < -1.0
 

@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from test_solvers import FIXED_POINT, assert_contains, walk
 
 import gamedp
@@ -81,14 +80,17 @@ def test_rounding_forbids_a_tiny_probability_to_others():
         [(0.0, [(1e-30, 1), (0.5, 0), (0.5, 2)])], [(0.0, [(0.5, 0), (0.5, 3)])], 0.0, 1.0
     )
     with pytest.raises(gamedp.NotSolvedError, match=r"relative tolerance 1e-06") as caught:
-        gamedp.solve(model, solver=gamedp.TopologicalValueIteration(), relative=True)
+        gamedp.solve(model, solver=gamedp.solvers.TopologicalValueIteration(), relative=True)
     assert_contains(caught.value.solution, exact_values(model))
 
 
 def test_a_relative_tolerance_that_rounding_forbids():
     """The value is the difference of large numbers, and zero."""
     model = model_of([(1e6, [(0.3, 0), (0.7, 1)])], [(-1e6 / 0.7, [(1.0, 2)])], 0.0)
-    for solver in (gamedp.TopologicalValueIteration(), gamedp.OptimisticValueIteration()):
+    for solver in (
+        gamedp.solvers.TopologicalValueIteration(),
+        gamedp.solvers.OptimisticValueIteration(),
+    ):
         with pytest.raises(gamedp.NotSolvedError, match="rounding") as caught:
             gamedp.solve(model, solver=solver, relative=True)
         solution = caught.value.solution
@@ -179,19 +181,19 @@ def test_what_is_refused():
     swapping = model_of([(0.0, [(-0.5, 0), (0.5, 1)])], 1.0, num_players=2)
     opponents = two([0, 1, 0, 0])
     for model, solver, words in (
-        (swapping, gamedp.SoundValueIteration(), "change the players' places"),
-        (swapping, gamedp.LinearProgramming(), "change the players' places"),
-        (opponents, gamedp.LinearProgramming(), "one player alone"),
+        (swapping, gamedp.solvers.SoundValueIteration(), "change the players' places"),
+        (swapping, gamedp.solvers.LinearProgramming(), "change the players' places"),
+        (opponents, gamedp.solvers.LinearProgramming(), "one player alone"),
     ):
         with pytest.raises(gamedp.UnsupportedProblemError, match=words):
             gamedp.solve(model, solver=solver)
-    assert gamedp.LinearProgramming().supports(gamedp.Problem(two([1, 1, 0, 0])))
+    assert gamedp.solvers.LinearProgramming().supports(gamedp.Problem(two([1, 1, 0, 0])))
 
 
 def test_modified_policy_iteration_calms_down():
     """Without sweeps along the policy it is value iteration, and says so by its sweeps."""
     plain, modified = (
-        gamedp.solve(walk(), solver=gamedp.ModifiedPolicyIteration(inner_sweeps=inner))
+        gamedp.solve(walk(), solver=gamedp.solvers.ModifiedPolicyIteration(inner_sweeps=inner))
         for inner in (0, 50)
     )
     assert np.abs(plain.values - modified.values).max() <= 2e-6
@@ -217,13 +219,13 @@ def test_few_sweeps_of_a_discounted_model_that_mixes_well(players):
     """The bounds of one improvement hold for all values at once, so that a digit takes a sweep."""
     model, objective = mixing(players), gamedp.Discounted(0.999)
     solution = gamedp.solve(model, objective)
-    assert isinstance(solution.solver, gamedp.ModifiedPolicyIteration)
+    assert isinstance(solution.solver, gamedp.solvers.ModifiedPolicyIteration)
     assert solution.statistics.sweeps < 100
     assert 1e-9 < solution.width <= 1e-6  # no closer than was asked, by far
     truth = gamedp.solve(model, objective, tolerance=1e-7)
     assert (solution.lower <= truth.upper).all()
     assert (solution.upper >= truth.lower).all()
-    assert gamedp.verify(model, solution.certificate()).width <= 1.001e-6
+    assert gamedp.verify(model, gamedp.certify(solution)).width <= 1.001e-6
 
 
 def narrow(width, players, states=100):
@@ -263,7 +265,7 @@ def test_the_narrower_and_the_farther_seen_the_rather_by_elimination(
     solution = gamedp.solve(model, objective)
     assert type(solution.solver).__name__ == name
     assert ("near ones alone" in gamedp.explain(model, objective)) == (name[0] == "T")
-    other = gamedp.solve(model, objective, gamedp.PolicyIteration())
+    other = gamedp.solve(model, objective, gamedp.solvers.PolicyIteration())
     assert (solution.lower <= other.upper).all()
     assert (solution.upper >= other.lower).all()
     assert solution.width <= 1e-6
@@ -280,10 +282,10 @@ def test_the_narrower_and_the_farther_seen_the_rather_by_elimination(
     ],
 )
 def test_bounds_at_a_limit_of_a_discounted_model(players, options, tolerance, status, monkeypatch):
-    monkeypatch.setattr(gamedp.solvers.discounted, "BUDGET", 100)
+    monkeypatch.setattr(gamedp.solvers.tools.discounted, "BUDGET", 100)
     model, objective = mixing(players), gamedp.Discounted(0.99)
-    truth = gamedp.solve(model, objective, gamedp.PolicyIteration(), tolerance=1e-7)
-    solver = gamedp.ModifiedPolicyIteration(**options)
+    truth = gamedp.solve(model, objective, gamedp.solvers.PolicyIteration(), tolerance=1e-7)
+    solver = gamedp.solvers.ModifiedPolicyIteration(**options)
     with pytest.raises(gamedp.NotSolvedError) as caught:
         gamedp.solve(model, objective, solver, tolerance=tolerance)
     solution = caught.value.solution
@@ -296,14 +298,14 @@ def test_bounds_at_a_limit_of_a_discounted_model(players, options, tolerance, st
 
 
 def test_anderson_needs_far_fewer_sweeps_on_a_chain():
-    accelerated = gamedp.solve(slow_chain(10), solver=gamedp.AndersonAcceleration())
-    plain = gamedp.solve(slow_chain(10), solver=gamedp.ValueIteration())
+    accelerated = gamedp.solve(slow_chain(10), solver=gamedp.solvers.AndersonAcceleration())
+    plain = gamedp.solve(slow_chain(10), solver=gamedp.solvers.ValueIteration())
     assert 10 * accelerated.statistics.sweeps < plain.statistics.sweeps
 
 
 def test_components_too_large_for_elimination():
     """More than two thousand states: the sparse decomposition, with weights of its own."""
-    solution = gamedp.solve(walk(states=2500), solver=gamedp.PolicyIteration())
+    solution = gamedp.solve(walk(states=2500), solver=gamedp.solvers.PolicyIteration())
     truth = np.arange(2500) / 2499
     assert np.abs(solution.values - truth).max() <= 1e-9
     assert solution.width <= 1e-6

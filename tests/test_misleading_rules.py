@@ -14,7 +14,7 @@ from numba import config
 import gamedp
 from gamedp.cli import main
 from gamedp.compiler import limits, spot_check
-from gamedp.compiler.expand import expand
+from gamedp.rules.expand import expand
 
 TIERS = ["never", "always"]
 compiling = pytest.mark.skipif(config.DISABLE_JIT, reason="with the JIT disabled nothing compiles")
@@ -109,7 +109,7 @@ REFUSED = {
 @pytest.mark.usefixtures("compile_at_once")
 @pytest.mark.parametrize("compile", ["never", "auto"])
 @pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.filterwarnings("ignore::gamedp.CompilationWarning")
+@pytest.mark.filterwarnings("ignore::gamedp.errors.CompilationWarning")
 def test_what_makes_no_sense_is_refused_in_words(name, compile):
     members, words = REFUSED[name]
     with pytest.raises(gamedp.InvalidModelError) as caught:
@@ -117,7 +117,12 @@ def test_what_makes_no_sense_is_refused_in_words(name, compile):
     assert words in str(caught.value)
 
 
-SEARCHERS = [gamedp.AlphaBeta(), gamedp.Expectiminimax(), gamedp.Minimax(), gamedp.MaxN()]
+SEARCHERS = [
+    gamedp.searchers.AlphaBeta(),
+    gamedp.searchers.Expectiminimax(),
+    gamedp.searchers.Minimax(),
+    gamedp.searchers.MaxN(),
+]
 
 
 @pytest.mark.parametrize("searcher", SEARCHERS, ids=lambda searcher: type(searcher).__name__)
@@ -137,7 +142,7 @@ def test_a_player_that_numba_would_round_is_refused():
         player=lambda self, state: 0.9 if state.left == 2 else 0.0,
     )
     words = r"player\(\) returns values of type float64|player\(Spot\(left=5\)\) is 0.0"
-    with pytest.raises((gamedp.InvalidModelError, gamedp.CompilationError), match=words):
+    with pytest.raises((gamedp.InvalidModelError, gamedp.errors.CompilationError), match=words):
         gamedp.compile(late, compile="always")
 
 
@@ -359,7 +364,7 @@ class Growing(Countdown):
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_a_limit_shows_what_grows(tier):
-    with pytest.raises(gamedp.LimitExceededError) as caught:
+    with pytest.raises(gamedp.errors.LimitExceededError) as caught:
         gamedp.compile(Growing(), compile=tier, max_states=500)
     text = str(caught.value)
     assert "still to explore" in text
@@ -381,7 +386,7 @@ def test_long_texts_are_cut():
     assert "4998, 4999)" in str(caught.value)
     assert len(str(caught.value)) < 600
     for state in (tuple(range(5000)), "x" * 5000):
-        with pytest.raises(gamedp.UnknownStateError) as unknown:
+        with pytest.raises(gamedp.errors.UnknownStateError) as unknown:
             gamedp.compile(Countdown(), compile="never").index(state)
         assert len(str(unknown.value)) < 600
 
@@ -393,9 +398,9 @@ def test_an_initial_state_beyond_64_bits_is_for_plain_python(left):
         initial_state=lambda self: Spot(left),
         outcomes=lambda self, state, action: [(1.0, Spot(0))],
     )
-    with pytest.warns(gamedp.CompilationWarning, match="has a field beyond 64 bits"):
+    with pytest.warns(gamedp.errors.CompilationWarning, match="has a field beyond 64 bits"):
         assert gamedp.solve(ends).value() == 1.0
-    with pytest.raises(gamedp.CompilationError, match="has a field beyond 64 bits"):
+    with pytest.raises(gamedp.errors.CompilationError, match="has a field beyond 64 bits"):
         gamedp.compile(ends, compile="always")
 
 
@@ -438,7 +443,7 @@ class Sour(Countdown):
 
 @pytest.mark.parametrize(
     "searcher",
-    [gamedp.AlphaBeta(), gamedp.Expectiminimax(), gamedp.Minimax()],
+    [gamedp.searchers.AlphaBeta(), gamedp.searchers.Expectiminimax(), gamedp.searchers.Minimax()],
     ids=lambda searcher: type(searcher).__name__,
 )
 def test_what_rules_raise_far_away_in_a_compiled_search_is_placed(searcher):
@@ -494,7 +499,7 @@ def test_what_rules_raise_is_one_line_on_the_command_line(tmp_path, capsys, comp
 def test_debug_shows_the_way_of_our_own_errors_too(capsys):
     assert main(["solve", "no-such-game"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
-    with pytest.raises(gamedp.UnknownNameError):
+    with pytest.raises(gamedp.errors.UnknownNameError):
         main(["solve", "no-such-game", "--debug"])
 
 
@@ -536,12 +541,12 @@ def test_a_field_that_goes_on_growing_is_named_before_memory_is_full(tier, monke
     monkeypatch.setattr(limits, "MANY", 2000)
     with (
         pytest.warns(RuntimeWarning, match=r"row has grown from [\d,]+ to [\d,]+\. If") as caught,
-        pytest.raises(gamedp.LimitExceededError),
+        pytest.raises(gamedp.errors.LimitExceededError),
     ):
         gamedp.compile(Plane(), compile=tier, max_bytes=2e7)
     assert len(caught) == 1
     assert "column" not in str(caught[0].message)
     assert Path(caught[0].filename) == Path(__file__)  # the line that has called gamedp
     # Who sets a limit knows, and where it ends nothing is said.
-    with pytest.raises(gamedp.LimitExceededError):
+    with pytest.raises(gamedp.errors.LimitExceededError):
         gamedp.compile(Plane(), compile=tier, max_states=40_000)

@@ -6,14 +6,13 @@ import attrs
 import numba
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from reductions import is_reduced, reduction_of
 from test_deflation import games
 
 import gamedp
 from gamedp import reduction
-from gamedp.kernels import average
+from gamedp.bellman import average
 from gamedp.reduction.gains import sign_of_gain
 from gamedp.testing import exact_values
 
@@ -26,16 +25,20 @@ relaxed = settings(
 sides = st.sampled_from(["max", "min"])
 drawn = games(st.sampled_from([-3, -1, 0, 2]))
 SOLVERS = (
-    gamedp.TopologicalValueIteration(max_sweeps=50_000),
-    gamedp.IntervalIteration(max_sweeps=50_000),
-    gamedp.PolicyIteration(),
-    gamedp.ValueIteration(max_sweeps=50_000),
-    gamedp.OptimisticValueIteration(max_sweeps=50_000),
-    gamedp.LinearProgramming(),
-    gamedp.StrategyIteration(),
-    gamedp.ExactPolicyIteration(),
+    gamedp.solvers.TopologicalValueIteration(max_sweeps=50_000),
+    gamedp.solvers.IntervalIteration(max_sweeps=50_000),
+    gamedp.solvers.PolicyIteration(),
+    gamedp.solvers.ValueIteration(max_sweeps=50_000),
+    gamedp.solvers.OptimisticValueIteration(max_sweeps=50_000),
+    gamedp.solvers.LinearProgramming(),
+    gamedp.solvers.StrategyIteration(),
+    gamedp.solvers.ExactPolicyIteration(),
 )
-PROVING = (gamedp.StrategyIteration, gamedp.IntervalIteration, gamedp.TopologicalValueIteration)
+PROVING = (
+    gamedp.solvers.StrategyIteration,
+    gamedp.solvers.IntervalIteration,
+    gamedp.solvers.TopologicalValueIteration,
+)
 
 
 def has_mixed(model):
@@ -73,7 +76,7 @@ def assert_solved(model, objective, truth):
         solved += 1
         all_bounds, refusal = [solution], ""
         try:
-            all_bounds.append(solution.certificate())
+            all_bounds.append(gamedp.certify(solution))
         except gamedp.UnsupportedProblemError as error:
             refusal = str(error)
         assert not refusal or "earn and lose in turn" in refusal
@@ -128,7 +131,7 @@ def test_what_can_be_put_off_for_ever(model, optimum):
     """Where that is minus infinity, it might as well be an end that is worth almost as little."""
     objective = gamedp.TotalReward(optimum, until=model.terminals.tolist())
     assume(is_solved(model, objective))
-    solution = gamedp.solve(model, objective, gamedp.IntervalIteration(max_sweeps=50_000))
+    solution = gamedp.solve(model, objective, gamedp.solvers.IntervalIteration(max_sweeps=50_000))
     endless = solution.values == -math.inf
     assume(endless.any())
     counts = np.where(endless, 0, np.diff(model.choice_offsets))
@@ -218,7 +221,7 @@ def test_known_values(there, back, optimum, values):
 def test_drifts_must_be_exceeded():
     """Two rounds of +3 and -1 earn 4; what proves it is refused as soon as it claims too much."""
     model = round_trip(3.0, -1.0)
-    certificate = gamedp.solve(model).certificate()
+    certificate = gamedp.certify(gamedp.solve(model))
     assert certificate.lower.tolist() == [math.inf, math.inf, 0.0]
     assert gamedp.verify(model, certificate).width == 0
     first, second = certificate.bias_lower[:2]
@@ -228,11 +231,13 @@ def test_drifts_must_be_exceeded():
         drifts = certificate.bias_lower.copy()
         for number in (other, np.nextafter(other, np.inf), -np.inf):
             drifts[state] = number
-            with pytest.raises(gamedp.CertificateError, match=r"lower\[0\] = inf|lower\[1\] = inf"):
+            with pytest.raises(
+                gamedp.errors.CertificateError, match=r"lower\[0\] = inf|lower\[1\] = inf"
+            ):
                 gamedp.verify(model, attrs.evolve(certificate, bias_lower=drifts))
     for number in (math.inf, math.nan):
         drifts[0] = number
-        with pytest.raises(gamedp.CertificateError, match=r"bias_lower\[0\] is"):
+        with pytest.raises(gamedp.errors.CertificateError, match=r"bias_lower\[0\] is"):
             gamedp.verify(model, attrs.evolve(certificate, bias_lower=drifts))
 
 
@@ -253,7 +258,7 @@ def test_drifts_and_gains_do_not_go_together():
                 bias_upper=np.array([np.inf, np.inf]),
                 digest=model.digest(),
             )
-            with pytest.raises(gamedp.CertificateError, match=r"lower\["):
+            with pytest.raises(gamedp.errors.CertificateError, match=r"lower\["):
                 gamedp.verify(model, wrong)
 
 
@@ -265,7 +270,7 @@ def test_nothing_beyond_the_truth_is_accepted(model, optimum, data):
     objective = gamedp.TotalReward(optimum)
     assume(is_solved(model, objective))
     truth = known_values(model, objective)
-    certificate = gamedp.solve(model, objective, SOLVERS[1], tolerance=1e-7).certificate()
+    certificate = gamedp.certify(gamedp.solve(model, objective, SOLVERS[1], tolerance=1e-7))
     state = data.draw(st.integers(0, model.num_states - 1))
     for name, sign in (("lower", 1), ("upper", -1)):
         if truth[state] == sign * math.inf:
@@ -286,7 +291,7 @@ def test_nothing_beyond_the_truth_is_accepted(model, optimum, data):
                 drifts = drifts.copy()
                 drifts[state] = data.draw(st.sampled_from([-10.0, -1.0, 0.0, 1.0, 10.0]))
                 changes[f"bias_{name}"] = drifts
-            with pytest.raises(gamedp.CertificateError):
+            with pytest.raises(gamedp.errors.CertificateError):
                 gamedp.verify(model, attrs.evolve(certificate, **changes))
 
 
@@ -297,7 +302,7 @@ def test_what_is_too_close_to_tell(objective):
         gamedp.UnsupportedProblemError,
         match=r"around state 0, unless these surely add up .* 0, or too close to 0 to tell",
     ):
-        gamedp.solve(model, objective, gamedp.IntervalIteration())
+        gamedp.solve(model, objective, gamedp.solvers.IntervalIteration())
 
 
 def test_end_components_of_either_sign():
@@ -313,20 +318,20 @@ def test_end_components_of_either_sign():
         payoffs=[5.0, 2.0],
     )
     solution = gamedp.solve(model)
-    assert isinstance(solution.solver, gamedp.IntervalIteration)
+    assert isinstance(solution.solver, gamedp.solvers.IntervalIteration)
     assert solution.values == pytest.approx([5.0, 5.0, 2.0, 2.0, 5.0, 2.0])
     assert exact_values(model) == [5, 5, 2, 2, 5, 2]
     assert "bounds are deflated there" in gamedp.explain(model)
     assert_solved(model, gamedp.TotalReward(), exact_values(model))
     with pytest.raises(gamedp.UnsupportedProblemError, match="rewards of one sign"):
-        gamedp.solve(model, solver=gamedp.StrategyIteration())
+        gamedp.solve(model, solver=gamedp.solvers.StrategyIteration())
 
 
 def test_drifts_are_saved_and_loaded(tmp_path):
     model = round_trip(3.0, -1.0)
-    certificate = gamedp.solve(model).certificate()
-    certificate.save(tmp_path / "proof")
-    loaded = gamedp.load_certificate(tmp_path / "proof")
+    certificate = gamedp.certify(gamedp.solve(model))
+    gamedp.save(certificate, tmp_path / "proof")
+    loaded = gamedp.load(tmp_path / "proof")
     assert np.array_equal(loaded.bias_lower, certificate.bias_lower)
     assert gamedp.verify(model, loaded).width == 0
 
@@ -359,7 +364,9 @@ def test_what_two_opponents_make_infinite_both_ways_is_refused_at_once(optimum):
         (1.0, -2.0, "min", [3.0, 4.0]),
     ],
 )
-@pytest.mark.parametrize("solver", [None, gamedp.StrategyIteration(), gamedp.IntervalIteration()])
+@pytest.mark.parametrize(
+    "solver", [None, gamedp.solvers.StrategyIteration(), gamedp.solvers.IntervalIteration()]
+)
 def test_contests_that_earn_or_lose_in_turn_are_solved(there, back, optimum, values, solver):
     """State 0 leads to 1 or ends with 3; state 1, the opponent's, leads back or ends with 4."""
     model = gamedp.Model.from_arrays(
@@ -395,7 +402,7 @@ def test_policies_attain_infinite_totals_that_earn_and_lose_in_turn(sign):
     assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
     assert solution.policy[:3].tolist() == [1, 3, 4]
     assert exact_values(model, gamedp.AverageReward(), policy=solution.policy)[0] * sign > 0
-    gamedp.verify(model, solution.certificate())
+    gamedp.verify(model, gamedp.certify(solution))
 
 
 def test_the_sign_of_a_gain_that_sweeps_hardly_tell_takes_few_of_them(monkeypatch):

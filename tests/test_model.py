@@ -8,13 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import gamedp
 from gamedp.errors import InvalidModelError, UnknownStateError
 from gamedp.games.matches import Matches, MatchesState
-from gamedp.model import ARRAYS, Model, describe_choice, initial_state_of
+from gamedp.model.model import ARRAYS, Model, describe_choice, initial_state_of
 
 # State 0 has two choices, state 1 one; state 2 is terminal.
 GOOD = {

@@ -102,9 +102,9 @@ def test_formulas_agree_with_rational_numbers(model):
 
 def test_pig_has_a_formula_for_small_goals_alone():
     assert Pig(2, loss=-1.0).exact() == Fraction(5, 7)
-    with pytest.raises(gamedp.InvalidParameterError, match="goals of up to 6, not 7"):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="goals of up to 6, not 7"):
         Pig(7).exact()
-    with pytest.raises(gamedp.InvalidParameterError, match="at least 1"):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="at least 1"):
         Pig(0)
 
 
@@ -245,5 +245,5 @@ def test_averages_of_random_models(seed, options):
     ],
 )
 def test_parameters_that_make_no_model(make, options):
-    with pytest.raises(gamedp.InvalidParameterError):
+    with pytest.raises(gamedp.errors.InvalidParameterError):
         make(**options)

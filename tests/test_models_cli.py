@@ -25,13 +25,13 @@ def folder(tmp_path, monkeypatch):
     labels = {"goal": [2], "bad luck": [3], "on the way": [0, 1]}
     model = gamedp.Model.from_arrays(**ARRAYS)
     rewards = {"steps": np.array(STEPS), "coins": np.array(COINS)}
-    gamedp.save_model("model.umb", model, labels=labels, rewards=rewards)
-    gamedp.save_model("one.umb", model, labels=labels, rewards={"steps": np.array(STEPS)})
-    gamedp.save_model("none.umb", model, labels=labels)
+    gamedp.write_model("model.umb", model, labels=labels, rewards=rewards)
+    gamedp.write_model("one.umb", model, labels=labels, rewards={"steps": np.array(STEPS)})
+    gamedp.write_model("none.umb", model, labels=labels)
     game = gamedp.Model.from_arrays(**ARRAYS, players=[1, 0, 0, 0], num_players=2)
-    gamedp.save_model("game.umb", game, labels=labels)
+    gamedp.write_model("game.umb", game, labels=labels)
     thirds = gamedp.Model.from_arrays([0, 1, 2], [0, 2, 3], [0, 1, 0], [1 / 3, 2 / 3, 1.0])
-    gamedp.save_model("thirds.umb", thirds, rewards={"coins": np.array([0.1, 0.7])})
+    gamedp.write_model("thirds.umb", thirds, rewards={"coins": np.array([0.1, 0.7])})
     text = "@type: DTMC\n@nr_states\n2\n@model\nstate 0 init\naction 0\n0 : 0.3333333333\n"
     (tmp_path / "chain.drn").write_text(f"{text}1 : 0.6666666666\nstate 1 end\naction 0\n1 : 1\n")
     (tmp_path / "walk.tra").write_text("3 4\n0 1 0.25\n0 2 0.75\n1 1 1\n2 2 1\n")
@@ -323,7 +323,7 @@ def test_exact_values_that_nobody_would_read(run):
 
 
 def test_what_to_do_first_is_said_by_name(run, folder):
-    loaded = gamedp.load_model(folder / "model.umb")
+    loaded = gamedp.read_model(folder / "model.umb")
     _, out, _ = run("model.umb", "--reach", "bad luck", "--json")
     assert json.loads(out)["action"] == loaded.action_name(2)  # the one that gambles
     _, out, _ = run("chain.drn", "--reach", "end", "--json")

@@ -12,7 +12,7 @@ from depth import first_of
 
 import gamedp
 from gamedp.compiler.integers import CheckedCompiler
-from gamedp.game import helper
+from gamedp.rules.game import helper
 
 MOST, LEAST = 2**63 - 1, -(2**63)
 
@@ -115,10 +115,12 @@ def test_without_that_state_all_is_well():
 
 
 SEARCHES = {
-    "alpha-beta": lambda game: gamedp.AlphaBeta(depth=60).search(game, compile="always"),
-    "expectiminimax": lambda game: gamedp.Expectiminimax(depth=60).search(game, compile="always"),
-    "max-n": lambda game: gamedp.MaxN(depth=60).search(game, compile="always"),
-    "perft": lambda game: gamedp.perft(game, 60, compile="always"),
+    "alpha-beta": lambda game: gamedp.searchers.AlphaBeta(depth=60).search(game, compile="always"),
+    "expectiminimax": lambda game: gamedp.searchers.Expectiminimax(depth=60).search(
+        game, compile="always"
+    ),
+    "max-n": lambda game: gamedp.searchers.MaxN(depth=60).search(game, compile="always"),
+    "perft": lambda game: gamedp.searchers.perft(game, 60, compile="always"),
 }
 
 

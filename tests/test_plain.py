@@ -10,11 +10,10 @@ from typing import NamedTuple
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gamedp.errors import UnknownNameError
-from gamedp.plain import (
+from gamedp.runtime.encoding import (
     class_path,
     decode,
     decode_object,
@@ -23,7 +22,7 @@ from gamedp.plain import (
     is_unwritable,
     near,
 )
-from gamedp.registry import GAMES, class_named
+from gamedp.runtime.registry import GAMES, class_named
 
 
 class Colour(enum.Enum):

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.solvers import base, portfolio, topological_value_iteration
+from gamedp.solvers import portfolio
+from gamedp.solvers.methods import topological_value_iteration
+from gamedp.solvers.tools import support
 from gamedp.testing import exact_values
 
 NONE_TO_FOLLOW = []
@@ -59,10 +61,10 @@ def test_two_opponents_on_a_slow_chain():
     model = chain_for_two(60)
     objective = gamedp.Reachability([119])
     with pytest.raises(gamedp.NotSolvedError, match="rounding") as caught:
-        gamedp.solve(model, objective, gamedp.TopologicalValueIteration())
+        gamedp.solve(model, objective, gamedp.solvers.TopologicalValueIteration())
     assert caught.value.solution.width > 0.5
     solution = gamedp.solve(model, objective)
-    assert isinstance(solution.solver, gamedp.StrategyIteration)
+    assert isinstance(solution.solver, gamedp.solvers.StrategyIteration)
     low, high = solution.bounds(0)
     assert low <= 0.7 <= high <= low + 1e-6
     assert solution.statistics.sweeps < 1000
@@ -79,7 +81,7 @@ def test_relative_tolerances():
     model = model_of(*states)
     objective = gamedp.Reachability([length])
     with pytest.raises(gamedp.NotSolvedError, match=r"Let gamedp\.solve choose"):
-        gamedp.solve(model, objective, gamedp.TopologicalValueIteration(), relative=True)
+        gamedp.solve(model, objective, gamedp.solvers.TopologicalValueIteration(), relative=True)
     solution = gamedp.solve(model, objective, relative=True)
     low, high = solution.bounds(0)
     assert 0 < low <= exact_values(model, objective)[0] <= high <= low * (1 + 1e-6)
@@ -104,7 +106,7 @@ def test_large_games_with_few_places_to_stay():
     words = "bounds are deflated there.\nIf it makes no progress: StrategyIteration"
     assert words in gamedp.explain(model, objective)
     solution = gamedp.solve(model, objective)
-    assert isinstance(solution.solver, gamedp.IntervalIteration)
+    assert isinstance(solution.solver, gamedp.solvers.IntervalIteration)
     assert solution.width <= 1e-6
     assert solution.statistics.sweeps < 100
 
@@ -146,10 +148,10 @@ def test_discounts_next_to_one():
     model = random_model(40, 2)
     objective = gamedp.Discounted(1 - 1e-6)
     with pytest.raises(gamedp.NotSolvedError):
-        gamedp.solve(model, objective, gamedp.ModifiedPolicyIteration(max_sweeps=1000))
+        gamedp.solve(model, objective, gamedp.solvers.ModifiedPolicyIteration(max_sweeps=1000))
     solution = gamedp.solve(model, objective, tolerance=1e-5)
     assert solution.width <= 1e-5
-    assert isinstance(solution.solver, gamedp.TopologicalValueIteration)
+    assert isinstance(solution.solver, gamedp.solvers.TopologicalValueIteration)
 
 
 def test_a_state_by_itself_is_looked_at_once(monkeypatch):
@@ -166,7 +168,7 @@ def test_a_state_by_itself_is_looked_at_once(monkeypatch):
         payoffs=[0.0],
     )
     with pytest.raises(gamedp.NotSolvedError, match="rounding") as caught:
-        gamedp.solve(model, solver=gamedp.TopologicalValueIteration())
+        gamedp.solve(model, solver=gamedp.solvers.TopologicalValueIteration())
     solution = caught.value.solution
     assert solution.lower[0] <= 1e4 * size <= solution.upper[0]
     assert solution.width < 1e-5
@@ -186,10 +188,10 @@ def test_a_budget_ends_what_goes_on(monkeypatch):
     model = random_model(40, 1)
     objective = gamedp.Discounted(0.99)
     solution = gamedp.solve(model, objective)
-    assert not isinstance(solution.solver, gamedp.ModifiedPolicyIteration)
+    assert not isinstance(solution.solver, gamedp.solvers.ModifiedPolicyIteration)
     monkeypatch.setattr(portfolio, "followers", lambda *_, **__: NONE_TO_FOLLOW)
     again = gamedp.solve(model, objective)
-    assert again.solver == gamedp.ModifiedPolicyIteration()
+    assert again.solver == gamedp.solvers.ModifiedPolicyIteration()
     assert (again.lower <= solution.upper).all()
     assert (solution.lower <= again.upper).all()
     monkeypatch.undo()
@@ -240,7 +242,9 @@ def test_bounds_of_all_hold_at_once(monkeypatch):
     assert caught.value.solution.bounds(0) == (0.25, 0.5)
     # What helps comes first: to want less is the last of it.
     message = str(caught.value)
-    assert "Use gamedp.ExactPolicyIteration(), which does not round, ask for a tol" in message
+    assert (
+        "Use gamedp.solvers.ExactPolicyIteration(), which does not round, ask for a tol" in message
+    )
     assert message.count("Stopped stopped at the limit of 64-bit rounding") == 1
 
 
@@ -286,8 +290,8 @@ class Slow:
 
 def test_one_limit_of_time_for_all_of_them(monkeypatch):
     clock, given = Clock(), []
-    monkeypatch.setattr(base, "time", clock)
-    monkeypatch.setattr(base.compiling, "seconds_within", lambda _: 0.0)
+    monkeypatch.setattr(support, "time", clock)
+    monkeypatch.setattr(support.compiling, "seconds_within", lambda _: 0.0)
     slow = Slow(clock, given)
 
     @attrs.frozen
@@ -295,7 +299,7 @@ def test_one_limit_of_time_for_all_of_them(monkeypatch):
         pass
 
     monkeypatch.setattr(portfolio, "_others", lambda *_, **__: [Other(clock, given)] * 5)
-    limit = base.Limit(10.0)
+    limit = support.Limit(10.0)
     with pytest.raises(
         gamedp.NotSolvedError, match=r"no time is left.*Raise max_seconds"
     ) as caught:
@@ -307,8 +311,8 @@ def test_one_limit_of_time_for_all_of_them(monkeypatch):
 
 def test_relative_tolerances_have_one_limit_of_time(monkeypatch):
     clock, given = Clock(), []
-    monkeypatch.setattr(base, "time", clock)
-    monkeypatch.setattr(base.compiling, "seconds_within", lambda _: 0.0)
+    monkeypatch.setattr(support, "time", clock)
+    monkeypatch.setattr(support.compiling, "seconds_within", lambda _: 0.0)
 
     @attrs.frozen
     class Steps(Slow):
@@ -321,7 +325,7 @@ def test_relative_tolerances_have_one_limit_of_time(monkeypatch):
 
     solver = Steps(clock, given, 10.0)
     problem = gamedp.Problem(model_of([(0.0, [(1e-3, 1), (1 - 1e-3, 2)])]))
-    solution = base.solve_as_asked(solver, problem, 1e-4, None, relative=True)
+    solution = support.solve_as_asked(solver, problem, 1e-4, None, relative=True)
     assert given == [10.0, 6.0]
     assert solution.solver == solver
 
@@ -334,7 +338,7 @@ def test_what_is_solved_is_freed_with_its_last_user(objective):
         players=[0, 1],
     )
     gamedp.solve(model, objective)
-    gamedp.solve(model, objective, gamedp.TopologicalValueIteration())
+    gamedp.solve(model, objective, gamedp.solvers.TopologicalValueIteration())
     known = weakref.ref(model)
     del model
     gc.collect()

@@ -4,24 +4,23 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.kernels import average
+from gamedp.bellman import average
 from gamedp.reduction import Reduction
-from gamedp.solvers import prepared as preparing
-from gamedp.solvers import proper
-from gamedp.solvers.contest import Contest
-from gamedp.solvers.prepared import Prepared, prepare
-from gamedp.solvers.proper import OpenCases, Refusal
+from gamedp.solvers.tools import prepared as preparing, proper
+from gamedp.solvers.tools.opponents import Contest
+from gamedp.solvers.tools.prepared import Prepared, prepare
+from gamedp.solvers.tools.proper import OpenCases, Refusal
 
 UNDECIDED_SOLVERS = [
-    gamedp.ValueIteration(),
-    gamedp.TopologicalValueIteration(),
-    gamedp.PolicyIteration(),
-    gamedp.IntervalIteration(),
-    gamedp.SoundValueIteration(),
-    gamedp.LinearProgramming(),
-    gamedp.BackwardInduction(),
-    gamedp.StrategyIteration(),
-    gamedp.ExactPolicyIteration(),
+    gamedp.solvers.ValueIteration(),
+    gamedp.solvers.TopologicalValueIteration(),
+    gamedp.solvers.PolicyIteration(),
+    gamedp.solvers.IntervalIteration(),
+    gamedp.solvers.SoundValueIteration(),
+    gamedp.solvers.LinearProgramming(),
+    gamedp.solvers.BackwardInduction(),
+    gamedp.solvers.StrategyIteration(),
+    gamedp.solvers.ExactPolicyIteration(),
 ]
 
 

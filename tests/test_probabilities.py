@@ -9,11 +9,10 @@ import attrs
 import numpy as np
 import pytest
 from depth import first_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import gamedp
-from gamedp.compiler.chances import LONG_ROW, Gathering
+from gamedp.rules.probabilities import LONG_ROW, Gathering
 
 TIERS = ["never", "always"]
 TWO_UNITS = Fraction(1, 2**51)
@@ -95,10 +94,10 @@ def test_bounds_and_certificates_are_about_the_throw_of_six_dice(dice):
         low, high = solution.bounds()
         assert low <= meant <= high
         assert high - low < 1e-14
-        claim = gamedp.verify(model, solution.certificate())
+        claim = gamedp.verify(model, gamedp.certify(solution))
         assert claim.width < 1e-14
         start = int(model.initial_states[0])
-        certificate = solution.certificate()
+        certificate = gamedp.certify(solution)
         assert certificate.lower[start] <= meant <= certificate.upper[start]
 
 
@@ -284,9 +283,12 @@ class Thirds:
 @pytest.mark.parametrize(
     "searcher",
     [
-        *(gamedp.Expectiminimax(pruning=pruning) for pruning in ("none", "star1", "star2")),
-        gamedp.Minimax(),
-        gamedp.MaxN(),
+        *(
+            gamedp.searchers.Expectiminimax(pruning=pruning)
+            for pruning in ("none", "star1", "star2")
+        ),
+        gamedp.searchers.Minimax(),
+        gamedp.searchers.MaxN(),
     ],
     ids=lambda searcher: f"{type(searcher).__name__} {getattr(searcher, 'pruning', '')}",
 )
@@ -310,7 +312,10 @@ class Missing(Thirds):
         yield 1.0 if state.points == 0 else 0.5, Sum(state.points + 1)
 
 
-@pytest.mark.parametrize("searcher", [gamedp.Expectiminimax(), gamedp.Minimax(), gamedp.MaxN()])
+@pytest.mark.parametrize(
+    "searcher",
+    [gamedp.searchers.Expectiminimax(), gamedp.searchers.Minimax(), gamedp.searchers.MaxN()],
+)
 @pytest.mark.parametrize("tier", first_of(TIERS))
 def test_searchers_refuse_what_is_far_from_one(searcher, tier):
     with pytest.raises(gamedp.InvalidModelError, match=r"total probability 0\.5"):
@@ -337,9 +342,9 @@ FEW_DIGITS = "has too few digits for proofs"
     "ask",
     [
         gamedp.compile,
-        gamedp.Expectiminimax().search,
-        gamedp.Minimax().search,
-        gamedp.MaxN().search,
+        gamedp.searchers.Expectiminimax().search,
+        gamedp.searchers.Minimax().search,
+        gamedp.searchers.MaxN().search,
     ],
     ids=lambda ask: ask.__qualname__,
 )

@@ -29,7 +29,7 @@ class ForwardBounded(Bounded):
 
 
 def ask(game, tier="auto", **options):
-    result = gamedp.ProofNumberSearch(**options).search(game, compile=tier)
+    result = gamedp.searchers.ProofNumberSearch(**options).search(game, compile=tier)
     assert result.status is gamedp.Status.SOLVED
     return result
 
@@ -135,7 +135,7 @@ def test_mancala(majority_stop):
 
 def test_endgame_tables_shorten_the_way():
     game = Mancala(pits=4, stones=2)
-    tables = gamedp.EndgameTables.build(game, 8)
+    tables = gamedp.searchers.EndgameTables.build(game, 8)
     with_tables, without = ask(game, endings=tables), ask(game)
     assert with_tables.value == without.value == 0
     assert with_tables.statistics.nodes < without.statistics.nodes
@@ -143,7 +143,7 @@ def test_endgame_tables_shorten_the_way():
 
 
 def test_limits_leave_what_is_known():
-    result = gamedp.ProofNumberSearch(max_nodes=50).search(Mancala(stones=3))
+    result = gamedp.searchers.ProofNumberSearch(max_nodes=50).search(Mancala(stones=3))
     assert result.status is gamedp.Status.NODE_LIMIT
     assert math.isnan(result.value)
     assert (result.lower, result.upper) == (-36.0, 36.0)
@@ -159,4 +159,4 @@ def test_limits_leave_what_is_known():
 )
 def test_what_it_cannot_do_is_refused(game, words):
     with pytest.raises(gamedp.UnsupportedProblemError, match=words):
-        gamedp.ProofNumberSearch().search(game)
+        gamedp.searchers.ProofNumberSearch().search(game)

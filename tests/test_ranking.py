@@ -6,27 +6,26 @@ from typing import NamedTuple
 
 import attrs
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import gamedp
-from gamedp.ranking import LARGEST_N
+from gamedp.rules.ranking import LARGEST_N
 
 
 @given(st.integers(0, LARGEST_N), st.integers(0, 2 * LARGEST_N))
 def test_binomials(n, k):
     exact = math.comb(n, k)
     if exact < 2**63:
-        assert gamedp.binomial(n, k) == exact
+        assert gamedp.rules.binomial(n, k) == exact
     else:
         with pytest.raises(OverflowError, match="does not fit into 64 bits"):
-            gamedp.binomial(n, k)
+            gamedp.rules.binomial(n, k)
 
 
 @pytest.mark.parametrize(("n", "k"), [(-1, 0), (3, -1), (LARGEST_N + 1, 1)])
 def test_binomials_out_of_range(n, k):
     with pytest.raises(ValueError, match="n from 0 to 127, and k of at least 0"):
-        gamedp.binomial(n, k)
+        gamedp.rules.binomial(n, k)
 
 
 @pytest.mark.parametrize(("total", "parts"), [(0, 1), (0, 5), (7, 1), (9, 2), (6, 3), (5, 5)])
@@ -36,41 +35,41 @@ def test_all_distributions_have_numbers_without_a_gap(total, parts):
         for counts in itertools.product(range(total + 1), repeat=parts)
         if sum(counts) == total
     ]
-    ranks = [gamedp.rank_distribution(each) for each in counts]
-    assert sorted(ranks) == list(range(gamedp.binomial(total + parts - 1, parts - 1)))
+    ranks = [gamedp.rules.rank_distribution(each) for each in counts]
+    assert sorted(ranks) == list(range(gamedp.rules.binomial(total + parts - 1, parts - 1)))
     for rank, each in zip(ranks, counts, strict=True):
-        assert gamedp.unrank_distribution(rank, total, (0,) * parts) == each
+        assert gamedp.rules.unrank_distribution(rank, total, (0,) * parts) == each
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=14).map(tuple))
 def test_there_and_back(counts):
-    rank = gamedp.rank_distribution(counts)
-    assert gamedp.unrank_distribution(rank, sum(counts), counts) == counts
+    rank = gamedp.rules.rank_distribution(counts)
+    assert gamedp.rules.unrank_distribution(rank, sum(counts), counts) == counts
 
 
 def test_the_largest_and_the_first_one_that_is_too_large():
     counts = (12,) + (0,) * 35
     last = math.comb(47, 12) - 1
-    assert gamedp.rank_distribution(counts) == last
-    assert gamedp.unrank_distribution(last, 12, counts) == counts
+    assert gamedp.rules.rank_distribution(counts) == last
+    assert gamedp.rules.unrank_distribution(last, 12, counts) == counts
     with pytest.raises(OverflowError):
-        gamedp.rank_distribution((0,) * 40 + (40,))  # of which there are more than 2^63
+        gamedp.rules.rank_distribution((0,) * 40 + (40,))  # of which there are more than 2^63
     with pytest.raises(OverflowError):
-        gamedp.unrank_distribution(0, 40, (0,) * 41)
+        gamedp.rules.unrank_distribution(0, 40, (0,) * 41)
 
 
 def test_what_has_no_number():
     with pytest.raises(ValueError, match="a count is negative"):
-        gamedp.rank_distribution((2, -1))
+        gamedp.rules.rank_distribution((2, -1))
     with pytest.raises(ValueError, match="binomial"):
-        gamedp.rank_distribution(())
+        gamedp.rules.rank_distribution(())
     with pytest.raises(ValueError, match="binomial"):
-        gamedp.rank_distribution((LARGEST_N, 0, 0))
+        gamedp.rules.rank_distribution((LARGEST_N, 0, 0))
     for index in (-1, 6):
         with pytest.raises(ValueError, match="no distribution has this number"):
-            gamedp.unrank_distribution(index, 2, (0, 0, 0))
+            gamedp.rules.unrank_distribution(index, 2, (0, 0, 0))
     with pytest.raises(ValueError, match="no distribution has this number"):
-        gamedp.unrank_distribution(0, -1, (0, 0, 0))
+        gamedp.rules.unrank_distribution(0, -1, (0, 0, 0))
 
 
 class Row(NamedTuple):
@@ -93,11 +92,11 @@ class NextRow:
         yield 0
 
     def outcomes(self, state, action):
-        rank = gamedp.rank_distribution(state.counts)
-        yield 1.0, Row(gamedp.unrank_distribution(rank + 1, self.total, state.counts))
+        rank = gamedp.rules.rank_distribution(state.counts)
+        yield 1.0, Row(gamedp.rules.unrank_distribution(rank + 1, self.total, state.counts))
 
     def payoff(self, state, player):
-        return float(gamedp.rank_distribution(state.counts))
+        return float(gamedp.rules.rank_distribution(state.counts))
 
 
 @pytest.mark.parametrize("tier", ["always", "never"])

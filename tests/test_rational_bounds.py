@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.progress import Reporter
-from gamedp.solvers import rational_bounds
-from gamedp.solvers.prepared import Prepared
-from gamedp.solvers.rational_bounds import bounds_by_rationals
+from gamedp.runtime.progress import Reporter
+from gamedp.solvers.tools.exact import bounds
+from gamedp.solvers.tools.exact.bounds import bounds_by_rationals
+from gamedp.solvers.tools.prepared import Prepared
 from gamedp.testing import exact_values
 
 TARGETS = [4, 5]
@@ -49,8 +49,8 @@ def test_what_doubles_do_not_prove(objective, tolerance):
     truth = exact_values(model, objective)
     assert max(truth) > 1e5
     with pytest.raises(gamedp.NotSolvedError, match="limit of 64-bit rounding"):
-        gamedp.StrategyIteration(rationals=False).solve(problem, tolerance=tolerance)
-    for solver in (gamedp.StrategyIteration(), gamedp.IntervalIteration()):
+        gamedp.solvers.StrategyIteration(rationals=False).solve(problem, tolerance=tolerance)
+    for solver in (gamedp.solvers.StrategyIteration(), gamedp.solvers.IntervalIteration()):
         solution = solver.solve(problem, tolerance=tolerance)
         assert solution.status is gamedp.Status.SOLVED
         for low, value, high in zip(
@@ -103,14 +103,14 @@ def test_what_is_left_to_doubles(monkeypatch):
     ends = gamedp.Problem(
         attrs.evolve(model, players=np.zeros(6, np.int8)), gamedp.TotalReward("max")
     )
-    assert rational_bounds._offset(Prepared(ends).contest) is None
+    assert bounds._offset(Prepared(ends).contest) is None
     assert found(ends) is None
     assert found(gamedp.Problem(weary(), until), seconds=1e-9) is None
     tiny = gamedp.Problem(weary(2.0**-1010), gamedp.Reachability([4]))
     assert found(tiny) is None
     assert found(gamedp.Problem(weary(), gamedp.Discounted(0.5))) is None
-    monkeypatch.setattr(rational_bounds, "MOST_STATES", 5)
-    monkeypatch.setattr(rational_bounds, "MOST_WITHOUT_FLINT", 5)
+    monkeypatch.setattr(bounds, "MOST_STATES", 5)
+    monkeypatch.setattr(bounds, "MOST_WITHOUT_FLINT", 5)
     assert found(gamedp.Problem(weary(), until)) is None
 
 

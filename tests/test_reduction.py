@@ -7,8 +7,7 @@ import attrs
 import numba
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 import gamedp
 from gamedp.reduction import needs_reduction, reduce
@@ -22,16 +21,16 @@ relaxed = settings(
     suppress_health_check=[HealthCheck.too_slow],
 )
 SOLVERS = [
-    gamedp.TopologicalValueIteration(),
-    gamedp.ValueIteration(),
-    gamedp.PolicyIteration(),
-    gamedp.OptimisticValueIteration(),
-    gamedp.IntervalIteration(),
-    gamedp.SoundValueIteration(),
-    gamedp.ModifiedPolicyIteration(),
-    gamedp.PrioritizedSweeping(),
-    gamedp.AndersonAcceleration(),
-    gamedp.LinearProgramming(),
+    gamedp.solvers.TopologicalValueIteration(),
+    gamedp.solvers.ValueIteration(),
+    gamedp.solvers.PolicyIteration(),
+    gamedp.solvers.OptimisticValueIteration(),
+    gamedp.solvers.IntervalIteration(),
+    gamedp.solvers.SoundValueIteration(),
+    gamedp.solvers.ModifiedPolicyIteration(),
+    gamedp.solvers.PrioritizedSweeping(),
+    gamedp.solvers.AndersonAcceleration(),
+    gamedp.solvers.LinearProgramming(),
 ]
 
 
@@ -259,7 +258,7 @@ def test_a_negative_cycle_on_the_way_to_the_target_is_minus_infinity():
 def test_rewards_that_cancel_out_in_a_cycle():
     model = chain([{1: 1.0}, {2: 1.0}], [{0: 1.0}], [], rewards=[2.0, 0.0, -2.0])
     objective = gamedp.TotalReward(MIN, until=[2])
-    solution = gamedp.solve(model, objective, gamedp.TopologicalValueIteration())
+    solution = gamedp.solve(model, objective, gamedp.solvers.TopologicalValueIteration())
     assert solution.values.tolist() == [0.0, -2.0, 0.0]
     assert solution.policy.tolist() == [1, 2, -1]
 
@@ -273,7 +272,7 @@ def test_infinite_both_ways_is_refused():
         reduce(problem)
     # So no fixed point proves anything.
     with pytest.raises(gamedp.NotSolvedError, match="nothing is proven"):
-        gamedp.solve(model, solver=gamedp.ValueIteration(max_sweeps=50))
+        gamedp.solve(model, solver=gamedp.solvers.ValueIteration(max_sweeps=50))
 
 
 def test_a_long_chain_takes_no_recursion():
@@ -318,7 +317,7 @@ def test_the_slow_chain_is_no_trap():
             rows.append([{onward: 0.5, 2 * size: 0.5}])
     rows.append([{0: 0.5, size: 0.5}])
     model = chain(*rows, [], [])
-    solver = gamedp.ValueIteration(max_sweeps=1000)
+    solver = gamedp.solvers.ValueIteration(max_sweeps=1000)
     with pytest.raises(gamedp.NotSolvedError, match="limit of sweeps") as caught:
         gamedp.solve(model, gamedp.Reachability([2 * size + 1]), solver)
     solution = caught.value.solution
@@ -326,7 +325,7 @@ def test_the_slow_chain_is_no_trap():
     assert solution.lower[2 * size] < 0.01
 
 
-@pytest.mark.parametrize("solver", [None, gamedp.IntervalIteration()])
+@pytest.mark.parametrize("solver", [None, gamedp.solvers.IntervalIteration()])
 def test_who_may_keep_play_from_its_target_is_not_made_to_go_where_it_is_put_off(solver):
     """State 0 may wait for ever, which is worth the most; state 1 earns less and less."""
     model = gamedp.Model.from_arrays(
@@ -342,4 +341,4 @@ def test_who_may_keep_play_from_its_target_is_not_made_to_go_where_it_is_put_off
     solution = gamedp.solve(model, gamedp.TotalReward("min", until=[2]), solver)
     assert solution.lower[:2].tolist() == solution.upper[:2].tolist() == [np.inf, -np.inf]
     assert solution.policy[:2].tolist() == [1, 3]
-    gamedp.verify(model, solution.certificate())
+    gamedp.verify(model, gamedp.certify(solution))

@@ -9,15 +9,14 @@ import numba
 import numpy as np
 import pytest
 from depth import first_of
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from loopy_games import Chase, Ending, KingAndPawn, Pursuit
 
 import gamedp
+from gamedp.bellman import retrograde
 from gamedp.cli import main
 from gamedp.games.matches import Matches, MatchesState, Nim
-from gamedp.kernels import retrograde
-from gamedp.registry import GAMES
+from gamedp.runtime.registry import GAMES
 from gamedp.testing import check_game, check_solver, exact_values
 from gamedp.testing.strategies import games, models
 
@@ -172,7 +171,7 @@ def sure_models(draw, **options):
 def test_values_distances_and_policy(model, optimum):
     objective = gamedp.TotalReward(optimum=optimum)
     before = model.digest()
-    solution = gamedp.solve(model, objective, gamedp.Retrograde(), tolerance=1e6)
+    solution = gamedp.solve(model, objective, gamedp.solvers.Retrograde(), tolerance=1e6)
     assert_right(solution)
     assert model.digest() == before
     assert model.is_deterministic
@@ -181,7 +180,7 @@ def test_values_distances_and_policy(model, optimum):
 @relaxed
 @given(sure_models(max_states=10, swaps=False), small)
 def test_the_worth_of_a_draw(model, draw):
-    solution = gamedp.solve(model, gamedp.TotalReward(draw=draw), gamedp.Retrograde())
+    solution = gamedp.solve(model, gamedp.TotalReward(draw=draw), gamedp.solvers.Retrograde())
     assert_right(solution, draw)
 
 
@@ -191,20 +190,20 @@ def test_as_many_steps_as_there_are_states_are_enough(model):
     """A game that is cut off after so many steps, and then worth nothing, has the same values."""
     if model.constant_sum:
         model = attrs.evolve(model, constant_sum=0.0)
-    solution = gamedp.solve(model, solver=gamedp.Retrograde())
+    solution = gamedp.solve(model, solver=gamedp.solvers.Retrograde())
     horizon = gamedp.FiniteHorizon(model.num_states)
     cut = gamedp.solve(model, horizon)
     assert solution.values.tolist() == cut.values.tolist()
     # Sweeps from 0 on come to the same, though they prove nothing here and stop at the tolerance.
-    swept = gamedp.solve(model, solver=gamedp.TopologicalValueIteration(), tolerance=1e-6)
+    swept = gamedp.solve(model, solver=gamedp.solvers.TopologicalValueIteration(), tolerance=1e-6)
     assert abs(solution.values - swept.values).max() <= 1e-6
 
 
 @relaxed
 @given(sure_models(acyclic=True))
 def test_without_cycles_it_agrees_with_backward_induction(model):
-    backwards = gamedp.solve(model, solver=gamedp.Retrograde(), tolerance=1e6)
-    forwards = gamedp.solve(model, solver=gamedp.BackwardInduction(), tolerance=1e6)
+    backwards = gamedp.solve(model, solver=gamedp.solvers.Retrograde(), tolerance=1e6)
+    forwards = gamedp.solve(model, solver=gamedp.solvers.BackwardInduction(), tolerance=1e6)
     assert (forwards.lower <= backwards.lower).all()
     assert (backwards.upper <= forwards.upper).all()
     assert (backwards.distances >= 0).all()
@@ -243,9 +242,9 @@ def test_the_kernels_as_plain_python(model):
 
 def test_small_slices_change_nothing(monkeypatch):
     model = gamedp.compile(KingAndPawn(size=4), compile="never")
-    whole = gamedp.solve(model, solver=gamedp.Retrograde())
-    monkeypatch.setattr("gamedp.solvers.retrograde.BUDGET", 7)
-    sliced = gamedp.solve(model, solver=gamedp.Retrograde(), progress=lambda _report: None)
+    whole = gamedp.solve(model, solver=gamedp.solvers.Retrograde())
+    monkeypatch.setattr("gamedp.solvers.methods.retrograde.BUDGET", 7)
+    sliced = gamedp.solve(model, solver=gamedp.solvers.Retrograde(), progress=lambda _report: None)
     for name in ("values", "distances", "policy"):
         assert (getattr(whole, name) == getattr(sliced, name)).all()
 
@@ -307,7 +306,7 @@ def test_how_many_cops_catch_a_robber(edges, size, cops):
     for count in range(1, cops + 1):
         game = Pursuit(edges, size, count)
         solution = gamedp.solve(game, compile="auto" if COMPILED else "never")
-        assert isinstance(solution.solver, gamedp.Retrograde)
+        assert isinstance(solution.solver, gamedp.solvers.Retrograde)
         caught = count == cops
         assert solution.value() == (1.0 if caught else 0.0)
         assert (solution.distance() is None) == (not caught)
@@ -407,7 +406,7 @@ def test_king_and_pawn_against_king(chess, mover, king, pawn, lone_king, value):
 def test_small_boards_by_trying(size):
     game = KingAndPawn(size)
     solution = gamedp.solve(game, compile="never")
-    assert isinstance(solution.solver, gamedp.Retrograde)
+    assert isinstance(solution.solver, gamedp.solvers.Retrograde)
     assert_right(solution)
     assert set(solution.values.tolist()) == {0.0, 1.0}
 
@@ -483,7 +482,7 @@ def rolling():
 )
 def test_what_it_cannot_do(model, objective, words):
     with pytest.raises(gamedp.UnsupportedProblemError, match=f"^Retrograde .*{words}"):
-        gamedp.solve(model, objective, gamedp.Retrograde())
+        gamedp.solve(model, objective, gamedp.solvers.Retrograde())
 
 
 def test_where_places_change_a_draw_is_half_the_constant_sum():
@@ -503,18 +502,18 @@ def test_other_solutions_have_no_distances():
 
 def test_several_starts_have_one_distance_only_if_it_is_the_same():
     solution = gamedp.solve(tiny(constant_sum=4.0, initial=[(0.5, 0), (0.5, 2)]))
-    with pytest.raises(gamedp.UnknownStateError, match="one of several states"):
+    with pytest.raises(gamedp.errors.UnknownStateError, match="one of several states"):
         solution.distance()
     assert solution.distance(2) == 0
 
 
 def test_distances_are_saved_and_shown(tmp_path):
     solution = gamedp.solve(Pursuit(cycle(4), 4), compile="never")
-    solution.save(tmp_path / "chase")
+    gamedp.save(solution, tmp_path / "chase")
     loaded = gamedp.load(tmp_path / "chase", game=Pursuit(cycle(4), 4))
     assert (loaded.distances == solution.distances).all()
     assert not loaded.distances.flags.writeable
-    assert loaded.solver == gamedp.Retrograde()
+    assert loaded.solver == gamedp.solvers.Retrograde()
     column = loaded.to_columns()["distance"]
     assert column.mask.sum() == (solution.distances < 0).sum() > 0
 
@@ -524,7 +523,7 @@ def test_the_conformance_kit():
         "pursuit": gamedp.Problem(gamedp.compile(Pursuit(TREE, 7), compile="never")),
         "matches": gamedp.Problem(gamedp.compile(Matches(), compile="never")),
     }
-    report = check_solver(gamedp.Retrograde(), problems)
+    report = check_solver(gamedp.solvers.Retrograde(), problems)
     assert report.solved == ("pursuit", "matches")
 
 
@@ -539,7 +538,7 @@ def test_gamedp_chooses_it_and_says_why():
 def test_the_command_line_shows_the_distance(capsys, tmp_path, register):
     register(GAMES, "loopy_games:Pursuit")
     for edges, name in ((path(4), "path"), (cycle(4), "cycle")):
-        gamedp.solve(Pursuit(edges, 4), compile="never").save(tmp_path / name)
+        gamedp.save(gamedp.solve(Pursuit(edges, 4), compile="never"), tmp_path / name)
     state = ("--state", "robber_moves=0,cops=1,robber=3")
     assert main(["query", str(tmp_path / "path"), *state]) == 0
     assert "to the end  3 steps\n" in capsys.readouterr().out

@@ -103,7 +103,7 @@ def test_integers_beyond_doubles(end, tier):
     assert solution.bounds(Place(1))[0] <= end <= solution.bounds(Place(1))[1]
 
 
-@pytest.mark.filterwarnings("ignore::gamedp.CompilationWarning")
+@pytest.mark.filterwarnings("ignore::gamedp.errors.CompilationWarning")
 @pytest.mark.parametrize(
     ("game", "exact"),
     [
@@ -148,7 +148,7 @@ def test_rounded_rewards_of_both_signs_for_ever_are_for_exact_solvers():
     game = Steps(earned=THIRD, end=0.0, steps=3, back=0.5, costs=-2 * THIRD)
     with pytest.raises(gamedp.UnsupportedProblemError, match="ExactPolicyIteration"):
         gamedp.solve(game, compile="never")
-    solution = gamedp.solve(game, None, gamedp.ExactPolicyIteration(), compile="never")
+    solution = gamedp.solve(game, None, gamedp.solvers.ExactPolicyIteration(), compile="never")
     # Of the 14 steps, 8 are the first one.
     exact = 6 * THIRD - 8 * 2 * THIRD
     assert solution.exact_value() == exact
@@ -159,7 +159,7 @@ def test_rounded_rewards_of_both_signs_for_ever_are_for_exact_solvers():
     "game", [Steps(end=THIRD), Steps(earned=THIRD, end=LARGE), Last()], ids=str
 )
 def test_exact_answers_are_those_of_the_rules(game):
-    solution = gamedp.solve(game, None, gamedp.ExactPolicyIteration(), compile="never")
+    solution = gamedp.solve(game, None, gamedp.solvers.ExactPolicyIteration(), compile="never")
     exact = 5 * Fraction(game.earned) + Fraction(game.end) if isinstance(game, Steps) else LARGE
     assert solution.exact_value() == exact
     assert holds(solution, exact) <= math.ulp(float(exact))
@@ -237,11 +237,11 @@ class Ranged(Last):
 
 
 SEARCHERS = [
-    gamedp.AlphaBeta(),
-    gamedp.Expectiminimax(),
-    gamedp.MaxN(),
-    gamedp.Minimax(),
-    gamedp.ProofNumberSearch(),
+    gamedp.searchers.AlphaBeta(),
+    gamedp.searchers.Expectiminimax(),
+    gamedp.searchers.MaxN(),
+    gamedp.searchers.Minimax(),
+    gamedp.searchers.ProofNumberSearch(),
 ]
 
 
@@ -249,7 +249,7 @@ SEARCHERS = [
 def test_a_search_refuses_them(searcher):
     with pytest.raises(gamedp.InvalidModelError, match=rf"payoff\(.* is {LARGE}, {REFUSED}"):
         searcher.search(Last(LARGE), compile="never")
-    if not isinstance(searcher, gamedp.ProofNumberSearch):
+    if not isinstance(searcher, gamedp.searchers.ProofNumberSearch):
         assert searcher.search(Last(2**60), compile="never").value == 2.0**60
     with pytest.raises(gamedp.InvalidModelError, match=r"value_range.* is "):
         searcher.search(Ranged(7, most=LARGE), compile="never")
@@ -257,7 +257,7 @@ def test_a_search_refuses_them(searcher):
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_a_search_refuses_them_where_it_meets_them(tier):
-    searcher = gamedp.Minimax()
+    searcher = gamedp.searchers.Minimax()
     with pytest.raises(gamedp.InvalidModelError, match=rf"payoff\(.* is {LARGE}, {REFUSED}"):
         searcher.search(Steps(earned=1, end=LARGE, costs=1, steps=3), compile=tier)
     with pytest.raises(
@@ -367,7 +367,7 @@ def test_a_staged_game_refuses_them(where, number, tier):
 
 def test_a_model_that_was_kept_knows_it(tmp_path):
     solution = gamedp.solve(Last(), compile="never")
-    solution.save(tmp_path / "kept")
+    gamedp.save(solution, tmp_path / "kept")
     kept = gamedp.load(tmp_path / "kept", game=Last())
     assert kept.model.rounding == solution.model.rounding == (1.0, 0.0, 2.0**-53)
     holds(gamedp.solve(kept.model), LARGE)

@@ -18,13 +18,13 @@ from numba.core import event
 from rule_games import Long, Marks, Three, Walk, Wide
 
 import gamedp
-from gamedp.compiler import build, explorer, interpreted, loop
-from gamedp.compiler.digest import dissect
+from gamedp.compiler import build, explore_loop, explorer, interpreted
 from gamedp.compiler.interpreted import Patience
-from gamedp.compiling import telling
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import State, Wubbel
-from gamedp.model import ARRAYS
+from gamedp.model.model import ARRAYS
+from gamedp.rules.anatomy import dissect
+from gamedp.runtime.compile_clock import telling
 
 TIERS = ["never", "always"]
 
@@ -70,7 +70,7 @@ def test_a_box_is_enumerated(tier):
     assert model.num_states > reached.num_states
     assert_same(model, gamedp.compile(Wubbel(goal=5), compile="never", box=box))
     assert model.index(State(0, 4, 4, 4))
-    with pytest.raises(gamedp.InvalidParameterError, match="missing: turn"):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="missing: turn"):
         gamedp.compile(Wubbel(goal=5), compile=tier, box={k: box[k] for k in list(box)[:3]})
 
 
@@ -284,7 +284,7 @@ def test_integers_that_outgrow_64_bits_are_noticed(factor):
         gamedp.compile(game, compile="always")
     assert "Spot(player=" in str(caught.value)
     assert "compile='never'" in str(caught.value)
-    with pytest.raises(gamedp.LimitExceededError):
+    with pytest.raises(gamedp.errors.LimitExceededError):
         gamedp.compile(game, compile="never", max_states=500)
 
 
@@ -430,7 +430,7 @@ def test_states_of_two_classes_are_for_plain_python():
     assert [type(model.state(index)) for index in range(3)] == [Spot, Tally, Tally]
     assert model.index(model.state(2)) == (2, False)
     words = "Tally" if config.DISABLE_JIT else "in the first state there is a Spot of 2 items"
-    with pytest.raises((gamedp.CompilationError, gamedp.InvalidModelError), match=words):
+    with pytest.raises((gamedp.errors.CompilationError, gamedp.InvalidModelError), match=words):
         gamedp.compile(Mixed(), compile="always")
 
 
@@ -458,17 +458,17 @@ class Text:
 
 @pytest.mark.usefixtures("compile_at_once")
 def test_states_may_be_any_hashable_object():
-    with pytest.warns(gamedp.CompilationWarning, match="not NamedTuples of ints"):
+    with pytest.warns(gamedp.errors.CompilationWarning, match="not NamedTuples of ints"):
         solution = gamedp.solve(Text())
     assert solution.value() == pytest.approx(1.5)
     assert solution.value("ab") == pytest.approx(1.5)
-    with pytest.raises(gamedp.UnknownStateError, match="'zzz' is not a state"):
+    with pytest.raises(gamedp.errors.UnknownStateError, match="'zzz' is not a state"):
         solution.value("zzz")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gamedp.solve(Text())  # it was said once
         gamedp.solve(Text(4), compile="never")
-    with pytest.raises(gamedp.CompilationError, match="rules of Text cannot be compiled"):
+    with pytest.raises(gamedp.errors.CompilationError, match="rules of Text cannot be compiled"):
         gamedp.solve(Text(), compile="always")
 
 
@@ -483,7 +483,7 @@ class Beyond(Countdown):
 @compiling
 @pytest.mark.usefixtures("compile_at_once")
 def test_rules_outside_the_subset_run_as_plain_python_and_say_why():
-    with pytest.warns(gamedp.CompilationWarning) as caught:
+    with pytest.warns(gamedp.errors.CompilationWarning) as caught:
         model = gamedp.compile(Beyond())
     assert model.num_states == 6
     text = str(caught[0].message)
@@ -494,7 +494,9 @@ def test_rules_outside_the_subset_run_as_plain_python_and_say_why():
         warnings.simplefilter("error")
         gamedp.compile(Beyond())  # it was said once
         gamedp.compile(Beyond(3), compile="never")
-    with pytest.raises(gamedp.CompilationError, match=r"Beyond cannot be compiled: .*line \d+"):
+    with pytest.raises(
+        gamedp.errors.CompilationError, match=r"Beyond cannot be compiled: .*line \d+"
+    ):
         gamedp.compile(Beyond(), compile="always")
 
 
@@ -569,7 +571,7 @@ def test_a_tuple_is_no_state_though_an_equal_one_is_known(monkeypatch):
         gamedp.compile(Mirrored(9), compile="never")
 
 
-@pytest.mark.filterwarnings("ignore::gamedp.CompilationWarning")
+@pytest.mark.filterwarnings("ignore::gamedp.errors.CompilationWarning")
 def test_plain_python_goes_on_where_it_began_if_rules_do_not_compile(asked, monkeypatch):
     monkeypatch.setattr(build, "AT_MOST", Patience(states=80))
     monkeypatch.setattr(build, "AT_FIRST", Patience(transitions=20))
@@ -612,31 +614,33 @@ def test_a_large_game_is_compiled_once_that_is_clear(monkeypatch):
     monkeypatch.setattr(build, "AT_MOST", Patience())
     monkeypatch.setattr(build, "AT_FIRST", Patience())
     limit = 200 * plain.num_states
-    with pytest.raises(gamedp.LimitExceededError, match="max_bytes"):
+    with pytest.raises(gamedp.errors.LimitExceededError, match="max_bytes"):
         gamedp.compile(Stroll(30), compile="never", max_bytes=limit)
     assert_same(gamedp.compile(Stroll(30), max_bytes=limit), plain)
 
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_limits_say_how_far_the_exploration_got(tier):
-    with pytest.raises(gamedp.LimitExceededError, match="stopped at max_states=500") as caught:
+    with pytest.raises(
+        gamedp.errors.LimitExceededError, match="stopped at max_states=500"
+    ) as caught:
         gamedp.compile(Wubbel(goal=30), compile=tier, max_states=500)
     assert caught.value.states > 500
     assert caught.value.transitions > 0
-    with pytest.raises(gamedp.LimitExceededError, match="max_seconds"):
+    with pytest.raises(gamedp.errors.LimitExceededError, match="max_seconds"):
         gamedp.compile(Wubbel(goal=30), compile=tier, max_seconds=1e-9)
-    with pytest.raises(gamedp.LimitExceededError, match="MiB") as caught:
+    with pytest.raises(gamedp.errors.LimitExceededError, match="MiB") as caught:
         gamedp.compile(Wubbel(goal=30), compile=tier, max_bytes=1000)
     assert "bytes a state" in str(caught.value)
-    with pytest.raises(gamedp.InvalidParameterError, match="must be positive"):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="must be positive"):
         gamedp.compile(Wubbel(), max_states=0)
-    with pytest.raises(gamedp.LimitExceededError, match="max_states=3"):
+    with pytest.raises(gamedp.errors.LimitExceededError, match="max_states=3"):
         gamedp.compile(Faulty(), compile=tier, max_states=3)
     assert gamedp.compile(Faulty(), compile=tier, max_states=6).num_states == 6
 
 
 def test_progress_is_reported(monkeypatch):
-    monkeypatch.setattr("gamedp.progress.INTERVAL", 0.0)
+    monkeypatch.setattr("gamedp.runtime.progress.INTERVAL", 0.0)
     seen = []
     gamedp.solve(Wubbel(goal=30), progress=seen.append)
     assert {report.phase for report in seen} - {"compile"} == {"explore", "solve"}
@@ -800,7 +804,7 @@ def test_the_digest_is_the_same_in_every_process(tmp_path):
     (tmp_path / "digested.py").write_text(DIGESTED)
     script = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import digested; "
-        "from gamedp.compiler.digest import dissect; print(dissect(digested.Game()).digest)"
+        "from gamedp.rules.anatomy import dissect; print(dissect(digested.Game()).digest)"
     )
     digests = set()
     for seed in ("1", "2", "3"):
@@ -911,9 +915,11 @@ class Thirds(Countdown):
 
 def test_states_are_hashed_only_where_their_codes_are_many(monkeypatch):
     hashed = []
-    rehash = loop.rehash_jit
+    rehash = explore_loop.rehash_jit
 
-    monkeypatch.setattr(loop, "rehash_jit", lambda *records: hashed.append(1) or rehash(*records))
+    monkeypatch.setattr(
+        explore_loop, "rehash_jit", lambda *records: hashed.append(1) or rehash(*records)
+    )
     assert_same(
         gamedp.compile(Thirds(99), compile="always"), gamedp.compile(Thirds(99), compile="never")
     )
@@ -972,7 +978,7 @@ class Broad(Countdown):
 def test_one_state_may_have_very_many_choices_and_outcomes(tier):
     model = gamedp.compile(Broad(), compile=tier)
     assert (model.num_states, model.num_choices) == (6, 304)
-    with pytest.raises(gamedp.LimitExceededError, match="max_bytes"):
+    with pytest.raises(gamedp.errors.LimitExceededError, match="max_bytes"):
         gamedp.compile(Broad(), compile=tier, max_bytes=5_000)
 
 

@@ -18,9 +18,9 @@ from staged_games import StagedWubbel
 import gamedp
 from gamedp.cli.keeping import write_csv
 from gamedp.errors import DamagedFileError, GamedpError
-from gamedp.files import is_temporary
 from gamedp.games.kniffel import Card, Record, RecordOfTwo, load_record
 from gamedp.games.matches import Matches, Nim
+from gamedp.runtime.files import is_temporary
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals and limits")
 
@@ -37,8 +37,8 @@ def model_of_arrays():
 
 
 def write_records(path):
-    games = [gamedp.play_game(Matches(9), [lambda state, _: 1] * 2, compile="never")]
-    gamedp.save_games(path, Matches(9), games * 3)
+    games = [gamedp.play.play_game(Matches(9), [lambda state, _: 1] * 2, compile="never")]
+    gamedp.play.save_games(path, Matches(9), games * 3)
 
 
 def write_kniffel(path):
@@ -47,7 +47,7 @@ def write_kniffel(path):
 
 def write_kniffel_of_two(path):
     players = (Record(seed=1).thrown("11456").keeping("11"), Record(seed=2))
-    RecordOfTwo(players).save(path)
+    gamedp.save(RecordOfTwo(players), path)
 
 
 def write_figures(path):
@@ -56,17 +56,21 @@ def write_figures(path):
     spec = importlib.util.spec_from_file_location("measure", script)
     measure = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(measure)
-    measure.save(path, {"rows": [{"what": "states a second", "ours": number} for number in "123"]})
+    gamedp.save(
+        measure, path, {"rows": [{"what": "states a second", "ours": number} for number in "123"]}
+    )
 
 
 WRITERS = {
-    "solution": lambda path: gamedp.solve(Matches(5), compile="never").save(path),
-    "solution of arrays": lambda path: gamedp.solve(model_of_arrays()).save(path),
-    "staged solution": lambda path: gamedp.solve(StagedWubbel(4), compile="never").save(path),
-    "certificate": lambda path: gamedp.solve(model_of_arrays()).certificate().save(path),
+    "solution": lambda path: gamedp.save(gamedp.solve(Matches(5), compile="never"), path),
+    "solution of arrays": lambda path: gamedp.save(gamedp.solve(model_of_arrays()), path),
+    "staged solution": lambda path: gamedp.save(
+        gamedp.solve(StagedWubbel(4), compile="never"), path
+    ),
+    "certificate": lambda path: gamedp.save(gamedp.certify(gamedp.solve(model_of_arrays())), path),
     "games.jsonl": write_records,
-    "model.umb": lambda path: gamedp.save_model(path, model_of_arrays()),
-    "model.drn": lambda path: gamedp.save_model(path, model_of_arrays()),
+    "model.umb": lambda path: gamedp.write_model(path, model_of_arrays()),
+    "model.drn": lambda path: gamedp.write_model(path, model_of_arrays()),
     "table.csv": lambda path: write_csv(path, gamedp.solve(Matches(5), compile="never")),
     "kniffel.jsonl": write_kniffel,
     "two.jsonl": write_kniffel_of_two,
@@ -78,10 +82,10 @@ READERS = {
     "solution": gamedp.load,
     "solution of arrays": gamedp.load,
     "staged solution": lambda path: gamedp.load(path, game=StagedWubbel(4)),
-    "certificate": gamedp.load_certificate,
-    "games.jsonl": gamedp.load_games,
-    "model.umb": lambda path: gamedp.load_model(path, max_bytes=1e7),
-    "model.drn": lambda path: gamedp.load_model(path, max_bytes=1e7),
+    "certificate": gamedp.load,
+    "games.jsonl": gamedp.play.load_games,
+    "model.umb": lambda path: gamedp.read_model(path, max_bytes=1e7),
+    "model.drn": lambda path: gamedp.read_model(path, max_bytes=1e7),
     "table.csv": Path.read_text,
     "kniffel.jsonl": load_record,
     "two.jsonl": load_record,
@@ -224,8 +228,8 @@ from test_safe_writing import WRITERS
 solutions = [gamedp.solve(game, compile="never") for game in (Matches(5), Nim(heaps=(2, 3)))]
 kind, path = sys.argv[1], pathlib.Path(sys.argv[2])
 write = {
-    "solution": lambda turn: solutions[turn].save(path),
-    "certificate": lambda turn: solutions[turn].certificate().save(path),
+    "solution": lambda turn: gamedp.save(solutions[turn], path),
+    "certificate": lambda turn: gamedp.save(gamedp.certify(solutions[turn]), path),
 }.get(kind, lambda turn: WRITERS[kind](path))
 write(0)
 print("ready", flush=True)

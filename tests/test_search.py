@@ -9,8 +9,7 @@ import attrs
 import numba
 import pytest
 from depth import first_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from search_games import (
     Bounded,
     Earning,
@@ -34,8 +33,10 @@ TABLES = (0, 4000, 2**20)
 
 
 def agree(game, depth, table_bytes, tier):
-    plain = gamedp.Minimax(depth=depth).search(game, compile=tier)
-    quick = gamedp.AlphaBeta(depth=depth, table_bytes=table_bytes).search(game, compile=tier)
+    plain = gamedp.searchers.Minimax(depth=depth).search(game, compile=tier)
+    quick = gamedp.searchers.AlphaBeta(depth=depth, table_bytes=table_bytes).search(
+        game, compile=tier
+    )
     truth = gamedp.solve(game, compile=tier)
     assert quick.value == pytest.approx(plain.value, abs=1e-12)
     for result in (plain, quick):
@@ -91,7 +92,8 @@ def test_both_tiers_do_the_same_work(kind, depth):
     for seed in range(3):
         game = kind(seed=seed, layers=5)
         results = [
-            gamedp.AlphaBeta(depth=depth).search(game, compile=tier) for tier in ("auto", "never")
+            gamedp.searchers.AlphaBeta(depth=depth).search(game, compile=tier)
+            for tier in ("auto", "never")
         ]
         assert results[0].statistics.nodes == results[1].statistics.nodes
         assert results[0].actions == results[1].actions
@@ -122,23 +124,23 @@ def test_states_that_are_any_objects_are_searched_too():
             worth = float(state.count("ab") - state.count("ba"))
             return worth if player == 0 else -worth
 
-    result = gamedp.AlphaBeta().search(Words(), compile="never")
+    result = gamedp.searchers.AlphaBeta().search(Words(), compile="never")
     assert result.value == gamedp.solve(Words(), compile="never").value()
     assert result.is_proven
     assert len(result.principal_variation) == 4
-    assert gamedp.perft(Words(), 4, compile="never").positions == (1, 2, 4, 8, 16)
+    assert gamedp.searchers.perft(Words(), 4, compile="never").positions == (1, 2, 4, 8, 16)
 
 
 @pytest.mark.parametrize("game", [Matches(matches=21), Nim((3, 4, 5)), Nim((1, 2, 3), misere=True)])
 def test_the_article_games_are_proven(game):
     truth = gamedp.solve(game)
-    result = gamedp.AlphaBeta().search(game)
+    result = gamedp.searchers.AlphaBeta().search(game)
     assert (result.lower, result.upper) == (truth.value(), truth.value())
 
 
 @pytest.mark.parametrize("matches", [1, 2])
 def test_what_the_first_moves_show_is_a_depth_of_one(matches):
-    result = gamedp.AlphaBeta().search(Matches(matches=matches), compile="never")
+    result = gamedp.searchers.AlphaBeta().search(Matches(matches=matches), compile="never")
     assert result.is_proven
     assert result.statistics.depth == matches
 
@@ -146,7 +148,7 @@ def test_what_the_first_moves_show_is_a_depth_of_one(matches):
 class TestLines:
     def test_best_play_reaches_the_value(self):
         game = Mancala(pits=3, stones=2)
-        result = gamedp.AlphaBeta().search(game)
+        result = gamedp.searchers.AlphaBeta().search(game)
         state = game.initial_state()
         for action, following in result.principal_variation:
             assert (1.0, following) in list(game.outcomes(state, action))
@@ -156,25 +158,28 @@ class TestLines:
 
     @pytest.mark.parametrize("depth", [1, 4, 7])
     def test_it_is_as_long_as_the_search_was_deep(self, depth):
-        result = gamedp.AlphaBeta(depth=depth).search(Mancala(pits=4, stones=4))
+        result = gamedp.searchers.AlphaBeta(depth=depth).search(Mancala(pits=4, stones=4))
         assert len(result.principal_variation) == depth
 
     @pytest.mark.parametrize("depth", [1, 3, 5, None])
     @pytest.mark.parametrize("compile", ["auto", "never"])
     def test_plain_minimax_follows_best_play(self, depth, compile):
         game = Mancala(pits=3, stones=1)
-        result = gamedp.Minimax(depth=depth).search(game, compile=compile)
+        result = gamedp.searchers.Minimax(depth=depth).search(game, compile=compile)
         assert_follows_best_play(game, result, depth)
 
     def test_the_line_of_plain_minimax_ends_where_dice_are_thrown(self):
         game = Wubbel(goal=2, faces=2, busts=(2,), grace=True)
-        assert gamedp.Minimax(depth=2).search(game, compile="never").principal_variation == ()
+        assert (
+            gamedp.searchers.Minimax(depth=2).search(game, compile="never").principal_variation
+            == ()
+        )
 
     def test_a_limit_cuts_the_line_off_and_nothing_else(self):
         game = Mancala(pits=4, stones=4)
-        whole = gamedp.Minimax(depth=5).search(game)
+        whole = gamedp.searchers.Minimax(depth=5).search(game)
         nodes = whole.statistics.nodes
-        short = gamedp.Minimax(depth=5, max_nodes=nodes).search(game)
+        short = gamedp.searchers.Minimax(depth=5, max_nodes=nodes).search(game)
         assert short.statistics.nodes == nodes
         assert short.value == whole.value
         length = len(short.principal_variation)
@@ -183,61 +188,61 @@ class TestLines:
 
     def test_the_same_player_may_move_again_without_costing_depth(self):
         game = Mancala.kalah(pits=4, stones=3)
-        plain = gamedp.AlphaBeta(depth=4).search(game)
-        extended = gamedp.AlphaBeta(depth=4, extends=True).search(game)
+        plain = gamedp.searchers.AlphaBeta(depth=4).search(game)
+        extended = gamedp.searchers.AlphaBeta(depth=4, extends=True).search(game)
         assert len(extended.principal_variation) > len(plain.principal_variation)
         assert extended.statistics.nodes > plain.statistics.nodes
 
 
 class TestLimits:
     def test_nodes(self):
-        result = gamedp.AlphaBeta(max_nodes=5000).search(Mancala(stones=4))
+        result = gamedp.searchers.AlphaBeta(max_nodes=5000).search(Mancala(stones=4))
         assert result.status is gamedp.Status.NODE_LIMIT
         assert result.statistics.nodes < 2 * 5000
         assert result.lower < result.upper
         assert result.best_actions
 
     def test_time(self):
-        result = gamedp.AlphaBeta(max_seconds=0.3).search(Mancala(stones=4))
+        result = gamedp.searchers.AlphaBeta(max_seconds=0.3).search(Mancala(stones=4))
         assert result.status is gamedp.Status.TIME_LIMIT
         assert result.best_actions
 
     def test_a_stop_before_anything_is_known_claims_nothing(self):
-        result = gamedp.AlphaBeta(max_nodes=1).search(Mancala(stones=4))
+        result = gamedp.searchers.AlphaBeta(max_nodes=1).search(Mancala(stones=4))
         assert math.isnan(result.value)
         assert result.best_actions == ()
         assert result.lower < 0 < result.upper
 
     def test_minimax_without_a_depth_says_how_deep_the_game_is(self):
         for matches, plies in ((1, 1), (2, 2), (7, 7)):
-            result = gamedp.Minimax().search(Matches(matches=matches), compile="never")
+            result = gamedp.searchers.Minimax().search(Matches(matches=matches), compile="never")
             assert result.statistics.depth == plies
 
     def test_minimax_claims_nothing_either(self):
-        result = gamedp.Minimax(depth=9, max_nodes=100).search(Mancala(stones=4))
+        result = gamedp.searchers.Minimax(depth=9, max_nodes=100).search(Mancala(stones=4))
         assert result.status is gamedp.Status.NODE_LIMIT
         assert math.isnan(result.value)
 
     def test_perft_says_how_far_it_got(self):
-        with pytest.raises(gamedp.LimitExceededError, match="positions"):
-            gamedp.perft(Mancala(), 12, max_seconds=0.05)
+        with pytest.raises(gamedp.errors.LimitExceededError, match="positions"):
+            gamedp.searchers.perft(Mancala(), 12, max_seconds=0.05)
 
     def test_progress_is_reported(self):
         seen = []
-        gamedp.AlphaBeta(max_seconds=0.5).search(Mancala(stones=4), progress=seen.append)
+        gamedp.searchers.AlphaBeta(max_seconds=0.5).search(Mancala(stones=4), progress=seen.append)
         assert seen
         assert re.search("(depth .*|to the end), [0-9,]+ nodes", seen[-1].detail)
 
     @pytest.mark.parametrize("options", [{"depth": 0}, {"max_nodes": 0}, {"max_seconds": -1.0}])
     def test_options_are_checked(self, options):
-        with pytest.raises(gamedp.InvalidParameterError):
-            gamedp.AlphaBeta(**options)
+        with pytest.raises(gamedp.errors.InvalidParameterError):
+            gamedp.searchers.AlphaBeta(**options)
 
 
 class TestRefusals:
     def test_chance(self):
         with pytest.raises(gamedp.UnsupportedProblemError, match="more than one outcome"):
-            gamedp.AlphaBeta(depth=3).search(Wubbel(goal=10))
+            gamedp.searchers.AlphaBeta(depth=3).search(Wubbel(goal=10))
 
     def test_chance_further_on(self):
         @attrs.frozen
@@ -253,11 +258,11 @@ class TestRefusals:
                 return state.layer >= self.layers
 
         with pytest.raises(gamedp.UnsupportedProblemError, match=r"layer=2"):
-            gamedp.AlphaBeta(depth=5).search(Late(layers=5), compile="never")
+            gamedp.searchers.AlphaBeta(depth=5).search(Late(layers=5), compile="never")
 
     def test_three_players(self):
         with pytest.raises(gamedp.UnsupportedProblemError, match="MaxN"):
-            gamedp.AlphaBeta(depth=3).search(Mancala(players=3))
+            gamedp.searchers.AlphaBeta(depth=3).search(Mancala(players=3))
 
     @pytest.mark.parametrize("tier", first_of(["never", "auto"]))
     def test_a_range_without_a_number_in_it(self, tier):
@@ -267,9 +272,11 @@ class TestRefusals:
                 return (1.0, -1.0) if state.layer == 2 else (-9.0, 9.0)
 
         with pytest.raises(gamedp.InvalidModelError, match="value_range"):
-            gamedp.AlphaBeta(depth=6).search(Wrong(seed=3), compile=tier)
+            gamedp.searchers.AlphaBeta(depth=6).search(Wrong(seed=3), compile=tier)
 
-    @pytest.mark.parametrize("searcher", [gamedp.AlphaBeta(depth=6), gamedp.Minimax(depth=6)])
+    @pytest.mark.parametrize(
+        "searcher", [gamedp.searchers.AlphaBeta(depth=6), gamedp.searchers.Minimax(depth=6)]
+    )
     def test_rules_that_lead_nowhere(self, searcher):
         @attrs.frozen
         class Stuck(MadeUp):
@@ -287,7 +294,7 @@ class TestRefusals:
 def test_a_game_that_is_over_is_worth_its_payoff():
     game = Matches(matches=3)
     over = next(state for _, state in game.outcomes(game.initial_state(), 3))
-    result = gamedp.AlphaBeta().search(game, over)
+    result = gamedp.searchers.AlphaBeta().search(game, over)
     assert result.is_proven
     assert result.value == game.payoff(over, 0)
     assert result.actions == ()
@@ -323,8 +330,8 @@ class LongWay:
 
 def test_a_game_of_many_thousand_plies_needs_no_stack_of_pythons():
     game = LongWay()
-    assert gamedp.Minimax().search(game).value == 12_000
-    far = gamedp.AlphaBeta(depth=11_000, max_seconds=20.0)
+    assert gamedp.searchers.Minimax().search(game).value == 12_000
+    far = gamedp.searchers.AlphaBeta(depth=11_000, max_seconds=20.0)
     assert far.search(game, Node(0, 11_990, 0)).value == 12_000
 
 
@@ -359,7 +366,7 @@ class LargeNumbers:
         return remainder if player == 0 else -remainder
 
 
-@pytest.mark.parametrize("searcher", [gamedp.Minimax(), gamedp.AlphaBeta()])
+@pytest.mark.parametrize("searcher", [gamedp.searchers.Minimax(), gamedp.searchers.AlphaBeta()])
 def test_plain_python_computes_beyond_64_bits(searcher):
     truth = gamedp.solve(LargeNumbers(), compile="never").value()
     result = searcher.search(LargeNumbers(), compile="never")
@@ -418,7 +425,8 @@ EXACT = SUMS[-2:]
 
 @pytest.mark.parametrize("tier", first_of(["never", "always"]))
 @pytest.mark.parametrize(
-    "searcher", [gamedp.Minimax(), gamedp.AlphaBeta(), gamedp.Expectiminimax()]
+    "searcher",
+    [gamedp.searchers.Minimax(), gamedp.searchers.AlphaBeta(), gamedp.searchers.Expectiminimax()],
 )
 def test_bounds_hold_what_rounding_loses(searcher, tier):
     for rewards, last, constant_sum in SUMS:
@@ -453,7 +461,12 @@ class Known(Path):
 @pytest.mark.parametrize("tier", first_of(["never", "always"]))
 @pytest.mark.parametrize("room", [0.0, 3.0])
 @pytest.mark.parametrize(
-    "searcher", [gamedp.Minimax(depth=1), gamedp.AlphaBeta(depth=1), gamedp.Expectiminimax(depth=1)]
+    "searcher",
+    [
+        gamedp.searchers.Minimax(depth=1),
+        gamedp.searchers.AlphaBeta(depth=1),
+        gamedp.searchers.Expectiminimax(depth=1),
+    ],
 )
 def test_ranges_that_half_the_sum_rounds(searcher, room, tier):
     """What is left of -1e-20 once one is taken off is -1, and zero once it is added again."""
@@ -466,9 +479,9 @@ def test_ranges_that_half_the_sum_rounds(searcher, room, tier):
 @large
 def test_work_is_saved():
     game = Mancala(stones=4)
-    plain = gamedp.Minimax(depth=7).search(game).statistics.nodes
-    pruned = gamedp.AlphaBeta(depth=7, table_bytes=0).search(game).statistics.nodes
-    tabled = gamedp.AlphaBeta(depth=7).search(game).statistics.nodes
+    plain = gamedp.searchers.Minimax(depth=7).search(game).statistics.nodes
+    pruned = gamedp.searchers.AlphaBeta(depth=7, table_bytes=0).search(game).statistics.nodes
+    tabled = gamedp.searchers.AlphaBeta(depth=7).search(game).statistics.nodes
     assert pruned < plain / 8
     assert tabled < pruned
     assert tabled < plain / 10
@@ -476,30 +489,30 @@ def test_work_is_saved():
 
 @large
 def test_settled_scores_are_shared_between_positions():
-    with_stop = gamedp.AlphaBeta().search(Mancala(pits=4, stones=2))
-    without = gamedp.AlphaBeta().search(Mancala(pits=4, stones=2, majority_stop=False))
+    with_stop = gamedp.searchers.AlphaBeta().search(Mancala(pits=4, stones=2))
+    without = gamedp.searchers.AlphaBeta().search(Mancala(pits=4, stones=2, majority_stop=False))
     assert with_stop.value == without.value == 0.0
     assert without.statistics.nodes < with_stop.statistics.nodes
 
 
 class TestPerft:
     def test_the_rules_lead_where_they_should(self):
-        found = gamedp.perft(Mancala(stones=3), 6)
+        found = gamedp.searchers.perft(Mancala(stones=3), 6)
         assert found.positions == (1, 6, 36, 183, 939, 4422, 21121)
         assert not any(found.ended)
 
     def test_chance_counts_every_outcome(self):
-        found = gamedp.perft(Wubbel(goal=12), 4)
+        found = gamedp.searchers.perft(Wubbel(goal=12), 4)
         assert found.positions == (1, 6, 41, 276, 1721)
-        assert found == attrs.evolve(gamedp.perft(Wubbel(goal=12), 4, compile="never"),
+        assert found == attrs.evolve(gamedp.searchers.perft(Wubbel(goal=12), 4, compile="never"),
                                      seconds=found.seconds)  # fmt: skip
 
     def test_depth_nothing(self):
-        assert gamedp.perft(Mancala(), 0).positions == (1,)
+        assert gamedp.searchers.perft(Mancala(), 0).positions == (1,)
 
     def test_depth_is_checked(self):
-        with pytest.raises(gamedp.InvalidParameterError, match="depth"):
-            gamedp.perft(Mancala(), -1)
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="depth"):
+            gamedp.searchers.perft(Mancala(), -1)
 
 
 @pytest.mark.parametrize(
@@ -509,7 +522,7 @@ def test_one_best_action_leaves_open_what_is_not_known_of_the_others(pits, stone
     game = Mancala(pits, stones)
     solution = gamedp.solve(game)
     truth = {worth.action: worth.value for worth in solution.action_values(game.initial_state())}
-    result = gamedp.AlphaBeta(all_best=False).search(game)
+    result = gamedp.searchers.AlphaBeta(all_best=False).search(game)
     assert result.value == max(truth.values())
     assert {truth[action] for action in result.best_actions} == {result.value}
     for entry in result.actions:

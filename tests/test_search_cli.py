@@ -19,7 +19,7 @@ from gamedp.cli import levels
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import State, Wubbel
-from gamedp.searchers.base import Watch
+from gamedp.searchers.root import Watch
 
 SMALL = ("mancala", "--set", "pits=3,stones=2")
 PLAIN = ("--compile", "never")
@@ -45,7 +45,7 @@ class TestSearch:
             "its end", "guarantee", "status", "searcher", "depth", "nodes", "table", "time",
         ]  # fmt: skip
         game = Mancala(pits=3, stones=2)
-        result = gamedp.AlphaBeta(depth=4).search(game, compile="never")
+        result = gamedp.searchers.AlphaBeta(depth=4).search(game, compile="never")
         assert words["to move"] == ["the first player, who wants the value as high as possible"]
         assert words["value"] == [f"{result.value!r}   for the first player"]
         assert words["bounds"][0].startswith(f"{result.lower!r} to {result.upper!r}   (")
@@ -79,7 +79,9 @@ class TestSearch:
 
     def test_json(self, run_json):
         facts = run_json("search", *SMALL, "--depth", 5, *PLAIN)
-        result = gamedp.AlphaBeta(depth=5).search(Mancala(pits=3, stones=2), compile="never")
+        result = gamedp.searchers.AlphaBeta(depth=5).search(
+            Mancala(pits=3, stones=2), compile="never"
+        )
         assert facts["searcher"]["name"] == "alpha-beta"
         assert facts["searcher"]["depth"] == 5
         assert facts["parameters"]["pits"] == 3
@@ -185,7 +187,7 @@ class TestSearch:
         facts = run_json(*command, "--option", "depth=3")
         assert facts["searcher"]["name"] == "minimax"
         assert facts["depth"] == 3
-        value = gamedp.Minimax().search(Nim(heaps=(1, 2, 2)), compile="never").value
+        value = gamedp.searchers.Minimax().search(Nim(heaps=(1, 2, 2)), compile="never").value
         assert run_json(*command, "--exact")["value"] == value == 1.0
 
     def test_chance_with_minimax(self, run_json):
@@ -255,7 +257,7 @@ class TestSearch:
         command = ("search", "mancala", "--set=players=3,pits=2,stones=1", "--exact")
         command += ("--searcher=max-n", *PLAIN)
         game = Mancala(players=3, pits=2, stones=1)
-        result = gamedp.MaxN().search(game, compile="never")
+        result = gamedp.searchers.MaxN().search(game, compile="never")
         facts = run_json(*command)
         assert facts["values"] == list(result.values)
         assert facts["bounds"] == [list(pair) for pair in result.bounds]
@@ -550,7 +552,7 @@ class TestPlay:
         assert "cannot be reached" in err or "no state" in err
 
     def test_a_saved_solution_plays(self, run, monkeypatch, tmp_path):
-        gamedp.solve(Matches(matches=6), compile="never").save(tmp_path / "kept")
+        gamedp.save(gamedp.solve(Matches(matches=6), compile="never"), tmp_path / "kept")
         typed(monkeypatch, "hint")
         code, out, err = run("play", tmp_path / "kept", "--seed=1")
         assert (code, err) == (0, "")
@@ -559,8 +561,9 @@ class TestPlay:
         code, out, err = run("play", tmp_path / "kept", "--level=3")
         assert (code, out) == (2, "")
         assert "leave out --level" in err
-        gamedp.solve(Matches(matches=6), gamedp.FiniteHorizon(2), compile="never").save(
-            tmp_path / "steps"
+        gamedp.save(
+            gamedp.solve(Matches(matches=6), gamedp.FiniteHorizon(2), compile="never"),
+            tmp_path / "steps",
         )
         code, out, err = run("play", tmp_path / "steps")
         assert (code, out) == (2, "")
@@ -602,7 +605,9 @@ class TestPlay:
         typed(monkeypatch, "hint")
         three = ("mancala", "--set", "players=3,pits=3,stones=3", "--seed=1", *PLAIN)
         rows = run("play", *three, "--level", 1)[1].split("expect:\n")[1].splitlines()
-        found = gamedp.MaxN(depth=1).search(Mancala(players=3, pits=3, stones=3), compile="never")
+        found = gamedp.searchers.MaxN(depth=1).search(
+            Mancala(players=3, pits=3, stones=3), compile="never"
+        )
         values = [each.value for each in found.actions]
         stars = ["*" if value == max(values) else " " for value in values]
         assert stars.count("*") > 1
@@ -682,10 +687,10 @@ class TestSelfplay:
         code, out, err = run(*LEVELS, "--random-opening", 1, *PLAIN)
         assert (code, err) == (0, "")
         words = words_of(out)
-        result = gamedp.tournament(
+        result = gamedp.play.tournament(
             Mancala(pits=3, stones=2),
-            gamedp.LevelPlayer(4),
-            gamedp.LevelPlayer(1),
+            gamedp.play.LevelPlayer(4),
+            gamedp.play.LevelPlayer(1),
             games=40,
             seed=1,
             opening=1,
@@ -724,9 +729,9 @@ class TestSelfplay:
         code, out, _ = run(*LEVELS, "--save", path, *PLAIN)
         assert code == 0
         assert words_of(out)["saved in"] == [str(path)]
-        game, records = gamedp.load_games(path)
+        game, records = gamedp.play.load_games(path)
         assert game == Mancala(pits=3, stones=2)
-        assert f"wins {gamedp.Tournament(records).wins}, " in out
+        assert f"wins {gamedp.play.Tournament(records).wins}, " in out
 
     @pytest.mark.parametrize(
         ("arguments", "words"),
@@ -759,8 +764,8 @@ class TestSelfplay:
         command = ("selfplay", "wubbel", "--set=goal=12", "--seed=2", *PLAIN)
         facts = run_json(*command, "--level=best", "--against=1", "--games=10")
         game = Wubbel(goal=12)
-        players = gamedp.solve(game, compile="never"), gamedp.LevelPlayer(1)
-        result = gamedp.tournament(game, *players, games=10, seed=2, compile="never")
+        players = gamedp.solve(game, compile="never"), gamedp.play.LevelPlayer(1)
+        result = gamedp.play.tournament(game, *players, games=10, seed=2, compile="never")
         assert (facts["level"], facts["against"]) == ("best", 1)
         assert (facts["wins"], facts["losses"]) == (result.wins, result.losses)
         assert facts["mean_plies"] == result.mean_plies

@@ -35,19 +35,19 @@ def ways(counted):
 @pytest.mark.parametrize("stones", PERFT)
 def test_lines_of_play_of_mancala(stones):
     depth = len(PERFT[stones]) if COMPILED else PLAIN_DEPTH
-    assert ways(gamedp.perft(Mancala(stones=stones), depth)) == PERFT[stones][:depth]
+    assert ways(gamedp.searchers.perft(Mancala(stones=stones), depth)) == PERFT[stones][:depth]
 
 
 @pytest.mark.parametrize("stones", PERFT)
 def test_lines_of_play_of_mancala_in_plain_python(stones):
     game = Mancala(stones=stones)
-    counted = gamedp.perft(game, PLAIN_DEPTH, compile="never")
+    counted = gamedp.searchers.perft(game, PLAIN_DEPTH, compile="never")
     assert ways(counted) == PERFT[stones][:PLAIN_DEPTH]
 
 
 def check_minimax(stones, depth, compile):
     """Check all that plain minimax finds."""
-    result = gamedp.Minimax(depth=depth).search(Mancala(stones=stones), compile=compile)
+    result = gamedp.searchers.Minimax(depth=depth).search(Mancala(stones=stones), compile=compile)
     check_best(result, stones, depth)
     expected = MINIMAX[stones][depth - 1]
     assert [entry.value for entry in result.actions] == expected
@@ -70,7 +70,7 @@ def check_best(result, stones, depth):
 
 def check_alpha_beta(stones, depth, table_bytes, compile):
     """Check what alpha-beta finds: the value, all best actions, and bounds of the others."""
-    searcher = gamedp.AlphaBeta(depth=depth, table_bytes=table_bytes)
+    searcher = gamedp.searchers.AlphaBeta(depth=depth, table_bytes=table_bytes)
     result = searcher.search(Mancala(stones=stones), compile=compile)
     check_best(result, stones, depth)
     for entry, true in zip(result.actions, MINIMAX[stones][depth - 1], strict=True):
@@ -112,10 +112,10 @@ def test_how_many_positions_four_plies_of_mancala_visit():
     assert sum(6**ply for ply in range(1, depth + 1)) == figure["positions"]
     for stones in (3, 4):
         game = Mancala(stones=stones)
-        visited = sum(gamedp.perft(game, depth).positions[1:])
+        visited = sum(gamedp.searchers.perft(game, depth).positions[1:])
         assert visited == figure[f"stones {stones}"] < figure["positions"]
         # Minimax counts the root, too.
-        assert gamedp.Minimax(depth=depth).search(game).statistics.nodes == 1 + visited
+        assert gamedp.searchers.Minimax(depth=depth).search(game).statistics.nodes == 1 + visited
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -124,7 +124,7 @@ def test_how_many_positions_four_plies_of_mancala_visit():
 def test_small_games_of_mancala_are_proven(pits, stones, stop, table):
     game = Mancala(pits=pits, stones=stones, majority_stop=stop)
     expected = MANCALA_VALUES[pits, stones][stop]
-    result = gamedp.AlphaBeta(table_bytes=TABLES[table]).search(game)
+    result = gamedp.searchers.AlphaBeta(table_bytes=TABLES[table]).search(game)
     assert result.value == result.lower == result.upper == max(expected)
     assert result.status is gamedp.Status.SOLVED
     for entry, true in zip(result.actions, expected, strict=True):
@@ -136,7 +136,7 @@ def test_six_pits_with_one_stone_are_proven_a_draw():
     if not COMPILED:
         return  # a million nodes take minutes in plain Python
     figure = BY_NAME["mancala.article_claim"].value
-    result = gamedp.AlphaBeta().search(Mancala(stones=figure["stones"]))
+    result = gamedp.searchers.AlphaBeta().search(Mancala(stones=figure["stones"]))
     assert result.value == result.lower == result.upper == figure["value"]
 
 
@@ -146,8 +146,8 @@ def test_kalah_is_solved_from_tables_of_small_boards(pits, stones, value, best, 
     if not COMPILED:
         return  # hundreds of thousands of nodes take minutes in plain Python
     game = Mancala.kalah(pits, stones)
-    tables = gamedp.EndgameTables.build(game, 12)
-    result = gamedp.AlphaBeta(endings=tables, all_best=all_best).search(game)
+    tables = gamedp.searchers.EndgameTables.build(game, 12)
+    result = gamedp.searchers.AlphaBeta(endings=tables, all_best=all_best).search(game)
     assert result.value == result.lower == result.upper == value
     assert result.best_actions == best
     assert result.statistics.nodes < MOST_NODES

@@ -1,7 +1,6 @@
 """Pairs that several sets have in common, each compared once."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gamedp.compiler.sharing import share
 

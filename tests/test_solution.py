@@ -154,7 +154,7 @@ def test_swapped_positions_are_seen_from_the_other_side():
 
 def test_questions_without_an_answer_are_refused():
     solution = matches()
-    with pytest.raises(gamedp.UnknownNameError, match="there is no player 2"):
+    with pytest.raises(gamedp.errors.UnknownNameError, match="there is no player 2"):
         solution.value(player=2)
     steps = gamedp.solve(model_without_game(), gamedp.FiniteHorizon(3))
     with pytest.raises(gamedp.UnsupportedProblemError, match="one step fewer to go"):
@@ -199,7 +199,7 @@ def test_three_players_each_have_a_value():
         entries = solution.action_values(Seat(2), player)
         assert [entry.value for entry in entries] == [player, 2.0 + player]
         assert [entry.best for entry in entries] == ["no", "certain"]
-    with pytest.raises(gamedp.UnknownNameError, match="no player 3"):
+    with pytest.raises(gamedp.errors.UnknownNameError, match="no player 3"):
         solution.action_values(Seat(2), 3)
 
 
@@ -327,7 +327,9 @@ def test_a_state_that_is_not_reached_is_found_in_a_box():
     """Nobody who starts with 12 matches ever has 13."""
     short = gamedp.solve(Matches(matches=12), compile="never")
     state = MatchesState(0, 13)
-    with pytest.raises(gamedp.UnknownStateError, match=r"box=\{'player': \(first, last\), 'left'"):
+    with pytest.raises(
+        gamedp.errors.UnknownStateError, match=r"box=\{'player': \(first, last\), 'left'"
+    ):
         short.value(state)
     box = {"player": (0, 1), "left": (0, 13)}
     table = gamedp.solve(Matches(matches=12), box=box, compile="never")
@@ -347,5 +349,5 @@ def test_advice_is_for_the_start_if_no_state_is_given():
         )
     )
     for ask in (several.best_action, several.best_actions, several.actions, several.action_values):
-        with pytest.raises(gamedp.UnknownStateError, match="one of several states"):
+        with pytest.raises(gamedp.errors.UnknownStateError, match="one of several states"):
             ask()

@@ -7,31 +7,30 @@ import attrs
 import numba
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 import gamedp
-from gamedp.solvers.base import FixedPointSolver
+from gamedp.solvers.tools.support import FixedPointSolver
 from gamedp.testing import exact_values
 from gamedp.testing.strategies import models
 
 SOLVERS = (
-    gamedp.BackwardInduction(),
-    gamedp.TopologicalValueIteration(),
-    gamedp.ValueIteration(),
-    gamedp.ValueIteration(sweep="jacobi"),
-    gamedp.PolicyIteration(),
-    gamedp.OptimisticValueIteration(),
-    gamedp.IntervalIteration(),
-    gamedp.SoundValueIteration(),
-    gamedp.ModifiedPolicyIteration(),
-    gamedp.ModifiedPolicyIteration(inner_sweeps=3),
-    gamedp.PrioritizedSweeping(),
-    gamedp.AndersonAcceleration(),
-    gamedp.LinearProgramming(),
-    gamedp.Retrograde(),
-    gamedp.StrategyIteration(),
-    gamedp.ExactPolicyIteration(),
+    gamedp.solvers.BackwardInduction(),
+    gamedp.solvers.TopologicalValueIteration(),
+    gamedp.solvers.ValueIteration(),
+    gamedp.solvers.ValueIteration(sweep="jacobi"),
+    gamedp.solvers.PolicyIteration(),
+    gamedp.solvers.OptimisticValueIteration(),
+    gamedp.solvers.IntervalIteration(),
+    gamedp.solvers.SoundValueIteration(),
+    gamedp.solvers.ModifiedPolicyIteration(),
+    gamedp.solvers.ModifiedPolicyIteration(inner_sweeps=3),
+    gamedp.solvers.PrioritizedSweeping(),
+    gamedp.solvers.AndersonAcceleration(),
+    gamedp.solvers.LinearProgramming(),
+    gamedp.solvers.Retrograde(),
+    gamedp.solvers.StrategyIteration(),
+    gamedp.solvers.ExactPolicyIteration(),
 )
 FIXED_POINT = tuple(s for s in SOLVERS if isinstance(s, FixedPointSolver))
 """Those that approach Bellman's fixed point, and do all that is proper."""
@@ -214,7 +213,7 @@ def test_a_random_walk_is_solved_to_what_was_asked(solver):
 def test_a_small_change_is_not_taken_for_a_small_error(sweep):
     """A chain that mixes so slowly that the change per sweep is tiny from the start."""
     model = walk(up=0.5, states=400)
-    solver = gamedp.ValueIteration(sweep=sweep, max_sweeps=300)
+    solver = gamedp.solvers.ValueIteration(sweep=sweep, max_sweeps=300)
     with pytest.raises(gamedp.NotSolvedError, match="its limit of sweeps") as caught:
         gamedp.solve(model, solver=solver, tolerance=1e-6)
     solution = caught.value.solution
@@ -260,17 +259,17 @@ def test_to_wait_for_ever_is_worth_what_it_earns(solver):
 
 def test_policy_iteration_refuses_play_without_end():
     with pytest.raises(gamedp.UnsupportedProblemError, match="infinite both ways"):
-        gamedp.solve(both_ways(), solver=gamedp.PolicyIteration())
+        gamedp.solve(both_ways(), solver=gamedp.solvers.PolicyIteration())
 
 
 def test_backward_induction_shows_the_cycle():
     with pytest.raises(gamedp.UnsupportedProblemError, match=r"in 2 steps \(1 → 2 → 1\)"):
-        gamedp.solve(walk(states=4), solver=gamedp.BackwardInduction())
+        gamedp.solve(walk(states=4), solver=gamedp.solvers.BackwardInduction())
 
 
 def test_rewards_without_end_are_not_called_solved():
     with pytest.raises(gamedp.NotSolvedError, match="nothing is proven"):
-        gamedp.solve(both_ways(), solver=gamedp.ValueIteration(max_sweeps=50))
+        gamedp.solve(both_ways(), solver=gamedp.solvers.ValueIteration(max_sweeps=50))
     assert gamedp.solve(loop(1.0)).bounds(0) == (np.inf, np.inf)
 
 
@@ -281,7 +280,7 @@ def test_a_tolerance_finer_than_rounding_is_said_to_be():
 
 
 def test_a_limit_of_time_is_said_to_be():
-    solver = gamedp.ValueIteration(max_seconds=1e-9)
+    solver = gamedp.solvers.ValueIteration(max_seconds=1e-9)
     with pytest.raises(gamedp.NotSolvedError, match="limit of time") as caught:
         gamedp.solve(walk(), solver=solver)
     assert caught.value.solution.status is gamedp.Status.TIME_LIMIT
@@ -438,11 +437,11 @@ def test_what_is_not_done_for_several_players(model, objective, words):
 @pytest.mark.parametrize(
     ("make", "options"),
     [
-        (gamedp.ValueIteration, {"sweep": "sideways"}),
-        (gamedp.ValueIteration, {"max_sweeps": 0}),
-        (gamedp.ValueIteration, {"max_sweeps": 1.5}),
-        (gamedp.TopologicalValueIteration, {"max_seconds": -1}),
-        (gamedp.PolicyIteration, {"max_policies": 0}),
+        (gamedp.solvers.ValueIteration, {"sweep": "sideways"}),
+        (gamedp.solvers.ValueIteration, {"max_sweeps": 0}),
+        (gamedp.solvers.ValueIteration, {"max_sweeps": 1.5}),
+        (gamedp.solvers.TopologicalValueIteration, {"max_seconds": -1}),
+        (gamedp.solvers.PolicyIteration, {"max_policies": 0}),
         (gamedp.Discounted, {"discount": 1.0}),
         (gamedp.FiniteHorizon, {"horizon": -1}),
         (gamedp.TotalReward, {"optimum": "most"}),
@@ -451,7 +450,7 @@ def test_what_is_not_done_for_several_players(model, objective, words):
     ids=lambda part: getattr(part, "__name__", str(part)),
 )
 def test_options_are_validated(make, options):
-    with pytest.raises(gamedp.InvalidParameterError):
+    with pytest.raises(gamedp.errors.InvalidParameterError):
         make(**options)
 
 

@@ -13,15 +13,14 @@ import numba
 import numpy as np
 import pytest
 from depth import first_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from staged_games import Debts, Journey, Scores, StagedWubbel
 
 import gamedp
-from gamedp.certificate import staged
-from gamedp.certificate.means import groups_of, means_below, sums_below
-from gamedp.certificate.staged import OVER, Stages
-from gamedp.certificate.worth import Rows
+from gamedp.certificates.checking import stages as checking
+from gamedp.certificates.checking.choice_values import Rows
+from gamedp.certificates.checking.rounded_means import groups_of, means_below, sums_below
+from gamedp.certificates.checking.stages import OVER, Stages
 from gamedp.cli import main
 from gamedp.errors import CertificateError, InvalidModelError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel, Sheet
@@ -81,7 +80,7 @@ def certified(name, optimum="max"):
     model = gamedp.compile(GAMES[name], compile="never")
     model = attrs.evolve(model, sweeper=Remembering(model.sweeper))
     solution = gamedp.solve(model, gamedp.TotalReward(optimum))
-    return solution, solution.certificate()
+    return solution, gamedp.certify(solution)
 
 
 def refused(model, certificate, match=None):
@@ -120,13 +119,13 @@ def test_what_is_solved_is_certified(name, optimum):
 def test_the_truth_lies_between_the_bounds(name, optimum):
     solution, certificate = certified(name, optimum)
     model, begin = solution.model, GAMES[name].stage().initial_state()
-    flat = gamedp.compile(gamedp.Flattened(GAMES[name]), compile="never")
-    truth = gamedp.solve(flat, solution.objective, gamedp.ExactPolicyIteration()).exact
+    flat = gamedp.compile(gamedp.stages.Flattened(GAMES[name]), compile="never")
+    truth = gamedp.solve(flat, solution.objective, gamedp.solvers.ExactPolicyIteration()).exact
     seen = 0
     for code in np.flatnonzero(solution.errors > 0).tolist():
         try:
-            index, swapped = flat.index(gamedp.Position(model.state(code), begin))
-        except gamedp.UnknownStateError:
+            index, swapped = flat.index(gamedp.stages.Position(model.state(code), begin))
+        except gamedp.errors.UnknownStateError:
             continue  # it cannot be reached from the start
         assert not swapped
         assert certificate.lower[code] <= truth[index] <= certificate.upper[code]
@@ -137,7 +136,7 @@ def test_the_truth_lies_between_the_bounds(name, optimum):
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="takes minutes in plain Python")
 def test_wubbel_by_turns():
     solution = gamedp.solve(StagedWubbel(50), tolerance=1e-6)
-    certificate = solution.certificate()
+    certificate = gamedp.certify(solution)
     assert gamedp.verify(solution.model, certificate).width <= solution.width
     code, _ = solution.model.index(Scores(0, 0, 0))
     assert certificate.lower[code] <= 0.537937288425229 <= certificate.upper[code]
@@ -156,13 +155,13 @@ def test_slices_do_not_matter(name, monkeypatch):
     solution, certificate = certified(name)
     before = solution.model.digest()
     for block, many in ((1, 1), (1 << 10, 40), (1 << 30, 1 << 30)):
-        monkeypatch.setattr(staged, "BLOCK", block)
-        monkeypatch.setattr(staged, "MANY", many)
-        monkeypatch.setattr("gamedp.staged_model.MANY", many)
+        monkeypatch.setattr(checking, "BLOCK", block)
+        monkeypatch.setattr(checking, "MANY", many)
+        monkeypatch.setattr("gamedp.stages.model.MANY", many)
         again = gamedp.compile(GAMES[name], compile="never")
         assert again.digest() == before
         gamedp.verify(again, certificate)
-        own = solution.certificate()
+        own = gamedp.certify(solution)
         assert np.array_equal(own.lower, certificate.lower, equal_nan=True)
 
 
@@ -170,18 +169,18 @@ def test_slices_do_not_matter(name, monkeypatch):
 def test_large_ranks_are_asked_about_again_and_again(name, monkeypatch):
     """What the rules say is kept for small ranks alone; that makes no difference."""
     solution, certificate = certified(name)
-    monkeypatch.setattr("gamedp.certifying.stages.MOST_KEPT", 0)
-    own = solution.certificate()
+    monkeypatch.setattr("gamedp.certificates.making.stages.MOST_KEPT", 0)
+    own = gamedp.certify(solution)
     for array in ("lower", "upper", "weights"):
         assert np.array_equal(getattr(own, array), getattr(certificate, array), equal_nan=True)
 
 
 def test_what_was_not_finished_claims_nothing():
     """A solver that stops at its limit has bounds where it was, and none elsewhere."""
-    solver = gamedp.StageInduction(max_sweeps=1)
+    solver = gamedp.stages.StageInduction(max_sweeps=1)
     with pytest.raises(gamedp.NotSolvedError) as caught:
         gamedp.solve(StagedWubbel(5), solver=solver, compile="never")
-    certificate = caught.value.solution.certificate()
+    certificate = gamedp.certify(caught.value.solution)
     assert gamedp.verify(caught.value.solution.model, certificate).width == math.inf
     assert np.isneginf(certificate.lower).any()
 
@@ -191,8 +190,8 @@ def test_what_was_not_finished_claims_nothing():
 
 def exact_stage(game, context, worth_of_end, optimum, state=None):
     """Return what the stage is worth in a context, in fractions; None if no way is allowed."""
-    stage = gamedp.Rules(game.stage())
-    rules = gamedp.StagedRules(game)
+    stage = gamedp.rules.Rules(game.stage())
+    rules = gamedp.rules.StagedRules(game)
     most = {0: optimum == "max", 1: optimum != "max"}
 
     @functools.cache
@@ -219,7 +218,7 @@ def exact_stage(game, context, worth_of_end, optimum, state=None):
 @given(seed=st.integers(0, 2**32))
 def test_a_sweep_is_the_stage_rounded_down(name, optimum, seed):
     game, model = GAMES[name], certified(name)[0].model
-    stages, rules = Stages(model), gamedp.StagedRules(game)
+    stages, rules = Stages(model), gamedp.rules.StagedRules(game)
     random = np.random.default_rng(seed)
     low = random.normal(size=model.num_states) * 10.0 ** random.integers(-3, 4)
     bounds = (low, low + random.random(model.num_states))
@@ -340,7 +339,7 @@ def test_of_another_model(name):
     refused(solution.model, attrs.evolve(certificate, digest="0" * 64), "of another model")
     matches = gamedp.solve(Matches(), compile="never")
     refused(matches.model, certificate, "one of them is of a staged game")
-    refused(solution.model, matches.certificate(), "one of them is of a staged game")
+    refused(solution.model, gamedp.certify(matches), "one of them is of a staged game")
 
 
 class Round(NamedTuple):
@@ -405,7 +404,7 @@ class Circle:
 
 
 def by_hand(model, lower, upper, weights=None):
-    return gamedp.StagedCertificate(
+    return gamedp.certificates.StagedCertificate(
         objective=gamedp.TotalReward(),
         lower=np.array([*lower, 0.75]),
         upper=np.array([*upper, 0.75]),
@@ -448,7 +447,7 @@ def test_where_play_may_go_on_for_ever_nothing_is_certified():
     solution = gamedp.solve(Circle(), compile="never")
     assert solution.guarantee is gamedp.Guarantee.NONE
     with pytest.raises(UnsupportedProblemError, match="NONE"):
-        solution.certificate()
+        gamedp.certify(solution)
 
 
 def test_a_rank_that_rises_is_no_rank():
@@ -511,16 +510,16 @@ def same(one, other):
 @pytest.mark.parametrize("name", ["a card", "players who change places"])
 def test_they_are_saved_and_loaded(name, tmp_path):
     solution, certificate = certified(name, "min")
-    certificate.save(tmp_path / "proof")
-    loaded = gamedp.load_certificate(tmp_path / "proof")
-    assert type(loaded) is gamedp.StagedCertificate
+    gamedp.save(certificate, tmp_path / "proof")
+    loaded = gamedp.load(tmp_path / "proof")
+    assert type(loaded) is gamedp.certificates.StagedCertificate
     same(certificate, loaded)
     same(certificate, pickle.loads(pickle.dumps(certificate)))
-    solution.save(tmp_path / "solution")
+    gamedp.save(solution, tmp_path / "solution")
     again = gamedp.load(tmp_path / "solution", game=solution.model.rules.game)
     assert again.model.digest() == certificate.digest
     gamedp.verify(again.model, loaded)
-    same(again.certificate(), certificate)
+    same(gamedp.certify(again), certificate)
 
 
 def test_the_command_line_verifies(tmp_path, capsys):

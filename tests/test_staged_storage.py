@@ -19,12 +19,11 @@ import pytest
 from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk
 
 import gamedp
-from gamedp import registry
 from gamedp.errors import DamagedFileError, InvalidParameterError, KeptSolutionWarning
 from gamedp.games.kniffel import KEEPING, Kniffel, Sheet, Turn
 from gamedp.games.matches import Matches, MatchesState, Nim
-from gamedp.storage import folder as folders
-from gamedp.storage import kept, staged
+from gamedp.runtime import registry
+from gamedp.storage import folder as folders, kept, staged
 from gamedp.storage.kept import LoadedStatistics
 from gamedp.testing.models import GamblersRuin
 
@@ -79,7 +78,7 @@ def fail(*arguments, **keywords):
 @pytest.mark.parametrize("name", GAMES)
 def test_what_is_saved_comes_back_and_answers_at_once(name, tmp_path, monkeypatch):
     solution = solved(GAMES[name])
-    solution.save(tmp_path / "a" / "b")
+    gamedp.save(solution, tmp_path / "a" / "b")
     for home in (staged, "gamedp.storage.models", "gamedp.compiler.build"):
         what = "compile_staged" if home is staged else "compile_game"
         place = (home, what) if home is staged else (f"{home}.{what}",)
@@ -101,7 +100,7 @@ def test_what_is_saved_comes_back_and_answers_at_once(name, tmp_path, monkeypatc
 @pytest.mark.parametrize("name", ["kniffel", "changing places"])
 def test_a_loaded_model_is_solved_again(name, tmp_path):
     solution = solved(GAMES[name])
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     loaded = gamedp.load(tmp_path)
     same(solution, gamedp.solve(loaded.model))
     codes = np.flatnonzero(np.isfinite(solution.values))[:5]
@@ -113,7 +112,7 @@ def test_large_tables_are_mapped_and_errors_stored_once(tmp_path):
     solution = solved(Kniffel(**SMALL))
     copies = {name: np.resize(getattr(solution, name), 2**18) for name in ("values", "errors")}
     large = attrs.evolve(solution, **copies)
-    large.save(tmp_path)
+    gamedp.save(large, tmp_path)
     (errors,) = tmp_path.glob("error_numbers-*.npy")
     assert errors.stat().st_size < 2**18 + 200
     (values,) = tmp_path.glob("values-*.npy")
@@ -123,19 +122,19 @@ def test_large_tables_are_mapped_and_errors_stored_once(tmp_path):
 
 
 def test_a_table_that_is_not_finished_comes_back(tmp_path):
-    solver = gamedp.StageInduction(max_seconds=1e-9)
+    solver = gamedp.stages.StageInduction(max_seconds=1e-9)
     with pytest.raises(gamedp.NotSolvedError) as caught:
         solved(StagedWubbel(5), solver=solver)
     solution = caught.value.solution
     assert solution.bounds() == (-np.inf, np.inf)
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     same(solution, gamedp.load(tmp_path))
 
 
 def test_a_staged_solution_replaces_an_ordinary_one_and_back(tmp_path):
     ordinary, table = solved(Matches()), solved(Journey(days=1))
     for solution in (ordinary, table, ordinary):
-        solution.save(tmp_path)
+        gamedp.save(solution, tmp_path)
         assert repr(gamedp.load(tmp_path)) == repr(solution)
     names = {path.name.split("-")[0] for path in tmp_path.iterdir()}
     assert "error_levels" not in names
@@ -143,7 +142,7 @@ def test_a_staged_solution_replaces_an_ordinary_one_and_back(tmp_path):
 
 def test_the_game_may_be_passed_and_must_be_the_same(tmp_path):
     solution = solved(Journey(days=2))
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     game = Journey(days=2)
     assert gamedp.load(tmp_path, game=game).model.rules.game is game
     with pytest.raises(InvalidParameterError, match=r"is of Journey\(.*days differs"):
@@ -175,7 +174,7 @@ class Static(Journey):
 def test_rules_that_cannot_be_followed_are_not_saved(kind, tmp_path):
     solution = solved(kind(days=1))
     with pytest.raises(InvalidParameterError, match="nobody could tell whether they have changed"):
-        solution.save(tmp_path / "table")
+        gamedp.save(solution, tmp_path / "table")
     assert not (tmp_path / "table").exists()
 
 
@@ -202,14 +201,14 @@ DAMAGES = {"truncated": truncated, "flipped": flipped, "emptied": emptied, "dele
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damage_to_any_file_is_noticed(damage, tmp_path):
     solution = solved(Journey(days=2))
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     files = sorted(tmp_path.iterdir())
     assert len(files) == 16  # the model's arrays and codes, values, two for errors, the manifest
     for path in files:
         DAMAGES[damage](path)
         with pytest.raises(DamagedFileError, match=path.name.replace(".", r"\.")):
             gamedp.load(tmp_path)
-        solution.save(tmp_path)
+        gamedp.save(solution, tmp_path)
         same(solution, gamedp.load(tmp_path))
 
 
@@ -284,7 +283,7 @@ FORGERIES = {
 
 @pytest.mark.parametrize(("forge", "words"), FORGERIES.values(), ids=FORGERIES)
 def test_what_does_not_belong_together_is_noticed(forge, words, tmp_path):
-    solved(Journey(days=2)).save(tmp_path)
+    gamedp.save(solved(Journey(days=2)), tmp_path)
     gamedp.load(tmp_path)
     forge(tmp_path)
     with pytest.raises(DamagedFileError, match=words):
@@ -336,7 +335,7 @@ def test_a_game_is_solved_once(kind, home):
     assert again.statistics.states == first.statistics.states
     assert not was_read(solved(game))
     assert repr(gamedp.load(folder)) == repr(first)
-    again.save(home / "copy")
+    gamedp.save(again, home / "copy")
     assert repr(gamedp.load(home / "copy")) == repr(first)
 
 
@@ -344,7 +343,7 @@ OTHER_PROBLEMS = {
     "parameters": lambda: keep(Journey(days=3)),
     "objective": lambda: keep(Journey(days=2), gamedp.TotalReward(optimum="min")),
     "tolerance": lambda: keep(Journey(days=2), tolerance=1e-9),
-    "solver": lambda: keep(Journey(days=2), solver=gamedp.StageInduction(threads=1)),
+    "solver": lambda: keep(Journey(days=2), solver=gamedp.stages.StageInduction(threads=1)),
     "class": lambda: keep(Hurry(days=2)),
 }
 
@@ -372,7 +371,7 @@ def test_a_box_is_another_problem(home):
 
 def test_a_solver_may_be_named(home):
     keep(Journey(days=2), solver="stage-induction")
-    assert was_read(keep(Journey(days=2), solver=gamedp.StageInduction())[0])
+    assert was_read(keep(Journey(days=2), solver=gamedp.stages.StageInduction())[0])
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -513,7 +512,7 @@ def test_edited_rules_are_noticed(edit, module, home, tmp_path):
     old, new = EDITS[edit]
     assert RULES.count(old) == 1
     solution, _ = keep(module(RULES).Journey(days=2))
-    solution.save(tmp_path / "table")
+    gamedp.save(solution, tmp_path / "table")
     edited = module(RULES.replace(old, new))
     with pytest.raises(DamagedFileError, match="have changed since"):
         gamedp.load(tmp_path / "table")
@@ -555,7 +554,7 @@ class Weighted(Journey):
 
 
 @attrs.frozen
-class Curious(gamedp.StageInduction):
+class Curious(gamedp.stages.StageInduction):
     hook: object = print
 
 
@@ -587,7 +586,7 @@ def test_a_model_is_not_kept(home):
 
 def test_what_is_not_solved_is_not_kept(home):
     with pytest.raises(gamedp.NotSolvedError):
-        solved(Journey(days=2), solver=gamedp.StageInduction(max_sweeps=1), keep=True)
+        solved(Journey(days=2), solver=gamedp.stages.StageInduction(max_sweeps=1), keep=True)
     assert not home.exists()
 
 
@@ -701,13 +700,13 @@ def test_a_process_that_is_killed_while_it_saves(kill_at, tmp_path):
         # Plain Python has done saving by then: there is nothing left to interrupt.
         pytest.skip("without kernels to keep there are fewer steps")
     old, new = solved(Journey(days=1)), solved(Journey(days=2))
-    old.save(tmp_path)
-    expression = f"gamedp.solve(Journey(days=2), compile='never').save({str(tmp_path)!r})"
+    gamedp.save(old, tmp_path)
+    expression = f"gamedp.save(gamedp.solve(Journey(days=2), compile='never'), {str(tmp_path)!r})"
     process = start(expression, tmp_path / "cache", kill_at)
     _, err = process.communicate(timeout=120)
     assert process.returncode == -signal.SIGKILL, err
     assert repr(gamedp.load(tmp_path)) in {repr(old), repr(new)}
-    old.save(tmp_path)
+    gamedp.save(old, tmp_path)
     same(old, gamedp.load(tmp_path))
     assert len(list(tmp_path.iterdir())) == 16  # no leftovers
 

@@ -11,11 +11,11 @@ from depth import first_of
 from staged_games import Date, Debts, Journey, Roll, Scores, StagedWubbel, Walk, WubbelTurn
 
 import gamedp
-from gamedp.compiler import unroll
-from gamedp.compiler.digest import fields_read
 from gamedp.games.kniffel import Kniffel
 from gamedp.games.wubbel import State, Wubbel
-from gamedp.solvers.stage_induction import program_of
+from gamedp.rules.anatomy import fields_read
+from gamedp.stages import straight_code
+from gamedp.stages.induction import program_of
 from gamedp.testing import check_game, exact_values
 
 TIERS = ("always", "never")
@@ -67,12 +67,12 @@ def test_inside_a_turn_of_wubbel_the_values_are_those_of_the_whole_game():
 def test_two_opponents_and_forbidden_ends_as_in_the_flattened_game(tier, days):
     game = Journey(days=days, again=False)
     solution = gamedp.solve(game, compile=tier)
-    flat = gamedp.compile(gamedp.Flattened(game), compile="never")
+    flat = gamedp.compile(gamedp.stages.Flattened(game), compile="never")
     truth = exact_values(flat)
     begin = game.stage().initial_state()
     for left in range(1, days + 1):
         for luck in (0, 1):
-            index, _ = flat.index(gamedp.Position(Date(left, luck), begin))
+            index, _ = flat.index(gamedp.stages.Position(Date(left, luck), begin))
             low, high = solution.bounds(Date(left, luck))
             assert Fraction(low) <= truth[index] <= Fraction(high)
     low, high = solution.bounds()
@@ -93,7 +93,7 @@ def test_days_that_come_again_are_solved_by_repeated_sweeps(optimum):
     objective = gamedp.TotalReward(optimum=optimum)
     solution = gamedp.solve(Journey(days=4), objective, tolerance=1e-9)
     flat = gamedp.solve(
-        gamedp.Flattened(Journey(days=4)), objective, tolerance=1e-10, compile="never"
+        gamedp.stages.Flattened(Journey(days=4)), objective, tolerance=1e-10, compile="never"
     )
     assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
     assert solution.width <= 1e-9
@@ -101,7 +101,7 @@ def test_days_that_come_again_are_solved_by_repeated_sweeps(optimum):
     for left in range(1, 5):
         for luck in (0, 1):
             low, high = solution.bounds(Date(left, luck))
-            least, most = flat.bounds(gamedp.Position(Date(left, luck), begin))
+            least, most = flat.bounds(gamedp.stages.Position(Date(left, luck), begin))
             assert low <= most
             assert least <= high
     assert solution.statistics.sweeps > 2
@@ -110,29 +110,29 @@ def test_days_that_come_again_are_solved_by_repeated_sweeps(optimum):
 def test_inside_a_day_every_position_is_that_of_the_flattened_game():
     game = Journey(days=3)
     solution = gamedp.solve(game, tolerance=1e-10)
-    flat = gamedp.solve(gamedp.Flattened(game), tolerance=1e-10, compile="never")
+    flat = gamedp.solve(gamedp.stages.Flattened(game), tolerance=1e-10, compile="never")
     for context in (Date(1, 1), Date(1, 0), Date(3, 1)):
         part = solution.inside(context)
         assert part.guarantee is gamedp.Guarantee.TWO_SIDED
         for index in range(part.model.num_states):
             state = part.model.state(index)
             low, high = part.bounds(state)
-            least, most = flat.bounds(gamedp.Position(context, state))
+            least, most = flat.bounds(gamedp.stages.Position(context, state))
             assert low <= most
             assert least <= high
             if part.policy[index] >= 0 and state.step < 3:
                 assert part.best_actions(state, 1e-6) == flat.best_actions(
-                    gamedp.Position(context, state), 1e-6
+                    gamedp.stages.Position(context, state), 1e-6
                 )
     assert solution.inside(Date(1, 1)) is solution.inside(Date(1, 1))
-    with pytest.raises(gamedp.UnknownStateError, match="not a state of this model"):
+    with pytest.raises(gamedp.errors.UnknownStateError, match="not a state of this model"):
         solution.inside(Date(1, 1)).value(Walk(2, 1, 3, rested=True))
     assert solution.inside(Date(1, 0)).value(Walk(2, 1, 3, rested=True)) == 2 + 3
 
 
 def test_both_tiers_and_any_number_of_threads_give_the_same_numbers():
     values = [
-        gamedp.solve(StagedWubbel(9), solver=gamedp.StageInduction(threads=threads)).values
+        gamedp.solve(StagedWubbel(9), solver=gamedp.stages.StageInduction(threads=threads)).values
         for threads in (1, 2, 5)
     ]
     values.append(gamedp.solve(StagedWubbel(9), compile="never").values)
@@ -145,9 +145,11 @@ def test_both_tiers_and_any_number_of_threads_give_the_same_numbers():
 def test_straight_code_finds_what_the_sweep_finds(optimum):
     """All values are negative here, so that ends which are not allowed must not count as zero."""
     objective = gamedp.TotalReward(optimum=optimum)
-    truth = exact_values(gamedp.compile(gamedp.Flattened(Debts()), compile="never"), objective)[0]
+    truth = exact_values(
+        gamedp.compile(gamedp.stages.Flattened(Debts()), compile="never"), objective
+    )[0]
     for unrolls in (False, True, None):
-        solution = gamedp.solve(Debts(), objective, gamedp.StageInduction(unrolls=unrolls))
+        solution = gamedp.solve(Debts(), objective, gamedp.stages.StageInduction(unrolls=unrolls))
         low, high = solution.bounds()
         assert Fraction(low) <= truth <= Fraction(high)
         assert high - low < 1e-10
@@ -158,7 +160,7 @@ def test_straight_code_finds_the_same_numbers():
     """Rows are used again here, and many states choose among the same ends."""
     model = gamedp.compile(Kniffel(dice=2, faces=3))
     straight, looped = (
-        gamedp.solve(model, solver=gamedp.StageInduction(unrolls=unrolls)).values
+        gamedp.solve(model, solver=gamedp.stages.StageInduction(unrolls=unrolls)).values
         for unrolls in (True, False)
     )
     np.testing.assert_array_equal(straight, looped)
@@ -174,19 +176,19 @@ def test_tiers_agree_where_contexts_of_one_block_allow_different_ends(rules):
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no machine code")
 def test_straight_code_is_kept_and_only_for_those_who_agree():
-    solver = gamedp.StageInduction(unrolls=True)
+    solver = gamedp.stages.StageInduction(unrolls=True)
     two = gamedp.solve(Journey(days=3, again=False), solver=solver)  # two movers: as always
     assert two.value() == gamedp.solve(Journey(days=3, again=False)).value()
     program = program_of(gamedp.compile(Debts()).stage)
     gamedp.solve(Debts(), solver=solver)
-    assert unroll.is_unrolled(program)
-    unroll._code.cache_clear()  # as in a new process
-    straight, code = unroll.unrolled(program)
+    assert straight_code.is_unrolled(program)
+    straight_code._code.cache_clear()  # as in a new process
+    straight, code = straight_code.unrolled(program)
     assert code.cache_hits == 1
     sweeper = gamedp.compile(Debts()).sweeper
     assert sweeper.straighten(program, 1, unrolls=None).address == straight.address
     assert sweeper.straighten(program, 1, unrolls=False) is program
-    assert not unroll.is_unrolled(program._replace(rewards=program.rewards + 1))
+    assert not straight_code.is_unrolled(program._replace(rewards=program.rewards + 1))
 
 
 def reads_two(self, context, end):
@@ -227,7 +229,7 @@ def test_which_fields_of_a_context_matter(function, fields):
 
 
 def test_the_flattened_game_is_in_order():
-    check_game(gamedp.Flattened(Journey(days=2)), compile=False)
+    check_game(gamedp.stages.Flattened(Journey(days=2)), compile=False)
 
 
 def test_words_for_people():
@@ -239,7 +241,7 @@ def test_words_for_people():
     assert repr(solution).startswith("<StagedSolution value=")
     assert "<th>contexts</th><td>4</td>" in solution._repr_html_()
     assert "6 contexts, in each a stage of 19 states" in gamedp.explain(model)
-    with pytest.raises(gamedp.UnknownNameError, match="no player 2"):
+    with pytest.raises(gamedp.errors.UnknownNameError, match="no player 2"):
         solution.value(player=2)
 
 
@@ -253,7 +255,7 @@ def test_words_for_people():
 )
 def test_unknown_contexts_are_refused(context, words):
     solution = gamedp.solve(Journey(days=2))
-    with pytest.raises(gamedp.UnknownStateError, match=words):
+    with pytest.raises(gamedp.errors.UnknownStateError, match=words):
         solution.value(context)
 
 
@@ -261,7 +263,7 @@ def test_where_the_game_is_over_nothing_is_inside():
     solution = gamedp.solve(Journey(days=2))
     assert solution.value(Date(0, 1)) == 1.0
     assert solution.bounds(Date(0, 1)) == (1.0, 1.0)
-    with pytest.raises(gamedp.UnknownStateError, match="the game is over in Date"):
+    with pytest.raises(gamedp.errors.UnknownStateError, match="the game is over in Date"):
         solution.inside(Date(0, 1))
 
 
@@ -430,7 +432,7 @@ class Texts(Journey):
     [
         (WrongBox(), gamedp.InvalidModelError, "a range for each field of a context, left, luck"),
         (EmptyBox(), gamedp.InvalidModelError, "which is empty"),
-        (Huge(), gamedp.InvalidParameterError, "too large for a table"),
+        (Huge(), gamedp.errors.InvalidParameterError, "too large for a table"),
         (EndlessJourney(), gamedp.UnsupportedProblemError, "can go on for ever: Circle"),
         (RandomJourney(), gamedp.UnsupportedProblemError, "begins at random"),
         (NoJourney(), gamedp.InvalidModelError, "over where it begins"),
@@ -446,22 +448,22 @@ def test_what_cannot_be_staged_is_refused_in_words(game, error, words):
 
 def test_a_class_or_half_a_game_is_refused():
     with pytest.raises(TypeError, match="pass an instance"):
-        gamedp.StagedRules(Journey)
+        gamedp.rules.StagedRules(Journey)
     with pytest.raises(TypeError, match="has no method contexts, initial_state"):
-        gamedp.StagedRules(type("Half", (), {"stage": lambda self: None})())
+        gamedp.rules.StagedRules(type("Half", (), {"stage": lambda self: None})())
 
 
 def test_solvers_and_games_of_the_other_kind_are_refused():
     with pytest.raises(gamedp.UnsupportedProblemError, match="A staged game is solved by"):
-        gamedp.solve(Journey(), solver=gamedp.BackwardInduction())
+        gamedp.solve(Journey(), solver=gamedp.solvers.BackwardInduction())
     with pytest.raises(gamedp.UnsupportedProblemError, match="is for staged games"):
-        gamedp.solve(Wubbel(goal=5), solver=gamedp.StageInduction())
+        gamedp.solve(Wubbel(goal=5), solver=gamedp.stages.StageInduction())
     with pytest.raises(gamedp.UnsupportedProblemError, match="no other objective"):
         gamedp.solve(Journey(), gamedp.Discounted(0.5))
-    with pytest.raises(gamedp.InvalidParameterError, match="a box is for ordinary games"):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="a box is for ordinary games"):
         gamedp.compile(Journey(), box={"left": (0, 1)})
-    with pytest.raises(gamedp.InvalidParameterError, match="threads is 0"):
-        gamedp.StageInduction(threads=0)
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="threads is 0"):
+        gamedp.stages.StageInduction(threads=0)
 
 
 class ForEver(Journey):
@@ -483,10 +485,10 @@ def test_where_days_may_go_on_for_ever_nothing_is_claimed():
 
 def test_a_run_that_stops_early_says_so():
     with pytest.raises(gamedp.NotSolvedError, match=r"limit of sweeps.*Raise max_sweeps") as caught:
-        gamedp.solve(Journey(days=3), solver=gamedp.StageInduction(max_sweeps=1))
+        gamedp.solve(Journey(days=3), solver=gamedp.stages.StageInduction(max_sweeps=1))
     assert caught.value.solution.status is gamedp.Status.SWEEP_LIMIT
     with pytest.raises(gamedp.NotSolvedError, match="limit of time") as caught:
-        gamedp.solve(StagedWubbel(20), solver=gamedp.StageInduction(max_seconds=1e-9))
+        gamedp.solve(StagedWubbel(20), solver=gamedp.stages.StageInduction(max_seconds=1e-9))
     assert caught.value.solution.bounds() == (-np.inf, np.inf)
     with pytest.raises(gamedp.NotSolvedError, match="Ask for a tolerance of") as caught:
         gamedp.solve(Journey(days=3, again=False), tolerance=1e-30)

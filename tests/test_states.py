@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from gamedp.errors import InvalidModelError, UnknownStateError
-from gamedp.states import LARGEST, WORD_LIMIT, Codec, Layout, ObjectTable, PackedTable
+from gamedp.rules.layout import LARGEST, WORD_LIMIT, Codec, Layout, ObjectTable, PackedTable
 
 SMALLEST = -(2**63)
 

@@ -18,11 +18,11 @@ import gamedp
 from gamedp.errors import DamagedFileError, InvalidParameterError, UnknownNameError
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import Wubbel
-from gamedp.model import ARRAYS
-from gamedp.objectives import Discounted, FiniteHorizon, Reachability, TotalReward
-from gamedp.registry import GAMES, SOLVERS
-from gamedp.solution import Guarantee, Solution, Statistics, Status
-from gamedp.states import ObjectTable, PackedTable
+from gamedp.model.model import ARRAYS
+from gamedp.model.objectives import Discounted, FiniteHorizon, Reachability, TotalReward
+from gamedp.results.solution import Guarantee, Solution, Statistics, Status
+from gamedp.rules.layout import ObjectTable, PackedTable
+from gamedp.runtime.registry import GAMES, SOLVERS
 from gamedp.storage import folder as folders
 from gamedp.storage.ordinary import SOLUTION_ARRAYS
 
@@ -203,7 +203,7 @@ def same(one, other):
 @pytest.mark.parametrize("name", SOLUTIONS)
 def test_what_is_saved_comes_back(name, tmp_path):
     solution = SOLUTIONS[name]()
-    solution.save(tmp_path / "a" / "b")
+    gamedp.save(solution, tmp_path / "a" / "b")
     same(solution, gamedp.load(tmp_path / "a" / "b"))
     same(solution, gamedp.load(str(tmp_path / "a" / "b")))
 
@@ -215,7 +215,7 @@ def test_the_kinds_of_states_that_are_tested():
 
 def test_it_speaks_the_words_of_the_game(tmp_path):
     solution = SOLUTIONS["packed"]()
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     loaded = gamedp.load(tmp_path)
     assert loaded.model.rules.game == Matches()
     assert loaded.value(MatchesState(player=1, left=17)) == 1.0
@@ -226,33 +226,33 @@ def test_it_speaks_the_words_of_the_game(tmp_path):
 
 def test_large_arrays_are_mapped(tmp_path):
     solution = by_hand(walk(200_000))
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     loaded = gamedp.load(tmp_path)
     assert isinstance(loaded.values.base, np.memmap)
     assert not isinstance(loaded.model.players.base, np.memmap)  # small
     assert np.array_equal(loaded.values, solution.values)
     with pytest.raises(ValueError, match="read-only"):
         loaded.values[0] = 1
-    loaded.save(tmp_path)  # over the files that it is mapped from
-    by_hand(walk(4)).save(tmp_path)
+    gamedp.save(loaded, tmp_path)  # over the files that it is mapped from
+    gamedp.save(by_hand(walk(4)), tmp_path)
     assert np.array_equal(loaded.values, solution.values)
     assert gamedp.load(tmp_path).model.num_states == 4
 
 
 def test_saving_again_changes_no_file(tmp_path):
     solution = SOLUTIONS["packed"]()
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     before = {path: path.stat().st_ino for path in tmp_path.glob("*.npy")}
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     assert {path: path.stat().st_ino for path in tmp_path.glob("*.npy")} == before
 
 
 def test_a_solution_replaces_another_and_leaves_strangers_alone(tmp_path):
     (tmp_path / "notes.tmp").write_text("mine")
     (tmp_path / "values.npy").write_text("mine, too")
-    SOLUTIONS["packed"]().save(tmp_path)
+    gamedp.save(SOLUTIONS["packed"](), tmp_path)
     new = SOLUTIONS["objects"]()
-    new.save(tmp_path)
+    gamedp.save(new, tmp_path)
     same(new, gamedp.load(tmp_path))
     names = {path.name for path in tmp_path.iterdir()}
     assert {"notes.tmp", "values.npy", "manifest.json"} <= names
@@ -261,19 +261,19 @@ def test_a_solution_replaces_another_and_leaves_strangers_alone(tmp_path):
 
 def test_saving_again_mends_a_damaged_solution(tmp_path):
     solution = SOLUTIONS["packed"]()
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     for path in tmp_path.iterdir():
         path.write_bytes(path.read_bytes()[:-20])
         with pytest.raises(DamagedFileError):
             gamedp.load(tmp_path)
-        solution.save(tmp_path)
+        gamedp.save(solution, tmp_path)
         same(solution, gamedp.load(tmp_path))
 
 
 def test_a_manifest_of_something_else_is_not_overwritten(tmp_path):
     (tmp_path / "manifest.json").write_text('{"name": "a web page"}')
     with pytest.raises(DamagedFileError, match="is not of a saved solution, and is not"):
-        SOLUTIONS["packed"]().save(tmp_path)
+        gamedp.save(SOLUTIONS["packed"](), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
     assert (tmp_path / "manifest.json").read_text() == '{"name": "a web page"}'
 
@@ -284,14 +284,14 @@ def test_there_is_no_pickle(tmp_path, monkeypatch):
     monkeypatch.setattr("pickle.load", None)
     monkeypatch.setattr("pickle.loads", None)
     solution = SOLUTIONS["objects"]()
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     same(solution, gamedp.load(tmp_path))
 
 
 def test_options_that_cannot_be_written_are_refused_before_anything_is_written(tmp_path):
     solution = by_hand(walk(), solver=ByHand(hook=print))
     with pytest.raises(InvalidParameterError, match=r"hook of ByHand\(.*cannot be saved"):
-        solution.save(tmp_path / "new")
+        gamedp.save(solution, tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
@@ -299,7 +299,7 @@ def test_options_that_cannot_be_written_are_refused_before_anything_is_written(t
 
 
 def test_every_byte_of_the_manifest_counts(tmp_path):
-    SOLUTIONS["objects"]().save(tmp_path)
+    gamedp.save(SOLUTIONS["objects"](), tmp_path)
     manifest = tmp_path / "manifest.json"
     good = manifest.read_bytes()
     for place in range(len(good)):
@@ -315,7 +315,7 @@ def test_every_byte_of_the_manifest_counts(tmp_path):
 
 
 def test_every_part_of_every_array_counts(tmp_path):
-    SOLUTIONS["packed, chance"]().save(tmp_path)
+    gamedp.save(SOLUTIONS["packed, chance"](), tmp_path)
     files = sorted(tmp_path.glob("*.npy"))
     assert len(files) == len(ARRAYS) + 5
     for path in files:
@@ -339,8 +339,8 @@ def test_every_part_of_every_array_counts(tmp_path):
 
 
 def test_files_of_another_solution_are_noticed(tmp_path):
-    SOLUTIONS["packed"]().save(tmp_path / "one")
-    SOLUTIONS["packed, tuples"]().save(tmp_path / "two")
+    gamedp.save(SOLUTIONS["packed"](), tmp_path / "one")
+    gamedp.save(SOLUTIONS["packed, tuples"](), tmp_path / "two")
     one = next((tmp_path / "one").glob("values-*"))
     two = next((tmp_path / "two").glob("values-*"))
     shutil.copy(two, one)
@@ -444,7 +444,7 @@ FOREIGN = {
 def test_foreign_folders_are_refused_in_words(case, tmp_path):
     damage, words = FOREIGN[case]
     folder = tmp_path / "saved"
-    SOLUTIONS["packed"]().save(folder)
+    gamedp.save(SOLUTIONS["packed"](), folder)
     damage(folder)
     with pytest.raises(DamagedFileError) as caught:
         gamedp.load(folder)
@@ -480,7 +480,7 @@ def test_foreign_folders_are_refused_in_words(case, tmp_path):
     ],
 )
 def test_arrays_that_do_not_fit(changes, words, tmp_path):
-    attrs.evolve(by_hand(walk()), **changes).save(tmp_path)
+    gamedp.save(attrs.evolve(by_hand(walk()), **changes), tmp_path)
     with pytest.raises(DamagedFileError) as caught:
         gamedp.load(tmp_path)
     assert words in str(caught.value)
@@ -488,7 +488,7 @@ def test_arrays_that_do_not_fit(changes, words, tmp_path):
 
 @pytest.mark.parametrize("rows", [np.array([None, print]), np.zeros(3)])
 def test_objects_and_other_formats_are_not_read(rows, tmp_path):
-    by_hand(walk()).save(tmp_path)
+    gamedp.save(by_hand(walk()), tmp_path)
     path = tmp_path / "values-0123456789abcdef.npy"
     if rows.dtype == object:
         np.save(path, np.array([None, {}]), allow_pickle=True)
@@ -525,7 +525,7 @@ def interrupt(monkeypatch, name, calls):
 @pytest.mark.parametrize("name", ["replace", "fsync", "open", "unlink"])
 def test_an_interrupted_save_leaves_the_old_or_the_new(name, tidy, tmp_path):
     old, new = SOLUTIONS["packed"](), SOLUTIONS["packed, tuples"]()
-    old.save(tmp_path)
+    gamedp.save(old, tmp_path)
     outcomes = []
     for calls in range(100):
         with pytest.MonkeyPatch.context() as patch:
@@ -533,7 +533,7 @@ def test_an_interrupted_save_leaves_the_old_or_the_new(name, tidy, tmp_path):
             if not tidy:
                 patch.setattr(folders, "_remove_leftovers", lambda *_: None)
             try:
-                new.save(tmp_path)
+                gamedp.save(new, tmp_path)
                 finished = True
             except Killed:
                 finished = False
@@ -542,12 +542,12 @@ def test_an_interrupted_save_leaves_the_old_or_the_new(name, tidy, tmp_path):
         same(new if outcomes[-1] else old, loaded)
         if finished:
             break
-        old.save(tmp_path)
+        gamedp.save(old, tmp_path)
         same(old, gamedp.load(tmp_path))
     assert finished
     assert outcomes[-1]
     assert outcomes == sorted(outcomes)  # the old one up to some call, then the new one
-    new.save(tmp_path)
+    gamedp.save(new, tmp_path)
     assert len(list(tmp_path.iterdir())) == len(ARRAYS) + 6  # no leftovers
     if name in {"replace", "fsync"}:
         assert len(outcomes) >= len(ARRAYS)  # equal files are not replaced
@@ -558,17 +558,17 @@ def test_an_interrupted_first_save_leaves_no_solution(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         interrupt(patch, "replace", 5)
         with pytest.raises(Killed):
-            solution.save(tmp_path)
+            gamedp.save(solution, tmp_path)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(DamagedFileError, match="no solution was ever completely saved there"):
         gamedp.load(tmp_path)
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     same(solution, gamedp.load(tmp_path))
 
 
 def test_a_full_disk_is_reported_and_cleaned_up(tmp_path, monkeypatch):
     old = SOLUTIONS["packed"]()
-    old.save(tmp_path)
+    gamedp.save(old, tmp_path)
     before = sorted(tmp_path.iterdir())
 
     def full(descriptor):
@@ -576,20 +576,20 @@ def test_a_full_disk_is_reported_and_cleaned_up(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        SOLUTIONS["packed, tuples"]().save(tmp_path)
+        gamedp.save(SOLUTIONS["packed, tuples"](), tmp_path)
     assert sorted(tmp_path.iterdir()) == before
     same(old, gamedp.load(tmp_path))
 
 
 def test_a_save_that_finishes_while_one_loads(tmp_path, monkeypatch):
     old, new = SOLUTIONS["packed"](), SOLUTIONS["packed, tuples"]()
-    old.save(tmp_path)
+    gamedp.save(old, tmp_path)
     read_array = folders._read_array
     waiting = [new]
 
     def read_slowly(path, sha256):
         if waiting:
-            waiting.pop().save(tmp_path)
+            gamedp.save(waiting.pop(), tmp_path)
         return read_array(path, sha256)
 
     monkeypatch.setattr(folders, "_read_array", read_slowly)
@@ -601,7 +601,7 @@ def test_a_save_that_finishes_while_one_loads(tmp_path, monkeypatch):
 
 def test_the_game_may_be_passed(tmp_path):
     solution = SOLUTIONS["packed"]()
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     game = Matches()
     loaded = gamedp.load(tmp_path, game=game)
     assert loaded.model.rules.game is game
@@ -617,7 +617,7 @@ def test_the_game_may_be_passed(tmp_path):
     ],
 )
 def test_another_game_is_refused(game, words, tmp_path):
-    SOLUTIONS["packed"]().save(tmp_path)
+    gamedp.save(SOLUTIONS["packed"](), tmp_path)
     with pytest.raises(InvalidParameterError) as caught:
         gamedp.load(tmp_path, game=game)
     assert words in str(caught.value)
@@ -625,20 +625,20 @@ def test_another_game_is_refused(game, words, tmp_path):
 
 
 def test_a_class_is_not_a_game(tmp_path):
-    SOLUTIONS["packed"]().save(tmp_path)
+    gamedp.save(SOLUTIONS["packed"](), tmp_path)
     with pytest.raises(TypeError, match="Matches is a class; pass an instance of it"):
         gamedp.load(tmp_path, game=Matches)
 
 
 def test_arrays_have_no_game(tmp_path):
-    SOLUTIONS["arrays"]().save(tmp_path)
+    gamedp.save(SOLUTIONS["arrays"](), tmp_path)
     with pytest.raises(InvalidParameterError, match="was made of arrays; leave game=Matches"):
         gamedp.load(tmp_path, game=Matches())
 
 
 def test_a_parameter_that_cannot_be_written_down(tmp_path):
     solution = by_hand(compiled(Weighted()))
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     with pytest.raises(UnknownNameError) as caught:
         gamedp.load(tmp_path)
     assert "cannot be made from its fields: some of them cannot be written" in str(caught.value)
@@ -656,7 +656,7 @@ def test_a_game_of_a_function_must_be_passed(tmp_path):
         pass
 
     solution = by_hand(compiled(Local(length=2)))
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     with pytest.raises(UnknownNameError, match=r"Local of module .* is not registered"):
         gamedp.load(tmp_path)
     same(solution, gamedp.load(tmp_path, game=Local(length=2)))
@@ -664,13 +664,13 @@ def test_a_game_of_a_function_must_be_passed(tmp_path):
 
 def test_a_solver_that_is_not_registered_is_told_by_name(tmp_path):
     solution = SOLUTIONS["objects"]()
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     rewrite(tmp_path, lambda content: content["solver"].update({"class": "subprocess:Popen"}))
     loaded = gamedp.load(tmp_path)
     assert loaded.solver.name == "subprocess:Popen"
     assert loaded.solver.options["tolerance"] == 0.25
     same(solution, attrs.evolve(loaded, solver=solution.solver))
-    loaded.save(tmp_path / "again")
+    gamedp.save(loaded, tmp_path / "again")
     assert gamedp.load(tmp_path / "again").solver == loaded.solver
 
 
@@ -792,7 +792,7 @@ def module(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_edited_rules_are_noticed(edit, module, tmp_path):
-    by_hand(compiled(module.game(goal=40))).save(tmp_path / "saved")
+    gamedp.save(by_hand(compiled(module.game(goal=40))), tmp_path / "saved")
     module.edit(*EDITS[edit])
     with pytest.raises(DamagedFileError) as caught:
         gamedp.load(tmp_path / "saved")
@@ -805,7 +805,7 @@ def test_edited_rules_are_noticed(edit, module, tmp_path):
 @pytest.mark.parametrize("edit", HARMLESS)
 def test_edits_that_change_nothing_do_no_harm(edit, module, tmp_path, caplog):
     solution = by_hand(compiled(module.game(goal=40)))
-    solution.save(tmp_path / "saved")
+    gamedp.save(solution, tmp_path / "saved")
     module.edit(*HARMLESS[edit])
     with caplog.at_level(logging.INFO, "gamedp"):
         loaded = gamedp.load(tmp_path / "saved")
@@ -814,7 +814,7 @@ def test_edits_that_change_nothing_do_no_harm(edit, module, tmp_path, caplog):
 
 
 def test_a_parameter_that_is_gone(module, tmp_path):
-    by_hand(compiled(module.game())).save(tmp_path / "saved")
+    gamedp.save(by_hand(compiled(module.game())), tmp_path / "saved")
     module.edit("faces: int = 3", "FACES = 3")
     with pytest.raises(UnknownNameError, match=r"unexpected keyword argument 'faces'"):
         gamedp.load(tmp_path / "saved")
@@ -830,7 +830,7 @@ class Remembering(Countdown):
 
 def test_rules_that_cannot_be_followed_are_compared_wholly(tmp_path, monkeypatch, caplog):
     solution = by_hand(compiled(Remembering()))
-    solution.save(tmp_path)
+    gamedp.save(solution, tmp_path)
     with caplog.at_level(logging.INFO, "gamedp"):
         same(solution, gamedp.load(tmp_path))
     assert "every state is compared" in caplog.text
@@ -840,7 +840,7 @@ def test_rules_that_cannot_be_followed_are_compared_wholly(tmp_path, monkeypatch
 
 
 def test_edited_rules_of_states_that_are_not_saved(tmp_path, monkeypatch):
-    SOLUTIONS["objects"]().save(tmp_path)
+    gamedp.save(SOLUTIONS["objects"](), tmp_path)
     monkeypatch.setattr(Words, "payoff", lambda self, state, player: 1.0 * len(state))
     with pytest.raises(DamagedFileError, match="for these states are not saved, gives another"):
         gamedp.load(tmp_path)
@@ -877,7 +877,7 @@ print(solution.value(MatchesState(player=1, left=17)), solution.best_action(Matc
 
 
 def test_a_new_process_loads_and_answers(tmp_path):
-    SOLUTIONS["packed"]().save(tmp_path)
+    gamedp.save(SOLUTIONS["packed"](), tmp_path)
     for seed in ("0", "1"):
         answer, log = run(LOAD, tmp_path, PYTHONHASHSEED=seed)
         assert answer.split() == ["1.0", "1"]
@@ -887,7 +887,7 @@ def test_a_new_process_loads_and_answers(tmp_path):
 SAVE = """
 import sys, gamedp
 exec(open(sys.argv[1]).read())
-gamedp.solve(Climb(goal=5), compile="never").save(sys.argv[2])
+gamedp.save(gamedp.solve(Climb(goal=5), compile="never"), sys.argv[2])
 """
 
 
@@ -916,15 +916,15 @@ def killed(*arguments):
         os._exit(0)
     replace(*arguments)
 os.replace = killed
-solution.save(sys.argv[1])
+gamedp.save(solution, sys.argv[1])
 """
 
 
 def test_a_process_that_is_killed(tmp_path):
     old = SOLUTIONS["packed"]()
-    old.save(tmp_path)
+    gamedp.save(old, tmp_path)
     run(KILL, tmp_path, 9)
     same(old, gamedp.load(tmp_path))
     assert len(list(tmp_path.iterdir())) > len(ARRAYS) + 6  # leftovers
-    old.save(tmp_path)
+    gamedp.save(old, tmp_path)
     assert len(list(tmp_path.iterdir())) == len(ARRAYS) + 6

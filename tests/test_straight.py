@@ -5,11 +5,10 @@ import math
 import numba
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import gamedp
-from gamedp.solvers import straight
+from gamedp.solvers.tools import acyclic
 from gamedp.testing import exact_choice_values, exact_values
 from gamedp.testing.strategies import models
 
@@ -51,9 +50,9 @@ def with_sinks(model):
 def check(model, objective):
     """Hold the answer of one pass against exact arithmetic: values, bounds and the policy."""
     problem = gamedp.Problem(model, objective)
-    assert straight.find_straight(problem) is not None
+    assert acyclic.find_straight(problem) is not None
     solution = gamedp.solve(model, objective)
-    assert solution.solver == gamedp.BackwardInduction()
+    assert solution.solver == gamedp.solvers.BackwardInduction()
     truth = exact_values(model, objective)
     worth = exact_choice_values(model, objective)
     is_probability = isinstance(objective, gamedp.Reachability)
@@ -113,10 +112,10 @@ def test_totals_of_two_opponents(model, target, optimum):
 @given(models(max_states=6, acyclic=True, swaps=False, ends=False), masks)
 def test_work_in_small_pieces_comes_to_the_same(model, target):
     objective = gamedp.Reachability(np.array(target[: model.num_states]))
-    whole = straight.find_straight(gamedp.Problem(model, objective))
+    whole = acyclic.find_straight(gamedp.Problem(model, objective))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(straight, "BUDGET", 1)
-        pieces = straight.find_straight(gamedp.Problem(model, objective))
+        patch.setattr(acyclic, "BUDGET", 1)
+        pieces = acyclic.find_straight(gamedp.Problem(model, objective))
     for one, other in zip(whole[:3], pieces[:3], strict=True):
         assert one.tolist() == other.tolist()
 
@@ -149,7 +148,7 @@ def test_cycles_are_left_to_others(model):
     last = model.num_states - 1
     for objective in (gamedp.Reachability([last]), gamedp.TotalReward(until=[last])):
         problem = gamedp.Problem(model, objective)
-        assert straight.find_straight(problem) is None
+        assert acyclic.find_straight(problem) is None
         solution = gamedp.solve(model, objective)
         for state, value in enumerate(exact_values(model, objective)):
             assert solution.lower[state] <= value <= solution.upper[state]
@@ -157,7 +156,7 @@ def test_cycles_are_left_to_others(model):
 
 def test_a_cycle_behind_the_target_does_not_matter():
     model = line(1, 2, 1, None)
-    assert straight.find_straight(gamedp.Problem(model, gamedp.Reachability([1]))) is not None
+    assert acyclic.find_straight(gamedp.Problem(model, gamedp.Reachability([1]))) is not None
     solution = gamedp.solve(model, gamedp.Reachability([1], allowed=[0, 1]))
     assert solution.values.tolist() == [1.0, 1.0, 0.0, 0.0]
     assert solution.width == 0.0
@@ -182,11 +181,11 @@ def test_payoffs_count_where_the_target_is_an_end():
 def test_other_objectives_are_none_of_this():
     model = line(1, None)
     for objective in (gamedp.TotalReward(), gamedp.Discounted(0.5)):
-        assert straight.find_straight(gamedp.Problem(model, objective)) is None
+        assert acyclic.find_straight(gamedp.Problem(model, objective)) is None
 
 
 def test_progress_is_reported(monkeypatch):
-    monkeypatch.setattr("gamedp.progress.INTERVAL", 0.0)
+    monkeypatch.setattr("gamedp.runtime.progress.INTERVAL", 0.0)
     reports = []
     gamedp.solve(line(1, 2, None), gamedp.Reachability([2]), progress=reports.append)
     assert reports[-1].phase == "solve"

@@ -5,14 +5,13 @@ import math
 import attrs
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import gamedp
 from gamedp.testing import exact_values
 from gamedp.testing.strategies import models
 
-SOLVERS = (gamedp.StrategyIteration(), gamedp.ExactPolicyIteration())
+SOLVERS = (gamedp.solvers.StrategyIteration(), gamedp.solvers.ExactPolicyIteration())
 
 relaxed = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -53,7 +52,7 @@ def assert_solved(problem):
             solution.lower.tolist(), truth, solution.upper.tolist(), strict=True
         ):
             assert low <= value <= high
-        if isinstance(solver, gamedp.ExactPolicyIteration):
+        if isinstance(solver, gamedp.solvers.ExactPolicyIteration):
             assert list(solution.exact) == truth
         slack = 0 if solution.exact else solution.width + 1e-9 * largest(truth)
         for player in (0, 1):
@@ -143,7 +142,7 @@ def test_known_values(objective, values, policy, solver):
     if policy is not None:
         assert solution.policy.tolist() == policy
     if isinstance(objective, gamedp.Reachability) and solver is None:
-        assert isinstance(solution.solver, gamedp.StrategyIteration)
+        assert isinstance(solution.solver, gamedp.solvers.StrategyIteration)
         assert "either player can prolong play for ever" in gamedp.explain(model, objective)
 
 
@@ -166,7 +165,7 @@ def test_known_values(objective, values, policy, solver):
 )
 def test_what_is_refused(model, objective, words):
     with pytest.raises(gamedp.UnsupportedProblemError, match=words):
-        gamedp.solve(model, objective, gamedp.StrategyIteration())
+        gamedp.solve(model, objective, gamedp.solvers.StrategyIteration())
 
 
 def three_doors():
@@ -190,7 +189,7 @@ def test_limits_leave_bounds_that_hold(options, status):
     truth = exact_values(model, objective)
     assert gamedp.solve(model, objective).values == pytest.approx([0.9, 0.5, 0.0, 1.0])
     with pytest.raises(gamedp.NotSolvedError, match="Raise max_") as caught:
-        gamedp.solve(model, objective, gamedp.StrategyIteration(**options))
+        gamedp.solve(model, objective, gamedp.solvers.StrategyIteration(**options))
     solution = caught.value.solution
     assert solution.status.name == status
     assert solution.width > 1e-6

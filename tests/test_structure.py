@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from gamedp.structure import Structure
+from gamedp.graph.structure import Structure
 
 
 def structure_of(model, dtype=np.int32):
@@ -150,5 +150,5 @@ def test_comparing_and_printing_never_touch_arrays():
 
 
 def test_importing_the_module_brings_no_numba():
-    code = "import sys, gamedp.structure; sys.exit('numba' in sys.modules)"
+    code = "import sys, gamedp.graph.structure; sys.exit('numba' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

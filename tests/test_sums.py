@@ -10,8 +10,7 @@ import attrs
 import numba
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from rule_games import Dice, Long, Marks, Three
 
 import gamedp
@@ -24,8 +23,7 @@ from gamedp.games.matches import (
     nim_winning_moves,
     winning_takes,
 )
-from gamedp.kernels import grundy
-from gamedp.sums import octal
+from gamedp.sums import kernels, octal
 from gamedp.testing import check_game
 from gamedp.testing.strategies import models
 
@@ -36,7 +34,7 @@ relaxed = settings(max_examples=100, deadline=None, suppress_health_check=[Healt
 
 def test_mex():
     assert [
-        gamedp.mex(values) for values in ([], [0], [1], [0, 2, 1, 1, 5], (n for n in (0, 1)))
+        gamedp.sums.mex(values) for values in ([], [0], [1], [0, 2, 1, 1, 5], (n for n in (0, 1)))
     ] == [
         0,
         1,
@@ -47,28 +45,28 @@ def test_mex():
 
 
 def test_adding_up_loads_no_compiler():
-    code = "import sys, gamedp; assert gamedp.nim_sum(1, 2) == 3; assert 'numba' not in sys.modules"
+    code = "import sys, gamedp; assert gamedp.sums.nim_sum(1, 2) == 3; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_nim_sum():
-    assert gamedp.nim_sum() == 0
-    assert gamedp.nim_sum(np.int8(6), 3) == 5
+    assert gamedp.sums.nim_sum() == 0
+    assert gamedp.sums.nim_sum(np.int8(6), 3) == 5
     for wrong in (-1, 1.5, "3"):
-        with pytest.raises(gamedp.InvalidParameterError, match="whole numbers from 0 on"):
-            gamedp.nim_sum(3, wrong)
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="whole numbers from 0 on"):
+            gamedp.sums.nim_sum(3, wrong)
 
 
 @given(st.lists(st.integers(0, 1000), max_size=4))
 def test_a_nim_sum_is_the_mex_of_what_can_be_reached(heaps):
     """Not but by making it less: so heaps add up as the definition of nim-values says."""
-    total = gamedp.nim_sum(*heaps)
+    total = gamedp.sums.nim_sum(*heaps)
     reached = {
-        gamedp.nim_sum(*heaps[:index], left, *heaps[index + 1 :])
+        gamedp.sums.nim_sum(*heaps[:index], left, *heaps[index + 1 :])
         for index, heap in enumerate(heaps)
         for left in range(heap)
     }
-    assert gamedp.mex(reached) == total
+    assert gamedp.sums.mex(reached) == total
 
 
 def by_definition(model):
@@ -76,7 +74,7 @@ def by_definition(model):
     values = {}
     for state in model.structure.order.tolist():
         rows = range(model.choice_offsets[state], model.choice_offsets[state + 1])
-        values[state] = gamedp.mex(values[int(model.successors[row])] for row in rows)
+        values[state] = gamedp.sums.mex(values[int(model.successors[row])] for row in rows)
     return [values[state] for state in range(model.num_states)]
 
 
@@ -96,7 +94,7 @@ def impartial_models(draw):
 @relaxed
 @given(impartial_models())
 def test_values_of_models(model):
-    found = gamedp.grundy_values(model)
+    found = gamedp.sums.grundy_values(model)
     assert found.values.tolist() == by_definition(model)
     assert not found.values.flags.writeable
     solution = gamedp.solve(model)
@@ -114,13 +112,13 @@ def test_the_kernel_as_plain_python(model):
     values = np.zeros(model.num_states, np.int32)
     marks = np.full(most + 2, -1, np.int64)
     order = model.structure.order
-    grundy.model_values(order, model.choice_offsets, model.successors, marks, values)
+    kernels.model_values(order, model.choice_offsets, model.successors, marks, values)
     assert values.tolist() == by_definition(model)
 
 
 def test_the_row_of_matches():
     """The closed form of the article's game, in normal play."""
-    row = gamedp.grundy_values(Matches(matches=40, misere=False), compile="never")
+    row = gamedp.sums.grundy_values(Matches(matches=40, misere=False), compile="never")
     for left, player in itertools.product(range(41), range(2)):
         state = MatchesState(player, left)
         assert row.value(state) == left % 4
@@ -131,11 +129,11 @@ def test_the_row_of_matches():
 @pytest.mark.parametrize("heaps", [(3, 5, 7), (4, 1, 1), (0,), (2, 2), (6, 0, 3)])
 def test_nim(heaps):
     game = Nim(heaps=heaps, misere=False)
-    found = gamedp.grundy_values(game, compile="never")
-    assert found.value() == gamedp.nim_sum(*heaps)
+    found = gamedp.sums.grundy_values(game, compile="never")
+    assert found.value() == gamedp.sums.nim_sum(*heaps)
     for cut in itertools.product(*(range(heap + 1) for heap in heaps)):
         state = NimState(1, cut)
-        assert found.value(state) == gamedp.nim_sum(*cut)
+        assert found.value(state) == gamedp.sums.nim_sum(*cut)
         moves = [game.action(heap, taken) for heap, taken in nim_winning_moves(cut, misere=False)]
         assert found.winning_actions(state) == moves
 
@@ -143,7 +141,11 @@ def test_nim(heaps):
 PARTS = [
     (Matches(7, misere=False), Nim((1, 4), misere=False)),
     (Matches(6, (2, 3), misere=False), Matches(6, (1, 4), misere=False)),
-    (gamedp.OctalGame("0.07", (6,)), Matches(4, misere=False), gamedp.OctalGame("0.3", (3,))),
+    (
+        gamedp.sums.OctalGame("0.07", (6,)),
+        Matches(4, misere=False),
+        gamedp.sums.OctalGame("0.3", (3,)),
+    ),
     (Nim((2, 2), misere=False),),
     (),
 ]
@@ -152,12 +154,12 @@ PARTS = [
 @pytest.mark.parametrize("parts", PARTS, ids=repr)
 def test_sums(parts):
     """What the parts say, against the values of all positions of the whole, and solving."""
-    game = gamedp.Sum(*parts)
+    game = gamedp.sums.Sum(*parts)
     whole = gamedp.compile(game, compile="never")
     solution = gamedp.solve(whole)
-    of_whole = gamedp.grundy_values(whole)
-    of_parts = gamedp.grundy_values(game, compile="never")
-    assert isinstance(of_parts, gamedp.SumValues)
+    of_whole = gamedp.sums.grundy_values(whole)
+    of_parts = gamedp.sums.grundy_values(game, compile="never")
+    assert isinstance(of_parts, gamedp.sums.SumValues)
     for index in range(whole.num_states):
         position = whole.state(index)
         assert of_parts.value(position) == of_whole.values[index]
@@ -168,18 +170,18 @@ def test_sums(parts):
                 position, rest
             )
             assert of_parts.mover_wins(position, rest) == of_whole.mover_wins(position, rest)
-    assert of_parts.value() == of_whole.value() == gamedp.grundy_value(game, compile="never")
+    assert of_parts.value() == of_whole.value() == gamedp.sums.grundy_value(game, compile="never")
     check_game(game, compile=False)
 
 
 def test_sums_of_sums():
     row = Matches(5, misere=False)
-    nested = gamedp.Sum(row, gamedp.Sum(row, Matches(6, misere=False)))
-    found = gamedp.grundy_values(nested, compile="never")
+    nested = gamedp.sums.Sum(row, gamedp.sums.Sum(row, Matches(6, misere=False)))
+    found = gamedp.sums.grundy_values(nested, compile="never")
     assert found.value() == 2
-    whole = gamedp.grundy_values(gamedp.compile(nested, compile="never"))
+    whole = gamedp.sums.grundy_values(gamedp.compile(nested, compile="never"))
     assert found.winning_actions() == whole.winning_actions()
-    assert pickle.loads(pickle.dumps(nested)) == nested == gamedp.Sum(*nested.games)
+    assert pickle.loads(pickle.dumps(nested)) == nested == gamedp.sums.Sum(*nested.games)
     assert repr(nested) == f"Sum({row!r}, {nested.games[1]!r})"
     start = nested.initial_state()
     names = [nested.action_name(start, action) for action in found.winning_actions()]
@@ -266,61 +268,63 @@ def paid():
         (Again(5, misere=False), "same player moves again after action 1 in MatchesState"),
         (Drawn(5, (2, 3), misere=False), "action 2 in MatchesState.* ends the game otherwise"),
         (Partisan(), "In NimState\\(player=0, heaps=\\(2, 3\\)\\) they are not those of"),
-        (gamedp.Sum(Matches(3), Matches(2, misere=False)), "misère"),
+        (gamedp.sums.Sum(Matches(3), Matches(2, misere=False)), "misère"),
     ],
 )
 def test_what_has_no_nim_values(game, words):
     with pytest.raises(gamedp.UnsupportedProblemError, match=f"^Nim-values are .*{words}"):
-        gamedp.grundy_values(game, compile="never")
+        gamedp.sums.grundy_values(game, compile="never")
 
 
 def test_a_sum_is_no_misere_play():
     with pytest.raises(gamedp.UnsupportedProblemError, match=r"Matches\(.*where that is not so"):
-        gamedp.solve(gamedp.Sum(Matches(3), Matches(2)), compile="never")
+        gamedp.solve(gamedp.sums.Sum(Matches(3), Matches(2)), compile="never")
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: gamedp.Sum(Three()), "num_players=3; a sum is of games for two"),
-        (lambda: gamedp.Sum(Marks()), "starts at random"),
-        (lambda: gamedp.OctalGame("0.78"), "'0.78'; an octal game is given by a text like"),
-        (lambda: gamedp.OctalGame("77"), "'77'"),
-        (lambda: gamedp.OctalGame("3.7"), r"\(3, 7\)"),
-        (lambda: gamedp.OctalGame("12.7"), "'12.7'"),
-        (lambda: gamedp.OctalGame("0.00"), r"\(0,\)"),
-        (lambda: gamedp.OctalGame(""), "''"),
-        (lambda: gamedp.OctalGame(77), "77"),
-        (lambda: gamedp.OctalGame((0, True)), "True"),
-        (lambda: gamedp.OctalGame("0.7", (3, -1)), r"heaps must be .* not \(3, -1\)"),
-        (lambda: gamedp.OctalGame("0.7", "3"), r"heaps must be .* not \('3',\)"),
-        (lambda: gamedp.OctalGame.of_takes(()), "takes must be one or more"),
-        (lambda: gamedp.OctalGame.of_takes((0, 1)), "takes must be"),
-        (lambda: gamedp.OctalGame("0.7").periodicity(-1), "up_to is -1"),
-        (lambda: gamedp.OctalGame("0.7").grundy_sequence(2.5), r"up_to is 2\.5"),
+        (lambda: gamedp.sums.Sum(Three()), "num_players=3; a sum is of games for two"),
+        (lambda: gamedp.sums.Sum(Marks()), "starts at random"),
+        (lambda: gamedp.sums.OctalGame("0.78"), "'0.78'; an octal game is given by a text like"),
+        (lambda: gamedp.sums.OctalGame("77"), "'77'"),
+        (lambda: gamedp.sums.OctalGame("3.7"), r"\(3, 7\)"),
+        (lambda: gamedp.sums.OctalGame("12.7"), "'12.7'"),
+        (lambda: gamedp.sums.OctalGame("0.00"), r"\(0,\)"),
+        (lambda: gamedp.sums.OctalGame(""), "''"),
+        (lambda: gamedp.sums.OctalGame(77), "77"),
+        (lambda: gamedp.sums.OctalGame((0, True)), "True"),
+        (lambda: gamedp.sums.OctalGame("0.7", (3, -1)), r"heaps must be .* not \(3, -1\)"),
+        (lambda: gamedp.sums.OctalGame("0.7", "3"), r"heaps must be .* not \('3',\)"),
+        (lambda: gamedp.sums.OctalGame.of_takes(()), "takes must be one or more"),
+        (lambda: gamedp.sums.OctalGame.of_takes((0, 1)), "takes must be"),
+        (lambda: gamedp.sums.OctalGame("0.7").periodicity(-1), "up_to is -1"),
+        (lambda: gamedp.sums.OctalGame("0.7").grundy_sequence(2.5), r"up_to is 2\.5"),
     ],
 )
 def test_what_makes_no_game(make, words):
-    with pytest.raises(gamedp.InvalidParameterError, match=words):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
         make()
 
 
 def test_a_position_is_asked_for_by_its_own_type():
-    found = gamedp.grundy_values(gamedp.Sum(Matches(3, misere=False)), compile="never")
-    with pytest.raises(gamedp.InvalidParameterError, match=r"not a gamedp\.SumPosition of 1 parts"):
+    found = gamedp.sums.grundy_values(gamedp.sums.Sum(Matches(3, misere=False)), compile="never")
+    with pytest.raises(
+        gamedp.errors.InvalidParameterError, match=r"not a gamedp\.sums\.SumPosition of 1 parts"
+    ):
         found.value((0, (3,)))
     part = found.parts[0]
-    with pytest.raises(gamedp.UnknownStateError):
+    with pytest.raises(gamedp.errors.UnknownStateError):
         part.winning_actions(MatchesState(0, 5))
-    with pytest.raises(gamedp.InvalidParameterError, match="whole numbers"):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="whole numbers"):
         part.winning_actions(rest=-1)
     two = attrs.evolve(
         part.model,
         initial_states=np.array([0, 1]),
         initial_probabilities=np.array([0.5, 0.5]),
     )
-    with pytest.raises(gamedp.InvalidParameterError, match="one of several states"):
-        gamedp.grundy_values(two).value()
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="one of several states"):
+        gamedp.sums.grundy_values(two).value()
 
 
 def naive(code, up_to):
@@ -336,7 +340,7 @@ def naive(code, up_to):
                 after.add(values[left])
             if digit & 4:
                 after |= {values[part] ^ values[left - part] for part in range(1, left)}
-        values.append(gamedp.mex(after))
+        values.append(gamedp.sums.mex(after))
     return values
 
 
@@ -348,7 +352,7 @@ codes = st.tuples(st.sampled_from([0, 4]), st.lists(st.integers(0, 7), min_size=
 @relaxed
 @given(codes.filter(any), st.integers(0, 150))
 def test_heaps_of_any_octal_game(code, up_to):
-    game = gamedp.OctalGame(code)
+    game = gamedp.sums.OctalGame(code)
     assert game.grundy_sequence(up_to).tolist() == naive(game.code, up_to)
 
 
@@ -359,7 +363,7 @@ def test_the_heap_kernel_as_plain_python(code, up_to):
     rare = np.zeros(up_to + 1, np.int64)
     is_common = np.arange(1024) % 2 == 1
     marks = np.full(1024, -1, np.int64)
-    done = grundy.heap_values(np.array(code), is_common, 1, up_to + 1, 0, rare, marks, values)
+    done = kernels.heap_values(np.array(code), is_common, 1, up_to + 1, 0, rare, marks, values)
     assert done == up_to + 1
     assert values.tolist() == naive(code, up_to)
 
@@ -367,7 +371,7 @@ def test_the_heap_kernel_as_plain_python(code, up_to):
 @given(st.lists(st.integers(0, 2), max_size=30))
 def test_matches_at_the_end(values):
     lengths = np.zeros(len(values), np.int64)
-    grundy.matches_at_end(np.array(values, np.int64), lengths)
+    kernels.matches_at_end(np.array(values, np.int64), lengths)
     for shift in range(len(values)):
         length = 0
         while shift + length < len(values) and values[-1 - length] == values[-1 - shift - length]:
@@ -377,10 +381,14 @@ def test_matches_at_the_end(values):
 
 @pytest.mark.parametrize("slices", [1, 7])
 def test_small_slices_and_few_values_change_nothing(monkeypatch, slices):
-    whole = gamedp.OctalGame("0.77").grundy_sequence(100).tolist()
+    whole = gamedp.sums.OctalGame("0.77").grundy_sequence(100).tolist()
     monkeypatch.setattr(octal, "SLICE", slices)
     monkeypatch.setattr(octal, "FIRST_SIZE", 3)
-    assert gamedp.OctalGame("0.77").grundy_sequence(100).tolist() == whole == naive((0, 7, 7), 100)
+    assert (
+        gamedp.sums.OctalGame("0.77").grundy_sequence(100).tolist()
+        == whole
+        == naive((0, 7, 7), 100)
+    )
 
 
 GUY_SMITH = (
@@ -411,7 +419,7 @@ PERIODS = [
     ids=[row[0] for row in PERIODS if COMPILED or row[2] < 1000],
 )
 def test_known_periods(code, period, last, source):
-    game = gamedp.OctalGame(code)
+    game = gamedp.sums.OctalGame(code)
     found = game.periodicity(up_to=1_000_000)
     assert (found.period, found.preperiod, found.exceptions[-1]) == (period, last + 1, last)
     # What was proven holds where it can be seen, and does not hold where an exception is named.
@@ -423,17 +431,17 @@ def test_known_periods(code, period, last, source):
 
 
 def test_known_exceptions():
-    kayles = gamedp.OctalGame("0.77").periodicity()
+    kayles = gamedp.sums.OctalGame("0.77").periodicity()
     assert kayles.exceptions == (0, 3, 6, 9, 11, 15, 18, 21, 22, 28, 34, 39, 57, 70)
-    chess = gamedp.OctalGame("0.137").periodicity()
+    chess = gamedp.sums.OctalGame("0.137").periodicity()
     assert chess.exceptions == (0, 14, 16, 17, 31, 34, 51)
-    other = gamedp.OctalGame("0.117").periodicity()
+    other = gamedp.sums.OctalGame("0.117").periodicity()
     assert other.exceptions[-9:] == (2, 6, 7, 12, 16, 22, 26, 36, 46)
 
 
 def test_known_values():
     def values(code, up_to):
-        return gamedp.OctalGame(code).grundy_sequence(up_to).tolist()
+        return gamedp.sums.OctalGame(code).grundy_sequence(up_to).tolist()
 
     # A002186 and A002187 of the On-Line Encyclopedia of Integer Sequences.
     assert values("0.77", 24) == [
@@ -450,7 +458,7 @@ def test_known_values():
 @relaxed
 @given(st.sets(st.integers(1, 6), min_size=1))
 def test_subtraction_games_have_a_period(takes):
-    game = gamedp.OctalGame.of_takes(takes)
+    game = gamedp.sums.OctalGame.of_takes(takes)
     found = game.periodicity(up_to=20_000)
     assert found is not None
     values = game.grundy_sequence(1000).tolist()
@@ -466,19 +474,19 @@ def test_subtraction_games_have_a_period(takes):
 
 @pytest.mark.parametrize("most", [1, 2, 3, 6])
 def test_taking_1_to_k(most):
-    found = gamedp.OctalGame.of_takes(range(1, most + 1)).periodicity()
+    found = gamedp.sums.OctalGame.of_takes(range(1, most + 1)).periodicity()
     assert (found.period, found.preperiod, found.exceptions) == (most + 1, 0, ())
 
 
 @pytest.mark.parametrize("code", ["0.6", "0.007", "0.06"])
 def test_where_no_period_is_known(code):
-    assert gamedp.OctalGame(code).periodicity(up_to=20_000 if COMPILED else 1000) is None
+    assert gamedp.sums.OctalGame(code).periodicity(up_to=20_000 if COMPILED else 1000) is None
 
 
 @pytest.mark.parametrize("code", ["0.77", "0.127", "0.137", "0.16"])
 def test_too_few_heaps_prove_nothing(code):
     """One value less than the theorem needs, and nothing is claimed."""
-    game = gamedp.OctalGame(code)
+    game = gamedp.sums.OctalGame(code)
     if not COMPILED and code in ("0.127", "0.16"):
         # The kernel is compared uncompiled with the two games of short periods.
         pytest.skip("takes minutes in plain Python")
@@ -488,7 +496,7 @@ def test_too_few_heaps_prove_nothing(code):
 
 
 def test_after_a_proof_the_sequence_goes_on_by_its_period():
-    game = gamedp.OctalGame("0.77")
+    game = gamedp.sums.OctalGame("0.77")
     values = game.grundy_sequence(1_000_000)
     assert len(values) == 1_000_001
     assert (values[71 + 12 :] == values[71:-12]).all()
@@ -510,14 +518,14 @@ HEAPS = [
 @pytest.mark.parametrize(("code", "heaps"), HEAPS)
 def test_heaps_as_a_game(code, heaps):
     """In all positions, the values of the heaps add up, and solving knows who wins."""
-    game = gamedp.OctalGame(code, heaps)
+    game = gamedp.sums.OctalGame(code, heaps)
     model = gamedp.compile(game, compile="never")
-    found, solution = gamedp.grundy_values(model), gamedp.solve(model)
+    found, solution = gamedp.sums.grundy_values(model), gamedp.solve(model)
     values = game.grundy_sequence(max(heaps, default=0)).tolist()
     for index in range(model.num_states):
         state = model.state(index)
         sizes = [size for size, count in enumerate(state.counts) for _ in range(count)]
-        assert found.values[index] == gamedp.nim_sum(*(values[size] for size in sizes))
+        assert found.values[index] == gamedp.sums.nim_sum(*(values[size] for size in sizes))
         assert solution.value(state) == (1.0 if found.values[index] else -1.0)
         after = {
             next(iter(game.outcomes(state, action)))[1].counts for action in game.actions(state)
@@ -526,8 +534,8 @@ def test_heaps_as_a_game(code, heaps):
 
 
 def test_words_of_octal_games():
-    game = gamedp.OctalGame(".7700", heaps=[np.int8(7), 2])
-    assert game == gamedp.OctalGame((0, 7, 7), heaps=(7, 2))
+    game = gamedp.sums.OctalGame(".7700", heaps=[np.int8(7), 2])
+    assert game == gamedp.sums.OctalGame((0, 7, 7), heaps=(7, 2))
     assert repr(game) == "OctalGame(code='0.77', heaps=(7, 2))"
     start = game.initial_state()
     assert game.action_name(start, game.action(7, 2, 1)) == "take 2 from a heap of 7, leave 1 and 4"
@@ -539,7 +547,7 @@ def test_words_of_octal_games():
 @pytest.mark.skipif(not COMPILED, reason="compiled rules are compared with plain ones")
 @pytest.mark.parametrize(("code", "heaps"), HEAPS[:4])
 def test_octal_rules_are_in_order(code, heaps):
-    check_game(gamedp.OctalGame(code, heaps))
+    check_game(gamedp.sums.OctalGame(code, heaps))
 
 
 @attrs.frozen
@@ -575,7 +583,7 @@ class Treblecross:
 def test_treblecross(squares):
     """It is 0.007 with two squares more: marks at most two apart lose at once (Winning Ways)."""
     heap = squares + 2
-    value = int(gamedp.OctalGame("0.007").grundy_sequence(heap)[heap])
+    value = int(gamedp.sums.OctalGame("0.007").grundy_sequence(heap)[heap])
     solution = gamedp.solve(Treblecross(squares), compile="never")
     assert solution.value() == (1.0 if value else -1.0)
 

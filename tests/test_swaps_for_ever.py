@@ -3,8 +3,7 @@
 import numba
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from reductions import is_reduced, reduction_of
 
 import gamedp
@@ -17,20 +16,20 @@ relaxed = settings(
     suppress_health_check=list(HealthCheck),
 )
 PROPER = [
-    gamedp.ValueIteration(),
-    gamedp.PolicyIteration(),
-    gamedp.ModifiedPolicyIteration(),
-    gamedp.OptimisticValueIteration(),
-    gamedp.SoundValueIteration(),
-    gamedp.PrioritizedSweeping(),
-    gamedp.AndersonAcceleration(),
-    gamedp.LinearProgramming(),
+    gamedp.solvers.ValueIteration(),
+    gamedp.solvers.PolicyIteration(),
+    gamedp.solvers.ModifiedPolicyIteration(),
+    gamedp.solvers.OptimisticValueIteration(),
+    gamedp.solvers.SoundValueIteration(),
+    gamedp.solvers.PrioritizedSweeping(),
+    gamedp.solvers.AndersonAcceleration(),
+    gamedp.solvers.LinearProgramming(),
 ]
 CONTESTED = [
-    gamedp.IntervalIteration(),
-    gamedp.TopologicalValueIteration(),
-    gamedp.StrategyIteration(),
-    gamedp.ExactPolicyIteration(),
+    gamedp.solvers.IntervalIteration(),
+    gamedp.solvers.TopologicalValueIteration(),
+    gamedp.solvers.StrategyIteration(),
+    gamedp.solvers.ExactPolicyIteration(),
 ]
 
 
@@ -79,7 +78,7 @@ def test_all_solvers(model, optimum):
     contested = reduction.problem.is_contested
     for solver in [*CONTESTED, *([] if contested else PROPER)]:
         if not solver.supports(problem):
-            assert isinstance(solver, (gamedp.LinearProgramming, *map(type, CONTESTED[2:])))
+            assert isinstance(solver, (gamedp.solvers.LinearProgramming, *map(type, CONTESTED[2:])))
             continue
         solution = gamedp.solve(model, objective, solver, tolerance=1e-7)
         assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
@@ -112,7 +111,7 @@ def test_each_can_send_the_other_back():
     for solver in (None, *CONTESTED):
         solution = gamedp.solve(model, solver=solver)
         assert solution.values == pytest.approx([float(value) for value in truth], abs=1e-6)
-        assert gamedp.verify(model, solution.certificate()).width <= 1e-6
+        assert gamedp.verify(model, gamedp.certify(solution)).width <= 1e-6
 
 
 def test_a_constant_sum_is_shared_where_places_change():
@@ -127,8 +126,8 @@ def test_a_constant_sum_is_shared_where_places_change():
         constant_sum=1.0,
     )
     with pytest.raises(gamedp.UnsupportedProblemError, match=r"count 0, not 0\.5"):
-        gamedp.PolicyIteration().solve(gamedp.Problem(model), tolerance=1e-6)
-    for solver in (None, gamedp.StrategyIteration(), gamedp.IntervalIteration()):
+        gamedp.solvers.PolicyIteration().solve(gamedp.Problem(model), tolerance=1e-6)
+    for solver in (None, gamedp.solvers.StrategyIteration(), gamedp.solvers.IntervalIteration()):
         values = gamedp.solve(model, solver=solver).values
         assert values == pytest.approx([1.0, 1.0], abs=1e-6)
 
@@ -147,6 +146,6 @@ def test_large_enough_to_be_unfolded_in_compiled_code():
         payoffs=[1.0],
         num_players=2,
     )
-    solution = gamedp.solve(model, solver=gamedp.IntervalIteration())
+    solution = gamedp.solve(model, solver=gamedp.solvers.IntervalIteration())
     assert solution.values.tolist() == [1.0] * (size + 1)
     assert (solution.policy[:-1] % 2 == 1).all()

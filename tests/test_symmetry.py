@@ -73,7 +73,7 @@ def assert_as_brute_force(game, solution, states):
         for entry in solution.action_values(state):
             ((_, following),) = game.outcomes(state, entry.action)
             assert entry.value == entry.lower == entry.upper == brute(game, following)[0]
-            assert entry.name == gamedp.Rules(game).action_name(state, entry.action)
+            assert entry.name == gamedp.rules.Rules(game).action_name(state, entry.action)
         action = solution.best_action(state)
         if game.is_terminal(state):
             assert (action, solution.best_actions(state)) == (None, [])
@@ -422,8 +422,8 @@ def test_contexts_in_which_the_ends_change_places():
             best = other.inside(Heaps(0, first, second)).best_actions(state, tolerance=1e-8)
             assert one.inside(context).best_actions(state, tolerance=1e-8) == best
             checked += best != one.inside(Heaps(player, second, first)).best_actions(state, 1e-8)
-        ends = gamedp.end_probabilities(one, context)
-        expected = gamedp.end_probabilities(other, Heaps(0, first, second))
+        ends = gamedp.stages.end_probabilities(one, context)
+        expected = gamedp.stages.end_probabilities(other, Heaps(0, first, second))
         assert ends == pytest.approx(expected)
     assert checked > 0
 
@@ -443,7 +443,7 @@ def test_contexts_that_are_not_symmetric_are_refused():
 
 def test_on_the_command_line(capsys, tmp_path):
     folder = str(tmp_path / "nim")
-    gamedp.solve(Nim((7, 5, 3)), compile="never").save(folder)
+    gamedp.save(gamedp.solve(Nim((7, 5, 3)), compile="never"), folder)
     assert main(["query", folder, "--state", "heaps=4,1,1", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert [action["action"] for action in facts["actions"]] == [1, 2, 3, 4, 9, 17]
@@ -458,7 +458,7 @@ def test_on_the_command_line_where_no_values_are_kept(capsys, tmp_path):
     folder = str(tmp_path / "chancy")
     game = Chancy(sizes=(2, 0, 1), num_players=3)
     solution = gamedp.solve(game, compile="never")
-    solution.save(folder)
+    gamedp.save(solution, folder)
     own = ["--game", "symmetric_games:Chancy", "--set", "sizes=2,0,1", "--set", "num_players=3"]
     assert main(["query", folder, "--json", *own]) == 0
     facts = json.loads(capsys.readouterr().out)

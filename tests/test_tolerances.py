@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.game import Rules
-from gamedp.symmetry import counterparts
+from gamedp.rules.game import Rules
+from gamedp.rules.symmetry import counterparts
 
 TIERS = ["never", "always"]
 

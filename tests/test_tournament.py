@@ -11,12 +11,12 @@ import pytest
 from scipy import stats
 
 import gamedp
-from gamedp.compiler import search as compiler_search
 from gamedp.games.kniffel import Kniffel
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import State, Wubbel
-from gamedp.playing import drawn
+from gamedp.play.play import drawn
+from gamedp.searchers import bound_rules as compiler_search
 
 SMALL = Mancala(pits=3, stones=2)
 PLAIN = {"compile": "never"}
@@ -117,26 +117,26 @@ class TestPlayGame:
         "game", [SMALL, Matches(matches=9), Nim(heaps=(2, 3)), Wubbel(goal=9), Toss()], ids=repr
     )
     def test_goes_by_the_rules(self, game, seed):
-        players = [gamedp.RandomPlayer(game)] * game.num_players
-        record = gamedp.play_game(game, players, seed)
+        players = [gamedp.play.RandomPlayer(game)] * game.num_players
+        record = gamedp.play.play_game(game, players, seed)
         assert record.is_finished
         went_by_the_rules(game, record)
 
     def test_the_seed_decides(self):
         game = Wubbel(goal=20)
-        players = [gamedp.RandomPlayer(game)] * 2
-        first, again, other = (gamedp.play_game(game, players, seed) for seed in (7, 7, 8))
+        players = [gamedp.play.RandomPlayer(game)] * 2
+        first, again, other = (gamedp.play.play_game(game, players, seed) for seed in (7, 7, 8))
         assert first == again != other
         rng = np.random.default_rng(7)
-        assert gamedp.play_game(game, players, rng) == first
-        assert gamedp.play_game(game, players, rng) != first
+        assert gamedp.play.play_game(game, players, rng) == first
+        assert gamedp.play.play_game(game, players, rng) != first
 
     def test_searchers_take_best_actions_and_all_of_them(self):
         game = SMALL
-        best = gamedp.AlphaBeta(depth=3).search(game, **PLAIN).best_actions
-        players = [gamedp.AlphaBeta(depth=3)] * 2
+        best = gamedp.searchers.AlphaBeta(depth=3).search(game, **PLAIN).best_actions
+        players = [gamedp.searchers.AlphaBeta(depth=3)] * 2
         taken = {
-            gamedp.play_game(game, players, seed, max_plies=1, **PLAIN).actions[0]
+            gamedp.play.play_game(game, players, seed, max_plies=1, **PLAIN).actions[0]
             for seed in range(40)
         }
         assert taken == set(best)
@@ -145,12 +145,12 @@ class TestPlayGame:
     def test_best_play_on_both_sides_gets_the_value(self):
         value = gamedp.solve(SMALL, **PLAIN).value()
         for seed in range(3):
-            record = gamedp.play_game(SMALL, [gamedp.AlphaBeta()] * 2, seed, **PLAIN)
+            record = gamedp.play.play_game(SMALL, [gamedp.searchers.AlphaBeta()] * 2, seed, **PLAIN)
             assert record.payoffs == (value, -value)
 
     def test_a_solution_plays_its_policy(self):
         solution = gamedp.solve(SMALL, **PLAIN)
-        record = gamedp.play_game(SMALL, [solution, solution], 0)
+        record = gamedp.play.play_game(SMALL, [solution, solution], 0)
         assert record.payoffs == (solution.value(), -solution.value())
         for state, action in zip(record.states, record.actions, strict=False):
             if len(list(SMALL.actions(state))) > 1:
@@ -164,7 +164,7 @@ class TestPlayGame:
             assert isinstance(rng, np.random.Generator)
             return max(SMALL.actions(state))
 
-        record = gamedp.play_game(SMALL, [last, last], 0)
+        record = gamedp.play.play_game(SMALL, [last, last], 0)
         assert record.actions == tuple(max(SMALL.actions(state)) for state in record.states[:-1])
         # Where there is one action only, nobody is asked.
         choices = [state for state in record.states[:-1] if len(list(SMALL.actions(state))) > 1]
@@ -172,19 +172,21 @@ class TestPlayGame:
 
     def test_from_a_position(self):
         game, start = Matches(), MatchesState(1, 6)
-        record = gamedp.play_game(game, [gamedp.AlphaBeta()] * 2, 0, start=start, **PLAIN)
+        record = gamedp.play.play_game(
+            game, [gamedp.searchers.AlphaBeta()] * 2, 0, start=start, **PLAIN
+        )
         assert record.states[0] == start
         assert record.payoffs == (-1.0, 1.0)
 
     def test_where_the_game_is_over(self):
-        players = [gamedp.RandomPlayer(Matches())] * 2
-        record = gamedp.play_game(Matches(), players, 0, start=MatchesState(0, 0))
+        players = [gamedp.play.RandomPlayer(Matches())] * 2
+        record = gamedp.play.play_game(Matches(), players, 0, start=MatchesState(0, 0))
         assert (record.plies, record.payoffs) == (0, (1.0, -1.0))
 
     def test_starts_and_chance_come_as_often_as_they_should(self):
         game = Toss()
-        players = [gamedp.RandomPlayer(game)] * 3
-        records = [gamedp.play_game(game, players, seed) for seed in range(400)]
+        players = [gamedp.play.RandomPlayer(game)] * 3
+        records = [gamedp.play.play_game(game, players, seed) for seed in range(400)]
         begun = [record.states[0].player for record in records]
         assert set(begun) == {0, 1}
         stays = [outcome == 2 for record in records for outcome in record.outcomes]
@@ -193,22 +195,22 @@ class TestPlayGame:
 
     def test_unfinished_is_no_draw(self):
         game = Round()
-        record = gamedp.play_game(game, [lambda state, rng: 0] * 2, 0, max_plies=17)
+        record = gamedp.play.play_game(game, [lambda state, rng: 0] * 2, 0, max_plies=17)
         assert (record.plies, record.payoffs, record.is_finished) == (17, None, False)
         went_by_the_rules(game, record)
 
     @pytest.mark.parametrize(
         ("players", "message"),
         [
-            ([gamedp.AlphaBeta()], "has 2 players, and 1 are given"),
-            ([3, gamedp.AlphaBeta()], "3 is not a player"),
-            ([gamedp.AlphaBeta, gamedp.AlphaBeta()], "is not a player"),
+            ([gamedp.searchers.AlphaBeta()], "has 2 players, and 1 are given"),
+            ([3, gamedp.searchers.AlphaBeta()], "3 is not a player"),
+            ([gamedp.searchers.AlphaBeta, gamedp.searchers.AlphaBeta()], "is not a player"),
             ([lambda state, rng: 77] * 2, "takes 77 in "),
         ],
     )
     def test_refuses_what_cannot_play(self, players, message):
-        with pytest.raises(gamedp.InvalidParameterError, match=message):
-            gamedp.play_game(SMALL, players, 0, **PLAIN)
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=message):
+            gamedp.play.play_game(SMALL, players, 0, **PLAIN)
 
     def test_refuses_solutions_of_something_else(self):
         other = gamedp.solve(Matches(matches=5), **PLAIN)
@@ -221,79 +223,80 @@ class TestPlayGame:
             (horizon, "finite horizon"),
             (arrays, "a model without a game"),
         ]:
-            with pytest.raises(gamedp.InvalidParameterError, match=words):
-                gamedp.play_game(SMALL, [solution, solution], 0)
+            with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
+                gamedp.play.play_game(SMALL, [solution, solution], 0)
 
     def test_a_saved_solution_plays_a_game_made_anew(self, tmp_path):
-        gamedp.solve(SMALL, **PLAIN).save(tmp_path / "kept")
+        gamedp.save(gamedp.solve(SMALL, **PLAIN), tmp_path / "kept")
         solution = gamedp.load(tmp_path / "kept")
         game = Mancala(pits=3, stones=2)
-        assert gamedp.play_game(game, [solution] * 2, 0).is_finished
+        assert gamedp.play.play_game(game, [solution] * 2, 0).is_finished
 
     def test_a_searcher_without_an_answer_is_named(self):
-        hasty = gamedp.Minimax(max_nodes=1)
-        with pytest.raises(gamedp.InvalidParameterError, match="found no best action"):
-            gamedp.play_game(SMALL, [hasty, hasty], 0, **PLAIN)
+        hasty = gamedp.searchers.Minimax(max_nodes=1)
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="found no best action"):
+            gamedp.play.play_game(SMALL, [hasty, hasty], 0, **PLAIN)
 
     @pytest.mark.parametrize("max_plies", [0, -3, 2.5])
     def test_refuses_a_senseless_limit(self, max_plies):
-        players = [gamedp.RandomPlayer(SMALL)] * 2
-        with pytest.raises(gamedp.InvalidParameterError, match="max_plies is"):
-            gamedp.play_game(SMALL, players, 0, max_plies=max_plies)
+        players = [gamedp.play.RandomPlayer(SMALL)] * 2
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="max_plies is"):
+            gamedp.play.play_game(SMALL, players, 0, max_plies=max_plies)
 
     @pytest.mark.parametrize("seed", [-1, 2.5, "one"])
     def test_refuses_a_senseless_seed(self, seed):
-        players = [gamedp.RandomPlayer(SMALL)] * 2
-        with pytest.raises(gamedp.InvalidParameterError, match="seed is"):
-            gamedp.play_game(SMALL, players, seed)
-        with pytest.raises(gamedp.InvalidParameterError, match="seed is"):
-            gamedp.tournament(SMALL, *players, seed=seed)
+        players = [gamedp.play.RandomPlayer(SMALL)] * 2
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="seed is"):
+            gamedp.play.play_game(SMALL, players, seed)
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="seed is"):
+            gamedp.play.tournament(SMALL, *players, seed=seed)
 
     def test_staged_games_are_refused(self):
         with pytest.raises(TypeError, match="is not a game"):
-            gamedp.play_game(Kniffel(), [], 0)
+            gamedp.play.play_game(Kniffel(), [], 0)
 
 
 class TestLevelPlayer:
     def test_is_the_search_to_its_depth(self):
         game = Mancala(pits=4, stones=2)
-        found = gamedp.LevelPlayer(5).search(game, **PLAIN)
-        expected = gamedp.Minimax(depth=5).search(game, **PLAIN)
+        found = gamedp.play.LevelPlayer(5).search(game, **PLAIN)
+        expected = gamedp.searchers.Minimax(depth=5).search(game, **PLAIN)
         assert found.value == expected.value
         assert found.best_actions == expected.best_actions
 
     def test_averages_chance(self):
         game, state = Wubbel(goal=6), State(0, 0, 5, 4)
-        found = gamedp.LevelPlayer(3).search(game, state, **PLAIN)
-        assert found.value == gamedp.Minimax(depth=3).search(game, state, **PLAIN).value
-        assert type(found.searcher) is gamedp.Minimax
+        found = gamedp.play.LevelPlayer(3).search(game, state, **PLAIN)
+        assert found.value == gamedp.searchers.Minimax(depth=3).search(game, state, **PLAIN).value
+        assert type(found.searcher) is gamedp.searchers.Minimax
 
     def test_looks_ahead_for_each_of_three(self):
         game = Mancala(players=3, pits=2, stones=2)
-        found = gamedp.LevelPlayer(3).search(game, **PLAIN)
-        assert found.values == gamedp.MaxN(depth=3).search(game, **PLAIN).values
-        assert type(found.searcher) is gamedp.MaxN
+        found = gamedp.play.LevelPlayer(3).search(game, **PLAIN)
+        assert found.values == gamedp.searchers.MaxN(depth=3).search(game, **PLAIN).values
+        assert type(found.searcher) is gamedp.searchers.MaxN
 
     @pytest.mark.parametrize("depth", [0, -1, 1.5])
     def test_refuses_a_senseless_depth(self, depth):
-        with pytest.raises(gamedp.InvalidParameterError, match="depth is"):
-            gamedp.LevelPlayer(depth)
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="depth is"):
+            gamedp.play.LevelPlayer(depth)
 
 
 class TestTournament:
     def test_the_seed_decides(self):
-        players = gamedp.LevelPlayer(2), gamedp.RandomPlayer(SMALL)
+        players = gamedp.play.LevelPlayer(2), gamedp.play.RandomPlayer(SMALL)
         first, again, other = (
-            gamedp.tournament(SMALL, *players, games=6, seed=seed, **PLAIN) for seed in (3, 3, 4)
+            gamedp.play.tournament(SMALL, *players, games=6, seed=seed, **PLAIN)
+            for seed in (3, 3, 4)
         )
         assert first.records == again.records != other.records
         for record in first.records:
             went_by_the_rules(SMALL, record)
 
     def test_more_games_begin_with_the_same_ones(self):
-        players = [gamedp.RandomPlayer(SMALL)] * 2
-        few = gamedp.tournament(SMALL, *players, games=4, seed=5)
-        many = gamedp.tournament(SMALL, *players, games=10, seed=5)
+        players = [gamedp.play.RandomPlayer(SMALL)] * 2
+        few = gamedp.play.tournament(SMALL, *players, games=4, seed=5)
+        many = gamedp.play.tournament(SMALL, *players, games=10, seed=5)
         assert many.records[:4] == few.records
 
     @pytest.mark.parametrize(
@@ -308,12 +311,12 @@ class TestTournament:
         ],
     )
     def test_looking_further_plays_better(self, game, levels):
-        players = [gamedp.LevelPlayer(level) for level in levels]
-        result = gamedp.tournament(game, *players, games=30, seed=1, opening=1)
+        players = [gamedp.play.LevelPlayer(level) for level in levels]
+        result = gamedp.play.tournament(game, *players, games=30, seed=1, opening=1)
         assert result.wins > 2 * result.losses
         low, high = result.interval
         assert 0 < low < result.mean_difference < high
-        other = gamedp.tournament(game, *players[::-1], games=30, seed=1, opening=1)
+        other = gamedp.play.tournament(game, *players[::-1], games=30, seed=1, opening=1)
         assert other.losses > 2 * other.wins
         assert other.interval[1] < 0
 
@@ -323,7 +326,7 @@ class TestTournament:
 
         # In one go: whoever is first steps out, and the other one gets the win.
         game = Round()
-        result = gamedp.tournament(game, chooses(1), chooses(0), games=4, seed=0, max_plies=9)
+        result = gamedp.play.tournament(game, chooses(1), chooses(0), games=4, seed=0, max_plies=9)
         # `one` steps out whenever it moves: its first action ends the game in favour of the mover
         # after it, which is `other`.
         assert [record.plies for record in result.records] == [1, 2, 1, 2]
@@ -334,7 +337,9 @@ class TestTournament:
     def test_the_best_policy_beats_chance_at_wubbel(self):
         game = Wubbel(goal=15)
         solution = gamedp.solve(game, **PLAIN)
-        result = gamedp.tournament(game, solution, gamedp.RandomPlayer(game), games=200, seed=2)
+        result = gamedp.play.tournament(
+            game, solution, gamedp.play.RandomPlayer(game), games=200, seed=2
+        )
         assert result.wins + result.losses == 200
         assert result.interval[0] > 0
         for record in result.records[:20]:
@@ -343,15 +348,15 @@ class TestTournament:
     def test_best_play_on_both_sides_gets_the_value_on_average(self):
         game = Wubbel(goal=10)
         solution = gamedp.solve(game, **PLAIN)
-        result = gamedp.tournament(game, solution, solution, games=1000, seed=4)
+        result = gamedp.play.tournament(game, solution, solution, games=1000, seed=4)
         begun = [record.payoffs[0] for record in result.records]
         wins = int(sum(begun))
         assert stats.binomtest(wins, len(begun), solution.value()).pvalue > 1e-3
         assert abs(result.mean_difference) < 4 * result.standard_error
 
     def test_statistics_are_those_of_pairs(self):
-        players = gamedp.LevelPlayer(2), gamedp.RandomPlayer(SMALL)
-        result = gamedp.tournament(SMALL, *players, games=20, seed=1, opening=1, **PLAIN)
+        players = gamedp.play.LevelPlayer(2), gamedp.play.RandomPlayer(SMALL)
+        result = gamedp.play.tournament(SMALL, *players, games=20, seed=1, opening=1, **PLAIN)
         signed = [
             (1 - 2 * (number % 2)) * (record.payoffs[0] - record.payoffs[1])
             for number, record in enumerate(result.records)
@@ -366,8 +371,8 @@ class TestTournament:
         assert result.mean_plies == np.mean([record.plies for record in result.records])
 
     def test_pairs_have_the_opening_in_common(self):
-        players = [gamedp.RandomPlayer(SMALL)] * 2
-        result = gamedp.tournament(SMALL, *players, games=20, seed=1, opening=3)
+        players = [gamedp.play.RandomPlayer(SMALL)] * 2
+        result = gamedp.play.tournament(SMALL, *players, games=20, seed=1, opening=3)
         pairs = list(zip(result.records[::2], result.records[1::2], strict=True))
         assert all(one.actions[:3] == other.actions[:3] for one, other in pairs)
         assert all(one.states[:4] == other.states[:4] for one, other in pairs)
@@ -376,11 +381,11 @@ class TestTournament:
 
     def test_no_opening_ends_the_game(self):
         game = Matches(matches=4)
-        players = [gamedp.RandomPlayer(game)] * 2
-        result = gamedp.tournament(game, *players, games=40, seed=1, opening=3)
+        players = [gamedp.play.RandomPlayer(game)] * 2
+        result = gamedp.play.tournament(game, *players, games=40, seed=1, opening=3)
         assert all(record.actions[:3] == (1, 1, 1) for record in result.records)
-        with pytest.raises(gamedp.InvalidParameterError, match="choose a shorter opening"):
-            gamedp.tournament(game, *players, games=2, seed=1, opening=4)
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="choose a shorter opening"):
+            gamedp.play.tournament(game, *players, games=2, seed=1, opening=4)
 
     def test_unfinished_games_are_counted_apart(self):
         game = Round()
@@ -388,13 +393,15 @@ class TestTournament:
         def sometimes(state, rng):
             return int(rng.random() < 0.2)
 
-        result = gamedp.tournament(game, sometimes, sometimes, games=40, seed=1, max_plies=5)
+        result = gamedp.play.tournament(game, sometimes, sometimes, games=40, seed=1, max_plies=5)
         assert 0 < result.unfinished < 40
         assert result.draws == 0
         assert result.wins + result.losses + result.unfinished == 40
         pairs = np.reshape(result.differences, (-1, 2)).mean(axis=1)
         assert result.mean_difference == pytest.approx(np.nanmean(pairs))
-        never = gamedp.tournament(game, *[lambda state, rng: 0] * 2, games=2, seed=1, max_plies=5)
+        never = gamedp.play.tournament(
+            game, *[lambda state, rng: 0] * 2, games=2, seed=1, max_plies=5
+        )
         assert never.unfinished == 2
         assert math.isnan(never.mean_difference)
         assert math.isnan(never.standard_error)
@@ -402,14 +409,14 @@ class TestTournament:
 
     def test_says_how_many_games_differ(self):
         solution = gamedp.solve(SMALL, **PLAIN)
-        result = gamedp.tournament(SMALL, solution, solution, games=10, seed=1)
+        result = gamedp.play.tournament(SMALL, solution, solution, games=10, seed=1)
         assert result.distinct == 1
         assert result.standard_error == 0
 
     def test_progress(self):
         told = []
         game = Round()
-        gamedp.tournament(
+        gamedp.play.tournament(
             game,
             *[lambda state, rng: 0] * 2,
             games=4,
@@ -432,9 +439,9 @@ class TestTournament:
         ],
     )
     def test_refuses_senseless_options(self, options, message):
-        players = [gamedp.RandomPlayer(SMALL)] * 2
-        with pytest.raises(gamedp.InvalidParameterError, match=message):
-            gamedp.tournament(SMALL, *players, seed=0, **options)
+        players = [gamedp.play.RandomPlayer(SMALL)] * 2
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=message):
+            gamedp.play.tournament(SMALL, *players, seed=0, **options)
 
     def test_each_takes_every_seat_where_three_play(self):
         game, asked = Mancala(players=3, pits=2, stones=2), []
@@ -443,9 +450,11 @@ class TestTournament:
             asked.append(state.player)
             return min(game.actions(state))
 
-        result = gamedp.tournament(game, first, gamedp.RandomPlayer(game), games=9, seed=1)
+        result = gamedp.play.tournament(
+            game, first, gamedp.play.RandomPlayer(game), games=9, seed=1
+        )
         assert set(asked) == {0, 1, 2}
-        assert result.players == gamedp.Tournament(result.records).players == 3
+        assert result.players == gamedp.play.Tournament(result.records).players == 3
         # Nothing but the payoffs: one's own, and those of the two others.
         own = [record.payoffs[number % 3] for number, record in enumerate(result.records)]
         others = [
@@ -459,8 +468,8 @@ class TestTournament:
         assert result.wins + result.draws + result.losses == 9
         means = np.reshape(ahead, (3, 3)).mean(axis=1)
         assert result.standard_error == pytest.approx(stats.sem(means))
-        with pytest.raises(gamedp.InvalidParameterError, match="a multiple of 3"):
-            gamedp.tournament(game, first, first, games=10)
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="a multiple of 3"):
+            gamedp.play.tournament(game, first, first, games=10)
 
     def test_is_not_for_one(self):
         @attrs.frozen
@@ -468,43 +477,48 @@ class TestTournament:
             num_players = 1
 
         with pytest.raises(gamedp.UnsupportedProblemError, match="has 1"):
-            gamedp.tournament(Alone(), gamedp.RandomPlayer(Alone()), gamedp.RandomPlayer(Alone()))
+            gamedp.play.tournament(
+                Alone(), gamedp.play.RandomPlayer(Alone()), gamedp.play.RandomPlayer(Alone())
+            )
 
     def test_has_pairs(self):
-        record = gamedp.play_game(SMALL, [gamedp.RandomPlayer(SMALL)] * 2, 0)
+        record = gamedp.play.play_game(SMALL, [gamedp.play.RandomPlayer(SMALL)] * 2, 0)
         for records in ((), (record,)):
-            with pytest.raises(gamedp.InvalidParameterError, match="in pairs"):
-                gamedp.Tournament(records)
+            with pytest.raises(gamedp.errors.InvalidParameterError, match="in pairs"):
+                gamedp.play.Tournament(records)
 
 
 class TestFiles:
     @pytest.mark.parametrize("game", [SMALL, Wubbel(goal=8), Matches(matches=7)], ids=repr)
     def test_what_is_read_is_what_was_written(self, game, tmp_path):
-        players = [gamedp.RandomPlayer(game)] * 2
-        result = gamedp.tournament(game, *players, games=8, seed=3)
-        gamedp.save_games(tmp_path / "games.jsonl", game, result.records)
+        players = [gamedp.play.RandomPlayer(game)] * 2
+        result = gamedp.play.tournament(game, *players, games=8, seed=3)
+        gamedp.play.save_games(tmp_path / "games.jsonl", game, result.records)
         assert len((tmp_path / "games.jsonl").read_text().splitlines()) == 9
-        made, records = gamedp.load_games(tmp_path / "games.jsonl")
+        made, records = gamedp.play.load_games(tmp_path / "games.jsonl")
         assert made == game
         assert tuple(records) == result.records
-        assert gamedp.Tournament(records).wins == result.wins
+        assert gamedp.play.Tournament(records).wins == result.wins
         assert [path.name for path in tmp_path.iterdir()] == ["games.jsonl"]
 
     def test_rewards_and_unfinished_games(self, tmp_path):
         records = [
-            gamedp.play_game(Toss(), [gamedp.RandomPlayer(Toss())] * 3, seed) for seed in range(4)
+            gamedp.play.play_game(Toss(), [gamedp.play.RandomPlayer(Toss())] * 3, seed)
+            for seed in range(4)
         ]
-        gamedp.save_games(tmp_path / "tosses", Toss(), records)
-        assert gamedp.load_games(tmp_path / "tosses", Toss())[1] == records
-        left = gamedp.play_game(Round(), [lambda state, rng: 0] * 2, 0, max_plies=7)
-        gamedp.save_games(tmp_path / "left", Round(), [left])
-        assert gamedp.load_games(tmp_path / "left", Round())[1] == [left]
+        gamedp.play.save_games(tmp_path / "tosses", Toss(), records)
+        assert gamedp.play.load_games(tmp_path / "tosses", Toss())[1] == records
+        left = gamedp.play.play_game(Round(), [lambda state, rng: 0] * 2, 0, max_plies=7)
+        gamedp.play.save_games(tmp_path / "left", Round(), [left])
+        assert gamedp.play.load_games(tmp_path / "left", Round())[1] == [left]
 
     @pytest.fixture
     def kept(self, tmp_path):
         game = Wubbel(goal=8)
-        result = gamedp.tournament(game, *[gamedp.RandomPlayer(game)] * 2, games=2, seed=3)
-        gamedp.save_games(tmp_path / "games", game, result.records)
+        result = gamedp.play.tournament(
+            game, *[gamedp.play.RandomPlayer(game)] * 2, games=2, seed=3
+        )
+        gamedp.play.save_games(tmp_path / "games", game, result.records)
         return tmp_path / "games"
 
     @pytest.mark.parametrize(
@@ -524,24 +538,24 @@ class TestFiles:
         head, first, second = map(json.loads, kept.read_text().splitlines())
         change(second)
         kept.write_text("\n".join(map(json.dumps, (head, first, second))))
-        with pytest.raises(gamedp.DamagedFileError, match=message) as caught:
-            gamedp.load_games(kept)
+        with pytest.raises(gamedp.errors.DamagedFileError, match=message) as caught:
+            gamedp.play.load_games(kept)
         assert "game 2 in " in str(caught.value)
 
     @pytest.mark.parametrize("text", ["", "nonsense", "[1]", '{"format": "another"}', "\ufeff"])
     def test_other_files_are_refused(self, tmp_path, text):
         (tmp_path / "other").write_text(text)
-        with pytest.raises(gamedp.DamagedFileError, match="other"):
-            gamedp.load_games(tmp_path / "other")
+        with pytest.raises(gamedp.errors.DamagedFileError, match="other"):
+            gamedp.play.load_games(tmp_path / "other")
 
     def test_other_rules_are_found(self, kept):
-        with pytest.raises(gamedp.DamagedFileError, match="does not follow the rules"):
-            gamedp.load_games(kept, Matches())
+        with pytest.raises(gamedp.errors.DamagedFileError, match="does not follow the rules"):
+            gamedp.play.load_games(kept, Matches())
 
     def test_states_that_cannot_be_written(self, tmp_path):
-        record = gamedp.GameRecord((frozenset({1}),), (), (), None)
+        record = gamedp.play.GameRecord((frozenset({1}),), (), (), None)
         with pytest.raises(gamedp.UnsupportedProblemError, match="cannot be kept in a file"):
-            gamedp.save_games(tmp_path / "games", SMALL, [record])
+            gamedp.play.save_games(tmp_path / "games", SMALL, [record])
         assert not list(tmp_path.iterdir())
 
 
@@ -581,12 +595,15 @@ class TestBindOnce:
         game, other = Mancala(pits=2, stones=1), Mancala(pits=2, stones=2)
         with compiler_search.bind_once(), compiler_search.bind_once():
             for _ in range(3):
-                values = [gamedp.AlphaBeta(depth=4).search(each).value for each in (game, other)]
+                values = [
+                    gamedp.searchers.AlphaBeta(depth=4).search(each).value for each in (game, other)
+                ]
         assert bound == [game, other]
         assert values == [
-            gamedp.AlphaBeta(depth=4).search(each, **PLAIN).value for each in (game, other)
+            gamedp.searchers.AlphaBeta(depth=4).search(each, **PLAIN).value
+            for each in (game, other)
         ]
-        gamedp.AlphaBeta(depth=4).search(game)
+        gamedp.searchers.AlphaBeta(depth=4).search(game)
         assert bound == [game, other, game]
 
     def test_what_does_not_compile_warns_once_and_is_not_tried_again(self, monkeypatch):
@@ -597,7 +614,7 @@ class TestBindOnce:
             raise TypeError
 
         monkeypatch.setattr(compiler_search, "_compiled", refuses)
-        players = [gamedp.AlphaBeta(depth=2)] * 2
-        with pytest.warns(gamedp.CompilationWarning) as warned:
-            gamedp.play_game(SMALL, players, 0)
+        players = [gamedp.searchers.AlphaBeta(depth=2)] * 2
+        with pytest.warns(gamedp.errors.CompilationWarning) as warned:
+            gamedp.play.play_game(SMALL, players, 0)
         assert (len(tried), len(warned)) == (1, 1)

@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gamedp.adapters import LoadedModel, load_model, save_model
-    from gamedp.certificate import (
-        Certificate,
-        EquilibriumCertificate,
-        StagedCertificate,
-        Verified,
-    )
+    from gamedp.certificates import Certificate, EquilibriumCertificate, StagedCertificate, Verified
     from gamedp.compiler import compile_game as compile
     from gamedp.errors import (
         CertificateError,
@@ -34,57 +29,54 @@ if TYPE_CHECKING:
         UnsupportedArithmeticError,
         UnsupportedProblemError,
     )
-    from gamedp.game import Game, Rules, helper, with_item
-    from gamedp.model import Model
-    from gamedp.objectives import (
+    from gamedp.graph.structure import Structure
+    from gamedp.model.model import Model
+    from gamedp.model.objectives import (
         AverageReward,
         Discounted,
         FiniteHorizon,
         Reachability,
         TotalReward,
     )
-    from gamedp.played_games import load_games, save_games
-    from gamedp.playing import (
-        GameRecord,
-        LevelPlayer,
-        RandomPlayer,
-        play_game,
-    )
-    from gamedp.problem import Problem, StagedProblem
-    from gamedp.progress import Progress
-    from gamedp.ranking import binomial, rank_distribution, unrank_distribution
-    from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
+    from gamedp.model.problem import Problem, StagedProblem
+    from gamedp.play.play import GameRecord, LevelPlayer, RandomPlayer, play_game
+    from gamedp.play.records import load_games, save_games
+    from gamedp.play.tournament import Tournament, tournament
+    from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
+    from gamedp.results.solution import ActionValue, Guarantee, Solution, Statistics, Status
+    from gamedp.rules.game import Game, Rules, helper, with_item
+    from gamedp.rules.ranking import binomial, rank_distribution, unrank_distribution
+    from gamedp.rules.staged import Flattened, Position, StagedGame, StagedRules
+    from gamedp.runtime.progress import Progress
     from gamedp.searchers.alpha_beta import AlphaBeta
-    from gamedp.searchers.endings import EndgameTables
+    from gamedp.searchers.endings.tables import EndgameTables
     from gamedp.searchers.expectiminimax import Expectiminimax
     from gamedp.searchers.max_n import MaxN, MaxNAction, MaxNResult
     from gamedp.searchers.minimax import Minimax
     from gamedp.searchers.perft import Perft, perft
     from gamedp.searchers.proof_number import ProofNumberSearch
-    from gamedp.solution import ActionValue, Guarantee, Solution, Statistics, Status
     from gamedp.solvers import explain, solve
-    from gamedp.solvers.anderson_acceleration import AndersonAcceleration
-    from gamedp.solvers.average_reward import RelativeValueIteration
-    from gamedp.solvers.backward_induction import BackwardInduction
-    from gamedp.solvers.base import Support
-    from gamedp.solvers.exact_policy_iteration import ExactPolicyIteration
-    from gamedp.solvers.interval_iteration import IntervalIteration
-    from gamedp.solvers.linear_programming import LinearProgramming
-    from gamedp.solvers.modified_policy_iteration import ModifiedPolicyIteration
-    from gamedp.solvers.optimistic_value_iteration import OptimisticValueIteration
-    from gamedp.solvers.policy_iteration import PolicyIteration
-    from gamedp.solvers.prioritized_sweeping import PrioritizedSweeping
-    from gamedp.solvers.retrograde import Retrograde
-    from gamedp.solvers.sound_value_iteration import SoundValueIteration
-    from gamedp.solvers.stage_induction import StageInduction
-    from gamedp.solvers.strategy_iteration import StrategyIteration
-    from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
-    from gamedp.solvers.value_iteration import ValueIteration
-    from gamedp.staged_game import Flattened, Position, StagedGame, StagedRules
-    from gamedp.staged_model import StagedModel
-    from gamedp.staged_solution import StagedSolution
+    from gamedp.solvers.methods.anderson_acceleration import AndersonAcceleration
+    from gamedp.solvers.methods.backward_induction import BackwardInduction
+    from gamedp.solvers.methods.exact_policy_iteration import ExactPolicyIteration
+    from gamedp.solvers.methods.interval_iteration import IntervalIteration
+    from gamedp.solvers.methods.linear_programming import LinearProgramming
+    from gamedp.solvers.methods.modified_policy_iteration import ModifiedPolicyIteration
+    from gamedp.solvers.methods.optimistic_value_iteration import OptimisticValueIteration
+    from gamedp.solvers.methods.policy_iteration import PolicyIteration
+    from gamedp.solvers.methods.prioritized_sweeping import PrioritizedSweeping
+    from gamedp.solvers.methods.relative_value_iteration import RelativeValueIteration
+    from gamedp.solvers.methods.retrograde import Retrograde
+    from gamedp.solvers.methods.sound_value_iteration import SoundValueIteration
+    from gamedp.solvers.methods.strategy_iteration import StrategyIteration
+    from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
+    from gamedp.solvers.methods.value_iteration import ValueIteration
+    from gamedp.solvers.tools.support import Support
+    from gamedp.stages.induction import StageInduction
+    from gamedp.stages.model import StagedModel
+    from gamedp.stages.solution import StagedSolution
+    from gamedp.stages.totals import Distribution, distribution, end_probabilities
     from gamedp.storage import load, load_certificate
-    from gamedp.structure import Structure
     from gamedp.sums.composition import Sum, SumPosition
     from gamedp.sums.grundy import (
         GrundyValues,
@@ -95,8 +87,6 @@ if TYPE_CHECKING:
         nim_sum,
     )
     from gamedp.sums.octal import OctalGame, OctalPosition, Periodicity
-    from gamedp.totals import Distribution, distribution, end_probabilities
-    from gamedp.tournaments import Tournament, tournament
     from gamedp.verbs import verify
 
 _HOMES = {

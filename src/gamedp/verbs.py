@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from gamedp.certificate import verify as verify_model
-from gamedp.certificate.base import AnyCertificate
-from gamedp.game import REQUIRED
-from gamedp.staged_game import STAGED_REQUIRED
+from gamedp.certificates import verify as verify_model
+from gamedp.certificates.certificate import AnyCertificate
+from gamedp.rules.game import REQUIRED
+from gamedp.rules.staged import STAGED_REQUIRED
 
 if TYPE_CHECKING:
-    from gamedp.certificate import (
-        Certificate,
-        EquilibriumCertificate,
-        StagedCertificate,
-        Verified,
-    )
+    from gamedp.certificates import Certificate, EquilibriumCertificate, StagedCertificate, Verified
 
 __all__ = ["verify"]
 
@@ -68,7 +63,7 @@ def verify(
 
     >>> import gamedp
     >>> from gamedp.games.matches import Matches
-    >>> proof = gamedp.solve(Matches(matches=9), compile="never").certificate()
+    >>> proof = gamedp.certify(gamedp.solve(Matches(matches=9), compile="never"))
     >>> gamedp.verify(Matches(matches=9), proof, compile="never").width
     0.0
     >>> gamedp.verify(Matches(matches=8), proof, compile="never")

@@ -15,10 +15,9 @@ from equations import (
     rows_of,
     twins,
 )
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
-from gamedp.kernels import bellman, blocks, iteration, maxn, proofs, topological
+from gamedp.bellman import blocks, component_sweeps, equation, max_n, residuals, topological
 
 
 @settings(max_examples=30, deadline=None)
@@ -33,7 +32,7 @@ def test_twins_agree(case):
     block.policy[:] = 0
     size, discount = num_states - inner, rows.discount
     for module, name, arguments in (
-        (bellman, "sweep", (inner, num_states, rows, values, policy)),
+        (equation, "sweep", (inner, num_states, rows, values, policy)),
         (blocks, "measure", (inner, num_states, rows)),
         (
             blocks,
@@ -41,7 +40,7 @@ def test_twins_agree(case):
             (inner, num_states, inner, num_states, rows, values, errors, block),
         ),
         (blocks, "sweep", (size, discount, block, numbers)),
-        (proofs, "certify", (inner, num_states, rows, 5, values, weights, errors + 0.5, policy)),
+        (residuals, "certify", (inner, num_states, rows, 5, values, weights, errors + 0.5, policy)),
     ):
         compiled, plain = twins(module, name, *arguments)
         np.testing.assert_array_equal(compiled[0], plain[0])
@@ -57,18 +56,18 @@ def test_certified_errors_contain_the_truth(case, disturbance):
     values, errors, policy = blank(rows)
     num_states = len(values)
     for _ in range(200):
-        bellman.sweep_jit(0, num_states, rows, values, policy)
+        equation.sweep_jit(0, num_states, rows, values, policy)
     rng = np.random.default_rng(0)
     values[:-1] += disturbance * rng.normal(size=num_states - 1)
     weights = np.ones(num_states)
     width = np.inf
-    for mode in (proofs.GREEDY, proofs.NEAR, proofs.ALL):
+    for mode in (residuals.GREEDY, residuals.NEAR, residuals.ALL):
         weights[:] = 1.0
         for _ in range(10_000):
-            increase = proofs.weigh_jit(1, num_states, rows, values, policy, mode, 1e-3, weights)
+            increase = residuals.weigh_jit(1, num_states, rows, values, policy, mode, 1e-3, weights)
             if increase <= 0.5:
                 break
-        width = proofs.certify_jit(1, num_states, rows, 5, values, weights, errors, policy)
+        width = residuals.certify_jit(1, num_states, rows, 5, values, weights, errors, policy)
         if np.isfinite(width):
             break
     assert np.isfinite(width)
@@ -113,7 +112,7 @@ def test_newton_solves_components_with_one_key_state(seed, size, swaps, discount
     values[rows.order[1:]] = numbers[blocks.VALUE]
     weights = np.zeros(size + 1)
     weights[rows.order[1:]] = numbers[blocks.WEIGHT]
-    width = proofs.certify_jit(1, size + 1, rows, 100, values, weights, errors, policy)
+    width = residuals.certify_jit(1, size + 1, rows, 100, values, weights, errors, policy)
     assert width < 1e-9
     assert not weights.any()
     assert (np.abs(values - fixed_point(rows)) <= errors + 1e-17).all()
@@ -128,7 +127,7 @@ def test_components_solved_in_the_kernel_are_proven(case):
     values[-1], errors[-1] = 0.25, 1e-3  # known to within so much
     args = (*components(num_states), rows, 1 << 20, 1e-6)
     args += (False, bool((rows.probabilities < 0).any()), False)
-    args += (room(rows, 100, 1000, 10_000), np.empty(iteration.MEMORY))
+    args += (room(rows, 100, 1000, 10_000), np.empty(component_sweeps.MEMORY))
     for solve in (topological.solve_components_jit, topological.solve_components):
         found = [array.copy() for array in (values, errors, policy)]
         done = solve(0, 2, *args, *found, np.zeros(1, np.int64), np.empty((2, 100)))
@@ -174,7 +173,7 @@ def test_a_proof_in_pieces_is_the_same(case, piece):
     outcomes = []
     for states in (piece, 100):
         found = [array.copy() for array in (weights, errors, policy)]
-        width = proofs.certify_jit(1, len(values), rows, states, values, *found)
+        width = residuals.certify_jit(1, len(values), rows, states, values, *found)
         outcomes.append([width, *found])
     for one, other in zip(*outcomes, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -192,28 +191,28 @@ def test_a_sure_step_loses_nothing():
         sizes=np.array([1.0]),
     )
     # 1 - 0.1 is rounded: what is lost is stated, and hardly more.
-    value, lost = proofs.rounded_jit(0, one, values, errors * 0)
+    value, lost = residuals.rounded_jit(0, one, values, errors * 0)
     truth = abs(1 - Fraction(0.1) - Fraction(0.9))
     assert value == 0.9
     assert truth <= lost <= truth * (1 + Fraction(1, 2**40))
     nothing = np.zeros(1)
     free = one._replace(constants=nothing, sizes=nothing)
-    assert proofs.rounded_jit(0, free, values, errors * 0) == (-0.1, 0.0)
-    assert proofs.rounded_jit(0, free, values, errors) == (-0.1, pytest.approx(0.25, rel=1e-13))
+    assert residuals.rounded_jit(0, free, values, errors * 0) == (-0.1, 0.0)
+    assert residuals.rounded_jit(0, free, values, errors) == (-0.1, pytest.approx(0.25, rel=1e-13))
 
 
 def test_values_without_bound_are_not_called_settled():
     rows = random_rows(0, 2, 1.0, cyclic=False, swaps=False)
     values, _, policy = blank(rows)
     values[1] = np.nan
-    change = bellman.sweep_jit(0, 2, rows, values, policy)
+    change = equation.sweep_jit(0, 2, rows, values, policy)
     assert not change <= 1.0
 
 
 def test_max_n_takes_what_is_best_for_the_mover():
     # State 0: player 2 chooses between the ends 1 and 2.
     values = np.array([[0.0, 0.0, 0.0], [5.0, 1.0, 2.0], [1.0, 1.0, 3.0]])
-    for solve in (maxn.solve_jit, maxn.solve):
+    for solve in (max_n.solve_jit, max_n.solve):
         found, errors, policy = values.copy(), np.zeros((3, 3)), np.full(3, -1)
         solve(
             np.array([1, 2, 0], np.int32),
@@ -239,13 +238,13 @@ def test_one_look_gives_what_two_looks_do(case):
     rows = make((*case[:3], False, case[4]))
     values, errors, policy = blank(rows)
     values[-1], errors[-1] = 0.25, 1e-3
-    for conclude in (proofs.conclude_jit, proofs.conclude):
+    for conclude in (residuals.conclude_jit, residuals.conclude):
         its_values, its_errors, its_policy = values.copy(), errors.copy(), policy.copy()
         for state in rows.order[1:].tolist():
             scratch = np.empty((2, 3))
             conclude(state, rows, its_values, its_errors, its_policy, *scratch)
-            expected, choice = bellman.backup(state, rows, its_values)
+            expected, choice = equation.backup(state, rows, its_values)
             np.testing.assert_allclose(its_values[state], expected, rtol=1e-15)
             assert its_policy[state] == choice
-            error = proofs.settle(state, rows, its_values, its_errors, its_policy.copy())
+            error = residuals.settle(state, rows, its_values, its_errors, its_policy.copy())
             np.testing.assert_allclose(its_errors[state], error, rtol=1e-12)

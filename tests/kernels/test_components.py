@@ -5,14 +5,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from numba import config
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from gamedp.kernels import components, decomposition, end_components
-from gamedp.structure import Structure
+from gamedp.graph import components, decomposition, end_components
+from gamedp.graph.structure import Structure
 
 MODULES = components, decomposition, end_components
 COMPILED = not config.DISABLE_JIT

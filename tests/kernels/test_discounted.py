@@ -4,13 +4,12 @@ import attrs
 import numpy as np
 import pytest
 from equations import arrays_of, copied, locked
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import gamedp
-from gamedp.kernels import discounted, palette, whole
-from gamedp.solvers import discounted as solving
-from gamedp.solvers.discounted import may_be_acyclic
+from gamedp.bellman import coded_probabilities, discounted, policy_rows
+from gamedp.solvers.tools import discounted as solving
+from gamedp.solvers.tools.discounted import may_be_acyclic
 
 cases = st.tuples(
     st.integers(0, 2**32 - 1),
@@ -50,16 +49,16 @@ def laid_out(case):
     chances, colours = map(locked, coded(chances)) if has_palette else (chances, None)
     maximise = np.random.default_rng(seed).random(num_states) < 0.5
     first = np.empty(num_states, np.uint64)
-    room, shortest, longest, _, *extremes = whole.survey_jit(
+    room, shortest, longest, _, *extremes = policy_rows.survey_jit(
         *graph[:2], chances, colours, rewards, first
     )
     width = np.uint64(longest if shortest == longest and not ends else 0)
-    equation = whole.Equation(
+    equation = policy_rows.Equation(
         *graph, chances, colours, rewards, maximise, discount, ends, longest, width, *extremes
     )
     own = np.empty(room, np.uint32), np.empty(room, chances.dtype)
     rows = (locked(array.view()) for array in own)
-    kept = whole.Kept(
+    kept = policy_rows.Kept(
         first,
         np.empty(num_states, np.uint64),
         *rows,
@@ -74,7 +73,7 @@ def laid_out(case):
     marks = np.zeros(discounted.NUM_MARKS, np.int64)
     marks[discounted.MOST_IMPROVEMENTS] = 10**6
     marks[discounted.MOST_INNER] = 1000
-    numbers = np.zeros(whole.NUM_NUMBERS)
+    numbers = np.zeros(policy_rows.NUM_NUMBERS)
     return equation, kept, values, before, marks, numbers
 
 
@@ -87,10 +86,13 @@ def test_twins_agree(case):
     kept.room_successors[:] = 0
     kept.room_chances[:] = 0
     for module, name, arguments in (
-        (whole, "survey", (*graph[:2], *equation[3:6], kept.first)),
-        (whole, "meets_itself", (*graph, np.zeros(len(values), np.int32))),
-        *((whole, "is_narrow", (*graph, width)) for width in (2, len(values) // 2, len(values))),
-        (whole, "find_doubtful", (np.uintp(0), num_states, 0.0, kept)),
+        (policy_rows, "survey", (*graph[:2], *equation[3:6], kept.first)),
+        (policy_rows, "meets_itself", (*graph, np.zeros(len(values), np.int32))),
+        *(
+            (policy_rows, "is_narrow", (*graph, width))
+            for width in (2, len(values) // 2, len(values))
+        ),
+        (policy_rows, "find_doubtful", (np.uintp(0), num_states, 0.0, kept)),
         (discounted, "begin", (np.uintp(0), num_states, equation, kept, values, before)),
         (discounted, "prepare", (equation, values, before, numbers)),
     ):
@@ -130,7 +132,7 @@ def worth_of(choice, equation, values):
     """Return what a choice is worth, added up in the order of the kernels."""
     total = 0.0
     for t in range(*equation.transition_offsets[choice : choice + 2].tolist()):
-        chance = float(palette.chance(equation.chances, equation.palette, t))
+        chance = float(coded_probabilities.chance(equation.chances, equation.palette, t))
         total += chance * float(values[equation.successors[t]])
     return float(equation.constants[choice]) + equation.discount * total
 
@@ -147,7 +149,7 @@ def test_what_is_clear_is_the_best(case, much, seed):
     inner = np.diff(equation.choice_offsets) > 0
     for _ in range(4):
         discounted.prepare_jit(equation, values, other, numbers)
-        whole.improve_jit(np.uintp(0), num_states, equation, kept, values, other, numbers)
+        policy_rows.improve_jit(np.uintp(0), num_states, equation, kept, values, other, numbers)
         for state in np.flatnonzero(inner):
             first, last = equation.choice_offsets[state : state + 2].tolist()
             worth = [
@@ -190,7 +192,7 @@ def test_probabilities_that_do_not_sum_to_one(discount):
     )
     model = attrs.evolve(model, probabilities=np.full(4, chance))
     solution = gamedp.solve(
-        model, gamedp.Discounted(discount), gamedp.ModifiedPolicyIteration(), tolerance=1e-8
+        model, gamedp.Discounted(discount), gamedp.solvers.ModifiedPolicyIteration(), tolerance=1e-8
     )
     mean = 4.0 / (1 - 2 * chance * discount)
     for reward, low, high in zip((3.0, 5.0), solution.lower, solution.upper, strict=True):
@@ -218,7 +220,10 @@ def test_palettes_change_no_digit(case):
 
 
 def collected(kernel, chances):
-    slots, values = np.zeros(palette.SLOTS, np.uint16), np.zeros(palette.MOST, np.uint64)
+    slots, values = (
+        np.zeros(coded_probabilities.SLOTS, np.uint16),
+        np.zeros(coded_probabilities.MOST, np.uint64),
+    )
     codes = np.empty(len(chances), np.uint16)
     return kernel(chances.view(np.uint64), slots, values, codes), values, codes
 
@@ -228,7 +233,8 @@ def collected(kernel, chances):
 def test_palettes_have_the_very_numbers(chances):
     chances = np.array(chances * 2)
     (count, values, codes), other = (
-        collected(kernel, chances) for kernel in (palette.collect_jit, palette.collect)
+        collected(kernel, chances)
+        for kernel in (coded_probabilities.collect_jit, coded_probabilities.collect)
     )
     assert count == other[0] == len(set(chances.view(np.uint64).tolist()))
     assert (values[:count][codes] == chances.view(np.uint64)).all()
@@ -237,12 +243,12 @@ def test_palettes_have_the_very_numbers(chances):
 
 
 def test_palettes_have_their_limit():
-    chances = np.arange(1.0, palette.MOST + 2)
-    count, values, codes = collected(palette.collect_jit, np.tile(chances[:-1], 3))
-    assert count == palette.MOST
+    chances = np.arange(1.0, coded_probabilities.MOST + 2)
+    count, values, codes = collected(coded_probabilities.collect_jit, np.tile(chances[:-1], 3))
+    assert count == coded_probabilities.MOST
     assert (values.view(np.float64)[codes] == np.tile(chances[:-1], 3)).all()
-    assert collected(palette.collect_jit, chances)[0] == palette.MOST + 1
-    assert collected(palette.collect, chances)[0] == palette.MOST + 1
+    assert collected(coded_probabilities.collect_jit, chances)[0] == coded_probabilities.MOST + 1
+    assert collected(coded_probabilities.collect, chances)[0] == coded_probabilities.MOST + 1
 
 
 def dice(num_states, *, distinct):

@@ -5,14 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from equations import arrays_of, blank, cases, copied, gathered, locked, make, rows_of, twins
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
-from gamedp.kernels import (
-    bellman,
+from gamedp.bellman import (
     blocks,
-    elimination,
-    iteration,
+    component_sweeps,
+    dense_elimination,
+    equation,
     policy_proofs,
     sparse_elimination,
 )
@@ -103,16 +102,17 @@ def apart(rows):
     values[-1] = 0.25
     size = len(values) - 1
     block, _, _ = blocks.isolate_jit(0, size, 0, size, rows, values, errors)
-    iteration.begin_jit(size, block)
+    component_sweeps.begin_jit(size, block)
     return block, np.zeros((blocks.NUMBERS, size))
 
 
 def densely(size, discount, block, numbers, panel=4, suffix="_jit"):
     """Eliminate in a dense matrix, some states at a time."""
     lay_out, divide, put_in, conclude = (
-        getattr(elimination, name + suffix) for name in ("lay_out", "divide", "put_in", "conclude")
+        getattr(dense_elimination, name + suffix)
+        for name in ("lay_out", "divide", "put_in", "conclude")
     )
-    matrix = np.zeros((size, size + elimination.EXTRA))
+    matrix = np.zeros((size, size + dense_elimination.EXTRA))
     costs = np.empty(size)
     clear = lay_out(size, discount, block, matrix, costs)
     narrowest = np.inf
@@ -170,7 +170,7 @@ def test_the_dense_matrix_gives_the_same(case, panel):
     values[-1], errors[-1] = 0.25, 1e-3
     block, numbers, _ = gathered(rows, 1, values, errors)
     size = num_states - 1
-    iteration.begin_jit(size, block)
+    component_sweeps.begin_jit(size, block)
     terms, relative = sparse_elimination.eliminate_jit(size, discount, block, ENOUGH, numbers)
     assert terms >= 0
     found = [np.zeros_like(numbers) for _ in range(2)]
@@ -274,7 +274,7 @@ def test_policies_are_improved_and_proven(case, one_sign):
     size = num_states - 1
     for state in range(size):
         block.policy[state] = rng.integers(block.first_choice[state], block.first_choice[state + 1])
-    who = iteration.chooser_jit(size, block, swaps)
+    who = component_sweeps.chooser_jit(size, block, swaps)
     compiled, plain = twins(
         policy_proofs,
         "prove_policy",
@@ -299,7 +299,7 @@ def test_policies_are_improved_and_proven(case, one_sign):
         truth = copied(values)
         for _ in range(20_000):
             before = truth.copy()
-            bellman.sweep_jit(1, num_states, rows, truth, policy)
+            equation.sweep_jit(1, num_states, rows, truth, policy)
             if np.abs(before - truth).max() == 0:
                 break
         assert (np.abs(found - truth) <= proven + 1e-12 * (1 + np.abs(truth))).all()

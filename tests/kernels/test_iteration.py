@@ -12,10 +12,9 @@ from equations import (
     random_rows,
     twins,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from gamedp.kernels import blocks, iteration, sparse_elimination, topological
+from gamedp.bellman import blocks, component_sweeps, sparse_elimination, topological
 
 relaxed = settings(max_examples=40, deadline=None)
 seeds = st.integers(0, 2**32 - 1)
@@ -30,7 +29,7 @@ def component(case, *, swaps=None):
     values, errors, _ = blank(rows)
     values[-1] = 0.25
     block, numbers, _ = gathered(rows, 1, values, errors)
-    iteration.begin_jit(num_states - 1, block)
+    component_sweeps.begin_jit(num_states - 1, block)
     sizes = num_states - 1, len(block.known), int(block.first_transition[len(block.known)])
     return rows, block, numbers, sizes
 
@@ -94,7 +93,7 @@ def test_sweeps_of_twins_agree(case, seed):
         ("turn", (*sizes, block, numbers, sequence)),
         ("dwell", (sizes[0], rows.discount, block, 1 << 20, numbers)),
     ):
-        compiled, plain = twins(iteration, name, *arguments)
+        compiled, plain = twins(component_sweeps, name, *arguments)
         for one, other in zip(compiled[1], plain[1], strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
 
@@ -103,19 +102,19 @@ def test_sweeps_of_twins_agree(case, seed):
 @given(cases, st.booleans())
 def test_iterating_finds_the_fixed_point(case, may_stay):
     rows, block, numbers, sizes = component(case)
-    who = iteration.chooser_jit(sizes[0], block, bool((rows.probabilities < 0).any()))
+    who = component_sweeps.chooser_jit(sizes[0], block, bool((rows.probabilities < 0).any()))
     truth = fixed_point(rows, start=0.25)
-    for iterate in (iteration.iterate_jit, iteration.iterate):
+    for iterate in (component_sweeps.iterate_jit, component_sweeps.iterate):
         its_block, its_numbers = copied(block), numbers.copy()
-        memory = np.zeros(iteration.MEMORY)
-        found, calls = iteration.MORE, 0
-        while found < iteration.CHANGING_LITTLE:
+        memory = np.zeros(component_sweeps.MEMORY)
+        found, calls = component_sweeps.MORE, 0
+        while found < component_sweeps.CHANGING_LITTLE:
             # A little at a time, as the solvers do.
             limits = 1e-13, UNTIL_SOLVED, 100
             arguments = (*sizes, rows.discount, who, may_stay, *limits)
             found = iterate(*arguments, its_block, its_numbers, memory)
             calls += 1
-        assert calls <= memory[iteration.SWEEPS] + 2
+        assert calls <= memory[component_sweeps.SWEEPS] + 2
         values = its_numbers[blocks.VALUE]
         np.testing.assert_allclose(values, truth[rows.order[1:]].astype(float), atol=1e-10)
 
@@ -124,13 +123,13 @@ def test_what_is_turned_leads_out_and_comes_back():
     rows, block, numbers, sizes = component((3, 12, 1.0, True, False), swaps=False)
     numbers[:] = np.arange(sizes[0])
     sequence = np.empty(sizes[0], np.uintp)
-    turned = iteration.turn_jit(*sizes, block, numbers, sequence)
+    turned = component_sweeps.turn_jit(*sizes, block, numbers, sequence)
     assert sorted(sequence.tolist()) == list(range(sizes[0]))
     assert (block.signs * numbers[blocks.VALUE] < 0).all()  # worse than anything for everyone
     found = np.zeros_like(numbers)
     eliminate = sparse_elimination.eliminate_jit
     assert eliminate(sizes[0], rows.discount, turned, 1 << 20, found)[0] >= 0
-    put_back = iteration.put_back_jit
+    put_back = component_sweeps.put_back_jit
     put_back(sizes[0], turned, found, sequence, block, numbers)
     matrix, known = system(block, sizes[0], rows.discount)
     np.testing.assert_allclose(numbers[blocks.VALUE], np.linalg.solve(matrix, known), rtol=1e-10)
@@ -144,17 +143,17 @@ def test_dwelling_weights_count_the_longest_of_equally_good_ways(seed):
     rows = rows._replace(constants=locked(np.zeros_like(rows.constants)))
     values, errors, policy = blank(rows)
     block, numbers, _ = gathered(rows, 1, values, errors)
-    iteration.begin_jit(9, block)
+    component_sweeps.begin_jit(9, block)
     assert sparse_elimination.eliminate_jit(9, 1.0, block, 1 << 20, numbers)[0] >= 0
     kept = block.policy.copy()
-    assert iteration.dwell_jit(9, 1.0, block, 1 << 20, numbers)
+    assert component_sweeps.dwell_jit(9, 1.0, block, 1 << 20, numbers)
     np.testing.assert_array_equal(block.policy, kept)
     for state in range(9):
         for choice in range(*map(int, block.first_choice[state : state + 2])):
             inside = slice(*map(int, block.first_transition[choice : choice + 2]))
             length = block.chances[inside] @ numbers[blocks.WEIGHT, block.targets[inside]]
             assert numbers[blocks.WEIGHT, state] >= (1 + length) * (1 - 1e-6)
-    who = iteration.chooser_jit(9, block, False)
+    who = component_sweeps.chooser_jit(9, block, False)
     question = rows, 0.0, 1e-9, 1 << 20, who, False
     width = topological.prove_by_policy_jit(
         1, 10, *question, block, numbers, values, errors, policy

@@ -9,16 +9,17 @@ import pytest
 from numba import config
 from numba.core.caching import NullCache
 
-from gamedp import kernels
-from gamedp.kernels import average, jit
+from gamedp import bellman
+from gamedp.bellman import average
+from gamedp.runtime import jit
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
 
 def all_kernels():
     """Yield all kernels, those of each module and those that it imports."""
-    for module in pkgutil.iter_modules(kernels.__path__):
-        names = vars(importlib.import_module(f"{kernels.__name__}.{module.name}"))
+    for module in pkgutil.iter_modules(bellman.__path__):
+        names = vars(importlib.import_module(f"{bellman.__name__}.{module.name}"))
         yield from (kernel for kernel in names.values() if isinstance(kernel, jit.Kernel))
 
 

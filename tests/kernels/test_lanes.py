@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from gamedp.kernels.lanes import LANES, Program, settle_plainly
-from gamedp.kernels.stages import sweep_stage_jit
+from gamedp.stages.kernels import sweep_stage_jit
+from gamedp.stages.vector_code import LANES, Program, settle_plainly
 
 SCRATCH = np.zeros((1, LANES))
 

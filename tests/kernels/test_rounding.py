@@ -11,21 +11,20 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from equations import blank, rows_of, twins
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
-from gamedp.kernels import (
+from gamedp.bellman import (
+    acyclic,
     average,
-    bellman,
     blocks,
-    elimination,
+    component_sweeps,
+    dense_elimination,
+    equation,
     intervals,
-    iteration,
-    maxn,
+    max_n,
     policy_proofs,
-    proofs,
+    residuals,
     sparse_elimination,
-    straight,
 )
 
 relaxed = settings(
@@ -42,7 +41,7 @@ PARTS = ((1,), (1, 1), (1,) * 3, (1,) * 7, (1,) * 36, (1, 2, 7), (1, 1e12), (1, 
 class Case(NamedTuple):
     """One state, the first, with some choices that lead to others; they have values and errors."""
 
-    rows: bellman.Rows
+    rows: equation.Rows
     rewards: np.ndarray
     constant_sum: float
     values: np.ndarray
@@ -85,7 +84,7 @@ def states(draw, *, swaps=True, stays=False, discounts=(1.0, 1.0, 0.9, 1 - 2.0**
     constants = sizes = rewards
     if constant_sum:
         constants, sizes = np.empty((2, len(rewards)))
-        bellman.swap_constants(
+        equation.swap_constants(
             np.array(offsets), probabilities, rewards, constant_sum, constants, sizes
         )
     num_choices = len(rewards)
@@ -141,7 +140,7 @@ def kernels(module, name):
 @relaxed
 @given(states())
 def test_a_choice(case):
-    for rounded in kernels(proofs, "rounded"):
+    for rounded in kernels(residuals, "rounded"):
         for choice in range(len(case.rewards)):
             value, error = rounded(choice, case.rows, case.values, case.errors)
             low, high = extremes(case, choice)
@@ -177,7 +176,7 @@ def test_a_state(case, disturbance):
     low, high = of_state(case, [extremes(case, choice) for choice in range(len(case.rewards))])
     results, slacks = np.empty((2, len(case.rewards)))
     for settle, conclude, step in zip(
-        *(kernels(proofs, name) for name in ("settle", "conclude", "step")), strict=True
+        *(kernels(residuals, name) for name in ("settle", "conclude", "step")), strict=True
     ):
         values, errors = case.values.copy(), case.errors.copy()
         policy = np.full(len(values), -1)
@@ -223,11 +222,11 @@ def test_a_state_that_comes_again(case, disturbance, rounds):
     values[:] = case.values
     errors = case.errors.copy()
     for _ in range(300):
-        bellman.sweep(start, start + 1, rows, values, policy)
+        equation.sweep(start, start + 1, rows, values, policy)
     values[0] += disturbance * max(1.0, abs(values[0]))
     weights = np.zeros(len(values))
     weights[0] = 1.0 if rounds == 1 else 50.0
-    for certify in kernels(proofs, "certify"):
+    for certify in kernels(residuals, "certify"):
         found = errors.copy()
         certify(start, start + 1, rows, 1, values, weights.copy(), found, policy)
         if np.isfinite(found[0]):
@@ -249,7 +248,7 @@ def test_an_eliminated_policy(case, chosen):
     chosen %= len(case.rewards)
     first, last = (int(t) for t in rows.transition_offsets[chosen : chosen + 2])
     block, _, _ = blocks.isolate(start, start + 1, start, start + 1, rows, case.values, case.errors)
-    iteration.begin(1, block)
+    component_sweeps.begin(1, block)
     block.policy[0] += np.uintp(chosen)
     stored, leaving = Fraction(case.rewards[chosen]), Fraction(0)
     spread = Fraction(0)
@@ -263,10 +262,12 @@ def test_an_eliminated_policy(case, chosen):
             spread += abs(chance) * Fraction(case.errors[target])
     leaving += 1 - Fraction(rows.discount)
     assume(leaving > 0)
-    matrix, costs = np.zeros((1, 1 + elimination.EXTRA)), np.empty(1)
+    matrix, costs = np.zeros((1, 1 + dense_elimination.EXTRA)), np.empty(1)
     dense = np.zeros((blocks.NUMBERS, 1))
-    clear = elimination.lay_out(1, rows.discount, block, matrix, costs)
-    elimination.conclude(1, clear, elimination.divide(0, 1, 1, matrix, costs), matrix, costs, dense)
+    clear = dense_elimination.lay_out(1, rows.discount, block, matrix, costs)
+    dense_elimination.conclude(
+        1, clear, dense_elimination.divide(0, 1, 1, matrix, costs), matrix, costs, dense
+    )
     found = [dense]
     for eliminate in kernels(sparse_elimination, "eliminate"):
         numbers = np.zeros((blocks.NUMBERS, 1))
@@ -289,7 +290,7 @@ def test_means_of_several_players(case):
         rows.probabilities, case.rewards[:, None], np.zeros(count, np.int8), 1.0,
         values, errors, policy,
     )  # fmt: skip
-    for _, arrays in twins(maxn, "solve", *arguments):
+    for _, arrays in twins(max_n, "solve", *arguments):
         value, error = Fraction(arrays[-3][0, 0]), Fraction(arrays[-2][0, 0])
         low, high = extremes(case, int(arrays[-1][0]))
         assert value - error <= low
@@ -301,9 +302,9 @@ def test_means_of_several_players(case):
 def test_a_state_without_way_back(case):
     rows, count = case.rows, len(case.values)
     low, high = of_state(case, [extremes(case, choice) for choice in range(len(case.rewards))])
-    status = np.full(count, straight.DONE, np.int8)
-    status[0] = straight.UNSEEN
-    for leave in kernels(straight, "leave"):
+    status = np.full(count, acyclic.DONE, np.int8)
+    status[0] = acyclic.UNSEEN
+    for leave in kernels(acyclic, "leave"):
         values, errors = case.values.copy(), case.errors.copy()
         leave(0, rows, False, status.copy(), values, errors, np.full(count, -1))
         assert Fraction(values[0]) - Fraction(errors[0]) <= low
@@ -356,7 +357,7 @@ def test_errors_that_come_back_from_the_other_side_add_up(sign):
         discount=1.0,
     )
     values, errors = np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.25, 0.5])
-    for rounded in kernels(proofs, "rounded"):
+    for rounded in kernels(residuals, "rounded"):
         assert rounded(0, rows, values, errors)[1] == pytest.approx(0.375)
 
 
@@ -365,7 +366,7 @@ def test_sizes_of_constants():
     rewards = np.array([-1.0, -0.3, 2.0, -1.0, 0.1])
     chances = np.array([-1.0, -0.1, -0.2, 0.7, 1.0, -0.5, -0.5, -1.0])
     offsets = np.array([0, 1, 4, 5, 7, 8])
-    for set_constants in kernels(bellman, "swap_constants"):
+    for set_constants in kernels(equation, "swap_constants"):
         constants, sizes = np.empty((2, 5))
         set_constants(offsets, chances, rewards, 1.0, constants, sizes)
         assert constants.tolist() == [0.0, -0.3 + (0.1 + 0.2), 2.0, 0.0, 1.1]
@@ -391,7 +392,7 @@ def test_many_products_that_underflow_are_allowed_for():
         discount=1.0,
     )
     values, errors = np.array([0.0, small]), np.zeros(2)
-    value, error = proofs.rounded_jit(0, rows, values, errors)
+    value, error = residuals.rounded_jit(0, rows, values, errors)
     assert abs(value - small) > 2.0**-1060  # more than is allowed for a few
     assert abs(value - small) <= error < 2.0**-1035
     swapped = rows._replace(probabilities=-rows.probabilities)
@@ -407,8 +408,8 @@ def test_many_products_that_underflow_are_allowed_for():
     )
     rise, slack = average.drift_jit(0, 0, graph, values)
     assert abs(rise - small) <= slack
-    status = np.full(2, straight.DONE, np.int8)
-    straight.leave_jit(0, rows, False, status, values, errors, np.full(2, -1))
+    status = np.full(2, acyclic.DONE, np.int8)
+    acyclic.leave_jit(0, rows, False, status, values, errors, np.full(2, -1))
     assert abs(values[0] - small) <= errors[0]
 
 
@@ -418,7 +419,7 @@ def test_a_constant_that_cancels_counts_with_all_that_it_is_of():
     rewards, offsets = np.array([-total * (0.1 + 0.2)]), np.array([0, 3])
     chances = np.array([-0.1, -0.2, 0.7])
     constants, sizes = np.empty((2, 1))
-    bellman.swap_constants(offsets, chances, rewards, total, constants, sizes)
+    equation.swap_constants(offsets, chances, rewards, total, constants, sizes)
     rows = rows_of(
         order=np.array([1, 2, 3, 0], np.int32),
         place=np.array([3, 0, 1, 2], np.uint32),
@@ -435,7 +436,7 @@ def test_a_constant_that_cancels_counts_with_all_that_it_is_of():
     low, high = extremes(Case(rows, rewards, total, zeros, zeros), 0)
     assert low < -1e-10 < 4e-11 < high
     for rounded, enclose in zip(
-        kernels(proofs, "rounded"), kernels(intervals, "enclose"), strict=True
+        kernels(residuals, "rounded"), kernels(intervals, "enclose"), strict=True
     ):
         value, error = rounded(0, rows, zeros, zeros)
         assert Fraction(value) - Fraction(error) <= low
@@ -444,7 +445,7 @@ def test_a_constant_that_cancels_counts_with_all_that_it_is_of():
         assert Fraction(below) <= low
         assert high <= Fraction(above)
     block, _, _ = blocks.isolate_jit(3, 4, 3, 4, rows, zeros, zeros)
-    iteration.begin_jit(1, block)
+    component_sweeps.begin_jit(1, block)
     numbers = np.zeros((blocks.NUMBERS, 1))
     sparse_elimination.eliminate_jit(1, 1.0, block, 1000, numbers)
     value, error = Fraction(numbers[blocks.VALUE, 0]), Fraction(numbers[blocks.ERROR, 0])
@@ -452,7 +453,7 @@ def test_a_constant_that_cancels_counts_with_all_that_it_is_of():
     assert high <= value + error
     values, errors, policy = blank(rows)
     values[0] = constants[0]
-    proofs.certify_jit(3, 4, rows, 1, values, np.array([1.0, 0, 0, 0]), errors, policy)
+    residuals.certify_jit(3, 4, rows, 1, values, np.array([1.0, 0, 0, 0]), errors, policy)
     assert Fraction(values[0]) - Fraction(errors[0]) <= low
     assert high <= Fraction(values[0]) + Fraction(errors[0])
     numbers[blocks.WEIGHT] = 1.0
@@ -473,7 +474,7 @@ def test_each_bound_is_widened_by_its_own_size():
         successors=np.array([1, 1, 1, 1], np.int32),
         probabilities=np.array([-0.01, -0.02, 0.97, -1.0]),
         constants=np.array([0.0, 0.1 + 1.0]),
-        sizes=np.array([0.0, 1.1 * proofs.UPWARD]),
+        sizes=np.array([0.0, 1.1 * residuals.UPWARD]),
         maximise=np.ones(2, np.bool_),
         discount=1.0,
     )
@@ -494,7 +495,7 @@ def test_a_constant_of_steps_that_stay_inside_is_allowed_for():
     rewards, offsets = np.array([-total * (0.1 + 0.2), 0.0]), np.array([0, 3, 4])
     chances = np.array([-0.1, -0.2, 0.7, 1.0])
     constants, sizes = np.empty((2, 2))
-    bellman.swap_constants(offsets, chances, rewards, total, constants, sizes)
+    equation.swap_constants(offsets, chances, rewards, total, constants, sizes)
     rows = rows_of(
         order=np.array([0, 1], np.int32),
         place=np.array([0, 1], np.uint32),

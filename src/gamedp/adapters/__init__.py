@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.adapters.parts import Parts, assemble
 from gamedp.errors import InvalidParameterError
-from gamedp.files import write_whole
+from gamedp.runtime.files import write_whole
 
 if TYPE_CHECKING:
     from gamedp.adapters.writing import Ends
-    from gamedp.model import Model
+    from gamedp.model.model import Model
 
 __all__ = ["FORMATS", "LoadedModel", "load_model", "save_model"]
 
@@ -154,7 +154,7 @@ def load_model(
     ...     action 0 [0]
     ...         1 : 1
     ... ''')
-    >>> loaded = gamedp.load_model(path)
+    >>> loaded = gamedp.read_model(path)
     >>> loaded
     <LoadedModel coin.drn: <Model 2 states, 2 choices, 3 transitions>; ...; rewards 'flips'>
     >>> loaded.states("heads")
@@ -216,8 +216,8 @@ def save_model(
     >>> model = gamedp.compile(Matches(matches=4), compile="never")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "matches.umb")
-    ...     gamedp.save_model(path, model, labels={"over": lambda state: state.left == 0})
-    ...     gamedp.load_model(path)
+    ...     gamedp.write_model(path, model, labels={"over": lambda state: state.left == 0})
+    ...     gamedp.read_model(path)
     <LoadedModel matches.umb: <Model ...>; labels 'swapped', 'over'; rewards 'reward'>
     """
     path = Path(path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 
 from gamedp.errors import UnknownNameError
-from gamedp.model import Model
+from gamedp.model.model import Model
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ import numpy as np
 
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.errors import InvalidModelError
-from gamedp.model import Model
+from gamedp.model.model import Model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

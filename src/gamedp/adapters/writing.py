@@ -12,8 +12,8 @@ import numpy as np
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.adapters.parts import CHOICES, Parts, offsets_of
 from gamedp.errors import InvalidModelError
-from gamedp.model import Model
-from gamedp.objectives import Reachability, resolved
+from gamedp.model.model import Model
+from gamedp.model.objectives import Reachability, resolved
 from gamedp.reduction.unfolding import unfold
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def parts_of(
 ) -> Parts:
     """Return what is to be written of a model.
 
-    Parameters and errors are those of :func:`gamedp.save_model`.
+    Parameters and errors are those of :func:`gamedp.write_model`.
     """
     model = given.model if isinstance(given, LoadedModel) else given
     _check(model)

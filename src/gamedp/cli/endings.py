@@ -55,7 +55,7 @@ def endings(
     failure: gamedp.NotSolvedError | None = None
     try:
         with watch(quiet=output.quiet) as progress:
-            tables = gamedp.EndgameTables.build(
+            tables = gamedp.searchers.EndgameTables.build(
                 made,
                 material,
                 folder=folder,

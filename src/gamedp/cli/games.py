@@ -19,9 +19,9 @@ from gamedp.errors import (
     UnknownNameError,
     UnsupportedProblemError,
 )
-from gamedp.game import REQUIRED
-from gamedp.registry import GAMES, find, registered
-from gamedp.staged_game import STAGED_REQUIRED, is_staged
+from gamedp.rules.game import REQUIRED
+from gamedp.rules.staged import STAGED_REQUIRED, is_staged
+from gamedp.runtime.registry import GAMES, find, registered
 
 __all__ = ["is_model_file", "is_saved", "load_saved", "make_game", "make_ordinary_game"]
 

@@ -40,7 +40,7 @@ def grundy(
     if values < 0:
         message = f"--values is {values}; it must be a heap, from 0 on."
         raise InvalidParameterError(message)
-    game = gamedp.OctalGame(code)
+    game = gamedp.sums.OctalGame(code)
     found = game.periodicity(up_to)
     shown = game.grundy_sequence(values).tolist()
     if as_json:

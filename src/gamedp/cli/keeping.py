@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.files import write_whole
+from gamedp.runtime.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from gamedp.cli.options import KeepOptions
-    from gamedp.solution import Solution
-    from gamedp.staged_solution import StagedSolution
+    from gamedp.results.solution import Solution
+    from gamedp.stages.solution import StagedSolution
 
 __all__ = ["kept_in", "write_csv"]
 
@@ -28,10 +28,10 @@ def kept_in(solution: Solution | StagedSolution, keep: KeepOptions) -> list[tupl
     """Keep what is asked for; return where, in words."""
     pairs = []
     if keep.save is not None:
-        solution.save(keep.save)
+        gamedp.save(solution, keep.save)
         pairs.append(("saved in", str(keep.save)))
     if keep.certificate is not None:
-        solution.certificate().save(keep.certificate)
+        gamedp.save(gamedp.certify(solution), keep.certificate)
         pairs.append(("proof in", str(keep.certificate)))
     if keep.csv is not None:
         count = write_csv(keep.csv, solution)

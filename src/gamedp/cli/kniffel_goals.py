@@ -12,7 +12,7 @@ from gamedp.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from gamedp.games.kniffel import Adviser, Kniffel, Opponent, Outlook, Situation
-    from gamedp.progress import ProgressCallback
+    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["GOAL", "GoalOptions", "goal_facts", "opponent_of", "outlook_of"]
 

@@ -20,9 +20,9 @@ from gamedp.errors import (
 
 if TYPE_CHECKING:
     from gamedp.cli.options import Compile
-    from gamedp.progress import ProgressCallback
-    from gamedp.search_result import SearchResult
-    from gamedp.solution import Solution
+    from gamedp.results.search_result import SearchResult
+    from gamedp.results.solution import Solution
+    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = [
     "Advice",
@@ -251,7 +251,7 @@ class BySearch:
         return Advice(entries, is_certain, basis, result.best_actions or tuple(actions))
 
     @staticmethod
-    def _seen(each: Any, rules: gamedp.Rules, mover: int) -> float:
+    def _seen(each: Any, rules: gamedp.rules.Rules, mover: int) -> float:
         """Return what the mover gets after an action."""
         if rules.num_players > 2:
             return float(each.values[mover])

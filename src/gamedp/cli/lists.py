@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from gamedp.cli.parameters import REQUIRED, settings_of, values_of
 from gamedp.cli.report import print_json
 from gamedp.cli.texts import notation, written
-from gamedp.registry import GAMES, SEARCHERS, SOLVERS, registered
+from gamedp.runtime.registry import GAMES, SEARCHERS, SOLVERS, registered
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

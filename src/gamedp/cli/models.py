@@ -25,8 +25,8 @@ from gamedp.errors import InvalidParameterError, UnknownNameError, shown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.model import Model
-    from gamedp.objectives import Objective
+    from gamedp.model.model import Model
+    from gamedp.model.objectives import Objective
 
 __all__ = ["Question", "model_with_digest", "question_about", "solve_file"]
 
@@ -59,7 +59,7 @@ def solve_file(
     """
     max_bytes = method.explore.for_file()
     method.objective.name()  # what contradicts is said before a large file is read
-    loaded = gamedp.load_model(name, coalition=file.coalition, max_bytes=max_bytes)
+    loaded = gamedp.read_model(name, coalition=file.coalition, max_bytes=max_bytes)
     question = question_about(loaded, file, method.objective)
     failure = None
     try:

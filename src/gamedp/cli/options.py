@@ -11,7 +11,7 @@ from cyclopts import Group, Parameter
 
 from gamedp.cli.parameters import make
 from gamedp.errors import InvalidParameterError
-from gamedp.objectives import (
+from gamedp.model.objectives import (
     AverageReward,
     Discounted,
     FiniteHorizon,
@@ -19,7 +19,7 @@ from gamedp.objectives import (
     Optimum,
     TotalReward,
 )
-from gamedp.registry import GAMES, SOLVERS, find, registered
+from gamedp.runtime.registry import GAMES, SOLVERS, find, registered
 
 __all__ = [
     "EXPLORE",

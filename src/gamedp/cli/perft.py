@@ -36,9 +36,9 @@ def perft(
         Stop with an error after this many seconds.
     """
     made = make_ordinary_game(game, settings or (), command="perft")
-    position = position_of(starts_of(gamedp.Rules(made)), state or (), "--state")
+    position = position_of(starts_of(gamedp.rules.Rules(made)), state or (), "--state")
     with watch(quiet=output.quiet) as progress:
-        found = gamedp.perft(
+        found = gamedp.searchers.perft(
             made, depth, position, compile=compile, max_seconds=max_seconds, progress=progress
         )
     total = sum(found.positions)

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gamedp.cli.levels import Advice, Adviser, Entry, Level
-    from gamedp.playing import GameRecord, Line
-    from gamedp.search_result import SearchResult
-    from gamedp.solution import Solution
+    from gamedp.play.play import GameRecord, Line
+    from gamedp.results.search_result import SearchResult
+    from gamedp.results.solution import Solution
 
 __all__ = ["play"]
 
@@ -85,7 +85,7 @@ def play(  # noqa: PLR0913 - what is usually set in one call
     """
     import numpy as np  # noqa: PLC0415 - not needed for --help
 
-    from gamedp.playing import Line, checked_seed  # noqa: PLC0415 - likewise
+    from gamedp.play.play import Line, checked_seed  # noqa: PLC0415 - likewise
 
     wanted = None if level is None else read_level(level)
     if is_saved(game):
@@ -100,7 +100,7 @@ def play(  # noqa: PLR0913 - what is usually set in one call
             raise InvalidParameterError(message)
         solution = None
         made = make_ordinary_game(game, settings or (), command="play")
-    known = gamedp.Rules(made)
+    known = gamedp.rules.Rules(made)
     if known.num_players < 2:
         message = f"{game} is for one player, who has no opponent; `gamedp query` advises in it."
         raise UnsupportedProblemError(message)
@@ -131,7 +131,7 @@ def _adviser(
     quiet: bool,
 ) -> tuple[Adviser, str]:
     """Return by what the computer plays, and why, if there is something to say about that."""
-    from gamedp.playing import LevelPlayer  # noqa: PLC0415 - not needed for --help
+    from gamedp.play.play import LevelPlayer  # noqa: PLC0415 - not needed for --help
 
     why, depth = "", DEPTH if level is None or level == "best" else level
     with watch(quiet=quiet) as progress:
@@ -213,7 +213,7 @@ class _Dialogue:
 
     def _take(self, action: int) -> None:
         """Go on with an action, and say what chance made of it."""
-        from gamedp.playing import drawn  # noqa: PLC0415 - not needed for --help
+        from gamedp.play.play import drawn  # noqa: PLC0415 - not needed for --help
 
         state, rules = self.line.states[-1], self.line.rules
 

@@ -10,7 +10,7 @@ from gamedp.cli.texts import assignments, kind_of, read_as
 from gamedp.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
-    from gamedp.model import Model
+    from gamedp.model.model import Model
 
 __all__ = ["picture_of", "position_of", "starts_of"]
 
@@ -49,9 +49,9 @@ def position_of(starts: Sequence[Any], texts: Sequence[str], option: str) -> Any
     return type(example)(**values)
 
 
-def starts_of(origin: gamedp.Rules | gamedp.StagedRules | Model) -> list[Any]:
+def starts_of(origin: gamedp.rules.Rules | gamedp.rules.StagedRules | Model) -> list[Any]:
     """Return the states in which play can begin."""
-    if not isinstance(origin, (gamedp.Rules, gamedp.StagedRules)):
+    if not isinstance(origin, (gamedp.rules.Rules, gamedp.rules.StagedRules)):
         return [origin.state(int(index)) for index in origin.initial_states]
     try:
         starts = [state for _, state in origin.initial()]
@@ -62,7 +62,7 @@ def starts_of(origin: gamedp.Rules | gamedp.StagedRules | Model) -> list[Any]:
     return starts
 
 
-def picture_of(rules: gamedp.Rules | gamedp.StagedRules | None, position: Any) -> str:
+def picture_of(rules: gamedp.rules.Rules | gamedp.rules.StagedRules | None, position: Any) -> str:
     """Return a position as Python writes it, and as the game draws it."""
     shown = repr(position)
     if rules is not None and rules.render(position) not in {shown, str(position)}:

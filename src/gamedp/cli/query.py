@@ -23,15 +23,15 @@ from gamedp.cli.options import (
 from gamedp.cli.positions import picture_of, position_of, starts_of
 from gamedp.cli.solve import solved
 from gamedp.errors import InvalidParameterError, UnknownStateError, shown
-from gamedp.solution import opposite_bounds
-from gamedp.staged_game import is_staged
+from gamedp.results.solution import opposite_bounds
+from gamedp.rules.staged import is_staged
 
 if TYPE_CHECKING:
-    from gamedp.guarantees import ActionValue
-    from gamedp.model import Model
-    from gamedp.solution import Solution
-    from gamedp.staged_model import StagedModel
-    from gamedp.staged_solution import StagedSolution
+    from gamedp.model.model import Model
+    from gamedp.results.solution import Solution
+    from gamedp.results.status import ActionValue
+    from gamedp.stages.model import StagedModel
+    from gamedp.stages.solution import StagedSolution
 
 __all__ = ["query"]
 
@@ -78,10 +78,10 @@ def query(
             message = f"--game is for the folder of a saved solution; {game} is a game."
             raise InvalidParameterError(message)
         made = make_game(game, settings or ())
-        origin = gamedp.StagedRules(made) if is_staged(made) else gamedp.Rules(made)
+        origin = gamedp.rules.StagedRules(made) if is_staged(made) else gamedp.rules.Rules(made)
         place = _place(origin, state or (), inside)  # before hours of solving
         solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
-    staged = isinstance(solution.model.rules, gamedp.StagedRules)
+    staged = isinstance(solution.model.rules, gamedp.rules.StagedRules)
     answer = (_answer_of_stage if staged else _answer)(solution, place)
     if output.json:
         numbers: dict[str, Any] = {
@@ -145,7 +145,7 @@ class _Answer:
 
 
 def _place(
-    origin: gamedp.Rules | gamedp.StagedRules | Model,
+    origin: gamedp.rules.Rules | gamedp.rules.StagedRules | Model,
     state: Sequence[str],
     inside: Sequence[str] | None,
 ) -> _Place:
@@ -153,10 +153,10 @@ def _place(
     position = position_of(starts_of(origin), state, "--state")
     if inside is None:
         return _Place(position)
-    if not isinstance(origin, gamedp.StagedRules):
+    if not isinstance(origin, gamedp.rules.StagedRules):
         message = "--inside is for staged games; the positions of this one are given by --state."
         raise InvalidParameterError(message)
-    stage = gamedp.Rules(origin.game.stage())
+    stage = gamedp.rules.Rules(origin.game.stage())
     return _Place(position, position_of(starts_of(stage), inside, "--inside"))
 
 

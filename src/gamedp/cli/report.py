@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from gamedp.cli.parameters import settings_of, values_of
-from gamedp.objectives import (
+from gamedp.model.objectives import (
     AverageReward,
     Discounted,
     FiniteHorizon,
@@ -23,12 +23,12 @@ from gamedp.objectives import (
     Reachability,
     TotalReward,
 )
-from gamedp.presentation import hint_of
-from gamedp.registry import SOLVERS, registered
+from gamedp.results.tables import hint_of
+from gamedp.runtime.registry import SOLVERS, registered
 
 if TYPE_CHECKING:
-    from gamedp.solution import Solution, Statistics
-    from gamedp.staged_solution import StagedSolution
+    from gamedp.results.solution import Solution, Statistics
+    from gamedp.stages.solution import StagedSolution
 
 __all__ = [
     "OBJECTIVES",

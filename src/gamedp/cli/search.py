@@ -30,11 +30,11 @@ from gamedp.cli.positions import picture_of, position_of, starts_of
 from gamedp.cli.watch import watch
 from gamedp.compiler.limits import available_bytes
 from gamedp.errors import InvalidParameterError, NotSolvedError, SearchInterrupted
-from gamedp.registry import SEARCHERS, find
+from gamedp.runtime.registry import SEARCHERS, find
 
 if TYPE_CHECKING:
-    from gamedp.progress import ProgressCallback
-    from gamedp.search_result import SearchResult
+    from gamedp.results.search_result import SearchResult
+    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["search"]
 
@@ -178,7 +178,7 @@ def search(
 ) -> None:
     """Search one position: print its value, the best actions, and a line of best play."""
     made = make_ordinary_game(game, settings or (), command="search")
-    position = position_of(starts_of(gamedp.Rules(made)), state or (), "--state")
+    position = position_of(starts_of(gamedp.rules.Rules(made)), state or (), "--state")
     searcher = how.make()  # before tables are made for it
     material = how.endings or 0
     grows = how.endings is None and how.exact and "endings" in settings_of(type(searcher))
@@ -194,7 +194,7 @@ def search(
         if not material:
             alone: SearchResult = searcher.search(made, position, **given)
             return alone
-        growing = gamedp.EndgameTables.grow(
+        growing = gamedp.searchers.EndgameTables.grow(
             made,
             material,
             folder=how.endings_folder,
@@ -230,7 +230,7 @@ def _with_endings(
     game: Any,
     position: Any,
     how: SearchOptions,
-    growing: Iterator[gamedp.EndgameTables],
+    growing: Iterator[gamedp.searchers.EndgameTables],
     material: int,
     **given: Any,
 ) -> SearchResult:
@@ -286,8 +286,8 @@ def _as_far_as(search: Callable[[], SearchResult]) -> tuple[SearchResult, bool]:
 
 
 def _next_tables(
-    growing: Iterator[gamedp.EndgameTables], result: SearchResult | None
-) -> tuple[gamedp.EndgameTables, bool]:
+    growing: Iterator[gamedp.searchers.EndgameTables], result: SearchResult | None
+) -> tuple[gamedp.searchers.EndgameTables, bool]:
     """Return the next tables, and whether time was up; after Ctrl-C, raise with what is known."""
     try:
         return next(growing), False
@@ -302,9 +302,9 @@ def _next_tables(
 
 def _suitable_material(game: Any, position: Any, most: int) -> int:
     """Return up to how much material tables have at most so many positions; 0 without tables."""
-    from gamedp.searchers.endings_builder import METHODS  # noqa: PLC0415 - seldom needed
+    from gamedp.searchers.endings.build import METHODS  # noqa: PLC0415 - seldom needed
 
-    rules = gamedp.Rules(game)
+    rules = gamedp.rules.Rules(game)
     if rules.num_players != 2 or rules.constant_sum != 0:
         return 0
     if not all(callable(getattr(game, name, None)) for name in METHODS):

@@ -21,8 +21,8 @@ from gamedp.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from gamedp.cli.levels import Level
-    from gamedp.progress import ProgressCallback
-    from gamedp.tournaments import Tournament
+    from gamedp.play.tournament import Tournament
+    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["selfplay"]
 
@@ -52,7 +52,7 @@ class GamesOptions:
     max_plies : int
         Leave a game unfinished after so many.
     save : Path
-        Keep the games in this file, for `gamedp.load_games`.
+        Keep the games in this file, for `gamedp.play.load_games`.
     """
 
     level: str
@@ -76,7 +76,7 @@ def selfplay(
     """Let the computer play against itself at two levels, and compare them."""
     made = make_ordinary_game(game, settings or (), command="selfplay")
     if how.games is None:
-        count = gamedp.Rules(made).num_players
+        count = gamedp.rules.Rules(made).num_players
         how = attrs.evolve(how, games=GAMES - GAMES % count)
     levels = [read_level(how.level), read_level(how.against, "--against")]
     seed = secrets.randbits(32) if how.seed is None else how.seed
@@ -84,7 +84,7 @@ def selfplay(
         message = f"there is no folder {how.save.parent} to keep the games in."
         raise InvalidParameterError(message)
     with watch(quiet=output.quiet) as progress:
-        result = gamedp.tournament(
+        result = gamedp.play.tournament(
             made,
             *_players(made, levels, compile, progress),
             games=how.games or GAMES,
@@ -95,7 +95,7 @@ def selfplay(
             progress=progress,
         )
     if how.save is not None:
-        gamedp.save_games(how.save, made, result.records)
+        gamedp.play.save_games(how.save, made, result.records)
     if output.json:
         report.print_json(_facts(game, made, how, seed, result))
     else:
@@ -106,7 +106,7 @@ def _players(
     game: Any, levels: list[Level], compile: Compile, progress: ProgressCallback | None
 ) -> list[Any]:
     """Return what plays at each level; the game is solved once, if need be."""
-    depths = [gamedp.LevelPlayer(level) for level in levels if level != "best"]
+    depths = [gamedp.play.LevelPlayer(level) for level in levels if level != "best"]
     if len(depths) == len(levels):
         return depths
     solution = gamedp.solve(game, compile=compile, progress=progress)

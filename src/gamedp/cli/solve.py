@@ -22,11 +22,11 @@ from gamedp.cli.options import (
     OutputOptions,
 )
 from gamedp.cli.watch import watch
-from gamedp.staged_game import is_staged
+from gamedp.rules.staged import is_staged
 
 if TYPE_CHECKING:
-    from gamedp.solution import Solution
-    from gamedp.staged_solution import StagedSolution
+    from gamedp.results.solution import Solution
+    from gamedp.stages.solution import StagedSolution
 
 __all__ = ["solve", "solved"]
 
@@ -47,7 +47,7 @@ def solve(
     if is_model_file(game):
         if settings or fresh:
             message = f"{'--set' if settings else '--fresh'} is for games; {game} is a file."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         from gamedp.cli.models import solve_file  # noqa: PLC0415 - games do not need it
 
         solve_file(game, file, method, output, keep)

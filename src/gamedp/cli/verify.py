@@ -14,7 +14,7 @@ from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
 from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions, SavedGame
 from gamedp.cli.watch import watch
 from gamedp.errors import CertificateError, InvalidParameterError
-from gamedp.guarantees import at_start
+from gamedp.results.status import at_start
 
 __all__ = ["verify"]
 
@@ -46,7 +46,7 @@ def verify(
     max_bytes
         Limit the unpacked size of a file.
     """
-    claims = gamedp.load_certificate(certificate)
+    claims = gamedp.load(certificate)
     name = report.OBJECTIVES[type(claims.objective)]
     facts: dict[str, Any] = {"model": model, "certificate": str(certificate), "objective": name}
     words: dict[str, str] = {}
@@ -56,7 +56,7 @@ def verify(
             raise InvalidParameterError(message)
         from gamedp.cli.models import model_with_digest  # noqa: PLC0415 - games do not need it
 
-        loaded = gamedp.load_model(model, coalition=coalition, max_bytes=max_bytes)
+        loaded = gamedp.read_model(model, coalition=coalition, max_bytes=max_bytes)
         meant, words = model_with_digest(loaded, claims.objective, claims.digest)
         facts |= words
     else:
@@ -75,7 +75,7 @@ def verify(
     if output.json:
         report.print_json({**facts, "verified": True, **attrs.asdict(verified)})
     else:
-        what = "contexts" if isinstance(claims, gamedp.StagedCertificate) else "states"
+        what = "contexts" if isinstance(claims, gamedp.certificates.StagedCertificate) else "states"
         size = f"{verified.states:,} {what}, {verified.choices:,} choices"
         close = f"{verified.in_rationals:,} inequalities in rational numbers"
         pairs = [
@@ -94,7 +94,11 @@ def verify(
 
 def _columns(claims: Any) -> int:
     """Return of how many players a certificate speaks."""
-    return int(claims.lower.shape[1]) if isinstance(claims, gamedp.EquilibriumCertificate) else 1
+    return (
+        int(claims.lower.shape[1])
+        if isinstance(claims, gamedp.certificates.EquilibriumCertificate)
+        else 1
+    )
 
 
 def _start(model: Any, claims: Any, player: int) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import rich.progress
 
-    from gamedp.progress import Progress, ProgressCallback
+    from gamedp.runtime.progress import Progress, ProgressCallback
 
 __all__ = ["be_lenient", "watch"]
 

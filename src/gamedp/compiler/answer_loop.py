@@ -1,15 +1,16 @@
 """What the rules of a game answer for one state, written to a page of arrays.
 
-Two functions that are compiled for each game by :mod:`gamedp.compiler.compiled`; the loops of
-:mod:`gamedp.compiler.loop`, which know no rules, call them through :mod:`gamedp.compiler.native`.
-All that they read and write is on the page: the fields of the state, then what was found.
+Two functions that are compiled for each game by :mod:`gamedp.compiler.methods`; the loops of
+:mod:`gamedp.compiler.explore_loop`, which know no rules, call them through
+:mod:`gamedp.compiler.native`. All that they read and write is on the page: the fields of the state,
+then what was found.
 """
 
 from __future__ import annotations
 
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.native import called_by_rules, held_at
-from gamedp.model import LEAST_PROBABILITY
+from gamedp.model.model import LEAST_PROBABILITY
 
 # What a call returns.
 TERMINAL, ORDINARY, UNREAL, FULL, OUTSIDE, WRONG, UNSETTLED = range(7)

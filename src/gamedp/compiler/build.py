@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gamedp.compiler import interpreted
-from gamedp.compiler.expand import canonical_state, is_state, start
 from gamedp.compiler.limits import Limits, Watch
-from gamedp.compiler.rounding import rounding_of
 from gamedp.compiler.spot_check import ask_again, spot_check
 from gamedp.errors import (
     CompilationError,
@@ -24,10 +22,12 @@ from gamedp.errors import (
     shown,
     warn,
 )
-from gamedp.game import Rules
-from gamedp.model import Model
-from gamedp.staged_game import is_staged
-from gamedp.states import Codec, Layout, ObjectTable, PackedTable
+from gamedp.model.model import Model
+from gamedp.rules.expand import canonical_state, is_state, start
+from gamedp.rules.game import Rules
+from gamedp.rules.layout import Codec, Layout, ObjectTable, PackedTable
+from gamedp.rules.rounding import rounding_of
+from gamedp.rules.staged import is_staged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.compiler.explorer import Explorer
-    from gamedp.progress import ProgressCallback
+    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["compile_game", "fall_back", "first_reason"]
 
@@ -110,7 +110,7 @@ def compile_game(
         message = f'compile is {compile!r}; it must be "auto", "always" or "never".'
         raise InvalidParameterError(message)
     if is_staged(game):
-        from gamedp.compiler.stages import compile_staged  # noqa: PLC0415 - loads the kernels
+        from gamedp.stages.compile import compile_staged  # noqa: PLC0415 - loads the kernels
 
         if box is not None:
             message = f"a box is for ordinary games; {type(game).__name__} declares its contexts."
@@ -181,7 +181,7 @@ def _is_kept(rules: Rules, layout: Layout | None) -> bool:
     """Say whether the compiled rules are on disk already."""
     if layout is None or layout.is_leaf:
         return False
-    from gamedp.compiler.compiled import are_kept  # noqa: PLC0415 - brings numba along
+    from gamedp.compiler.methods import are_kept  # noqa: PLC0415 - brings numba along
 
     return are_kept(rules, layout)
 
@@ -205,8 +205,8 @@ def _compiled(
             reason = f"the initial state {shown(state)} has a field beyond 64 bits"
             fall_back(rules.game, reason, must=must)
             return None
-    from gamedp.compiler.compiled import compile_rules  # noqa: PLC0415
     from gamedp.compiler.explorer import Explorer  # noqa: PLC0415
+    from gamedp.compiler.methods import compile_rules  # noqa: PLC0415
 
     ranges = None if box is None else _ranges(layout, box)
     before = watch.seconds

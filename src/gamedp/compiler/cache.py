@@ -15,7 +15,7 @@ from typing import Any
 import numba
 from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
 
-from gamedp.kernels.jit import Locator, QuickCache, cache_directory, sources
+from gamedp.runtime.jit import Locator, QuickCache, cache_directory, sources
 
 __all__ = ["RulesCache", "cache_directory"]
 

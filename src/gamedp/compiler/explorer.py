@@ -7,28 +7,28 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from gamedp.compiler import loop
+from gamedp.compiler import explore_loop
 from gamedp.compiler.bridge import record
-from gamedp.compiler.chances import LONG_ROW
-from gamedp.compiler.compiled import disagree
-from gamedp.compiler.expand import canonical_state, expand, is_state
 from gamedp.compiler.limits import LATE
-from gamedp.compiler.memory import fitted, roomier
+from gamedp.compiler.methods import disagree
 from gamedp.compiler.native import Place
 from gamedp.compiler.overflow import refuse_overflow
 from gamedp.errors import InvalidModelError, LimitExceededError, shown
-from gamedp.states import WORD_LIMIT, Codec, PackedTable
+from gamedp.rules.expand import canonical_state, expand, is_state
+from gamedp.rules.layout import WORD_LIMIT, Codec, PackedTable
+from gamedp.rules.probabilities import LONG_ROW
+from gamedp.runtime.memory import fitted, roomier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from gamedp.compiler.compiled import CompiledRules
     from gamedp.compiler.limits import Watch
+    from gamedp.compiler.methods import CompiledRules
     from gamedp.compiler.native import NativeFunction
-    from gamedp.game import Rules
-    from gamedp.states import Layout
+    from gamedp.rules.game import Rules
+    from gamedp.rules.layout import Layout
 
 __all__ = ["Explorer"]
 
@@ -101,11 +101,11 @@ class Explorer:
         while len(self.codes) <= len(distinct):
             self._grow_states()
         self.codes[: len(distinct)] = self.codec.pack(distinct)
-        self.counters[loop.STATES] = len(distinct)
+        self.counters[explore_loop.STATES] = len(distinct)
         self._index_states()
         if box is not None:
             self._seed(box)
-        while (status := self._guarded(self._explore, self._explain)) != loop.DONE:
+        while (status := self._guarded(self._explore, self._explain)) != explore_loop.DONE:
             self._mend(status)
         self._check_limits()
         self._shrink()
@@ -159,7 +159,7 @@ class Explorer:
 
     def _explore(self) -> int:
         expand = self.compiled.expand(self.page)
-        return self._run(loop.explore_jit, "expand", expand, BUDGET)
+        return self._run(explore_loop.explore_jit, "expand", expand, BUDGET)
 
     def _run(
         self, function: Callable[..., int], name: str, asked: NativeFunction, *arguments: Any
@@ -168,7 +168,7 @@ class Explorer:
         game, page = self.compiled.game, self.page
         rules = record("rules", {name: asked.given, "game": game.given, "page": page.given})
         status = int(function(self._work(), page.itself, rules, *arguments))
-        if status == loop.FAILED:
+        if status == explore_loop.FAILED:
             asked.function(game.itself, page.itself)
         return status
 
@@ -185,28 +185,30 @@ class Explorer:
         def explain(error: Exception | None) -> NoReturn:
             self._explain_seed(box, error)
 
-        while (status := self._guarded(seed, explain)) != loop.DONE:
+        while (status := self._guarded(seed, explain)) != explore_loop.DONE:
             self._mend(status)
 
     def _seed_box(self, box: Sequence[tuple[int, int]], total: int) -> int:
         box_low = np.array([first for first, _ in box], np.int64)
         box_extent = np.array([last + 1 - first for first, last in box], np.int64)
         represent = self.compiled.represent(self.page)
-        return self._run(loop.seed_box_jit, "represent", represent, box_low, box_extent, total)
+        return self._run(
+            explore_loop.seed_box_jit, "represent", represent, box_low, box_extent, total
+        )
 
     def _mend(self, status: int) -> None:
         """Do what a call asked for before it can go on."""
-        if status == loop.WIDEN:
+        if status == explore_loop.WIDEN:
             self._widen(self.fields.tolist())
-        elif status == loop.GROW_STATES:
+        elif status == explore_loop.GROW_STATES:
             self._grow_states()
-        elif status == loop.GROW_TABLE:
+        elif status == explore_loop.GROW_TABLE:
             self._index_states()
-        elif status == loop.GROW_CHOICES:
+        elif status == explore_loop.GROW_CHOICES:
             self._grow_choices()
-        elif status == loop.GROW_TRANSITIONS:
-            self._grow(("successors", "probabilities"), loop.TRANSITIONS)
-        elif status == loop.GROW_PAGE:
+        elif status == explore_loop.GROW_TRANSITIONS:
+            self._grow(("successors", "probabilities"), explore_loop.TRANSITIONS)
+        elif status == explore_loop.GROW_PAGE:
             choices, outcomes = self.page_size
             self.page_size = 2 * choices, 2 * outcomes
             self.page = self._turned_page()
@@ -215,27 +217,27 @@ class Explorer:
     def _check_limits(self) -> None:
         counters = self.counters
         self.watch.check(
-            int(counters[loop.NEXT]),
-            int(counters[loop.STATES]),
-            int(counters[loop.CHOICES]),
-            int(counters[loop.TRANSITIONS]),
+            int(counters[explore_loop.NEXT]),
+            int(counters[explore_loop.STATES]),
+            int(counters[explore_loop.CHOICES]),
+            int(counters[explore_loop.TRANSITIONS]),
             self._num_bytes(),
             self._late_states,
         )
 
     def _late_states(self) -> list[Any]:
         """Return the states that were found last."""
-        found = int(self.counters[loop.STATES])
+        found = int(self.counters[explore_loop.STATES])
         rows = self.codec.unpack(self.codes[max(0, found - LATE) : found])
         return [self.layout.build(iter(row.tolist())) for row in rows]
 
     def _num_bytes(self) -> int:
         """Return how much memory the arrays take: what is written of them counts."""
         used = (
-            (loop.STATES, (self.choice_offsets, self.players, self.codes)),
-            (loop.CHOICES, (self.transition_offsets, self.rewards, self.labels)),
-            (loop.TRANSITIONS, (self.successors, self.probabilities)),
-            (loop.TERMINALS, (self.terminals, self.payoffs)),
+            (explore_loop.STATES, (self.choice_offsets, self.players, self.codes)),
+            (explore_loop.CHOICES, (self.transition_offsets, self.rewards, self.labels)),
+            (explore_loop.TRANSITIONS, (self.successors, self.probabilities)),
+            (explore_loop.TERMINALS, (self.terminals, self.payoffs)),
         )
         choices, outcomes = self.page_size
         page = 8 * (choices * (2 + self.rules.num_players) + outcomes * (1 + self.codec.num_words))
@@ -269,10 +271,10 @@ class Explorer:
     def _grow_states(self) -> None:
         if len(self.codes) == INDEX_LIMIT:
             # Only what is written: the room reserved behind it would become memory.
-            written = int(self.counters[loop.TRANSITIONS]) + 1
+            written = int(self.counters[explore_loop.TRANSITIONS]) + 1
             self.successors = self.successors[:written].astype(np.int64)
             self.table = self.table.astype(np.int64)
-        self._grow(("codes", "choice_offsets", "players"), loop.STATES)
+        self._grow(("codes", "choice_offsets", "players"), explore_loop.STATES)
         self.codes = self._indexable(self.codes)
 
     def _indexable(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -281,16 +283,21 @@ class Explorer:
         return codes[: min(held, INDEX_LIMIT) if self.successors.dtype == np.int32 else held]
 
     def _grow_choices(self) -> None:
-        if self.counters[loop.TERMINALS] >= len(self.terminals):
-            self._grow(("terminals", "payoffs"), loop.TERMINALS)
+        if self.counters[explore_loop.TERMINALS] >= len(self.terminals):
+            self._grow(("terminals", "payoffs"), explore_loop.TERMINALS)
             return
         rewards = ("rewards",) if self.has_rewards else ()
-        self._grow(("labels", "transition_offsets", *rewards), loop.CHOICES)
+        self._grow(("labels", "transition_offsets", *rewards), explore_loop.CHOICES)
 
     def _shrink(self) -> None:
         states, choices, transitions, terminals = (
             int(self.counters[place])
-            for place in (loop.STATES, loop.CHOICES, loop.TRANSITIONS, loop.TERMINALS)
+            for place in (
+                explore_loop.STATES,
+                explore_loop.CHOICES,
+                explore_loop.TRANSITIONS,
+                explore_loop.TERMINALS,
+            )
         )
         self.codes = fitted(self.codes, states)
         self.choice_offsets = fitted(self.choice_offsets, states + 1)
@@ -306,7 +313,7 @@ class Explorer:
 
     def _lay_out(self) -> None:
         """Plan the packing for the present ranges, and pack the known states anew."""
-        num_states = int(self.counters[loop.STATES])
+        num_states = int(self.counters[explore_loop.STATES])
         codec = Codec.of_ranges(self.low, self.high)
         codes = self.codes
         if codec.num_words != self.codec.num_words:
@@ -321,7 +328,7 @@ class Explorer:
 
     def _index_states(self) -> None:
         """Make a table with room for more states: direct if that is small enough, else hashed."""
-        num_states = int(self.counters[loop.STATES])
+        num_states = int(self.counters[explore_loop.STATES])
         dtype = self.successors.dtype
         size = self.codec.size
         if 0 < size <= max(DIRECT_SIZE, DIRECT_FACTOR * num_states):
@@ -333,7 +340,7 @@ class Explorer:
         if self.mask < 0:
             self.table[self.codes[:num_states, 0]] = np.arange(num_states, dtype=dtype)
         elif num_states > 0:
-            loop.rehash_jit(self._work(), self.page.itself)
+            explore_loop.rehash_jit(self._work(), self.page.itself)
 
     def _widen(self, fields: list[int]) -> None:
         """Make room for a state whose fields are out of range, and to spare."""
@@ -349,7 +356,7 @@ class Explorer:
 
     def _check_overflow(self) -> None:
         """Expand the state in plain Python, where integers do not wrap, to find those that do."""
-        if self.counters[loop.NEXT] >= self.counters[loop.STATES]:
+        if self.counters[explore_loop.NEXT] >= self.counters[explore_loop.STATES]:
             return
         state = self._present_state()
         for choice in expand(self.rules, state).choices:
@@ -365,7 +372,7 @@ class Explorer:
                         raise InvalidModelError(message)
 
     def _present_state(self) -> Any:
-        return self._state(int(self.counters[loop.NEXT]))
+        return self._state(int(self.counters[explore_loop.NEXT]))
 
     def _state(self, index: int) -> Any:
         row = self.codec.unpack(self.codes[index : index + 1])[0]
@@ -378,7 +385,7 @@ class Explorer:
             status = call()
         except Exception as error:  # noqa: BLE001 - whatever the rules may raise
             explain(error)
-        if status in {loop.BAD, loop.FAILED, loop.NOT_SETTLED}:
+        if status in {explore_loop.BAD, explore_loop.FAILED, explore_loop.NOT_SETTLED}:
             explain(None)
         return status
 
@@ -394,16 +401,18 @@ class Explorer:
 
     def _before(self) -> list[Any]:
         """Return the state from which the present one was found: it may not represent itself."""
-        index, known = (int(self.counters[place]) for place in (loop.NEXT, loop.TRANSITIONS))
+        index, known = (
+            int(self.counters[place]) for place in (explore_loop.NEXT, explore_loop.TRANSITIONS)
+        )
         found = np.flatnonzero(self.successors[:known] == index)[:1]
-        choices = self.transition_offsets[: int(self.counters[loop.CHOICES])]
+        choices = self.transition_offsets[: int(self.counters[explore_loop.CHOICES])]
         choice = np.searchsorted(choices, found, "right") - 1
         owner = np.searchsorted(self.choice_offsets[:index], choice, "right") - 1
         return [self._state(int(each)) for each in owner]
 
     def _explain_seed(self, box: Sequence[tuple[int, int]], error: Exception | None) -> NoReturn:
         """Raise the error of the state of the box that the loop stopped at."""
-        state = self.layout.build(iter(_fields_in_box(box, int(self.counters[loop.SEED]))))
+        state = self.layout.build(iter(_fields_in_box(box, int(self.counters[explore_loop.SEED]))))
         if is_state(self.rules, state):
             canonical_state(self.rules, state, "the box")
         refuse_overflow(self.rules, self.compiled.game.record, [state], error)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from gamedp.compiler.chances import LONG_ROW
-from gamedp.compiler.expand import Numbering, expand
 from gamedp.compiler.limits import LATE
+from gamedp.rules.expand import Numbering, expand
+from gamedp.rules.probabilities import LONG_ROW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gamedp.compiler.limits import Watch
-    from gamedp.game import Rules
+    from gamedp.rules.game import Rules
 
 __all__ = ["Patience", "Rows", "explore"]
 

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 import attrs
 
 from gamedp.errors import InvalidParameterError, LimitExceededError, shown, warn
-from gamedp.progress import ProgressCallback, Reporter
-from gamedp.states import Layout
+from gamedp.rules.layout import Layout
+from gamedp.runtime.progress import ProgressCallback, Reporter
 
 __all__ = ["LATE", "Limits", "Watch", "available_bytes"]
 

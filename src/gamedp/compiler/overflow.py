@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from gamedp.compiler.bridge import compiled_methods
-from gamedp.compiler.expand import expand
 from gamedp.errors import InvalidModelError, shown
-from gamedp.game import Rules
+from gamedp.rules.expand import expand
+from gamedp.rules.game import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

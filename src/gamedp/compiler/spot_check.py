@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.compiler.expand import expand
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
-from gamedp.states import PackedTable
+from gamedp.rules.expand import expand
+from gamedp.rules.layout import PackedTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from gamedp.compiler.expand import Choice
-    from gamedp.game import Rules
-    from gamedp.model import Model
+    from gamedp.model.model import Model
+    from gamedp.rules.expand import Choice
+    from gamedp.rules.game import Rules
 
 __all__ = ["ask_again", "differences", "spot_check"]
 

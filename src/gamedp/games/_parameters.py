@@ -63,7 +63,7 @@ def whole_at_least(least: int) -> Validator:
                 f"{attribute.name} must be a whole number of at least {least}, not {shown(value)}; "
                 f"the usual game has {attribute.name}={attribute.default!r}."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     return check
 
@@ -77,7 +77,7 @@ def wholes_at_least(least: int) -> Validator:
                 f"{attribute.name} must be one or more whole numbers of at least {least}, "
                 f"not {shown(values)}; the usual game has {attribute.name}={attribute.default!r}."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     return check
 
@@ -86,7 +86,7 @@ def a_truth_value(_game: object, attribute: "attrs.Attribute[Any]", value: objec
     """Ask for True or False and nothing that merely counts as such."""
     if not isinstance(value, bool):
         message = f"{attribute.name} must be True or False, not {shown(value)}."
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)
 
 
 def one_of(choices: Any) -> Validator:
@@ -96,7 +96,7 @@ def one_of(choices: Any) -> Validator:
         if value not in get_args(choices):
             words = ", ".join(repr(choice) for choice in get_args(choices))
             message = f"{attribute.name} must be one of {words}, not {shown(value)}."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     return check
 

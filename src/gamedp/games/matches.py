@@ -87,7 +87,7 @@ class Matches:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If a parameter makes no game.
 
     Examples
@@ -113,7 +113,7 @@ class Matches:
     def _takes_differ(self, _attribute: object, takes: tuple[int, ...]) -> None:
         if len(set(takes)) != len(takes):
             message = f"takes={shown(takes)} names a number twice; leave one out."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     def initial_state(self) -> MatchesState:
         """Return the whole row, with player 0 to move."""
@@ -196,7 +196,7 @@ class Nim:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If a parameter makes no game.
 
     Examples
@@ -366,7 +366,7 @@ def nim_winning(heaps: Sequence[int], *, misere: bool = True) -> bool:
     (True, False)
     """
     reversed_end = misere and max(heaps, default=0) <= 1
-    return (gamedp.nim_sum(*heaps) != 0) != reversed_end
+    return (gamedp.sums.nim_sum(*heaps) != 0) != reversed_end
 
 
 def nim_winning_moves(heaps: Sequence[int], *, misere: bool = True) -> tuple[tuple[int, int], ...]:
@@ -389,7 +389,7 @@ def nim_winning_moves(heaps: Sequence[int], *, misere: bool = True) -> tuple[tup
     for index, heap in enumerate(heaps):
         others = (*heaps[:index], *heaps[index + 1 :])
         reversed_end = misere and max(others, default=0) <= 1
-        left = gamedp.nim_sum(*others) ^ reversed_end
+        left = gamedp.sums.nim_sum(*others) ^ reversed_end
         if left < heap:
             moves.append((index, heap - left))
     return tuple(moves)

@@ -73,7 +73,7 @@ class Wubbel:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If a parameter makes no game.
 
     Examples
@@ -112,7 +112,7 @@ class Wubbel:
         message = (
             f"busts={shown(busts)} {problem}; name some, not all, of the faces 1 to {self.faces}."
         )
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)
 
     @classmethod
     def pig(cls, goal: int = 100) -> Wubbel:

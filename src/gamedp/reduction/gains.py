@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.kernels import average
+from gamedp.bellman import average
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from gamedp.model import Model
+    from gamedp.model.model import Model
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -148,7 +148,7 @@ def sign_of_gain(
 
     For any numbers h, what the best policy earns per step in the long run lies between the least
     and the greatest of ``max(r + P h) - h`` over the states [1]_. Sweeps and the biases of policies
-    bring the two together, see :mod:`gamedp.kernels.average`. All is rounded outward, for
+    bring the two together, see :mod:`gamedp.bellman.average`. All is rounded outward, for
     probabilities that are off by two units in the last place, too.
 
     Parameters

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.kernels import quotients
-from gamedp.kernels.quotients import STOP
-from gamedp.model import Model
+from gamedp.model.model import Model
+from gamedp.reduction import quotient_kernels
+from gamedp.reduction.quotient_kernels import STOP
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +79,7 @@ def quotient(
     class_of: Integers = np.empty(model.num_states, dtype)
     choice_offsets = np.empty(most + 1, np.int64)
     small_players = np.empty(most, np.int8)
-    number, num_transitions = quotients.classify_jit(
+    number, num_transitions = quotient_kernels.classify_jit(
         model.choice_offsets,
         model.transition_offsets,
         players,
@@ -101,7 +101,7 @@ def quotient(
     successors = np.empty(num_transitions, dtype)
     probabilities = np.empty(num_transitions)
     small_rewards = np.empty(num_choices)
-    quotients.copy_choices_jit(
+    quotient_kernels.copy_choices_jit(
         model.choice_offsets,
         model.transition_offsets,
         model.successors,

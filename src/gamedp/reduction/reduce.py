@@ -26,17 +26,11 @@ import attrs
 import numpy as np
 
 from gamedp.errors import UnsupportedProblemError, shown
-from gamedp.objectives import Reachability, TotalReward
-from gamedp.problem import Problem
-from gamedp.reduction.endless import forced_again_and_again
-from gamedp.reduction.flattening import (
-    FlatParts,
-    Flattening,
-    find_flat_parts,
-    flat_parts,
-    flattened,
-    without_end,
-)
+from gamedp.graph.sets import almost_sure, end_components, first_choices, leads_into, positive
+from gamedp.graph.structure import Structure
+from gamedp.model.objectives import Reachability, TotalReward
+from gamedp.model.problem import Problem
+from gamedp.reduction.buchi import forced_again_and_again
 from gamedp.reduction.gains import (
     UNDECIDED,
     have_both_signs,
@@ -45,24 +39,24 @@ from gamedp.reduction.gains import (
     sign_of_gain,
     signs_of_endless_play,
 )
+from gamedp.reduction.potentials import (
+    FlatParts,
+    Flattening,
+    find_flat_parts,
+    flat_parts,
+    flattened,
+    without_end,
+)
 from gamedp.reduction.quotient import quotient
 from gamedp.reduction.reduction import NONE, Reduction
-from gamedp.reduction.sets import (
-    almost_sure,
-    end_components,
-    first_choices,
-    leads_into,
-    positive,
-)
 from gamedp.reduction.unfolding import Unfolding, unfold
-from gamedp.structure import Structure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from gamedp.model import Model
+    from gamedp.model.model import Model
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]

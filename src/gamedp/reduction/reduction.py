@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.problem import Problem
-from gamedp.reduction.flattening import LEG, Flattening
+from gamedp.graph.sets import first_choices, positive
+from gamedp.model.problem import Problem
+from gamedp.reduction.potentials import LEG, Flattening
 from gamedp.reduction.quotient import STOP, Quotient
-from gamedp.reduction.sets import first_choices, positive
 from gamedp.reduction.unfolding import Unfolding
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.model import Model
+    from gamedp.model.model import Model
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.model import Model
+from gamedp.model.model import Model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 import numpy as np
 
-from gamedp.compiler import search_loop as loop
-from gamedp.compiler.memory import untouched
-from gamedp.compiler.position_loop import enter, estimate, follow, list_actions
-from gamedp.compiler.search import table_entries
-from gamedp.kernels.transposition import LOWER, UPPER
-from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
-from gamedp.searchers.base import (
+from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
+from gamedp.results.solution import Guarantee, Status
+from gamedp.runtime.memory import untouched
+from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.searchers import alpha_beta_loop as loop
+from gamedp.searchers.bound_rules import table_entries
+from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
+from gamedp.searchers.root import (
     OutOfTime,
     Sums,
     Watch,
@@ -25,13 +27,11 @@ from gamedp.searchers.base import (
     root_of,
     step,
 )
-from gamedp.searchers.driver import Driver, Loop
-from gamedp.solution import Guarantee, Status
-from gamedp.solvers.options import positive, whole_and_positive
+from gamedp.searchers.transposition import LOWER, UPPER
 
 if TYPE_CHECKING:
-    from gamedp.progress import ProgressCallback
-    from gamedp.searchers.base import Choice, Root
+    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.searchers.root import Choice, Root
 
 __all__ = ["AlphaBeta"]
 
@@ -75,7 +75,7 @@ class AlphaBeta:
     depth : int or None
         Look ahead this many plies; None looks further until the value is proven. A game that can
         go on for ever may never come to that, so give a limit then, or use
-        :class:`gamedp.Retrograde`.
+        :class:`gamedp.solvers.Retrograde`.
     extends : bool
         Whether an action after which the same player moves again costs no depth, down to twice the
         depth.
@@ -101,7 +101,7 @@ class AlphaBeta:
     --------
     >>> import gamedp
     >>> from gamedp.games.matches import Matches
-    >>> result = gamedp.AlphaBeta().search(Matches(matches=17), compile="never")
+    >>> result = gamedp.searchers.AlphaBeta().search(Matches(matches=17), compile="never")
     >>> result.value, result.is_proven
     (-1.0, True)
     """

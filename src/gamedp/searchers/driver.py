@@ -9,9 +9,11 @@ import attrs
 import numpy as np
 
 from gamedp.compiler.native import Place
-from gamedp.compiler.position_loop import NUMBERED
-from gamedp.compiler.search import asked_rules
-from gamedp.compiler.stacks import (
+from gamedp.errors import InvalidModelError, shown
+from gamedp.searchers.bound_rules import asked_rules
+from gamedp.searchers.position_loop import NUMBERED
+from gamedp.searchers.root import checked_range, refuse_chance, refuse_cycles, refuse_estimate
+from gamedp.searchers.stacks import (
     ACTION,
     ACTIONS,
     PLIES,
@@ -23,18 +25,16 @@ from gamedp.compiler.stacks import (
     grown,
     record_at,
 )
-from gamedp.errors import InvalidModelError, shown
-from gamedp.searchers.base import checked_range, refuse_chance, refuse_cycles, refuse_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from gamedp.compiler.search import AskedRules
-    from gamedp.compiler.stacks import Fields
-    from gamedp.game import Rules
-    from gamedp.searchers.base import Watch
+    from gamedp.rules.game import Rules
+    from gamedp.searchers.bound_rules import AskedRules
+    from gamedp.searchers.root import Watch
+    from gamedp.searchers.stacks import Fields
 
 __all__ = ["Driver", "Loop"]
 
@@ -48,7 +48,7 @@ class Loop:
     function : callable
         Of (work, page, rules, budget); returns a `LoopStatus`.
     questions : tuple of functions
-        What it asks of the rules: functions of `gamedp.compiler.position_loop`.
+        What it asks of the rules: functions of `gamedp.searchers.position_loop`.
     ply : Fields
         Of the records of its main stack.
     """

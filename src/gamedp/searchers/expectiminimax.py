@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import attrs
 import numpy as np
 
-from gamedp.compiler import chance_loop as loop
-from gamedp.compiler.chance_loop import above
-from gamedp.compiler.memory import untouched
-from gamedp.compiler.position_loop import estimate, follow, list_actions
-from gamedp.compiler.search import bind_once, table_entries
-from gamedp.guarantees import TINY
-from gamedp.kernels.transposition import EXACT, LOWER, UPPER
-from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
-from gamedp.searchers.base import (
+from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
+from gamedp.results.solution import Guarantee, Status
+from gamedp.results.status import TINY
+from gamedp.runtime.memory import untouched
+from gamedp.runtime.options import one_of, positive, whole_and_positive
+from gamedp.searchers import expectiminimax_loop as loop
+from gamedp.searchers.bound_rules import bind_once, table_entries
+from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.expectiminimax_loop import above
+from gamedp.searchers.position_loop import estimate, follow, list_actions
+from gamedp.searchers.root import (
     OutOfTime,
     Sums,
     Watch,
@@ -26,13 +28,11 @@ from gamedp.searchers.base import (
     root_of,
     step,
 )
-from gamedp.searchers.driver import Driver, Loop
-from gamedp.solution import Guarantee, Status
-from gamedp.solvers.options import one_of, positive, whole_and_positive
+from gamedp.searchers.transposition import EXACT, LOWER, UPPER
 
 if TYPE_CHECKING:
-    from gamedp.progress import ProgressCallback
-    from gamedp.searchers.base import Choice, Root
+    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.searchers.root import Choice, Root
 
 __all__ = ["Expectiminimax"]
 
@@ -57,11 +57,11 @@ class Expectiminimax:
     that have been searched and from the game's ``value_range`` of the others; *Star2* first
     searches one action of each outcome, which bounds it, too [1]_ [2]_.
 
-    The value at a depth is that of plain :class:`gamedp.Minimax`, whatever the pruning and the size
-    of the table: both only save work. So the score of every position is clipped to the game's
-    ``value_range`` there. A ply is an action with its outcome. Sums over chance are
-    rounded, and the order of searching decides how; the difference stays within the bounds that the
-    result gives for rounding.
+    The value at a depth is that of plain :class:`gamedp.searchers.Minimax`, whatever the pruning
+    and the size of the table: both only save work. So the score of every position is clipped to the
+    game's ``value_range`` there. A ply is an action with its outcome. Sums over chance are rounded,
+    and the order of searching decides how; the difference stays within the bounds that the result
+    gives for rounding.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Expectiminimax:
     >>> import gamedp
     >>> from gamedp.games.wubbel import Wubbel
     >>> game = Wubbel(goal=2, faces=2, busts=(2,), grace=True)
-    >>> gamedp.Expectiminimax().search(game, compile="never").value
+    >>> gamedp.searchers.Expectiminimax().search(game, compile="never").value
     0.8125
     """
 

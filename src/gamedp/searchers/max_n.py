@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import attrs
 import numpy as np
 
-from gamedp.compiler import max_n_loop as loop
-from gamedp.compiler.expand import expand
-from gamedp.compiler.search import SearchRules, search_rules
-from gamedp.game import Rules
-from gamedp.guarantees import check_arithmetic
-from gamedp.kernels.rounding import rounds
-from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
-from gamedp.searchers.base import (
+from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
+from gamedp.results.solution import Guarantee, Status
+from gamedp.results.status import check_arithmetic
+from gamedp.rules.expand import expand
+from gamedp.rules.game import Rules
+from gamedp.runtime.floats import rounds
+from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.searchers import max_n_loop as loop
+from gamedp.searchers.bound_rules import SearchRules, search_rules
+from gamedp.searchers.root import (
     OutOfTime,
     Watch,
     check_estimate,
@@ -26,12 +28,10 @@ from gamedp.searchers.base import (
     refuse_rounded_rewards,
     single_start,
 )
-from gamedp.solution import Guarantee, Status
-from gamedp.solvers.options import positive, whole_and_positive
 
 if TYPE_CHECKING:
-    from gamedp.compiler.expand import Expansion
-    from gamedp.progress import ProgressCallback
+    from gamedp.rules.expand import Expansion
+    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["MaxN", "MaxNAction", "MaxNResult"]
 
@@ -86,9 +86,9 @@ class MaxN:
     """Search one position of a game of any number of players, with chance or without.
 
     The max-n algorithm [1]_: each mover takes what is best for itself, the first of equally good
-    actions, as :class:`gamedp.BackwardInduction` does, so that both find the same policy where the
-    search sees the end of the game. Sums over chance are rounded; where nothing but that tells two
-    actions apart, the two may choose differently.
+    actions, as :class:`gamedp.solvers.BackwardInduction` does, so that both find the same policy
+    where the search sees the end of the game. Sums over chance are rounded; where nothing but that
+    tells two actions apart, the two may choose differently.
 
     Chance is averaged. At the horizon stands the game's ``heuristic``, each player's own, clipped
     to their ``value_range``, as the values of the root are. A position is left when its mover has
@@ -115,7 +115,7 @@ class MaxN:
     >>> import gamedp
     >>> from gamedp.games.mancala import Mancala
     >>> game = Mancala(players=3, pits=2, stones=1)
-    >>> gamedp.MaxN().search(game, compile="never").values
+    >>> gamedp.searchers.MaxN().search(game, compile="never").values
     (2.0, 2.0, 2.0)
     """
 

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from gamedp.compiler import tree_loop as loop
-from gamedp.compiler.position_loop import enter, estimate, follow, list_actions
-from gamedp.guarantees import TINY
-from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
-from gamedp.searchers.base import (
+from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
+from gamedp.results.solution import Guarantee, Status
+from gamedp.results.status import TINY
+from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.searchers import tree_loop as loop
+from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
+from gamedp.searchers.root import (
     OutOfTime,
     Sums,
     Watch,
@@ -21,13 +24,10 @@ from gamedp.searchers.base import (
     root_of,
     step,
 )
-from gamedp.searchers.driver import Driver, Loop
-from gamedp.solution import Guarantee, Status
-from gamedp.solvers.options import positive, whole_and_positive
 
 if TYPE_CHECKING:
-    from gamedp.progress import ProgressCallback
-    from gamedp.searchers.base import Choice, Outcome, Root
+    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.searchers.root import Choice, Outcome, Root
 
 __all__ = ["Minimax"]
 
@@ -64,7 +64,7 @@ class Minimax:
     --------
     >>> import gamedp
     >>> from gamedp.games.matches import Matches
-    >>> gamedp.Minimax().search(Matches(matches=9), compile="never").value
+    >>> gamedp.searchers.Minimax().search(Matches(matches=9), compile="never").value
     -1.0
     """
 

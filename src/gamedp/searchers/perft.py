@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 import numpy as np
 
-from gamedp.compiler import tree_loop as loop
-from gamedp.compiler.expand import expand
-from gamedp.compiler.position_loop import unfold
 from gamedp.errors import InvalidParameterError, LimitExceededError, shown
-from gamedp.game import Rules
-from gamedp.searchers.base import OutOfTime, Watch, single_start
+from gamedp.rules.expand import expand
+from gamedp.rules.game import Rules
+from gamedp.searchers import tree_loop as loop
 from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.position_loop import unfold
+from gamedp.searchers.root import OutOfTime, Watch, single_start
 
 if TYPE_CHECKING:
-    from gamedp.progress import ProgressCallback
+    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["Perft", "perft"]
 

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import attrs
 import numpy as np
 
-from gamedp.compiler import proof_loop as loop
-from gamedp.compiler.memory import untouched
-from gamedp.compiler.proof_loop import meets
-from gamedp.compiler.search import SearchRules, search_rules, table_entries
 from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
-from gamedp.kernels.rounding import rounds
-from gamedp.search_result import SearchedAction, SearchResult, SearchStatistics
-from gamedp.searchers.base import (
+from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
+from gamedp.results.solution import Guarantee, Status
+from gamedp.runtime.floats import rounds
+from gamedp.runtime.memory import untouched
+from gamedp.runtime.options import finite, positive
+from gamedp.searchers import proof_number_loop as loop
+from gamedp.searchers.bound_rules import SearchRules, search_rules, table_entries
+from gamedp.searchers.proof_number_loop import meets
+from gamedp.searchers.root import (
     OutOfTime,
     Watch,
     checked_range,
@@ -27,12 +29,10 @@ from gamedp.searchers.base import (
     root_of,
     step,
 )
-from gamedp.solution import Guarantee, Status
-from gamedp.solvers.options import finite, positive
 
 if TYPE_CHECKING:
-    from gamedp.progress import ProgressCallback
-    from gamedp.searchers.base import Choice, Root
+    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.searchers.root import Choice, Root
 
 __all__ = ["ProofNumberSearch"]
 
@@ -75,7 +75,7 @@ class ProofNumberSearch:
     --------
     >>> import gamedp
     >>> from gamedp.games.matches import Matches
-    >>> result = gamedp.ProofNumberSearch().search(Matches(matches=18), compile="never")
+    >>> result = gamedp.searchers.ProofNumberSearch().search(Matches(matches=18), compile="never")
     >>> result.lower > 0, result.best_actions
     (True, (1,))
     """

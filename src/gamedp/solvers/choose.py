@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 import numpy as np
 
-from gamedp import compiling
 from gamedp.errors import InvalidParameterError, NotSolvedError, UnsupportedProblemError, shown
-from gamedp.model import Model
-from gamedp.objectives import (
+from gamedp.model.model import Model
+from gamedp.model.objectives import (
     AverageReward,
     Discounted,
     FiniteHorizon,
@@ -21,29 +20,30 @@ from gamedp.objectives import (
     TotalReward,
     check_objective,
 )
-from gamedp.problem import Problem, StagedProblem
-from gamedp.progress import Progress
+from gamedp.model.problem import Problem, StagedProblem
 from gamedp.reduction import OutOfTimeError, Reduction
-from gamedp.registry import SOLVERS, find
-from gamedp.solvers.backward_induction import BackwardInduction
-from gamedp.solvers.base import Limit, Solver, solve_as_asked, within
-from gamedp.solvers.draws import at_zero, counts_zero, declare, for_draws, is_tried_at_once
+from gamedp.runtime import compile_clock
+from gamedp.runtime.progress import Progress
+from gamedp.runtime.registry import SOLVERS, find
+from gamedp.solvers.methods.backward_induction import BackwardInduction
+from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.portfolio import (
     followers,
     is_for_deflation,
     is_supported,
     solve_in_turn,
 )
-from gamedp.solvers.prepared import Prepared, prepare
-from gamedp.solvers.proper import Refusal
-from gamedp.solvers.topological_value_iteration import TopologicalValueIteration
-from gamedp.staged_model import StagedModel
+from gamedp.solvers.tools.draws import at_zero, counts_zero, declare, for_draws, is_tried_at_once
+from gamedp.solvers.tools.prepared import Prepared, prepare
+from gamedp.solvers.tools.proper import Refusal
+from gamedp.solvers.tools.support import Limit, Solver, solve_as_asked, within
+from gamedp.stages.model import StagedModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gamedp.progress import ProgressCallback
-    from gamedp.solvers.stage_induction import StageInduction
+    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.stages.induction import StageInduction
 
 # Solvers that are not for every day are imported where they are chosen: it makes a start faster.
 
@@ -109,8 +109,8 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         Whether to keep the solution in the user's cache folder, and to read the one that is kept
         there of exactly these rules, parameters, objective, solver and tolerance instead of solving
         again. One that is damaged or of other rules is replaced, with a
-        :class:`gamedp.KeptSolutionWarning`. The statistics of one that was read have its `folder`,
-        and the seconds that it took to ``"load"`` it.
+        :class:`gamedp.errors.KeptSolutionWarning`. The statistics of one that was read have its
+        `folder`, and the seconds that it took to ``"load"`` it.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     chosen = find(SOLVERS, solver)() if isinstance(solver, str) else solver
     if isinstance(chosen, type) or not (chosen is None or hasattr(chosen, "solve")):
         name = chosen.__name__ if isinstance(chosen, type) else repr(chosen)
-        message = f"solver is {name}; it must be a solver, such as gamedp.ValueIteration()."
+        message = f"solver is {name}; it must be a solver, such as gamedp.solvers.ValueIteration()."
         raise InvalidParameterError(message)
     if keep:
         if isinstance(game_or_model, (Model, StagedModel)):
@@ -180,7 +180,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         raise InvalidParameterError(message)
     limit = Limit(float(max_seconds))
     limit()
-    with compiling.telling(None if progress is None else _reporting(progress)):
+    with compile_clock.telling(None if progress is None else _reporting(progress)):
         if isinstance(game_or_model, (Model, StagedModel)):
             model = game_or_model
             _refuse_limits(compile, box, max_states, max_bytes)
@@ -286,7 +286,7 @@ def _in_turn(problem: Problem, limit: Limit) -> Any:
     return chosen if getattr(chosen, "counts_draws", False) else _InTurn(prepared, chosen, limit)
 
 
-def _reporting(progress: ProgressCallback) -> compiling.Listener:
+def _reporting(progress: ProgressCallback) -> compile_clock.Listener:
     """Return what tells `progress` that something is compiled."""
     why = "only the first time: the result is kept"
     return lambda count, seconds: progress(Progress("compile", count, None, seconds, why))
@@ -294,12 +294,12 @@ def _reporting(progress: ProgressCallback) -> compiling.Listener:
 
 def _with_compiling(solution: Any, began: float) -> Any:
     """Return a solution whose statistics tell apart what was compiled since it was begun."""
-    compiled = compiling.seconds_within(time.perf_counter() - began)
+    compiled = compile_clock.seconds_within(time.perf_counter() - began)
     if not compiled:
         return solution
     seconds = dict(solution.statistics.seconds)
     # A solver's clock starts when the structure is known; what that compiled is not in it.
-    seconds["solve"] -= compiling.seconds_within(seconds["solve"])
+    seconds["solve"] -= compile_clock.seconds_within(seconds["solve"])
     seconds["compile"] += compiled
     return attrs.evolve(solution, statistics=attrs.evolve(solution.statistics, seconds=seconds))
 
@@ -320,20 +320,20 @@ def _refuse_limits(compile: str, box: Any, max_states: float, max_bytes: float |
     ]
     message = (
         f"{given[0]} is for exploring a game, and this is a model already. Limits of solving are "
-        "max_seconds, and those of a solver: solver=gamedp.ValueIteration(max_sweeps=1000)."
+        "max_seconds, and those of a solver: solver=gamedp.solvers.ValueIteration(max_sweeps=1000)."
     )
     raise InvalidParameterError(message)
 
 
 def _of_stages(solver: Any) -> StageInduction:
     """Return the solver for a staged game; raise UnsupportedProblemError for any other."""
-    from gamedp.solvers.stage_induction import StageInduction  # noqa: PLC0415
+    from gamedp.stages.induction import StageInduction  # noqa: PLC0415
 
     solver = StageInduction() if solver is None else solver
     if not isinstance(solver, StageInduction):
         message = (
             f"{type(solver).__name__} is for ordinary games. A staged game is solved by "
-            "StageInduction, or as the ordinary one that gamedp.Flattened(game) is."
+            "StageInduction, or as the ordinary one that gamedp.stages.Flattened(game) is."
         )
         raise UnsupportedProblemError(message)
     return solver
@@ -464,25 +464,25 @@ def _can_go_on_cheaply(prepared: Prepared) -> bool:
 def _may_be_acyclic(model: Model) -> bool:
     if not len(model.terminals):
         return False
-    from gamedp.solvers.discounted import may_be_acyclic  # noqa: PLC0415
+    from gamedp.solvers.tools.discounted import may_be_acyclic  # noqa: PLC0415
 
     return may_be_acyclic(model)
 
 
 def _for_discounted(problem: Problem) -> tuple[Solver, str]:
-    from gamedp.solvers.discounted import is_narrow  # noqa: PLC0415
+    from gamedp.solvers.tools.discounted import is_narrow  # noqa: PLC0415
 
     if is_narrow(problem):
         return TopologicalValueIteration(), NARROW
-    from gamedp.solvers.modified_policy_iteration import ModifiedPolicyIteration  # noqa: PLC0415
+    from gamedp.solvers.methods.modified_policy_iteration import ModifiedPolicyIteration  # noqa: PLC0415
 
     return ModifiedPolicyIteration(), DISCOUNT_NARROWS
 
 
 def _for_opponents(prepared: Prepared, limit: Limit) -> tuple[Solver, str] | None:
     """Return what does two opponents who can keep each other from an end, if anything does."""
-    from gamedp.solvers.interval_iteration import IntervalIteration  # noqa: PLC0415
-    from gamedp.solvers.strategy_iteration import StrategyIteration  # noqa: PLC0415
+    from gamedp.solvers.methods.interval_iteration import IntervalIteration  # noqa: PLC0415
+    from gamedp.solvers.methods.strategy_iteration import StrategyIteration  # noqa: PLC0415
 
     kept = "either player can prolong play for ever;"
     policies = within(StrategyIteration(), limit)
@@ -523,7 +523,7 @@ def _chosen(  # noqa: C901, PLR0911 - a table of reasons
         return BackwardInduction(), "one sweep for each step of the horizon."
     if isinstance(problem.objective, AverageReward):
         reason = "first the gain of each end component, then the way to the best one."
-        from gamedp.solvers.average_reward import RelativeValueIteration  # noqa: PLC0415
+        from gamedp.solvers.methods.relative_value_iteration import RelativeValueIteration  # noqa: PLC0415
 
         return RelativeValueIteration(), reason
     single_sweep = "one pass from the end gives every value, up to rounding."
@@ -541,7 +541,7 @@ def _chosen(  # noqa: C901, PLR0911 - a table of reasons
     if not isinstance(reduction, Reduction) and problem.model.structure.is_acyclic:
         return backward, single_sweep
     if isinstance(problem.objective, TotalReward) and problem.model.is_deterministic:
-        from gamedp.solvers.retrograde import Retrograde, draw_of  # noqa: PLC0415
+        from gamedp.solvers.methods.retrograde import Retrograde, draw_of  # noqa: PLC0415
 
         backwards = Retrograde()
         if backwards.supports(asked):
@@ -560,7 +560,7 @@ def _chosen(  # noqa: C901, PLR0911 - a table of reasons
             "play may go on for ever at a low cost, which sweeps would add up slowly; each "
             "policy is evaluated by a linear system."
         )
-        from gamedp.solvers.policy_iteration import PolicyIteration  # noqa: PLC0415
+        from gamedp.solvers.methods.policy_iteration import PolicyIteration  # noqa: PLC0415
 
         return PolicyIteration(), reason
     if is_discounted:

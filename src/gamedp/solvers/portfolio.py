@@ -17,21 +17,21 @@ import attrs
 import numpy as np
 
 from gamedp.errors import NotSolvedError, shown
-from gamedp.objectives import AverageReward, Discounted, FiniteHorizon
+from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon
 from gamedp.reduction import OutOfTimeError, Reduction
-from gamedp.solution import Guarantee, Status, width_of
-from gamedp.solvers.base import Limit, handed, settle_in_time, solve_as_asked, within
-from gamedp.solvers.finishing import STOPS, how_close, way_out
-from gamedp.solvers.prepared import Prepared, prepare
-from gamedp.solvers.proper import Refusal
+from gamedp.results.solution import Guarantee, Status, width_of
+from gamedp.solvers.tools.finish import STOPS, how_close, way_out
+from gamedp.solvers.tools.prepared import Prepared, prepare
+from gamedp.solvers.tools.proper import Refusal
+from gamedp.solvers.tools.support import Limit, handed, settle_in_time, solve_as_asked, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gamedp.problem import Problem
-    from gamedp.progress import ProgressCallback
-    from gamedp.solution import Solution
-    from gamedp.solvers.base import Solver
+    from gamedp.model.problem import Problem
+    from gamedp.results.solution import Solution
+    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.solvers.tools.support import Solver
 
 __all__ = ["followers", "is_for_deflation", "is_supported", "solve_in_turn"]
 
@@ -166,14 +166,10 @@ def _may_be_handed_over(problem: Problem) -> bool:
 def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
     """Go through the solvers that may know more, whether they support the problem or not."""
     # Solvers that are not for every day are imported where they are needed.
-    from gamedp.solvers.interval_iteration import IntervalIteration  # noqa: PLC0415
-    from gamedp.solvers.optimistic_value_iteration import (  # noqa: PLC0415
-        OptimisticValueIteration,
-    )
-    from gamedp.solvers.strategy_iteration import StrategyIteration  # noqa: PLC0415
-    from gamedp.solvers.topological_value_iteration import (  # noqa: PLC0415
-        TopologicalValueIteration,
-    )
+    from gamedp.solvers.methods.interval_iteration import IntervalIteration  # noqa: PLC0415
+    from gamedp.solvers.methods.optimistic_value_iteration import OptimisticValueIteration  # noqa: PLC0415
+    from gamedp.solvers.methods.strategy_iteration import StrategyIteration  # noqa: PLC0415
+    from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration  # noqa: PLC0415
 
     if isinstance(problem.objective, Discounted):
         yield TopologicalValueIteration()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import DamagedFileError
+from gamedp.model.validation.built import TYPES
 from gamedp.storage.folder import MANIFEST, WAY_OUT
-from gamedp.validation.built import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gamedp.certificate import Certificate, EquilibriumCertificate, StagedCertificate
-from gamedp.certificate.claim import ARRAYS
+from gamedp.certificates import Certificate, EquilibriumCertificate, StagedCertificate
+from gamedp.certificates.checking.claims import ARRAYS
 from gamedp.errors import DamagedFileError
 from gamedp.storage.arrays import check_arrays, length
 from gamedp.storage.folder import MANIFEST, read_folder, write_folder
@@ -15,7 +15,7 @@ from gamedp.storage.results import SETS, encode_objective, restore_objective, se
 if TYPE_CHECKING:
     import os
 
-    from gamedp.certificate.base import AnyCertificate
+    from gamedp.certificates.certificate import AnyCertificate
 
     _Kinds = Certificate | EquilibriumCertificate | StagedCertificate
 
@@ -86,8 +86,8 @@ def load_certificate(
     >>> from gamedp.games.matches import Matches
     >>> solution = gamedp.solve(Matches(), compile="never")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     solution.certificate().save(folder)
-    ...     certificate = gamedp.load_certificate(folder)
+    ...     gamedp.save(gamedp.certify(solution), folder)
+    ...     certificate = gamedp.load(folder)
     >>> gamedp.verify(solution.model, certificate).states
     19
     """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
-from gamedp.files import is_temporary, locked, open_plain, sync, write_beside, write_whole
+from gamedp.runtime.files import is_temporary, locked, open_plain, sync, write_beside, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ MANIFEST = "manifest.json"
 
 READERS = {
     SOLUTION: "It is a solution: gamedp.load reads it.",
-    "certificate": "It is a certificate: gamedp.load_certificate reads it.",
+    "certificate": "It is a certificate: gamedp.load reads it.",
 }
 """What reads each kind of folder, for those who take one for the other."""
 

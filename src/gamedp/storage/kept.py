@@ -22,8 +22,8 @@ import attrs
 
 from gamedp.compiler.cache import cache_directory
 from gamedp.errors import GamedpError, InvalidParameterError, KeptSolutionWarning, shown, warn
-from gamedp.plain import encode, encode_object, is_unwritable
-from gamedp.solution import Statistics
+from gamedp.results.solution import Statistics
+from gamedp.runtime.encoding import encode, encode_object, is_unwritable
 from gamedp.storage.folder import read_folder
 from gamedp.storage.results import encode_objective, encode_solver, sets_of
 from gamedp.storage.rules import rules_digest
@@ -32,9 +32,9 @@ from gamedp.storage.solutions import restore, save_solution
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gamedp.objectives import Objective
-    from gamedp.solution import Solution
-    from gamedp.staged_solution import StagedSolution
+    from gamedp.model.objectives import Objective
+    from gamedp.results.solution import Solution
+    from gamedp.stages.solution import StagedSolution
 
 __all__ = ["LoadedStatistics", "read_or_solve"]
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.compiler import compile_game
-from gamedp.compiler.expand import start
 from gamedp.compiler.spot_check import SPOT_CHECKS, differences
 from gamedp.errors import DamagedFileError, InvalidModelError
-from gamedp.game import Rules
-from gamedp.model import ARRAYS, Model
-from gamedp.plain import decode, encode
-from gamedp.states import Codec, Layout, PackedTable
+from gamedp.model.model import ARRAYS, Model
+from gamedp.rules.expand import start
+from gamedp.rules.game import Rules
+from gamedp.rules.layout import Codec, Layout, PackedTable
+from gamedp.runtime.encoding import decode, encode
 from gamedp.storage.folder import WAY_OUT
 from gamedp.storage.rules import changed, encode_game, rules_digest
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.states import StateTable
+    from gamedp.rules.layout import StateTable
 
 __all__ = ["arrays_of_model", "describe_model", "encode_layout", "restore_model"]
 

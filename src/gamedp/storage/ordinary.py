@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import DamagedFileError
-from gamedp.solution import Solution
+from gamedp.results.solution import Solution
 from gamedp.storage.arrays import check_arrays, length, shapes_of_model
 from gamedp.storage.folder import WAY_OUT
 from gamedp.storage.models import arrays_of_model, describe_model, restore_model

@@ -10,8 +10,9 @@ import attrs
 import numpy as np
 
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
-from gamedp.objectives import Objective, TotalReward
-from gamedp.plain import (
+from gamedp.model.objectives import Objective, TotalReward
+from gamedp.results.solution import Guarantee, Statistics, Status
+from gamedp.runtime.encoding import (
     class_path,
     decode,
     decode_object,
@@ -19,8 +20,7 @@ from gamedp.plain import (
     encode_object,
     is_unwritable,
 )
-from gamedp.registry import SOLVERS, class_named
-from gamedp.solution import Guarantee, Statistics, Status
+from gamedp.runtime.registry import SOLVERS, class_named
 from gamedp.storage.folder import MANIFEST
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.solution import Solution
-    from gamedp.staged_solution import StagedSolution
+    from gamedp.results.solution import Solution
+    from gamedp.stages.solution import StagedSolution
 
 __all__ = [
     "SETS",

@@ -7,16 +7,12 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from gamedp.compiler.digest import ENTRY_METHODS, dissect
-from gamedp.compiler.fingerprint import names_in
 from gamedp.errors import InvalidParameterError, UnknownNameError, shown
-from gamedp.plain import decode_object, encode, encode_object
-from gamedp.registry import GAMES, class_named
-from gamedp.staged_game import (
-    STAGED_DEFAULTS,
-    STAGED_METHODS,
-    is_staged,
-)
+from gamedp.rules.anatomy import ENTRY_METHODS, dissect
+from gamedp.rules.fingerprint import names_in
+from gamedp.rules.staged import STAGED_DEFAULTS, STAGED_METHODS, is_staged
+from gamedp.runtime.encoding import decode_object, encode, encode_object
+from gamedp.runtime.registry import GAMES, class_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import DamagedFileError, GamedpError
-from gamedp.game import Rules
-from gamedp.staged_game import StagedRules, is_staged
-from gamedp.staged_solution import StagedSolution
+from gamedp.rules.game import Rules
+from gamedp.rules.staged import StagedRules, is_staged
+from gamedp.stages.solution import StagedSolution
 from gamedp.storage import ordinary, staged
 from gamedp.storage.folder import MANIFEST, WAY_OUT, read_folder, write_folder
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.solution import Solution
+    from gamedp.results.solution import Solution
 
 __all__ = ["load", "restore", "save_solution"]
 
@@ -96,7 +96,7 @@ def load(path: str | os.PathLike[str], game: Any = None) -> Any:
     >>> import gamedp, tempfile
     >>> from gamedp.games.matches import Matches, MatchesState
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     gamedp.solve(Matches(), compile="never").save(folder)
+    ...     gamedp.save(gamedp.solve(Matches(), compile="never"), folder)
     ...     solution = gamedp.load(folder)
     >>> solution.value(MatchesState(player=0, left=17))
     -1.0

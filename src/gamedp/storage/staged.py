@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from gamedp.compiler.stages import compile_staged
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
-from gamedp.staged_game import StagedRules
-from gamedp.staged_model import StagedModel
-from gamedp.staged_solution import StagedSolution
-from gamedp.states import Codec, Layout
+from gamedp.rules.layout import Codec, Layout
+from gamedp.rules.staged import StagedRules
+from gamedp.stages.compile import compile_staged
+from gamedp.stages.model import StagedModel
+from gamedp.stages.solution import StagedSolution
 from gamedp.storage.arrays import check_arrays, length, shapes_of_model
 from gamedp.storage.folder import WAY_OUT
 from gamedp.storage.models import arrays_of_model, describe_model, encode_layout, restore_model
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.model import Model
-    from gamedp.staged_model import Sweeper
+    from gamedp.model.model import Model
+    from gamedp.stages.model import Sweeper
 
 __all__ = ["describe", "restore"]
 

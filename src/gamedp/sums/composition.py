@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.game import Rules, with_item
+from gamedp.rules.game import Rules, with_item
 
 __all__ = ["Sum", "SumPosition"]
 
@@ -39,7 +39,7 @@ class Sum:
     """Several impartial games side by side: a player moves in one of them, and the last move wins.
 
     It is a game itself, so that :func:`gamedp.solve` explores all combinations, as plain Python:
-    good for small ones. :func:`gamedp.grundy_values` needs the parts alone.
+    good for small ones. :func:`gamedp.sums.grundy_values` needs the parts alone.
 
     The sum keeps track of the player to move. So the games must be impartial: both players have the
     same moves. An action is ``action of the game * number of games + number of the
@@ -64,9 +64,9 @@ class Sum:
     >>> import gamedp
     >>> from gamedp.games.matches import Matches
     >>> row = Matches(matches=5, misere=False)
-    >>> gamedp.grundy_value(gamedp.Sum(row, row), compile="never")
+    >>> gamedp.sums.grundy_value(gamedp.sums.Sum(row, row), compile="never")
     0
-    >>> gamedp.solve(gamedp.Sum(row, row), compile="never").value()
+    >>> gamedp.solve(gamedp.sums.Sum(row, row), compile="never").value()
     -1.0
     """
 

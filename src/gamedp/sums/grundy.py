@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.model import Model, check_finite, describe_choice
+from gamedp.model.model import Model, check_finite, describe_choice
 from gamedp.sums.composition import Sum, SumPosition
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class GrundyValues:
     --------
     >>> import gamedp
     >>> from gamedp.games.matches import Matches, MatchesState
-    >>> row = gamedp.grundy_values(Matches(misere=False), compile="never")
+    >>> row = gamedp.sums.grundy_values(Matches(misere=False), compile="never")
     >>> [row.value(MatchesState(0, left)) for left in range(8)]
     [0, 1, 2, 3, 0, 1, 2, 3]
     >>> row.winning_actions(MatchesState(0, 18)), row.winning_actions(MatchesState(0, 18), rest=1)
@@ -185,7 +185,9 @@ class SumValues:
 
     def _values_at(self, position: Any) -> list[int]:
         if not isinstance(position, SumPosition) or len(position.parts) != len(self.parts):
-            message = f"{shown(position)} is not a gamedp.SumPosition of {len(self.parts)} parts."
+            message = (
+                f"{shown(position)} is not a gamedp.sums.SumPosition of {len(self.parts)} parts."
+            )
             raise InvalidParameterError(message)
         return [part.value(state) for part, state in zip(self.parts, position.parts, strict=True)]
 
@@ -231,7 +233,8 @@ def grundy_values(
     Returns
     -------
     GrundyValues
-        Of a :class:`gamedp.Sum`, :class:`gamedp.SumValues`: its parts are explored one by one.
+        Of a :class:`gamedp.sums.Sum`, :class:`gamedp.sums.SumValues`: its parts are explored one by
+        one.
 
     Raises
     ------
@@ -243,7 +246,7 @@ def grundy_values(
     >>> import gamedp
     >>> from gamedp.games.matches import Matches, Nim
     >>> row, heaps = Matches(matches=18, misere=False), Nim(heaps=(1, 4), misere=False)
-    >>> both = gamedp.grundy_values(gamedp.Sum(row, heaps), compile="never")
+    >>> both = gamedp.sums.grundy_values(gamedp.sums.Sum(row, heaps), compile="never")
     >>> both.value(), both.mover_wins()
     (7, True)
     >>> both.game.action_name(both.game.initial_state(), both.winning_actions()[0])
@@ -264,12 +267,12 @@ def grundy_values(
     check_finite(model)
     _check_normal_play(model)
     _check_impartial(model)
-    from gamedp.kernels import grundy  # noqa: PLC0415 - loads numba
+    from gamedp.sums import kernels  # noqa: PLC0415 - loads numba
 
     most_choices = int(np.diff(model.choice_offsets).max(initial=0))
     values = np.zeros(model.num_states, np.int32)
     marks = np.full(most_choices + 2, -1, np.int64)
-    grundy.model_values_jit(
+    kernels.model_values_jit(
         model.structure.order, model.choice_offsets, model.successors, marks, values
     )
     return GrundyValues(model=model, values=values)
@@ -290,7 +293,7 @@ def grundy_value(
     --------
     >>> import gamedp
     >>> from gamedp.games.matches import Nim
-    >>> gamedp.grundy_value(Nim(heaps=(3, 5, 7), misere=False), compile="never")
+    >>> gamedp.sums.grundy_value(Nim(heaps=(3, 5, 7), misere=False), compile="never")
     1
     """
     return int(grundy_values(game_or_model, compile=compile).value(state))

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidParameterError, shown
-from gamedp.game import with_item
+from gamedp.rules.game import with_item
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,9 +127,10 @@ class OctalGame:
     taking any [1]_. So 0.77 is Kayles, 0.137 Dawson's chess, 0.333 the game in which 1, 2 or 3 are
     taken, and 4.3 has also a move that only splits.
 
-    As a game for :func:`gamedp.solve` and :func:`gamedp.grundy_values`, it begins with `heaps`. Its
-    single heaps, up to sizes that no table of positions would hold, are what `grundy_sequence` and
-    `periodicity` are about; several heaps are worth the :func:`gamedp.nim_sum` of theirs.
+    As a game for :func:`gamedp.solve` and :func:`gamedp.sums.grundy_values`, it begins with
+    `heaps`. Its single heaps, up to sizes that no table of positions would hold, are what
+    `grundy_sequence` and `periodicity` are about; several heaps are worth the
+    :func:`gamedp.sums.nim_sum` of theirs.
 
     Parameters
     ----------
@@ -151,10 +152,10 @@ class OctalGame:
     Examples
     --------
     >>> import gamedp
-    >>> kayles = gamedp.OctalGame("0.77", heaps=(3, 5))
+    >>> kayles = gamedp.sums.OctalGame("0.77", heaps=(3, 5))
     >>> kayles.grundy_sequence(12).tolist()
     [0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6, 4]
-    >>> gamedp.grundy_value(kayles, compile="never") == 3 ^ 4
+    >>> gamedp.sums.grundy_value(kayles, compile="never") == 3 ^ 4
     True
     >>> print(kayles.periodicity())
     period 12 from heaps of 71 on, proven by the values up to 167
@@ -345,7 +346,7 @@ def _checked_size(size: Any) -> int:
 
 def _explored(code: tuple[int, ...], up_to: int) -> tuple[NDArray[np.int32], Periodicity | None]:
     """Return the values of heaps up to that size, fewer once a period is proven, and the period."""
-    from gamedp.kernels import grundy  # noqa: PLC0415 - loads numba
+    from gamedp.sums import kernels  # noqa: PLC0415 - loads numba
 
     digits = np.array(code, np.int64)
     values = np.zeros(1, np.int32)
@@ -358,7 +359,7 @@ def _explored(code: tuple[int, ...], up_to: int) -> tuple[NDArray[np.int32], Per
             stop = min(size, done + SLICE)
             rare = np.concatenate([rare_heaps, np.zeros(stop - done, np.int64)])
             marks = np.full(len(is_common), -1, np.int64)
-            done = grundy.heap_values_jit(
+            done = kernels.heap_values_jit(
                 digits, is_common, done, stop, len(rare_heaps), rare, marks, values
             )
         found = _period_of(code, values)
@@ -370,7 +371,7 @@ def _explored(code: tuple[int, ...], up_to: int) -> tuple[NDArray[np.int32], Per
 def _common_values(values: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return which values count as common: such that as few heaps as possible have others.
 
-    For :func:`gamedp.kernels.grundy.heap_values`; several times as many as there are values.
+    For :func:`gamedp.sums.kernels.heap_values`; several times as many as there are values.
     """
     counts = np.bincount(values)
     bits = max(4, int(len(counts) - 1).bit_length())
@@ -385,11 +386,11 @@ def _common_values(values: NDArray[np.int32]) -> NDArray[np.bool_]:
 
 def _period_of(code: tuple[int, ...], values: NDArray[np.int32]) -> Periodicity | None:
     """Return the least period that the values prove; see :meth:`OctalGame.periodicity`."""
-    from gamedp.kernels import grundy  # noqa: PLC0415 - loads numba
+    from gamedp.sums import kernels  # noqa: PLC0415 - loads numba
 
     most = len(code) - 1
     lengths = np.zeros(len(values), np.int64)
-    grundy.matches_at_end_jit(values, lengths)
+    kernels.matches_at_end_jit(values, lengths)
     periods = np.arange(1, len(values))
     preperiods = len(values) - periods - lengths[1:]
     starts = np.maximum(preperiods, 1)

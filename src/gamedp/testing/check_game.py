@@ -97,7 +97,7 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
       names are text
       the claim acyclic
     """
-    rules = gamedp.Rules(game)
+    rules = gamedp.rules.Rules(game)
     complaints = Complaints()
     check_value(game, complaints)
     _check_players(rules, complaints)
@@ -131,7 +131,7 @@ def _changeable(state: Any) -> str | None:
     return next((name for name in names if can_set(state, name)), None)
 
 
-def _check_players(rules: gamedp.Rules, complaints: Complaints) -> None:
+def _check_players(rules: gamedp.rules.Rules, complaints: Complaints) -> None:
     if rules.num_players < 1:
         complaints.add("players", f"num_players is {rules.num_players}")
     if rules.constant_sum and rules.num_players != 2:
@@ -196,7 +196,7 @@ class _Picture:
 class _Checker:
     """Goes through the positions of a game, and looks at each."""
 
-    def __init__(self, rules: gamedp.Rules, complaints: Complaints) -> None:
+    def __init__(self, rules: gamedp.rules.Rules, complaints: Complaints) -> None:
         self.rules = rules
         self.complaints = complaints
         self.seen: set[Any] = set()
@@ -460,9 +460,9 @@ def _compare_tiers(model: gamedp.Model, complaints: Complaints, *, must: bool) -
     game = rules.game if rules is not None else None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", gamedp.CompilationWarning)
+            warnings.simplefilter("error", gamedp.errors.CompilationWarning)
             compiled = gamedp.compile(game, compile="always")
-    except gamedp.CompilationError as error:
+    except gamedp.errors.CompilationError as error:
         if must:
             complaints.add("compiled rules", str(error))
         return False

@@ -86,7 +86,7 @@ def check_searcher(
     Examples
     --------
     >>> import gamedp
-    >>> print(check_searcher(gamedp.ProofNumberSearch(), {"moves": small_games()["moves"]}))
+    >>> print(check_searcher(gamedp.searchers.ProofNumberSearch(), {"moves": small_games()["moves"]}))
     ProofNumberSearch(...) is in order:
       searched: moves, 10 positions
     """
@@ -194,7 +194,7 @@ class _Trial:
             return
         if self.truth and not best and not math.isnan(found.value):
             self._add("the best actions", "there are none, though the value is known")
-        wants_most = self.truth and gamedp.Rules(self.game).player(self.state) == 0
+        wants_most = self.truth and gamedp.rules.Rules(self.game).player(self.state) == 0
         promised = found.lower if wants_most else found.upper
         if math.isinf(promised):
             return

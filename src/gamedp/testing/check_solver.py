@@ -91,7 +91,7 @@ def check_solver(
     --------
     >>> import gamedp
     >>> problem = gamedp.Problem(small_problems()["rarely ends"].model)
-    >>> print(check_solver(gamedp.ValueIteration(), {"rarely ends": problem}))
+    >>> print(check_solver(gamedp.solvers.ValueIteration(), {"rarely ends": problem}))
     ValueIteration(...) is in order:
       solved: rarely ends
     """
@@ -134,8 +134,8 @@ class _Trial:
     def refusal(self) -> str | None:
         """Return why the solver does not support the problem, or None if it does."""
         support = self.solver.supports(self.problem)
-        if not isinstance(support, gamedp.Support):
-            self._add("supports", f"it returns {shown(support)}, not a gamedp.Support")
+        if not isinstance(support, gamedp.solvers.Support):
+            self._add("supports", f"it returns {shown(support)}, not a gamedp.solvers.Support")
         if support:
             return None
         reason = str(getattr(support, "reason", ""))

@@ -49,7 +49,7 @@ def problem_kinds() -> dict[str, gamedp.Problem]:
 
 def support_table(
     solvers: Mapping[str, Any] | None = None,
-) -> dict[str, dict[str, gamedp.Support]]:
+) -> dict[str, dict[str, gamedp.solvers.Support]]:
     """Ask solvers which kinds of problems they do.
 
     Parameters
@@ -65,7 +65,7 @@ def support_table(
     Examples
     --------
     >>> import gamedp
-    >>> table = support_table({"mine": gamedp.LinearProgramming()})
+    >>> table = support_table({"mine": gamedp.solvers.LinearProgramming()})
     >>> bool(table["mine"]["total"]), table["mine"]["2 players"].reason
     (True, 'is for one player alone; PolicyIteration does two opponents who choose.')
     """
@@ -74,7 +74,8 @@ def support_table(
         solvers = {
             each.__name__: each()
             for each in classes
-            if hasattr(each, "supports") and each not in {gamedp.StageInduction, gamedp.Support}
+            if hasattr(each, "supports")
+            and each not in {gamedp.stages.StageInduction, gamedp.solvers.Support}
         }
     kinds = problem_kinds()
     return {

@@ -82,7 +82,7 @@ class Adviser:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If it is the solution of something else.
 
     Examples
@@ -110,7 +110,7 @@ class Adviser:
                 f"an adviser needs the solution of a Kniffel, not {in_short(self.solution)}; "
                 "Adviser.of(Kniffel()) makes one."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         Card().sheet(rules)  # says what is wrong with other dice
         object.__setattr__(self, "rules", rules)
 
@@ -134,7 +134,7 @@ class Adviser:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If the rules do not allow the situation.
 
         Examples
@@ -160,7 +160,7 @@ class Adviser:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If the rules do not allow the situation.
         """
         if situation not in self._known:
@@ -174,7 +174,7 @@ class Adviser:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If the rules do not allow the situation, or there is nothing to decide.
         """
         options = self.options(situation)
@@ -184,7 +184,7 @@ class Adviser:
                 if None not in situation.card.entries
                 else "before the first throw there is nothing to decide; say what it shows."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         return options[0]
 
     def expected_after(
@@ -194,7 +194,7 @@ class Adviser:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If the rules do not allow the situation.
         """
         return {
@@ -214,7 +214,7 @@ class Adviser:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If it cannot be taken.
 
         Examples
@@ -241,7 +241,7 @@ class Adviser:
             if any(option.box == number for option in self.options(situation))
         )
         message = f"{shown(situation.dice)} cannot be entered in {word}; it can in {allowed}."
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)
 
     def loss(self, situation: Situation, decision: str | int | tuple[int, ...]) -> float:
         """Return how many points a decision gives away; see :meth:`option`."""
@@ -263,7 +263,7 @@ class Adviser:
                 f"these rules have {rules.throws} throws a turn, and there is no throw "
                 f"{situation.number}."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         sheet = card.sheet(rules)
         if situation.number == rules.throws:
             yield from self._entries(card, sheet, situation.dice)

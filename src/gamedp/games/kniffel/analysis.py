@@ -174,7 +174,7 @@ def analyse_two(game: RecordOfTwo, adviser: Adviser) -> AnalysisOfTwo:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If the adviser is for other rules.
 
     Examples
@@ -191,7 +191,7 @@ def analyse(record: Record, adviser: Adviser) -> Analysis:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If the adviser is for other rules.
 
     Examples
@@ -230,7 +230,7 @@ def played_perfectly(record: Record, adviser: Adviser) -> Record:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If the game is over, has no seed to throw by, or the adviser is for other rules.
     """
     _check(record, adviser)
@@ -252,4 +252,4 @@ def _check(record: Record, adviser: Adviser) -> None:
     """Ask for the same rules, whatever language the boxes are named in."""
     if attrs.evolve(record.rules, language=adviser.rules.language) != adviser.rules:
         message = f"the game is {record.rules}, and the adviser is for {adviser.rules}."
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)

@@ -172,7 +172,7 @@ def box_number(name: str, faces: int = 6) -> int:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If no box is called so.
 
     Examples
@@ -192,7 +192,7 @@ def box_number(name: str, faces: int = 6) -> int:
         message = (
             f"no box is called {in_short(name)}; the boxes are {german}; in English: {english}."
         )
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)
     return box
 
 
@@ -214,7 +214,7 @@ def throw(text: str | Sequence[int], *, dice: int = 5, faces: int = 6) -> tuple[
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If that is no throw of these dice; the message says why.
 
     Examples
@@ -229,7 +229,7 @@ def throw(text: str | Sequence[int], *, dice: int = 5, faces: int = 6) -> tuple[
     shown_faces = _faces(text, faces)
     if len(shown_faces) != dice:
         message = f"the throw {in_short(text)} has {len(shown_faces)} dice; it takes {dice}."
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)
     return _counts(shown_faces, faces)
 
 
@@ -245,7 +245,7 @@ def kept(text: str | Sequence[int], dice: tuple[int, ...]) -> tuple[int, ...]:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If the throw has no such dice.
 
     Examples
@@ -260,7 +260,7 @@ def kept(text: str | Sequence[int], dice: tuple[int, ...]) -> tuple[int, ...]:
                 f"{in_short(text)} keeps {wanted} dice that show {face}; the throw "
                 f"{shown(dice)} has {there} of them. Name dice of the throw only."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
     return counts
 
 
@@ -289,7 +289,7 @@ def _faces(text: str | Sequence[int], faces: int) -> list[int]:
             message = (
                 f"{in_short(text)} shows {item}, which no die does; their faces are 1 to {faces}."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         shown_faces.append(face)
     return shown_faces
 
@@ -313,4 +313,4 @@ def a_language(_game: object, attribute: attrs.Attribute[str], value: object) ->
     """Ask for a language in which the boxes have names."""
     if value not in LANGUAGES:
         message = f"{attribute.name} must be one of {', '.join(LANGUAGES)}, not {in_short(value)}."
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)

@@ -57,7 +57,7 @@ class Card:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If no game leads to such a card; the message says why.
 
     Examples
@@ -83,7 +83,7 @@ class Card:
                 f"a card has {BOXES} boxes, and {len(entries)} are given; give all of them, from "
                 f"Einser to Chance, with {FREE} for one that is free."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         for box, entry in enumerate(entries):
             known = _possible_entries()[box]
             if entry is not None and (isinstance(entry, bool) or entry not in known):
@@ -91,7 +91,7 @@ class Card:
                     f"no throw enters {in_short(entry)} in {box_names()[box]}: it takes "
                     f"{_spans(known)}, or {FREE} while it is free."
                 )
-                raise gamedp.InvalidParameterError(message)
+                raise gamedp.errors.InvalidParameterError(message)
 
     @further.validator
     def _further_kniffels_have_been_entered(self, _attribute: object, further: int) -> None:
@@ -102,7 +102,7 @@ class Card:
                 f"further={further} Kniffels have earned a bonus, but the box of the Kniffel does "
                 "not hold 50; only after such an entry does a further one count."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         places = sum(
             entry is not None and box != KNIFFEL_BOX and entry in _entries_of_kniffels()[box]
             for box, entry in enumerate(self.entries)
@@ -112,7 +112,7 @@ class Card:
                 f"further={further} Kniffels must have been entered somewhere, and {places} boxes "
                 "besides that of the Kniffel hold what one may count there; fill in their entries."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     @classmethod
     def of(cls, *entries: str | int | None, further: int = 0) -> Card:
@@ -169,7 +169,7 @@ class Card:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If they are not played with five ordinary dice, or do not know further Kniffels, of
             which the card has some.
         """
@@ -178,13 +178,13 @@ class Card:
                 f"a card is for {DICE} dice with {FACES} faces, not for {rules.dice} with "
                 f"{rules.faces}; make a Sheet instead."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         if self.further > 0 and rules.further_bonus == 0:
             message = (
                 f"the card has further={self.further} Kniffels that earned a bonus, and the rules "
                 'pay none; leave them out, or take Kniffel("yahtzee").'
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         boxes = sum(1 << box for box, entry in enumerate(self.entries) if entry is not None)
         bonus = 1 if rules.further_bonus > 0 and self.entries[KNIFFEL_BOX] else 0
         return Sheet(min(self.upper, rules.threshold), boxes, bonus)
@@ -203,7 +203,7 @@ class Card:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If the box is filled, or the entry cannot be thrown.
         """
         number = _box(box)
@@ -213,7 +213,7 @@ class Card:
                 f"{box_names()[number]} is filled, with {self.entries[number]} points; "
                 f"free boxes: {free}."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         entries = (*self.entries[:number], entry, *self.entries[number + 1 :])
         return Card(entries, self.further + further)
 
@@ -230,7 +230,7 @@ class Card:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If the box is filled, or the rules forbid it to this throw.
         """
         sheet, thrown, number = self.sheet(rules), throw(dice), _box(box)
@@ -245,7 +245,7 @@ class Card:
             f"the rules forbid to enter {shown(thrown)} in {names[number]} now; "
             f"allowed: {', '.join(names[end.box] for end in ends)}."
         )
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)
 
     def render(self, language: str = "de", expected: float | None = None) -> str:
         """Draw the card as the article's program prints it.
@@ -314,7 +314,7 @@ def _box(box: int | str) -> int:
         return box_number(box)
     if not 0 <= box < BOXES:
         message = f"there is no box {box}; they are numbered from 0 to {BOXES - 1}."
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)
     return box
 
 

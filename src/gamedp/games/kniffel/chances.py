@@ -76,7 +76,7 @@ def chance_of(
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If there is no such box, or no such turn.
 
     Examples
@@ -97,7 +97,7 @@ def chance_of(
     )
     if not 0 <= turn.box < turn.boxes:
         message = f"there is no box {box}; they are numbered from 0 to {turn.boxes - 1}."
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)
     # Two thousand states: plain Python has them before numba has begun.
     solution = gamedp.solve(turn, compile="never")
     low, high = solution.bounds()

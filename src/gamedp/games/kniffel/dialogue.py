@@ -165,7 +165,7 @@ class Dialogue:
         for count, lying in ((DICE, (0,) * FACES), (missing, record.kept)):
             try:
                 fallen = throw(typed, dice=count)
-            except gamedp.InvalidParameterError:
+            except gamedp.errors.InvalidParameterError:
                 continue
             dice = tuple(one + other for one, other in zip(fallen, lying, strict=True))
             if all(stays <= there for stays, there in zip(record.kept, dice, strict=True)):
@@ -180,7 +180,7 @@ class Dialogue:
         try:
             if text:
                 return self.record.keeping(kept(text, dice))
-        except gamedp.InvalidParameterError:
+        except gamedp.errors.InvalidParameterError:
             pass
         raise WrongAnswerError(self._words.no_keep.format(text=typed, dice=shown(dice)))
 
@@ -188,14 +188,16 @@ class Dialogue:
         words, names = self._words, box_names(self._language)
         try:
             box = box_number(typed)
-        except gamedp.InvalidParameterError:
+        except gamedp.errors.InvalidParameterError:
             box = -1
         if box < 0 or record.card.entries[box] is not None:
             free = ", ".join(record.card.free_boxes(self._language))
             raise WrongAnswerError(words.no_box.format(text=typed, free=free))
         try:
             return record.entered(box)
-        except gamedp.InvalidParameterError:  # a Kniffel whose box is not the player's to choose
+        except (
+            gamedp.errors.InvalidParameterError
+        ):  # a Kniffel whose box is not the player's to choose
             allowed = sorted(option.box or 0 for option in self._adviser.options(record.situation))
             raise WrongAnswerError(
                 words.not_allowed.format(

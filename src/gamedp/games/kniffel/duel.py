@@ -47,7 +47,7 @@ __all__ = ["Duel"]
 def _a_probability(_duel: object, attribute: attrs.Attribute[float], value: float) -> None:
     if not 0 <= value <= 1:
         message = f"{attribute.name} must lie between 0 and 1, not {shown(value)}."
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -119,7 +119,7 @@ class Duel:
     @cached_property
     def opponent(self) -> Any:
         """The distribution of what he still earns, the bonus for his upper part included."""
-        return gamedp.distribution(self.solution, self.his_sheet)
+        return gamedp.stages.distribution(self.solution, self.his_sheet)
 
     @cached_property
     def _remainder(self) -> Remainder:
@@ -179,7 +179,7 @@ class Duel:
         """Return the distribution of what I still earn when I play to win as advised."""
         game = self._solved.model.rules.game
         fields = {field.name: getattr(game, field.name) for field in attrs.fields(ForTotal)}
-        return gamedp.distribution(self._solved, counting=PointsForTotal(**fields))
+        return gamedp.stages.distribution(self._solved, counting=PointsForTotal(**fields))
 
     def options(
         self, dice: str | tuple[int, ...], number: int, *, clairvoyant: bool = False
@@ -198,7 +198,7 @@ class Duel:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If there is no such throw, or my card is full.
         """
         thrown = as_thrown(self.rules, dice, number)
@@ -260,11 +260,11 @@ class Duel:
         Raises
         ------
         TooLargeError
-            If too many boxes are free: a :class:`gamedp.InvalidParameterError`.
+            If too many boxes are free: a :class:`gamedp.errors.InvalidParameterError`.
         """
         if he_plays_for not in {"points", "victory"}:
             message = f'he plays for "points" or "victory", not for {shown(he_plays_for)}.'
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         sides = Sides(self.rules, self.sheet, self.his_sheet, self.lead, self.draw, his_turn)
         how = self.solution if he_plays_for == "points" else None
         most = self.max_contexts if max_contexts is None else max_contexts
@@ -277,4 +277,4 @@ class Duel:
 def _check_free(rules: Kniffel, sheet: Sheet) -> None:
     if rules.is_terminal(sheet):
         message = "the card is full, and there is nothing more to decide."
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)

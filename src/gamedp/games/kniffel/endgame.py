@@ -47,14 +47,14 @@ class Endgame:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If there is no such throw, or it is not my turn.
         """
         thrown = as_thrown(self.game, dice, number)
         start = self.game.initial_state()
         if start.his_turn or self.game.is_terminal(start):
             message = "the next turn is not mine: there is nothing for me to decide."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         turn = Kniffel.stage(self.game)
         sheet = self.game.sheet(start)
         plain = Kniffel(

@@ -100,7 +100,7 @@ def outlook_for_total(
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If the rules do not allow the situation, or the table would be too large.
 
     Examples
@@ -156,7 +156,7 @@ def outlook_against(
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If the rules do not allow the situation or the opponent's card, it is my turn and not mine,
         or a table would be too large.
 
@@ -170,7 +170,7 @@ def outlook_against(
     """
     if situation.number > 0 and opponent.is_next:
         message = "after a throw of mine the turn is mine; the next one is his before it only."
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)
     adviser.expectation(situation)  # says what is wrong with the situation
     if duel is None:
         duel = duel_of(adviser, situation.card, opponent, **options)

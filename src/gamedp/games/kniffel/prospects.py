@@ -109,12 +109,12 @@ def as_thrown(rules: Kniffel, dice: str | tuple[int, ...], number: int) -> tuple
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If it is no throw, or there is none of that number.
     """
     if not 1 <= number <= rules.throws:
         message = f"there is no throw {number}; a turn has throws 1 to {rules.throws}."
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)
     if not isinstance(dice, str):
         dice = "".join(str(face) * count for face, count in enumerate(dice, start=1))
     return throw(dice, dice=rules.dice, faces=rules.faces)

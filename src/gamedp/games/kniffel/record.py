@@ -75,7 +75,7 @@ class Record:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If no game goes like this; the message says in which round.
 
     Examples
@@ -96,7 +96,7 @@ class Record:
     def _seed_is_whole(self, _attribute: object, seed: object) -> None:
         if seed is not None and (not isinstance(seed, int) or seed < 0):
             message = f"seed must be a whole number of at least 0, not {in_short(seed)}."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     @rounds.validator
     def _rounds_can_be_played(self, _attribute: object, _rounds: object) -> None:
@@ -166,7 +166,7 @@ class Record:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If there is nothing to throw now, or a die is not where it was.
         """
         self._expect("throw")
@@ -181,7 +181,7 @@ class Record:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If there is nothing to keep now, or the throw has no such dice.
         """
         self._expect("keep")
@@ -193,7 +193,7 @@ class Record:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If there is nothing to enter now, or the rules do not allow it.
         """
         self._expect("entry")
@@ -227,7 +227,7 @@ class Record:
 
         Raises
         ------
-        gamedp.DamagedFileError
+        gamedp.errors.DamagedFileError
             If it is none, or of a version not known here, or no game goes like this.
         OSError
             If it cannot be read.
@@ -264,7 +264,7 @@ class Record:
     def _expect(self, step: str) -> None:
         if self.waits_for != step:
             message = f"no {step} is due; next comes {self.waits_for}."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     def _with(self, now: Round) -> Record:
         done = self.rounds[:-1] if self.rounds and self.rounds[-1].box is None else self.rounds
@@ -274,7 +274,7 @@ class Record:
         """Return the next throw by the seed."""
         if self.seed is None:
             message = "the game has no seed to throw by; give the dice, or make it with a seed."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         # A generator for each throw: one that is taken back falls again as it did, and a game that
         # was interrupted goes on as it would have.
         number = sum(len(each.throws) for each in self.rounds)
@@ -292,9 +292,9 @@ class Record:
                     _refuse("it has no entry, and others follow it.")
                 if each.box is not None:
                     card = card.with_throw(shown(each.throws[-1]), each.box, self.rules)
-            except gamedp.InvalidParameterError as error:
+            except gamedp.errors.InvalidParameterError as error:
                 message = f"round {number}: {error}"
-                raise gamedp.InvalidParameterError(message) from None
+                raise gamedp.errors.InvalidParameterError(message) from None
 
     def _steps_of(self, number: int, played: Round, card: Card) -> Iterator[Step]:
         throws, keeps, most = len(played.throws), len(played.keeps), self.rules.throws
@@ -330,4 +330,4 @@ class Record:
 
 
 def _refuse(message: str) -> NoReturn:
-    raise gamedp.InvalidParameterError(message)
+    raise gamedp.errors.InvalidParameterError(message)

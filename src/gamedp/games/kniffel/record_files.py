@@ -77,7 +77,7 @@ def load_text(path: str | os.PathLike[str], read: Callable[[str], Kept]) -> Kept
 
     Raises
     ------
-    gamedp.DamagedFileError
+    gamedp.errors.DamagedFileError
         If it can make nothing of it.
     OSError
         If the file cannot be read.
@@ -87,7 +87,7 @@ def load_text(path: str | os.PathLike[str], read: Callable[[str], Kept]) -> Kept
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         reason = f"it lacks {error}." if isinstance(error, KeyError) else str(error)
         message = f"{os.fspath(path)} is not a record of a game of Kniffel: {reason}"
-        raise gamedp.DamagedFileError(message) from error
+        raise gamedp.errors.DamagedFileError(message) from error
 
 
 def _line(number: int, text: str) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class RecordOfTwo:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If no game goes like this.
 
     Examples
@@ -72,22 +72,22 @@ class RecordOfTwo:
     def _play_by_the_same_rules(self, _attribute: object, records: tuple[Record, ...]) -> None:
         if len(records) != 2:
             message = f"a game of two has two records, not {len(records)}."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         if records[0].rules != records[1].rules:
             message = "both players must play by the same rules."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     @begins.validator
     def _is_a_player(self, _attribute: object, begins: int) -> None:
         if begins not in {0, 1}:
             message = f"begins must be 0 or 1, not {shown(begins)}."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     def __attrs_post_init__(self) -> None:
         """Refuse rounds that were not played in turns."""
         if len(self.order) != sum(len(record.rounds) for record in self.records):
             message = "the rounds are not played in turns."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     @property
     def rules(self) -> Kniffel:
@@ -220,9 +220,9 @@ def _of_player(
     try:
         start = Card.of(card, further=further)
         return Record(rules, start, seed=seed, rounds=[Round.of_line(line) for line in lines])
-    except gamedp.InvalidParameterError as error:
+    except gamedp.errors.InvalidParameterError as error:
         message = f"player {number}, {error}"
-        raise gamedp.InvalidParameterError(message) from None
+        raise gamedp.errors.InvalidParameterError(message) from None
 
 
 def load_record(path: str | os.PathLike[str]) -> Record | RecordOfTwo:
@@ -230,7 +230,7 @@ def load_record(path: str | os.PathLike[str]) -> Record | RecordOfTwo:
 
     Raises
     ------
-    gamedp.DamagedFileError
+    gamedp.errors.DamagedFileError
         If it is none, or of a version not known here, or no game goes like this.
     OSError
         If it cannot be read.

@@ -156,7 +156,7 @@ class Size(NamedTuple):
         )
 
 
-class TooLargeError(gamedp.InvalidParameterError):
+class TooLargeError(gamedp.errors.InvalidParameterError):
     """A table has more contexts than are made unless asked for.
 
     Attributes

@@ -80,7 +80,7 @@ def _one_of(*known: str) -> Validator:
     def check(_game: object, attribute: attrs.Attribute[Any], value: object) -> None:
         if value not in known:
             message = f"{attribute.name} must be one of {', '.join(known)}, not {shown(value)}."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     return check
 
@@ -120,7 +120,7 @@ class Kniffel:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If a parameter makes no game.
 
     Examples
@@ -152,7 +152,7 @@ class Kniffel:
                 f"faces={faces} makes a sheet of {faces + LOWER_BOXES} boxes, too many to solve; "
                 f"take dice with at most {MOST_FACES} faces."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     @further_bonus.validator
     def _further_bonus_is_no_loss(self, _attribute: object, bonus: object) -> None:
@@ -161,7 +161,7 @@ class Kniffel:
                 f"further_bonus must be a whole number of at least 0, not {shown(bonus)}; "
                 "leave it out for what the rules say, or set it to 0 for no such bonus."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     @property
     def num_boxes(self) -> int:
@@ -311,7 +311,7 @@ class Kniffel:
 
         Raises
         ------
-        gamedp.UnknownStateError
+        gamedp.errors.UnknownStateError
             If there is none.
         """
         rest, upper = divmod(number, self.threshold + 1)
@@ -322,7 +322,7 @@ class Kniffel:
                 f"no sheet has the number {number}; the empty one is 0, and the last one of "
                 f"those without a bonus {self.number(Sheet(self.threshold, self.all_boxes, 0))}."
             )
-            raise gamedp.UnknownStateError(message)
+            raise gamedp.errors.UnknownStateError(message)
         return context
 
     def render(self, context: Sheet) -> str:

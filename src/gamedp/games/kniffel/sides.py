@@ -54,7 +54,7 @@ def against(sides: Sides, solution: Any = None, max_contexts: float = MOST_CONTE
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If it would be larger.
     """
     rules = sides.rules
@@ -90,7 +90,7 @@ def against(sides: Sides, solution: Any = None, max_contexts: float = MOST_CONTE
         check_size(size, max_contexts, words)
         start = Standing(moves, lead, upper, 0, bonus, 0, 0, 0)
         game = AgainstPoints(**shared, start=start, his=results, free=free)
-    representative, _ = gamedp.StagedRules(game).canonical(start)
+    representative, _ = gamedp.rules.StagedRules(game).canonical(start)
     return attrs.evolve(game, start=representative)
 
 
@@ -106,7 +106,7 @@ def _results(
     offsets, rows = [0], []
     for sheet in sheets:  # grows while it is read
         if not rules.is_terminal(sheet):
-            for end, chance in gamedp.end_probabilities(solution, sheet).items():
+            for end, chance in gamedp.stages.end_probabilities(solution, sheet).items():
                 after = rules.following(sheet, end)
                 if after not in numbers:
                     numbers[after] = len(sheets)

@@ -35,7 +35,7 @@ class Situation:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If there is no such situation; the message says why.
 
     Examples
@@ -59,17 +59,17 @@ class Situation:
                     f"before the first throw no dice are on the table, and {shown(dice)} are "
                     "given; say which throw shows them: 1 for the first one."
                 )
-                raise gamedp.InvalidParameterError(message)
+                raise gamedp.errors.InvalidParameterError(message)
             return
         if all(entry is not None for entry in self.card.entries):
             message = "the card is full: there is nothing to throw for, and 0 is the only throw."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         if len(dice) != FACES or min(dice) < 0 or sum(dice) != DICE:
             message = (
                 f"{in_short(dice)} is not a throw of {DICE} dice, counted face by face; throw "
                 f'{self.number} needs one, or a text such as "13345".'
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     @classmethod
     def of(cls, *words: str | int, further: int = 0) -> Situation:
@@ -86,7 +86,7 @@ class Situation:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If there is no such situation; the message says why.
 
         Examples
@@ -101,19 +101,19 @@ class Situation:
                 "one that is free; then which throw was the last, 0 before the first; then its "
                 f"dice: - 8 - 16 15 - 15 9 25 30 40 - - 3 13345. Given are {len(items)} words."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         number = items[BOXES]
         if not number.isdecimal():
             message = (
                 f"after the {BOXES} boxes comes which throw was the last, 0 before the first, "
                 f"and not {in_short(number)}."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         card = Card.of(*items[:BOXES], further=further)
         dice = throw(" ".join(items[BOXES + 1 :])) if items[BOXES + 1 :] else EMPTY_TABLE
         if int(number) > 0 and dice == EMPTY_TABLE:
             message = f"after the number of the throw, {number}, come its dice, such as 13345."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         return cls(card, int(number), dice)
 
     @property

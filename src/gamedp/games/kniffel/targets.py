@@ -58,7 +58,7 @@ class Targets:
     Raises
     ------
     TooLargeError
-        If the table would be larger: a :class:`gamedp.InvalidParameterError`.
+        If the table would be larger: a :class:`gamedp.errors.InvalidParameterError`.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class Targets:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If there is no such throw, or the total is out of reach or reached.
         """
         thrown = as_thrown(self.rules, dice, number)
@@ -156,7 +156,7 @@ class Targets:
         if not self.is_open(total):
             word = "out of reach" if context is None else "reached, or the card full"
             message = f"{total} points are {word}: every decision is as good."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         return prospects(
             self.solution.inside(context),
             self.game.stage(),

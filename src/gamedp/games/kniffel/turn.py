@@ -88,7 +88,7 @@ class KniffelTurn:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If a parameter makes no turn.
 
     Examples

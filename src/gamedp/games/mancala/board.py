@@ -86,7 +86,7 @@ def checked_board(
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If the numbers make no board, or are not those of all stones.
     """
     board = Board(
@@ -114,7 +114,7 @@ def checked_board(
     else:
         return board
     message = f"{shown(board)} has {problem}."
-    raise gamedp.InvalidParameterError(message)
+    raise gamedp.errors.InvalidParameterError(message)
 
 
 def name_of(player: int, players: int) -> str:

@@ -123,7 +123,7 @@ class Mancala:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If a parameter makes no game, or a side does not fit into 63 bits.
 
     Examples
@@ -159,7 +159,7 @@ class Mancala:
                 f"captures={self.captures!r} is for two players: with players={self.players} no "
                 "pit lies opposite to another; choose 'run' or 'run-unchained'."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         needed = (self.pits + 1) * self._width
         if needed > BITS:
             most = ((1 << BITS // (self.pits + 1)) - 1) // (self.players * self.pits)
@@ -169,7 +169,7 @@ class Mancala:
                 f"{self.pits + 1} fields, each for up to {self._total} stones, takes {needed} "
                 f"bits, and there are {BITS}; take {way_out}."
             )
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     @classmethod
     def kalah(cls, pits: int = 6, stones: int = 4) -> Mancala:
@@ -645,7 +645,7 @@ class Mancala:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             If the numbers make no board, or there are more or fewer stones than there should be.
 
         Examples

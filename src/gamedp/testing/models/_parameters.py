@@ -17,7 +17,7 @@ def whole(least: int) -> Callable[[Any, Any, Any], None]:
     def check(_model: object, attribute: Any, value: Any) -> None:
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             message = f"{attribute.name}={shown(value)} must be a whole number of at least {least}."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     return check
 
@@ -28,6 +28,6 @@ def between(low: float, high: float) -> Callable[[Any, Any, Any], None]:
     def check(_model: object, attribute: Any, value: Any) -> None:
         if not low < value < high:
             message = f"{attribute.name}={shown(value)} must lie between {low} and {high}."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     return check

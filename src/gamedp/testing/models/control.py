@@ -137,7 +137,7 @@ class Queue:
     def _leaves_room(self, _attribute: object, service: float) -> None:
         if self.arrival + service > 1:
             message = f"arrival={self.arrival} and service={service} are more than 1 together."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     @property
     def objective(self) -> gamedp.AverageReward:

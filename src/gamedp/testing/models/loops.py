@@ -61,7 +61,7 @@ class Ladder:
         chances = (*self.first, *second)
         if len(second) != len(self.first) or not all(0 < chance < 1 for chance in chances):
             message = "first and second must be as long as each other, of numbers between 0 and 1."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     @property
     def objective(self) -> gamedp.Reachability:

@@ -62,7 +62,7 @@ class Pig:
     def _is_positive(self, _attribute: object, goal: int) -> None:
         if goal < 1:
             message = f"goal must be at least 1, not {goal}."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     @property
     def constant_sum(self) -> float:
@@ -79,12 +79,12 @@ class Pig:
 
         Raises
         ------
-        gamedp.InvalidParameterError
+        gamedp.errors.InvalidParameterError
             For larger goals.
         """
         if self.goal > FORMULA_UP_TO:
             message = f"there is a formula for goals of up to {FORMULA_UP_TO}, not {self.goal}."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
         reaches = [Fraction(1)] * FORMULA_UP_TO  # before any points are missing
         for _ in range(self.goal):
             reaches.append(sum(reaches[-6:-1], Fraction(0)) / 6)

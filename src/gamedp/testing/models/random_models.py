@@ -52,7 +52,7 @@ def random_model(  # noqa: PLR0913 - each is one kind of difficulty
     """
     if num_players not in (1, 2) or min(num_states, num_choices, num_outcomes) < 1:
         message = "there are 1 or 2 players, and at least one state, choice and outcome."
-        raise gamedp.InvalidParameterError(message)
+        raise gamedp.errors.InvalidParameterError(message)
     rng = np.random.default_rng(seed)
     ends = num_states, num_states + 1
     choices, offsets = [0], [0]

@@ -51,7 +51,7 @@ class GamblersRuin:
 
     Raises
     ------
-    gamedp.InvalidParameterError
+    gamedp.errors.InvalidParameterError
         If a parameter makes no walk.
 
     Examples
@@ -68,7 +68,7 @@ class GamblersRuin:
     def _is_not_beyond(self, _attribute: object, start: int) -> None:
         if start > self.goal:
             message = f"start={shown(start)} is beyond the goal {self.goal}."
-            raise gamedp.InvalidParameterError(message)
+            raise gamedp.errors.InvalidParameterError(message)
 
     @property
     def objective(self) -> gamedp.TotalReward:

@@ -1,0 +1,348 @@
+"""Gains of end components: what play that stays in one for ever earns on each step.
+
+For any numbers v, the optimal gain g of a communicating model lies between bounds,
+
+    min over s of (Tv - v)(s)  <=  g  <=  max over s of (Tv - v)(s),
+
+Tv being the best of ``r + sum(P * v)`` over the choices of each state [1]_, [2]_. The lower one
+holds for the greedy policy. (With h = v, ``g + h >= r + P h`` for all choices bounds every policy's
+average by g, and ``g + h <= r + P h`` for one policy bounds its own from below, as the sums of n
+steps telescope: Puterman [2]_, theorem 9.1.2. The gain is one number, as play gets from every state
+to every other.) So whatever v the sweeps have come to, the bounds are proven by looking
+at it once more. Probabilities sum to one, therefore
+
+    (r + sum(P * v))(s, a) - v(s)  =  r(s, a) + sum(P(t | s, a) * (v(t) - v(s))),
+
+and this is how it is computed: a constant in v, however large, costs no accuracy. Rounding is
+allowed for as in :mod:`gamedp.bellman.residuals`, with two operations more for each term.
+
+A sweep moves v towards Tv only in part. That is value iteration on the chain which stays where it
+is with the rest of the probability, and which no periodicity keeps from converging [3]_; the bounds
+are those of the chain itself.
+
+Choices, states and transitions are those of the end components alone, numbered anew. Rewards are
+signed so that the most is wanted.
+
+References
+----------
+.. [1] A. Odoni, "On finding the maximal gain for Markov decision processes", Operations Research 17
+   (1969).
+.. [2] M. Puterman, "Markov Decision Processes", Wiley 1994, theorem 8.5.5.
+.. [3] P. Schweitzer, "Iterative solution of the functional equations of undiscounted Markov renewal
+   programming", Journal of Mathematical Analysis and Applications 34 (1971).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gamedp.runtime.floats import TINY, UNIT
+from gamedp.runtime.jit import compiled
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+
+STEP = 0.75
+"""How far a sweep moves the values. With period 2, what is left of a difference is |1 - 2 * STEP|
+of it; where mixing is slow, sweeps cost 1 / STEP of those in full."""
+
+REPEATS = 6
+"""Sweeps along a policy between two that may improve it; fewer where these bring nothing."""
+
+MOST_DENSE = 128
+"""States of an end component that are eliminated at most."""
+
+NO_CHOICE = -1
+
+
+class Graph(NamedTuple):
+    """Some states with some of their choices: S states, C choices, T transitions.
+
+    Attributes
+    ----------
+    first_choice : (S + 1,)
+        The choices of state s are ``first_choice[s] .. first_choice[s + 1] - 1``.
+    first_transition : (C + 1,)
+        The transitions of choice c are ``first_transition[c] .. first_transition[c + 1] - 1``.
+    targets : (T,)
+    chances : (T,)
+    rewards : (C,)
+    """
+
+    first_choice: Integers
+    first_transition: Integers
+    targets: Integers
+    chances: Floats
+    rewards: Floats
+
+
+def drift(choice: int, state: int, graph: Graph, values: Floats) -> tuple[float, float]:
+    """Return by how much a choice raises the value of its state, and the rounding in that."""
+    here = values[state]
+    first = graph.first_transition[choice]
+    last = graph.first_transition[choice + 1]
+    total = graph.rewards[choice]
+    moved = 0.0
+    moves = False
+    for t in range(first, last):
+        difference = values[graph.targets[t]] - here
+        term = graph.chances[t] * difference
+        total += term
+        moved += abs(term)
+        moves |= difference != 0.0
+    if not moves:
+        return total, 0.0
+    count = last - first + 10
+    return total, count * (UNIT * (abs(graph.rewards[choice]) + moved) + TINY)
+
+
+drift_jit = compiled(drift)
+
+
+def sweep(
+    start: int,
+    stop: int,
+    shift: float,
+    graph: Graph,
+    values: Floats,
+    new_values: Floats,
+    policy: Integers,
+) -> tuple[float, float, float]:
+    """Look once at the states ``start .. stop - 1`` of an end component (Jacobi).
+
+    Fills `new_values`, lowered by `shift` a step so that they stay small, and the greedy `policy`.
+
+    Returns
+    -------
+    lowest, highest : float
+        Bounds of the gain, proven; the lower one holds for the policy. Infinite on overflow.
+    noise : float
+        The largest rounding that they allow for, of choices that may be best.
+    """
+    lowest = np.inf
+    highest = -np.inf
+    noise = 0.0
+    for state in range(start, stop):
+        best = -np.inf
+        best_slack = 0.0
+        most = -np.inf
+        most_slack = 0.0
+        for choice in range(graph.first_choice[state], graph.first_choice[state + 1]):
+            rise, slack = drift_jit(choice, state, graph, values)
+            if rise - rise != 0.0:  # infinite, or no number
+                return -np.inf, np.inf, np.inf
+            if rise > best:
+                best = rise
+                best_slack = slack
+                policy[state] = choice
+            if rise + slack > most:
+                most = rise + slack
+                most_slack = slack
+        if best - best_slack < lowest:
+            lowest = best - best_slack
+        if most > highest:
+            highest = most
+        if best_slack > noise:
+            noise = best_slack
+        if most_slack > noise:
+            noise = most_slack
+        new_values[state] = values[state] + STEP * (best - shift)
+    return lowest, highest, noise
+
+
+sweep_jit = compiled(sweep)
+
+
+def follow(
+    start: int,
+    stop: int,
+    shift: float,
+    repeats: int,
+    graph: Graph,
+    values: Floats,
+    new_values: Floats,
+    policy: Integers,
+) -> None:
+    """Take `new_values` for values, and sweep along the policy alone; nothing is proven here."""
+    for state in range(start, stop):
+        values[state] = new_values[state]
+    for _ in range(repeats):
+        for state in range(start, stop):
+            choice = policy[state]
+            total = graph.rewards[choice] - shift
+            here = values[state]
+            for t in range(graph.first_transition[choice], graph.first_transition[choice + 1]):
+                total += graph.chances[t] * (values[graph.targets[t]] - here)
+            new_values[state] = here + STEP * total
+        for state in range(start, stop):
+            values[state] = new_values[state]
+
+
+follow_jit = compiled(follow)
+
+
+def evaluate(
+    start: int, stop: int, graph: Graph, policy: Integers, matrix: Floats, values: Floats
+) -> bool:
+    """Set values to the biases of the policy by elimination; say whether play comes to one state.
+
+    All but the first state are eliminated: whoever would come there goes on at once. What is left
+    is how much is earned from the first state until play comes back to it, and in how many steps.
+    Nothing is subtracted in that [1]_. These values propose, and prove nothing.
+
+    Parameters
+    ----------
+    matrix : (n, n + 2)
+        Room, for at least as many states.
+
+    References
+    ----------
+    .. [1] W. Grassmann, M. Taksar, D. Heyman, "Regenerative analysis and steady state distributions
+       for Markov chains", Operations Research 33 (1985).
+    """
+    size = stop - start
+    steps = size + 1
+    matrix[:size, : size + 2] = 0.0
+    for place in range(size):
+        choice = policy[start + place]
+        for t in range(graph.first_transition[choice], graph.first_transition[choice + 1]):
+            matrix[place, graph.targets[t] - start] += graph.chances[t]
+        matrix[place, size] = graph.rewards[choice]
+        matrix[place, steps] = 1.0
+    for place in range(size - 1, 0, -1):
+        out = 0.0
+        for other in range(place):
+            out += matrix[place, other]
+        if not out > 0.0:
+            return False
+        for other in range(place):
+            matrix[place, other] /= out
+        matrix[place, size] /= out
+        matrix[place, steps] /= out
+        for other in range(place):
+            chance = matrix[other, place]
+            if chance > 0.0:
+                for target in range(place):
+                    matrix[other, target] += chance * matrix[place, target]
+                matrix[other, size] += chance * matrix[place, size]
+                matrix[other, steps] += chance * matrix[place, steps]
+    gain = matrix[0, size] / matrix[0, steps]
+    values[start] = 0.0
+    for place in range(1, size):
+        total = matrix[place, size] - gain * matrix[place, steps]
+        for other in range(place):
+            total += matrix[place, other] * values[start + other]
+        values[start + place] = total
+    return True
+
+
+evaluate_jit = compiled(evaluate)
+
+
+def settle(
+    first: int,
+    last: int,
+    offsets: Integers,
+    max_size: int,
+    max_sweeps: int,
+    tolerance: float,
+    graph: Graph,
+    values: Floats,
+    new_values: Floats,
+    policy: Integers,
+    bounds: Floats,
+    visits: Integers,
+) -> int:
+    """Find the gains of the end components ``first .. last - 1``, until each is known.
+
+    By modified policy iteration: sweeps that prove bounds and improve the policy, and some along
+    the policy in between. Few states are also eliminated, once sweeps have taken as long as that.
+
+    Parameters
+    ----------
+    offsets
+        The states of component k are ``offsets[k] .. offsets[k + 1] - 1``.
+    max_size, max_sweeps
+        Stops before a component with more states, and at one that takes more sweeps.
+    bounds : (K, 2)
+        Filled: the bounds of each gain, which hold for the `values` and the `policy` that are left.
+    visits : (1,) int64
+        Counts the states visited.
+
+    Returns
+    -------
+    component : int
+        The first component whose gain is not known well enough.
+    """
+    matrix = np.empty((MOST_DENSE, MOST_DENSE + 2))
+    for number in range(first, last):
+        start = offsets[number]
+        stop = offsets[number + 1]
+        size = stop - start
+        if size > max_size:
+            return number
+        transitions = graph.first_transition[graph.first_choice[stop]]
+        transitions -= graph.first_transition[graph.first_choice[start]]
+        patience = size * size // (4 * transitions + 1)
+        repeats = REPEATS
+        before = np.inf
+        shift = 0.0
+        settled = False
+        for sweep_number in range(max_sweeps):
+            lowest, highest, noise = sweep_jit(
+                start, stop, shift, graph, values, new_values, policy
+            )
+            visits[0] += size
+            bounds[number, 0] = lowest
+            bounds[number, 1] = highest
+            if highest - lowest <= tolerance or highest - lowest <= 4.0 * noise:
+                settled = True
+                break
+            if sweep_number > 0 and not highest - lowest <= 0.9 * before:
+                repeats //= 2
+            before = highest - lowest
+            shift = lowest + 0.5 * (highest - lowest)
+            if size <= MOST_DENSE and sweep_number >= patience:
+                patience = 2 * sweep_number + 2
+                if evaluate_jit(start, stop, graph, policy, matrix, values):
+                    shift = 0.0
+                    continue
+            follow_jit(start, stop, shift, repeats, graph, values, new_values, policy)
+        if not settled:
+            return number
+    return last
+
+
+settle_jit = compiled(settle)
+
+
+def excess(sign: float, graph: Graph, gains: Floats, biases: Floats, policy: Integers) -> float:
+    """Return by how much gains and biases miss their inequality, rounding included.
+
+    With sign 1, ``g(s) + h(s) >= r + sum(P * h)`` for all choices, or that of the policy where it
+    has one; with sign -1, the opposite. Negative if it holds with room to spare.
+    """
+    worst = -np.inf
+    for state in range(len(gains)):
+        first = graph.first_choice[state]
+        last = graph.first_choice[state + 1]
+        if first < last and policy[state] != NO_CHOICE:
+            first = policy[state]
+            last = first + 1
+        for choice in range(first, last):
+            rise, slack = drift_jit(choice, state, graph, biases)
+            # The sign of a difference is exact, and the slack has room for rounding here.
+            over = sign * (rise - gains[state]) + slack
+            if over - over != 0.0:  # infinite, or no number
+                return np.inf
+            if over > worst:
+                worst = over
+    return worst
+
+
+excess_jit = compiled(excess)

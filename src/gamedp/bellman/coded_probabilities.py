@@ -1,0 +1,89 @@
+"""Palettes: probabilities by the number of their value, where the same few come again and again.
+
+Dice, wind and servers have a handful of probabilities. A loop over more transitions than the
+processor keeps at hand waits for memory: with two bytes for the number of a probability, instead of
+eight for itself, there is less to wait for. The values looked up are the very same numbers, so sums
+are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.runtime.jit import compiled
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Naturals = npt.NDArray[np.unsignedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+    Chances = Floats | npt.NDArray[np.uint16]
+
+MOST = 1 << 12
+"""Values of a palette at most: those that lie next to the processor. Of more, each look costs as
+much as is saved."""
+
+SLOTS = 4 * MOST
+ONE = np.uintp(1)
+HALF = np.uint64(32)
+LOW_HALF = np.uint64(2**32 - 1)
+FACTOR = np.uint64(0x9E3779B9)
+
+
+def chance(chances: Chances, palette: Floats | None, place: int) -> float:
+    """Return the probability in a place: itself, or what its number stands for in a palette."""
+    # Each of the two is compiled separately, without the other one.
+    if palette is None:
+        return chances[place]  # type: ignore[no-any-return]
+    else:  # noqa: RET505 - numba leaves out a branch, not what follows
+        return palette[chances[place]]  # type: ignore[no-any-return]
+
+
+# Not `inlined`: what is left out is only known where types are.
+chance_jit = compiled(chance)
+
+
+def collect(
+    bits: npt.NDArray[np.uint64],
+    slots: npt.NDArray[np.uint16],
+    values: npt.NDArray[np.uint64],
+    codes: npt.NDArray[np.uint16],
+) -> int:
+    """Give the different values of an array numbers, in the order in which they come.
+
+    Parameters
+    ----------
+    bits : (T,)
+        The numbers, bit by bit.
+    slots : (SLOTS,)
+        Scratch: zeros.
+    values : (MOST,)
+        Is filled with the different values.
+    codes : (T,)
+        Is filled with their numbers.
+
+    Returns
+    -------
+    count : int
+        How many there are; MOST + 1 if there are more than MOST, where it has stopped.
+    """
+    count = np.uintp(0)
+    for place in range(len(bits)):
+        value = bits[place]
+        folded = (value >> HALF) ^ (value & LOW_HALF)  # so that the product fits into 64 bits
+        slot = np.uintp((folded * FACTOR) >> HALF) & np.uintp(SLOTS - 1)
+        while slots[slot] > 0 and values[slots[slot] - 1] != value:
+            slot = (slot + ONE) & np.uintp(SLOTS - 1)
+        if slots[slot] == 0:
+            if count == MOST:
+                return MOST + 1
+            values[count] = value
+            count += ONE
+            slots[slot] = count
+        codes[place] = slots[slot] - 1
+    return np.int64(count)  # type: ignore[return-value] # signed, as the other one
+
+
+collect_jit = compiled(collect)

@@ -1,0 +1,504 @@
+"""Iterating over a gathered component until it is solved: sweeps, and policy evaluation.
+
+A full sweep looks at all choices and improves the policy. In between, the policy alone is followed:
+by elimination, which gives its values exactly, as long as that takes few terms compared with the
+sweeps so far (:mod:`gamedp.bellman.sparse_elimination`); or by some sweeps over its own
+choices. Values of an eliminated policy that no sweep can improve are solved, up to rounding: policy
+iteration [1]_, with improvements that see each other within a sweep. The weights for the proof, the
+expected steps of the policy within the component, are computed in either case.
+
+Two opponents begin with sweeps of both. Once one changes no choice, or if convergence is slow, the
+minimisers improve their answer to the policy of the maximisers as long as they can, then the
+maximisers improve theirs [2]_.
+
+References
+----------
+.. [1] M. Puterman, "Markov Decision Processes", Wiley 1994, sections 6.4, 6.5 and 7.2.
+.. [2] A. Hoffman, R. Karp, "On nonterminating stochastic games", Management Science 12 (1966).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.bellman.blocks import VALUE, WEIGHT, Block, sweep_jit as sweep_with_weights_jit
+from gamedp.bellman.sparse_elimination import DEAR, STAYS, eliminate_jit
+from gamedp.runtime.jit import compiled
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Naturals = npt.NDArray[np.unsignedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+
+ONE = np.uintp(1)
+
+SURE, ALONE, OPPONENTS, SWAPS = 0, 1, 2, 3
+"""Who chooses in a component: nobody, one side, or opponents; or the players change places."""
+
+BOTH, MAXIMISERS, MINIMISERS = 0, 1, 2
+"""Whose choices a sweep may improve."""
+
+MORE, TURNING, CHANGING_LITTLE, EXACT = 0, 1, 2, 3
+"""How far a component is: there is more to do; that should be tried from the other side, see
+:func:`turn`; values change so little that something can be proven; or the policy is best."""
+
+SWEEPS, WORK, SINCE, COST, NEEDED, ROUNDS, SIDE, IS_EXACT, LED, TURNED, SETTLED, CHANGE = range(12)
+"""What is remembered of a component between calls, as floating-point numbers.
+
+Sweeps; work, in transitions looked at; that since the last elimination, and what it cost; how much
+the next may; how many there were; whose turn it is to improve; whether the numbers are what the
+policy is worth; whether it has been led out; whether it was turned; whether sweeps along the policy
+change little; and the last sweep's change."""
+MEMORY = 12
+
+REPEATS = 8
+"""Sweeps along a policy between two that may improve it."""
+PATIENCE = 64
+"""Sweeps with opponents before their policies are improved in turns."""
+TRUST = 5000
+"""Sweeps after which nothing but them is trusted to converge."""
+MOST = float(1 << 26)
+"""Terms that an elimination may combine: some tenths of a second, for it cannot be interrupted."""
+TIE = 1e-14
+"""How much worse a choice may be by rounding, relatively, for each step that is left."""
+
+
+def improve(
+    num_states: int, discount: float, block: Block, who: int, margin: float, numbers: Floats
+) -> tuple[float, int]:
+    """Give all states the values of their best choices, in place (Gauss-Seidel).
+
+    Parameters
+    ----------
+    who : int
+        Whose choices may change: the others follow the policy.
+    margin : float
+        How much better a choice must be, relatively, to replace that of the policy.
+
+    Returns
+    -------
+    change : float
+        The largest change of a value.
+    changed : int
+        How many choices of the policy were replaced.
+    """
+    change = 0.0
+    changed = 0
+    for state in range(np.uintp(num_states)):
+        sign = block.signs[state]
+        kept = block.policy[state]
+        first = block.first_choice[state]
+        last = block.first_choice[state + ONE]
+        if who != BOTH and (who == MAXIMISERS) != (sign > 0.0):
+            first = kept
+            last = kept + ONE
+        best = present = -np.inf
+        best_choice = kept
+        for choice in range(first, last):
+            total = 0.0
+            for t in range(block.first_transition[choice], block.first_transition[choice + ONE]):
+                total += block.chances[t] * numbers[VALUE, block.targets[t]]
+            value = sign * (block.known[choice] + discount * total)
+            if choice == kept:
+                present = value
+            if value > best:
+                best = value
+                best_choice = choice
+        if best_choice != kept and best > present + margin * max(abs(best), abs(present)):
+            block.policy[state] = best_choice
+            changed += 1
+        difference = abs(sign * best - numbers[VALUE, state])
+        # Written so that a NaN counts as a change without end.
+        if not difference <= change:
+            change = difference
+        numbers[VALUE, state] = sign * best
+    return change, changed
+
+
+improve_jit = compiled(improve)
+
+
+def follow(
+    num_states: int, discount: float, block: Block, repeats: int, enough: float, numbers: Floats
+) -> tuple[float, float, int]:
+    """Sweep over values and weights of a policy until no value changes by more than `enough`.
+
+    Returns
+    -------
+    change, increase
+        The largest change of a value, and the largest increase of a weight, in the last sweep.
+    sweeps : int
+    """
+    change = increase = 0.0
+    for sweep in range(repeats):
+        change = increase = 0.0
+        for state in range(np.uintp(num_states)):
+            choice = block.policy[state]
+            total = length = 0.0
+            for t in range(block.first_transition[choice], block.first_transition[choice + ONE]):
+                target = block.targets[t]
+                total += block.chances[t] * numbers[VALUE, target]
+                length += block.chances[t] * numbers[WEIGHT, target]
+            value = block.known[choice] + discount * total
+            weight = 1.0 + discount * length
+            difference = abs(value - numbers[VALUE, state])
+            if not difference <= change:
+                change = difference
+            if weight - numbers[WEIGHT, state] > increase:
+                increase = weight - numbers[WEIGHT, state]
+            numbers[VALUE, state] = value
+            numbers[WEIGHT, state] = weight
+        if change <= enough:
+            return change, increase, sweep + 1
+    return change, increase, repeats
+
+
+follow_jit = compiled(follow)
+
+
+def lead_out(
+    num_states: int, num_choices: int, num_transitions: int, block: Block, sequence: Naturals
+) -> int:
+    """Give a component the policy that may leave it in the fewest steps; return how many can.
+
+    Parameters
+    ----------
+    sequence : (S,)
+        Is set to the states, nearest to a way out first, those without one last.
+    """
+    owners = np.empty(num_choices, block.targets.dtype)
+    offsets = np.zeros(num_states + 1, np.uintp)
+    choices = np.empty(num_transitions, block.first_transition.dtype)
+    reached = np.zeros(num_states, np.bool_)
+    count = np.uintp(0)
+    for state in range(np.uintp(num_states)):
+        for choice in range(block.first_choice[state], block.first_choice[state + ONE]):
+            owners[choice] = state
+            if not reached[state] and block.leaving[choice] > 0.0:
+                reached[state] = True
+                block.policy[state] = choice
+                sequence[count] = state
+                count += ONE
+    for t in range(num_transitions):
+        offsets[block.targets[t]] += ONE
+    total = np.uintp(0)
+    for state in range(np.uintp(num_states)):
+        total += offsets[state]
+        offsets[state] = total
+    offsets[num_states] = total
+    for choice in range(np.uintp(num_choices)):
+        for t in range(block.first_transition[choice], block.first_transition[choice + ONE]):
+            offsets[block.targets[t]] -= ONE
+            choices[offsets[block.targets[t]]] = choice
+    done = np.uintp(0)
+    while done < count:
+        nearer = sequence[done]
+        done += ONE
+        for place in range(offsets[nearer], offsets[nearer + ONE]):
+            choice = choices[place]
+            owner = np.uintp(owners[choice])
+            if not reached[owner]:
+                reached[owner] = True
+                block.policy[owner] = choice
+                sequence[count] = owner
+                count += ONE
+    found = int(count)
+    for state in range(np.uintp(num_states)):
+        if not reached[state]:
+            sequence[count] = state
+            count += ONE
+    return found
+
+
+lead_out_jit = compiled(lead_out)
+
+
+def begin(num_states: int, block: Block) -> None:
+    """Prepare for the first sweep: the policy takes the first choices."""
+    for state in range(np.uintp(num_states)):
+        block.policy[state] = block.first_choice[state]
+
+
+begin_jit = compiled(begin)
+
+
+def chooser(num_states: int, block: Block, swaps: bool) -> int:
+    """Say who chooses in a component: `SURE`, `ALONE`, `OPPONENTS` or `SWAPS`."""
+    if swaps:
+        return SWAPS
+    sign = 0.0
+    for state in range(np.uintp(num_states)):
+        if block.first_choice[state + ONE] - block.first_choice[state] > ONE:
+            if sign * block.signs[state] < 0.0:
+                return OPPONENTS
+            sign = block.signs[state]
+    return SURE if sign == 0.0 else ALONE
+
+
+chooser_jit = compiled(chooser)
+
+
+def iterate(
+    num_states: int,
+    num_choices: int,
+    num_transitions: int,
+    discount: float,
+    who: int,
+    may_stay: bool,
+    threshold: float,
+    max_sweeps: int,
+    budget: int,
+    block: Block,
+    numbers: Floats,
+    memory: Floats,
+) -> int:
+    """Go on with a component for about `budget` transitions; say how far it is then.
+
+    Parameters
+    ----------
+    who : int
+        Who chooses, see :func:`chooser`.
+    may_stay : bool
+        Whether policies may stay in the component for ever, which is worst for who could.
+    threshold : float
+        The change that is small enough to prove something.
+    max_sweeps : int
+        Full sweeps at most, those of earlier calls included.
+    numbers : (NUMBERS, S)
+        Values to begin with, and else zero.
+    memory : (MEMORY,)
+        What is remembered between calls, zero at first.
+    """
+    enough = memory[WORK] + budget
+    size = num_states + num_transitions
+    while memory[WORK] < enough and memory[SWEEPS] < max_sweeps:
+        plain = who == SWAPS or (who == OPPONENTS and memory[ROUNDS] == 0.0)
+        increase = np.inf
+        changed = 1
+        if plain:
+            change, increase, same = sweep_with_weights_jit(num_states, discount, block, numbers)
+            changed = 0 if same else 1
+        elif who == SURE and memory[SWEEPS] == 0.0:
+            change = np.inf  # there is nothing to improve
+            changed = 0
+        else:
+            # What differs by rounding alone must not be improved for ever.
+            margin = 2.0 ** (0.5 * min(max(memory[ROUNDS] - 32.0, 0.0), 20.0) - 50.0)
+            side = int(memory[SIDE]) if who == OPPONENTS else BOTH
+            change, changed = improve_jit(num_states, discount, block, side, margin, numbers)
+            if memory[IS_EXACT] > 0.0 and changed == 0:
+                if side != MINIMISERS:
+                    return EXACT
+                memory[SIDE] = MAXIMISERS
+                continue
+            memory[SIDE] = MINIMISERS
+        memory[IS_EXACT] = 0.0
+        memory[CHANGE] = change
+        memory[SWEEPS] += 1.0
+        memory[WORK] += size
+        memory[SINCE] += size
+        if change <= threshold and (memory[SETTLED] > 0.0 or (plain and increase <= 0.5)):
+            return CHANGING_LITTLE
+        memory[SETTLED] = 0.0
+        may = min(8 * num_states + memory[WORK] / 8.0, MOST)
+        dear = memory[NEEDED] > may or who == SWAPS
+        ripe = changed == 0 or change <= threshold or memory[SINCE] >= memory[COST]
+        if plain:
+            # A policy that both keep to may be best: then a policy each is all that is to be found.
+            ripe = memory[SWEEPS] >= PATIENCE or (changed == 0 and memory[SWEEPS] > 1.0)
+        if ripe and not dear:
+            terms = STAYS
+            while terms == STAYS:
+                terms, _ = eliminate_jit(num_states, discount, block, int(may), numbers)
+                if not may_stay or memory[LED] > 0.0:
+                    break
+                if terms == STAYS:
+                    memory[LED] = 1.0
+                    sequence = np.empty(num_states, np.uintp)
+                    lead_out_jit(num_states, num_choices, num_transitions, block, sequence)
+                    memory[WORK] += 2 * size
+            memory[SINCE] = 0.0
+            if terms >= 0:
+                memory[COST] = 2.0 * (terms + 2 * num_states)
+                memory[WORK] += memory[COST]
+                memory[ROUNDS] += 1.0
+                memory[IS_EXACT] = 1.0
+                memory[SIDE] = MINIMISERS
+                continue
+            memory[WORK] += 2.0 * may
+            memory[NEEDED] = np.inf if terms == STAYS else 4.0 * may
+            dear = True
+            if terms == DEAR and who == ALONE and memory[TURNED] == 0.0 and discount == 1.0:
+                memory[TURNED] = 1.0
+                memory[NEEDED] = 0.0
+                return TURNING
+        if plain or not dear:
+            continue
+        if who == OPPONENTS:
+            memory[ROUNDS] = 0.0  # sweeps along the policies of both need not converge
+            continue
+        if memory[SWEEPS] > TRUST:
+            if change <= threshold:
+                return CHANGING_LITTLE
+            continue
+        goal = max(0.1 * change, 0.1 * threshold)
+        change, increase, sweeps = follow_jit(num_states, discount, block, REPEATS, goal, numbers)
+        memory[WORK] += sweeps * (num_states + num_transitions * num_states // num_choices)
+        # Then the policy is worth that; and if the next sweep finds nothing better, it is best.
+        memory[SETTLED] = 1.0 if change <= threshold and increase <= 0.5 else 0.0
+    return MORE
+
+
+iterate_jit = compiled(iterate)
+
+
+def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Floats) -> bool:
+    """Let the weights count the most steps of all choices that are equally good up to rounding.
+
+    Values and policy stay as they are.
+
+    Returns
+    -------
+    done : bool
+        Whether there are such weights, and they were not too expensive.
+    """
+    policy = np.empty(num_states, np.uintp)
+    values = np.empty(num_states)
+    scale = 0.0
+    for state in range(np.uintp(num_states)):
+        policy[state] = block.policy[state]
+        values[state] = numbers[VALUE, state]
+        scale = max(scale, abs(values[state]))
+    terms = 0
+    changed = 1
+    rounds = 0
+    while changed > 0 and terms >= 0 and rounds < REPEATS:
+        changed = 0
+        rounds += 1
+        for state in range(np.uintp(num_states)):
+            longest = numbers[WEIGHT, state] * (1.0 + 1e-9)
+            for choice in range(block.first_choice[state], block.first_choice[state + ONE]):
+                total = length = 0.0
+                for t in range(
+                    block.first_transition[choice], block.first_transition[choice + ONE]
+                ):
+                    target = block.targets[t]
+                    total += block.chances[t] * values[target]
+                    length += block.chances[t] * numbers[WEIGHT, target]
+                worse = block.signs[state] * (
+                    values[state] - (block.known[choice] + discount * total)
+                )
+                weight = 1.0 + discount * length
+                # A choice that is worse by more can do no harm, as much longer as it may take.
+                if weight > longest and worse <= TIE * max(scale, block.sizes[choice]) * weight:
+                    longest = weight
+                    block.policy[state] = choice
+                    changed += 1
+            if longest > numbers[WEIGHT, state] * (1.0 + 1e-9):
+                numbers[WEIGHT, state] = longest
+        if changed > 0:
+            terms, _ = eliminate_jit(num_states, discount, block, most, numbers)
+    for state in range(np.uintp(num_states)):
+        block.policy[state] = policy[state]
+        numbers[VALUE, state] = values[state]
+    return terms >= 0
+
+
+dwell_jit = compiled(dwell)
+
+
+def rearrange(
+    num_states: int, num_choices: int, num_transitions: int, block: Block, sequence: Naturals
+) -> Block:
+    """Return a component with its states in another order, without what only proofs need."""
+    number = np.empty(num_states, block.targets.dtype)
+    for position in range(num_states):
+        number[sequence[position]] = position
+    result = Block(
+        np.empty(num_states + 1, np.uintp),
+        np.empty(num_states),
+        np.empty(num_states, np.uintp),
+        np.empty(num_choices + 1, np.uintp),
+        np.empty(num_choices),
+        block.sizes,
+        block.slacks,
+        block.counts,
+        np.empty(num_choices),
+        np.empty(num_transitions, block.targets.dtype),
+        np.empty(num_transitions),
+    )
+    choice = place = np.uintp(0)
+    result.first_choice[0] = result.first_transition[0] = 0
+    for position in range(np.uintp(num_states)):
+        state = sequence[position]
+        first = block.first_choice[state]
+        result.signs[position] = block.signs[state]
+        result.policy[position] = choice + (block.policy[state] - first)
+        for old in range(first, block.first_choice[state + ONE]):
+            for t in range(block.first_transition[old], block.first_transition[old + ONE]):
+                result.targets[place] = number[block.targets[t]]
+                result.chances[place] = block.chances[t]
+                place += ONE
+            result.known[choice] = block.known[old]
+            result.leaving[choice] = block.leaving[old]
+            choice += ONE
+            result.first_transition[choice] = place
+        result.first_choice[position + ONE] = choice
+    return result
+
+
+rearrange_jit = compiled(rearrange)
+
+
+def turn(
+    num_states: int,
+    num_choices: int,
+    num_transitions: int,
+    block: Block,
+    numbers: Floats,
+    sequence: Naturals,
+) -> Block:
+    """Return a component with those states first that are nearest to a way out, led out of it.
+
+    Values are set to what is too bad for everyone: where a step costs, those that sweeps find on
+    ways that lead nowhere are too good, and rise by one step with every sweep.
+
+    Parameters
+    ----------
+    sequence : (S,)
+        Is set to the states in their new order.
+    """
+    lead_out_jit(num_states, num_choices, num_transitions, block, sequence)
+    worst = 0.0
+    for choice in range(num_choices):
+        worst = max(worst, abs(block.known[choice]))
+    for state in range(num_states):
+        numbers[VALUE, state] = -block.signs[state] * worst * num_states
+    turned: Block = rearrange_jit(num_states, num_choices, num_transitions, block, sequence)
+    return turned
+
+
+turn_jit = compiled(turn)
+
+
+def put_back(
+    num_states: int,
+    rearranged: Block,
+    found: Floats,
+    sequence: Naturals,
+    block: Block,
+    numbers: Floats,
+) -> None:
+    """Give a component the policy and the numbers found with its states in another order."""
+    for position in range(np.uintp(num_states)):
+        state = sequence[position]
+        chosen = rearranged.policy[position] - rearranged.first_choice[position]
+        block.policy[state] = block.first_choice[state] + chosen
+        numbers[VALUE, state] = found[VALUE, position]
+        numbers[WEIGHT, state] = found[WEIGHT, position]
+
+
+put_back_jit = compiled(put_back)

@@ -1,0 +1,206 @@
+"""The values of a policy in a gathered component, by elimination in a dense matrix.
+
+The same as :mod:`gamedp.bellman.sparse_elimination`, for matrices that fill in: then searching for
+nonzeros takes longer than processing all numbers, row by row as they lie in memory, some dozens at
+a time. The errors are bounded by the same theorem.
+
+The rows of the matrix are the states, and its columns, too; those at the end are what the states
+have besides.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gamedp.bellman.blocks import ERROR, VALUE, WEIGHT
+from gamedp.bellman.sparse_elimination import FAINT, FEW, MANY
+from gamedp.runtime.floats import UNIT
+from gamedp.runtime.jit import compiled
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gamedp.bellman.blocks import Block
+
+    Floats = npt.NDArray[np.float64]
+
+AWAY, GAIN, LENGTH, SIZE, DOUBT = range(5)
+"""The columns after those of the states: see :mod:`gamedp.bellman.sparse_elimination`."""
+EXTRA = 5
+STRIP = 512
+"""Columns that are worked on at a time: they fit into the processor's cache."""
+ONE = np.uintp(1)
+
+
+def lay_out(size: int, discount: float, block: Block, matrix: Floats, costs: Floats) -> bool:
+    """Fill in the equation of a component's policy; no players swap.
+
+    Parameters
+    ----------
+    matrix : (S, S + EXTRA)
+        Zero.
+    costs : (S,)
+        Filled: the roundings in each row.
+
+    Returns
+    -------
+    clear : bool
+        Whether all probabilities sum to one, but for rounding.
+    """
+    clear = True
+    for state in range(np.uintp(size)):
+        choice = block.policy[state]
+        first = block.first_transition[choice]
+        last = block.first_transition[choice + ONE]
+        total = block.leaving[choice]
+        outside = block.counts[choice] - float(last - first)
+        cost = 4.0 + (outside + 2.0 if outside > 0.0 else 0.0) + (3.0 if discount < 1.0 else 0.0)
+        for t in range(first, last):
+            target = np.uintp(block.targets[t])
+            if matrix[state, target] > 0.0:
+                cost += 1.0
+            matrix[state, target] += discount * block.chances[t]
+            total += block.chances[t]
+        if total != 1.0:
+            clear = clear and abs(total - 1.0) <= (block.counts[choice] + 8.0) * UNIT
+            cost += abs(total - 1.0) / UNIT
+        matrix[state, size + AWAY] = (1.0 - discount) + discount * block.leaving[choice]
+        matrix[state, size + GAIN] = block.known[choice]
+        matrix[state, size + LENGTH] = 1.0
+        matrix[state, size + SIZE] = block.sizes[choice]
+        matrix[state, size + DOUBT] = discount * block.slacks[choice]
+        costs[state] = cost
+    return clear
+
+
+lay_out_jit = compiled(lay_out)
+
+
+def put_in(
+    first: int, last: int, top: int, bottom: int, size: int, matrix: Floats, costs: Floats
+) -> None:
+    """Put the eliminated states ``first .. last-1`` into the rows ``top .. bottom-1`` after them.
+
+    `last` - `first` is a multiple of four, but for the last states of all.
+    """
+    width = size + EXTRA
+    for row in range(top, bottom):
+        for state in range(first, last):
+            chance = matrix[row, state]
+            if chance > 0.0:
+                # The sum may have lost three units; the division, the product and the addition.
+                costs[row] += 6.0
+                for column in range(state + 1, last):
+                    matrix[row, column] += chance * matrix[state, column]
+    for begin in range(last, width, STRIP):
+        end = min(begin + STRIP, width)
+        for row in range(top, bottom):
+            state = first
+            while state + 4 <= last:
+                one, two = matrix[row, state], matrix[row, state + 1]
+                three, four = matrix[row, state + 2], matrix[row, state + 3]
+                if one + two + three + four > 0.0:
+                    for column in range(begin, end):
+                        matrix[row, column] += (
+                            one * matrix[state, column] + two * matrix[state + 1, column]
+                        ) + (three * matrix[state + 2, column] + four * matrix[state + 3, column])
+                state += 4
+            while state < last:
+                one = matrix[row, state]
+                if one > 0.0:
+                    for column in range(begin, end):
+                        matrix[row, column] += one * matrix[state, column]
+                state += 1
+
+
+put_in_jit = compiled(put_in)
+
+
+def divide(first: int, last: int, size: int, matrix: Floats, costs: Floats) -> float:
+    """Eliminate the states ``first .. last-1``, into which all before have been put.
+
+    Returns
+    -------
+    narrowest : float
+        The least probability to go elsewhere; 0 if play stays for ever.
+    """
+    width = size + EXTRA
+    narrowest = np.inf
+    for state in range(first, last):
+        for other in range(first, state):
+            chance = matrix[state, other]
+            if chance > 0.0:
+                costs[state] += 6.0
+                for column in range(other + 1, width):
+                    matrix[state, column] += chance * matrix[other, column]
+        out = matrix[state, size + AWAY]
+        lost = 0.0
+        for column in range(state + 1, size):
+            part = matrix[state, column] - lost
+            total = out + part
+            lost = (total - out) - part
+            out = total
+        if not out > 0.0:
+            return 0.0
+        narrowest = min(narrowest, out)
+        for column in range(state + 1, width):
+            matrix[state, column] /= out
+    return narrowest
+
+
+divide_jit = compiled(divide)
+
+
+def conclude(
+    size: int, clear: bool, narrowest: float, matrix: Floats, costs: Floats, numbers: Floats
+) -> float:
+    """Set values, weights and errors, the last states first.
+
+    Returns
+    -------
+    relative : float
+        How far off the weights are, relatively; infinite if nothing is known, as are the errors.
+    """
+    roundings = most_along = longest = highest = 0.0
+    earns = False
+    for position in range(size):
+        state = size - 1 - position
+        value, weight = matrix[state, size + GAIN], matrix[state, size + LENGTH]
+        total, doubt = matrix[state, size + SIZE], matrix[state, size + DOUBT]
+        way = 0.0
+        count = 0.0
+        for later in range(state + 1, size):
+            share = matrix[state, later]
+            if share > 0.0:
+                value += share * numbers[VALUE, later]
+                weight += share * numbers[WEIGHT, later]
+                total += share * matrix[later, size + SIZE]
+                doubt += share * matrix[later, size + DOUBT]
+                way = max(way, numbers[ERROR, later])
+                count += 1.0
+        way += 6.0 + count
+        numbers[VALUE, state], numbers[WEIGHT, state] = value, weight
+        numbers[ERROR, state] = way
+        matrix[state, size + SIZE], matrix[state, size + DOUBT] = total, doubt
+        roundings += costs[state]
+        most_along = max(most_along, way)
+        longest = max(longest, weight)
+        highest = max(highest, total)
+        earns = earns or total > 0.0 or doubt > 0.0
+    spread = 2.0 * roundings * UNIT
+    faint = FAINT * (float(size) + 16.0) * float(size) * float(size) / narrowest
+    relative = (spread + most_along * UNIT) * (1.0 + 4.0 * MANY)
+    if not clear or not relative < MANY or not faint * longest < FEW:
+        relative = np.inf
+    for state in range(size):
+        off = spread + numbers[ERROR, state] * UNIT
+        error = (off * matrix[state, size + SIZE] + matrix[state, size + DOUBT]) * (1.0 + 4.0 * off)
+        if earns:
+            error += faint * (2.0 + 4.0 * highest) * numbers[WEIGHT, state]
+        numbers[ERROR, state] = error if relative < MANY and error < np.inf else np.inf
+    return relative
+
+
+conclude_jit = compiled(conclude)

@@ -1,0 +1,363 @@
+"""Modified policy iteration over a whole discounted model, in slices that follow one another.
+
+Bellman's operator T looks at all choices, an improvement; between two of these, sweeps along the
+chosen ones alone bring the values to what they are worth. With v the values before an improvement,
+b the discount and d = Tv - v, the true values lie in ``v + [min d, max d] / (1 - b)``, and those
+after it in ``Tv + b * [min d, max d] / (1 - b)`` [1]_. Terminal states, whose d is 0, count, too.
+Nothing but this bound decides when it is over; all that is between two improvements may be done in
+any way that is fast.
+
+A sweep along the choices goes from state to state in place (Gauss-Seidel), on and on in one
+direction or to and fro, whatever is faster. Then some states tell how far the values are off: their
+mean is the error that all values have in common, which sweeps alone would reduce by no more than
+the discount.
+
+Rounding: a value is off by at most ``(k + 10) * u * A``, for the largest number k of transitions of
+a choice and the largest sum A of the absolute terms; see :mod:`gamedp.bellman.residuals`, where the
+same allowance is made. Probabilities need not sum to one exactly: the least and the largest of
+their sums count.
+
+References
+----------
+.. [1] M. Puterman, "Markov Decision Processes", Wiley 1994, sections 6.5 and 6.6.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gamedp.bellman.policy_rows import (
+    DOWN,
+    DRIFT,
+    HIGH,
+    LAST,
+    LEAST,
+    LIMIT,
+    LOW,
+    MARGIN,
+    NEAREST,
+    ONE,
+    SIZE,
+    SLICE,
+    TWO,
+    UP,
+    follow_jit,
+    improve_jit,
+    probe_jit,
+)
+from gamedp.runtime.floats import TINY, UNIT, UPWARD
+from gamedp.runtime.jit import compiled, inlined
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gamedp.bellman.policy_rows import Equation, Kept
+
+    Integers = npt.NDArray[np.int64]
+    Floats = npt.NDArray[np.float64]
+
+PATIENCE = 8
+"""Improvements that may bring the changes down no further before sweeps in between get fewer."""
+
+COARSEST, FINEST = 0.2, 0.0001
+"""To which part of the changes in an improvement sweeps along the choices bring them, at most and
+at least: the fewer choices have changed, the more it pays to know what they are worth."""
+
+CLOSER = 0.4
+"""To which part of what is asked they bring them in the end, as a probe does not see all."""
+
+BATCH = 1 << 10
+"""States that a probe looks at, about; of small models, an eleventh of all."""
+
+(
+    PHASE, PLACE, FLIPPED, IMPROVEMENTS, MOST_IMPROVEMENTS, INNER, MOST_INNER, CHANGED, IN_VAIN,
+    IN_VAIN_INNER, BACKWARDS, NO_SHIFTS, VISITS,
+) = range(13)  # fmt: skip
+"""Where a run is, as whole numbers."""
+NUM_MARKS = 13
+
+BEGIN, IMPROVE, FOLLOW, DONE, STUCK, OUT_OF_SWEEPS = range(6)
+"""What comes next; or that values are as close as was asked, as rounding allows, or neither."""
+
+
+def begin(
+    start: int,
+    stop: int,
+    equation: Equation,
+    kept: Kept,
+    values: Floats,
+    before: Floats,
+) -> None:
+    """Choose what earns the most at once in the states ``start .. stop-1``, and value it so.
+
+    Terminal states have their values. Where no state has a choice, the rows are in place.
+    """
+    choice_offsets, transition_offsets = equation.choice_offsets, equation.transition_offsets
+    successors, chances = equation.successors, equation.chances
+    constants, maximise = equation.constants, equation.maximise
+    first, last, policy, clear = kept.first, kept.last, kept.policy, kept.clear
+    kept_constants = kept.constants
+    room_successors, room_chances = kept.room_successors, kept.room_chances
+    in_place = len(room_successors) == 0
+    for state in range(start, stop):
+        first_choice = choice_offsets[state]
+        last_choice = choice_offsets[state + ONE]
+        if first_choice == last_choice:
+            last[state] = first[state]
+            kept_constants[state] = before[state] = values[state]
+            policy[state] = -1
+            clear[state] = np.inf
+            continue
+        sign = 1.0 if maximise[state] else -1.0
+        best = sign * constants[first_choice]
+        best_choice = first_choice
+        for choice in range(first_choice + ONE, last_choice):
+            other = sign * constants[choice]
+            best_choice = choice if other > best else best_choice
+            best = other if other > best else best
+        policy[state] = best_choice
+        clear[state] = -1.0
+        kept_constants[state] = values[state] = before[state] = sign * best
+        t = transition_offsets[best_choice]
+        last_t = transition_offsets[best_choice + ONE]
+        room = first[state]
+        last[state] = room + (last_t - t)
+        if in_place:
+            continue
+        while t + TWO <= last_t:
+            for _ in range(2):
+                room_successors[room] = successors[t]
+                room_chances[room] = chances[t]
+                room += ONE
+                t += ONE
+        while t < last_t:
+            room_successors[room] = successors[t]
+            room_chances[room] = chances[t]
+            room += ONE
+            t += ONE
+
+
+begin_jit = compiled(begin)
+
+
+def prepare(equation: Equation, values: Floats, before: Floats, numbers: Floats) -> None:
+    """Make ready for an improvement: see how far values have moved since the last, and their size.
+
+    The range of the moves adds to the drift. A choice that was the best by more than that still is,
+    even if all that has to do with it was off by rounding: that is the margin.
+    """
+    lowest = highest = 0.0 if equation.has_terminals else values[0] - before[0]
+    most = 0.0
+    for state in range(len(values)):
+        move = values[state] - before[state]
+        lowest = move if move < lowest else lowest
+        highest = move if move > highest else highest
+        size = abs(values[state])
+        most = size if size > most else most
+    numbers[DRIFT] += (highest - lowest) * UPWARD
+    size = (equation.largest + equation.discount * max(1.0, equation.sum_high) * most) * UPWARD
+    numbers[SIZE] = max(numbers[SIZE], size)
+    apart = max(0.0, equation.sum_high - equation.sum_low)
+    numbers[MARGIN] = 4.0 * slack_jit(equation, numbers) + 2.0 * apart * numbers[SIZE]
+    numbers[LOW] = 0.0 if equation.has_terminals else np.inf
+    numbers[HIGH] = 0.0 if equation.has_terminals else -np.inf
+
+
+def slack(equation: Equation, numbers: Floats) -> float:
+    """Return how far off a value may be by rounding."""
+    return float((equation.longest + 10) * (UNIT * numbers[SIZE] + TINY))
+
+
+slack_jit = inlined(slack)
+prepare_jit = compiled(prepare)
+
+
+def bound(equation: Equation, numbers: Floats) -> float:
+    """Set how far the true values are below and above those after an improvement; return the width.
+
+    Bounds keep Bellman's inequalities, even when they are rounded once more. The width is infinite
+    if probabilities sum to so much more than one that the discount does not outweigh it.
+    """
+    discount = equation.discount
+    off = slack_jit(equation, numbers)
+    # The sums of probabilities are rounded as well.
+    counted = (1.0 + (equation.longest + 10) * UNIT) * UPWARD
+    shrink = 1.0 - discount * equation.sum_high * counted
+    if not shrink > 0.0:
+        numbers[DOWN], numbers[UP] = -np.inf, np.inf
+        return np.inf
+    room = off / shrink * UPWARD
+    for side, extreme in ((DOWN, -(numbers[LOW] - off)), (UP, numbers[HIGH] + off)):
+        # Outward, all sums of probabilities are taken to be the largest; inward, the smallest.
+        chances = equation.sum_high * counted if extreme > 0.0 else equation.sum_low / counted
+        ahead = discount * chances * extreme / (1.0 - discount * chances)
+        ahead = ahead * UPWARD if extreme > 0.0 else ahead / UPWARD
+        numbers[side] = ahead + room
+    numbers[DOWN] = -numbers[DOWN]
+    # Rounding outward adds a little.
+    return float((numbers[UP] - numbers[DOWN]) * UPWARD + 8.0 * UNIT * numbers[SIZE])
+
+
+bound_jit = compiled(bound)
+
+
+def judge(tolerance: float, equation: Equation, marks: Integers, numbers: Floats) -> int:
+    """Say what comes after an improvement, and how close sweeps along the choices are to come."""
+    span = numbers[HIGH] - numbers[LOW]
+    width = bound_jit(equation, numbers)
+    if width <= tolerance:
+        return DONE
+    off = slack_jit(equation, numbers)
+    marks[IN_VAIN] = 0 if span < numbers[LEAST] else marks[IN_VAIN] + 1
+    numbers[LEAST] = min(span, numbers[LEAST])
+    at_end = span <= 2.0 * off and (marks[IN_VAIN] > 3 or span <= 0.125 * off)
+    if at_end or not span < np.inf:
+        return STUCK
+    if marks[IN_VAIN] > PATIENCE:
+        marks[MOST_INNER] //= 2
+        marks[IN_VAIN] = 0
+    # What the changes have to come down to. The probe sees less than all.
+    goal = tolerance * (1.0 - equation.discount) / max(equation.discount, 0.5)
+    closest = max(CLOSER * goal, 0.125 * off)
+    changed = marks[CHANGED] / len(equation.maximise)
+    fraction = min(COARSEST, max(FINEST, 2.0 * changed))
+    numbers[LIMIT] = closest if changed == 0.0 else max(fraction * span, closest)
+    numbers[NEAREST] = numbers[LAST] = np.inf
+    marks[INNER] = marks[IN_VAIN_INNER] = 0
+    return FOLLOW if marks[MOST_INNER] > 0 else IMPROVE
+
+
+judge_jit = compiled(judge)
+
+
+def settle(equation: Equation, kept: Kept, values: Floats, marks: Integers, numbers: Floats) -> int:
+    """After a sweep along the choices: see how far it has brought the values; say what is next."""
+    num_states = len(values)
+    step = max(11, num_states // BATCH) | 1
+    lowest, highest, mean = probe_jit(step, equation.discount, kept, values)
+    if equation.has_terminals:
+        lowest, highest = min(lowest, 0.0), max(highest, 0.0)
+    span = highest - lowest
+    marks[INNER] += 1
+    if span < numbers[NEAREST]:
+        numbers[NEAREST] = span
+        marks[IN_VAIN_INNER] = 0
+    else:
+        marks[IN_VAIN_INNER] += 1
+    if not span > numbers[LIMIT]:  # or it is NaN
+        return IMPROVE
+    if marks[INNER] >= marks[MOST_INNER] or marks[IN_VAIN_INNER] > PATIENCE:
+        return IMPROVE
+    if span > 0.5 * numbers[LAST]:
+        marks[BACKWARDS] = 1 - marks[BACKWARDS]
+    if span > 4.0 * numbers[LAST]:
+        # What the probe sees is not what all states have in common.
+        marks[NO_SHIFTS] = 1
+    numbers[LAST] = span
+    if not equation.has_terminals and marks[NO_SHIFTS] == 0:
+        shift = mean / (1.0 - equation.discount)
+        for state in range(num_states):
+            values[state] += shift
+    return FOLLOW
+
+
+settle_jit = compiled(settle)
+
+
+def conclude(
+    equation: Equation, numbers: Floats, values: Floats, lower: Floats, upper: Floats
+) -> None:
+    """Set the bounds of all values, and move these to the middle between them, if there is one."""
+    down, up = numbers[DOWN], numbers[UP]
+    middle = 0.5 * (down + up) if up - down < np.inf else 0.0
+    for state in range(len(values)):
+        value = values[state]
+        if equation.choice_offsets[state] < equation.choice_offsets[state + 1]:
+            # Rounding is allowed for.
+            lower[state] = value + down
+            upper[state] = value + up
+            values[state] = min(max(value + middle, lower[state]), upper[state])
+        else:
+            lower[state] = upper[state] = value
+
+
+conclude_jit = compiled(conclude)
+
+
+def advance(
+    budget: int,
+    tolerance: float,
+    equation: Equation,
+    kept: Kept,
+    values: Floats,
+    other: Floats,
+    marks: Integers,
+    numbers: Floats,
+) -> int:
+    """Go on until values are close enough, or about as many transitions as `budget` are looked at.
+
+    At first, `values` have the payoffs of terminal states, and `marks` are zero but for the limits.
+    The values are in `values`, or in `other` while ``marks[FLIPPED]`` is 1: an improvement reads
+    the one and writes the other. In the end, the lower bounds are where the values are not, and the
+    upper ones in `kept.clear`.
+
+    Returns
+    -------
+    phase : int
+        DONE, STUCK, or what comes next.
+    """
+    num_states = np.uintp(len(values))
+    if marks[FLIPPED]:
+        values, other = other, values
+    phase = marks[PHASE]
+    place = np.uintp(marks[PLACE])
+    while budget > 0 and phase < DONE:
+        if place == 0 and phase == IMPROVE:
+            prepare_jit(equation, values, other, numbers)
+            marks[CHANGED] = 0
+        stop = min(place + np.uintp(SLICE), num_states)
+        if phase == BEGIN:
+            begin_jit(place, stop, equation, kept, values, other)
+            budget -= int(kept.last[stop - ONE] - kept.first[place])
+        elif phase == IMPROVE:
+            marks[CHANGED] += improve_jit(place, stop, equation, kept, values, other, numbers)
+            first = equation.transition_offsets[equation.choice_offsets[place]]
+            last = equation.transition_offsets[equation.choice_offsets[stop]]
+            budget -= int(last - first)
+        else:
+            first, last = place, stop
+            if marks[BACKWARDS]:
+                first, last = num_states - stop, num_states - place
+            follow_jit(first, last, marks[BACKWARDS] == 1, equation, kept, values, values)
+            budget -= int(kept.last[last - ONE] - kept.first[first])
+        budget -= int(stop - place)
+        marks[VISITS] += int(stop - place)
+        place = stop
+        if place < num_states:
+            continue
+        place = np.uintp(0)
+        if phase == BEGIN:
+            numbers[LEAST] = numbers[NEAREST] = numbers[LAST] = np.inf
+            phase = settle_jit(equation, kept, values, marks, numbers)
+            numbers[LIMIT] = COARSEST * numbers[NEAREST]
+            marks[INNER] = 0
+            continue
+        if phase == FOLLOW:
+            phase = settle_jit(equation, kept, values, marks, numbers)
+            continue
+        values, other = other, values
+        marks[FLIPPED] = 1 - marks[FLIPPED]
+        marks[IMPROVEMENTS] += 1
+        phase = judge_jit(tolerance, equation, marks, numbers)
+        if phase < DONE and marks[IMPROVEMENTS] >= marks[MOST_IMPROVEMENTS]:
+            phase = OUT_OF_SWEEPS
+    if phase >= DONE:
+        conclude_jit(equation, numbers, values, other, kept.clear)
+    marks[PHASE] = phase
+    marks[PLACE] = int(place)
+    return int(phase)
+
+
+advance_jit = compiled(advance)

@@ -1,0 +1,189 @@
+"""Bellman's equation: the value of every state from those of its successors.
+
+The value of choice c for values v is ``constants[c] + discount * sum(P * v[successors])`` with
+signed probabilities P (see :class:`gamedp.Model`). ``maximise[s]`` says whether the mover of s
+wants the most. States are visited in the order of ``order``, in which successors come first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gamedp.runtime.floats import TINY, UPWARD, rounds_jit
+from gamedp.runtime.jit import compiled, inlined
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+
+ONE = np.uintp(1)
+
+
+class Rows(NamedTuple):
+    """Bellman's equation as arrays: S states, C choices, T transitions.
+
+    Attributes
+    ----------
+    order : (S,)
+        The states in the order of the sweeps.
+    place : (S,)
+        Where in the order a state stands, unsigned.
+    choice_offsets, transition_offsets, successors, probabilities
+        As in :class:`gamedp.Model`.
+    constants : (C,)
+        Rewards, and for each swap of the players what it is worth.
+    sizes : (C,)
+        What the terms of each constant add up to in absolute value, with or without a sign:
+        rounding is in proportion to that, however much cancels out. A constant is exact where its
+        absolute value is that of its size.
+    maximise : (S,) bool
+        Whether the mover wants the most.
+    discount : float
+        1 for total reward.
+    """
+
+    order: Integers
+    place: npt.NDArray[np.unsignedinteger[Any]]
+    choice_offsets: Integers
+    transition_offsets: Integers
+    successors: Integers
+    probabilities: Floats
+    constants: Floats
+    sizes: Floats
+    maximise: Flags
+    discount: float
+
+
+def backup(
+    state: int,
+    rows: Rows,
+    values: Floats,
+) -> tuple[float, int]:
+    """Return the best value of a state's choices and the first choice that has it."""
+    # Arrays have names of their own, for each look into a tuple counts references; and numbers are
+    # unsigned, for whether a signed one counts from the end of an array is looked up each time.
+    choice_offsets, transition_offsets = rows.choice_offsets, rows.transition_offsets
+    successors, probabilities = rows.successors, rows.probabilities
+    constants, discount = rows.constants, rows.discount
+    number = np.uintp(state)
+    sign = 1.0 if rows.maximise[number] else -1.0
+    best = -np.inf
+    first_choice: Any = np.uintp(choice_offsets[number])
+    best_choice = first_choice
+    next_t = np.uintp(transition_offsets[first_choice])
+    for choice in range(first_choice, np.uintp(choice_offsets[number + ONE])):
+        first_t = next_t
+        next_t = np.uintp(transition_offsets[choice + ONE])
+        total = 0.0
+        for t in range(first_t, next_t):
+            total += probabilities[t] * values[np.uintp(successors[t])]
+        value = sign * (constants[choice] + discount * total)
+        if value > best:
+            best = value
+            best_choice = choice
+    return sign * best, np.int64(best_choice)  # type: ignore[return-value] # signed again
+
+
+backup_jit = inlined(backup)
+
+
+def sweep(
+    start: int,
+    stop: int,
+    rows: Rows,
+    values: Floats,
+    policy: Integers,
+) -> float:
+    """Update ``order[start:stop]`` in place (Gauss-Seidel); return the largest change."""
+    change = 0.0
+    for place in range(start, stop):
+        state = rows.order[place]
+        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
+            continue
+        value, policy[state] = backup_jit(
+            state,
+            rows,
+            values,
+        )
+        difference = abs(value - values[state])
+        # Written so that a NaN counts as a change without end.
+        if not difference <= change:
+            change = difference
+        values[state] = value
+    return change
+
+
+sweep_jit = compiled(sweep)
+
+
+def sweep_apart(
+    start: int,
+    stop: int,
+    rows: Rows,
+    values: Floats,
+    new_values: Floats,
+    policy: Integers,
+) -> tuple[float, float]:
+    """Update the states ``start .. stop-1`` from `values` into `new_values` (Jacobi).
+
+    Returns
+    -------
+    lowest, highest
+        The smallest and the largest change, signed.
+    """
+    lowest = np.inf
+    highest = -np.inf
+    for state in range(start, stop):
+        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
+            new_values[state] = values[state]
+            continue
+        value, policy[state] = backup_jit(
+            state,
+            rows,
+            values,
+        )
+        difference = value - values[state]
+        if not difference >= lowest:
+            lowest = difference
+        if not difference <= highest:
+            highest = difference
+        new_values[state] = value
+    return lowest, highest
+
+
+sweep_apart_jit = compiled(sweep_apart)
+
+
+def swap_constants(
+    transition_offsets: Integers,
+    probabilities: Floats,
+    rewards: Floats,
+    constant_sum: float,
+    constants: Floats,
+    sizes: Floats,
+) -> None:
+    """Set constants to rewards and what the swaps of the players are worth, and their sizes."""
+    for choice in range(len(constants)):
+        first, last = transition_offsets[choice], transition_offsets[choice + 1]
+        swapped = 0.0
+        for t in range(first, last):
+            if probabilities[t] < 0.0:
+                swapped -= probabilities[t]
+        if swapped == 0.0:
+            constants[choice] = sizes[choice] = rewards[choice]
+            continue
+        share = constant_sum * swapped
+        constant = rewards[choice] + share
+        constants[choice] = sizes[choice] = constant
+        is_sure = last - first == 1 and swapped == 1.0
+        if not is_sure or rounds_jit(rewards[choice], share, constant):
+            sizes[choice] = (abs(rewards[choice]) + abs(share)) * UPWARD + TINY
+
+
+swap_constants_jit = compiled(swap_constants)

@@ -1,0 +1,281 @@
+"""Two-sided bounds in every sweep of Bellman's operator, rounded outward.
+
+Let T be Bellman's operator. If T has a unique fixed point, and improper policies are infinitely bad
+for the player who chooses them, then ``lower <= T(lower)`` implies that `lower` is below it, and
+``upper >= T(upper)`` that `upper` is above it: the best choices of `lower` are proper, since
+otherwise a finite number would be at most a sum that falls to minus infinity; so `lower` is at most
+the value of these choices, and `upper` at least the value of any. And if ``lower <= v <= upper``
+for the true values v, the same holds for ``max(lower, T(lower))`` and ``min(upper, T(upper))``.
+
+T is rounded down for `lower` and up for `upper`, by the model of rounding of
+:mod:`gamedp.bellman.residuals`. Where the players change places, the lower bound of what follows is
+made of its upper one, and the other way round.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.bellman.equation import backup_jit
+from gamedp.runtime.floats import TINY, UNIT, UPWARD
+from gamedp.runtime.jit import compiled, inlined
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gamedp.bellman.equation import Rows
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+
+def enclose(choice: int, rows: Rows, lower: Floats, upper: Floats) -> tuple[float, float]:
+    """Return a lower and an upper bound of what a choice is worth."""
+    first = rows.transition_offsets[choice]
+    last = rows.transition_offsets[choice + 1]
+    constant, constant_size = rows.constants[choice], abs(rows.sizes[choice])
+    low = high = low_size = high_size = 0.0
+    least = np.inf
+    most = -np.inf
+    low_is_zero = high_is_zero = constant_size == 0.0
+    swaps = False
+    for t in range(first, last):
+        target = rows.successors[t]
+        probability = rows.probabilities[t]
+        below, above = lower[target], upper[target]
+        if probability < 0.0:
+            below, above = above, below
+            swaps = True
+        low += probability * below
+        high += probability * above
+        low_size += abs(probability * below)
+        high_size += abs(probability * above)
+        low_is_zero &= below == 0.0
+        high_is_zero &= above == 0.0
+        if below < least:
+            least = below
+        if above > most:
+            most = above
+    low_part, high_part = low, high
+    low = constant + rows.discount * low
+    high = constant + rows.discount * high
+    if last - first == 1 and rows.discount == 1.0 and abs(rows.probabilities[first]) == 1.0:
+        # A sure step is one addition; where it is exact, nothing is lost.
+        inexact = constant_size != abs(constant)
+        part = low - constant
+        if inexact or (constant - (low - part)) + (low_part - part) != 0.0:
+            low -= 4.0 * UNIT * (constant_size + abs(low)) + TINY
+        part = high - constant
+        if inexact or (constant - (high - part)) + (high_part - part) != 0.0:
+            high += 4.0 * UNIT * (constant_size + abs(high)) + TINY
+        return low, high
+    count = last - first + 8
+    share = count * UNIT * UPWARD
+    # What is zero is not rounded; what is tiny may be rounded to zero.
+    if not low_is_zero:
+        low -= share * (constant_size + rows.discount * low_size) + count * TINY
+    if not high_is_zero:
+        high += share * (constant_size + rows.discount * high_size) + count * TINY
+    if constant == 0.0 and rows.discount == 1.0 and not swaps:
+        # A mean lies between what it is a mean of: that needs no rounding.
+        if low < least:
+            low = least
+        if high > most:
+            high = most
+    return low, high
+
+
+enclose_jit = inlined(enclose)
+
+
+def enclose_best(
+    state: int, rows: Rows, lower: Floats, upper: Floats
+) -> tuple[float, float, int, int]:
+    """Return a lower and an upper bound of what a state is worth, and the choice that has each."""
+    sign = 1.0 if rows.maximise[state] else -1.0
+    low = high = -np.inf
+    low_choice = high_choice = rows.choice_offsets[state]
+    for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+        below, above = enclose_jit(choice, rows, lower, upper)
+        if sign * below > low:
+            low = sign * below
+            low_choice = choice
+        if sign * above > high:
+            high = sign * above
+            high_choice = choice
+    return sign * low, sign * high, low_choice, high_choice
+
+
+enclose_best_jit = inlined(enclose_best)
+
+
+def tighten(
+    start: int,
+    stop: int,
+    rows: Rows,
+    lower: Floats,
+    upper: Floats,
+    policy: Integers,
+) -> tuple[int, int]:
+    """Narrow the bounds of ``order[start:stop]`` in place (Gauss-Seidel).
+
+    Where a sweep confirms a bound, the policy becomes one that attains it: the lower bound in the
+    maximiser's states, the upper bound in the minimiser's.
+
+    Returns
+    -------
+    moved : int
+        How many bounds are narrower than before.
+    refuted : int
+        How many would have to be wider to be bounds by this sweep alone. If none is, the bounds
+        hold, wherever they came from.
+    """
+    moved = refuted = 0
+    for place in range(start, stop):
+        state = rows.order[place]
+        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
+            continue
+        maximises = rows.maximise[state]
+        low, high, low_choice, high_choice = enclose_best_jit(state, rows, lower, upper)
+        # Written so that a NaN refutes.
+        if low >= lower[state]:
+            moved += low > lower[state]
+            lower[state] = low
+            if maximises:
+                policy[state] = low_choice
+        else:
+            refuted += 1
+        if high <= upper[state]:
+            moved += high < upper[state]
+            upper[state] = high
+            if not maximises:
+                policy[state] = high_choice
+        else:
+            refuted += 1
+        if policy[state] < 0:
+            policy[state] = low_choice if maximises else high_choice
+    return moved, refuted
+
+
+tighten_jit = compiled(tighten)
+
+
+def widest(start: int, stop: int, rows: Rows, lower: Floats, upper: Floats) -> tuple[float, float]:
+    """Return how far bounds are apart at most, and that divided by the least absolute value."""
+    absolute = relative = 0.0
+    for place in range(start, stop):
+        state = rows.order[place]
+        if lower[state] == upper[state]:
+            continue
+        width = upper[state] - lower[state]
+        if not width <= absolute:
+            absolute = width
+        least = max(lower[state], -upper[state])
+        if least <= 0.0:
+            relative = np.inf
+        elif not width <= relative * least:
+            relative = width / least
+    return absolute, relative
+
+
+widest_jit = compiled(widest)
+
+
+def tighten_trivial(
+    first: int,
+    last: int,
+    component_offsets: Integers,
+    nontrivial: Flags,
+    rows: Rows,
+    lower: Floats,
+    upper: Floats,
+    policy: Integers,
+) -> int:
+    """Bound the states that cannot come again, successors first.
+
+    Returns
+    -------
+    component : int
+        The first component from `first` on that has a cycle, or `last`.
+    """
+    for number in range(first, last):
+        if nontrivial[number]:
+            return number
+        start = np.int64(component_offsets[number])  # as callers from outside have it
+        tighten_jit(start, start + 1, rows, lower, upper, policy)
+    return last
+
+
+tighten_trivial_jit = compiled(tighten_trivial)
+
+
+def surroundings(
+    start: int, stop: int, rows: Rows, lower: Floats, upper: Floats
+) -> tuple[float, float, float, float, bool]:
+    """Look at what a component leads to, and at what it earns on the way.
+
+    Returns
+    -------
+    low, high : float
+        The least and the greatest bound of the states that its transitions lead to outside; if
+        there is none, low is infinite.
+    least, most : float
+        The extremes of what a choice earns.
+    swaps : bool
+        Whether the players may change places.
+    """
+    low, high = np.inf, -np.inf
+    least, most = np.inf, -np.inf
+    swaps = False
+    for position in range(start, stop):
+        state = rows.order[position]
+        for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+            least = min(least, rows.constants[choice])
+            most = max(most, rows.constants[choice])
+            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
+                target = rows.successors[t]
+                swaps |= rows.probabilities[t] < 0.0
+                place = rows.place[target]
+                if not start <= place < stop:
+                    low = min(low, lower[target])
+                    high = max(high, upper[target])
+    return low, high, least, most, swaps
+
+
+surroundings_jit = compiled(surroundings)
+
+
+def approach(
+    start: int, stop: int, rows: Rows, values: Floats, policy: Integers
+) -> tuple[float, float]:
+    """Update ``order[start:stop]`` in place; return the largest change, absolute and relative.
+
+    Where terms cancel out, what rounding alone may make of them is no relative change.
+    """
+    change = relative = 0.0
+    for place in range(start, stop):
+        state = rows.order[place]
+        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
+            continue
+        value, policy[state] = backup_jit(state, rows, values)
+        difference = abs(value - values[state])
+        # Written so that a NaN counts as a change without end.
+        if not difference <= change:
+            change = difference
+        if not difference <= relative * abs(value):
+            first = rows.transition_offsets[policy[state]]
+            last = rows.transition_offsets[policy[state] + 1]
+            size = 0.0
+            for t in range(first, last):
+                size += abs(rows.probabilities[t] * values[rows.successors[t]])
+            size = abs(rows.sizes[policy[state]]) + rows.discount * size
+            if not difference <= 8.0 * UNIT * size:
+                relative = difference / abs(value) if value != 0.0 else np.inf
+        values[state] = value
+    return change, relative
+
+
+approach_jit = compiled(approach)

@@ -1,0 +1,235 @@
+"""Which choices keep bounds, and by how much others miss them: the checker's first look, compiled.
+
+Nothing rests on it, as what comes of it is checked; but what it says should be what the checker
+finds. Sides and nodes are those of :mod:`gamedp.certificates.making.rank_kernels`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gamedp.runtime.floats import TINY, UNIT
+from gamedp.runtime.jit import compiled
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gamedp.certificates.making.rank_kernels import Graph
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+NONE = -1
+
+ULPS = 2.0**-51
+ROUGH = 1.5 * 2.0**26
+"""To add and take off again leaves a multiple of 2**-26."""
+MOST_UNSURE = 2.0**-20
+"""More than probabilities of a distribution may be off, as a part of them."""
+LEAST_MISS = 2.0**-60
+"""What is missed at least where something is."""
+FAINT = 2.0**-1070
+"""What a product or a probability may lose where numbers end, as the checker counts it."""
+
+
+class Judged(NamedTuple):
+    """What :func:`judge` finds of the choices of both sides.
+
+    Attributes
+    ----------
+    misses : (2, C)
+        By which part of the bounds a choice may miss its inequality: 0 if it surely does not.
+    doubtful : (2, C) bool
+        Those that rounding leaves open.
+    best : (2, S)
+        The choice that seems to be worth the most; NONE where there is none.
+    """
+
+    misses: Floats
+    doubtful: Flags
+    best: Integers
+
+
+def unsure_part(choice: int, graph: Graph) -> float:
+    """Return the part of each probability of a choice by which it may be off, as the checker."""
+    first = graph.transition_offsets[choice]
+    last = graph.transition_offsets[choice + 1]
+    if last - first == 1 and abs(graph.probabilities[first]) == 1.0:
+        return ULPS
+    excess = -1.0
+    rest = 0.0
+    for t in range(first, last):
+        chance = abs(graph.probabilities[t])
+        coarse = (chance + ROUGH) - ROUGH
+        excess += coarse
+        rest += chance - coarse
+    count = float(last - first)
+    return max(ULPS, abs(excess + rest) * (1.0 + 2.0**-19) + count * count * 2.0**-79)
+
+
+unsure_part_jit = compiled(unsure_part)
+
+
+def half(number: float) -> float:
+    """Return the first half of the digits of a number (Veltkamp)."""
+    scaled = (2.0**27 + 1.0) * number
+    return scaled - (scaled - number)
+
+
+half_jit = compiled(half)
+
+
+def wanted(bound: float, reward: float, discount: float) -> tuple[float, float, float]:
+    """Return what the mean after a choice has to be, as `mean` and `rest`, and the size of that."""
+    target = bound - reward
+    back = target - bound
+    rest = (bound - (target - back)) - (reward + back)
+    if discount == 1.0:
+        return target, rest, abs(rest)
+    mean = target / discount
+    product = discount * mean
+    high = half_jit(discount)
+    low = discount - high
+    other_high = half_jit(mean)
+    other_low = mean - other_high
+    lost = (high * other_high - product) + high * other_low + low * other_high + low * other_low
+    gap = target - product
+    size = abs(gap) + abs(rest) + abs(lost)
+    rest = gap + rest - lost
+    if not 2.0**-900 < abs(product) < 2.0**900 and mean != 0.0:
+        rest += 2.0**-52 * abs(product) + FAINT
+    return mean, rest, size
+
+
+wanted_jit = compiled(wanted)
+
+
+def sums(
+    choice: int, graph: Graph, bounds: Floats, one: float, other: float
+) -> tuple[float, float, float, float]:
+    """Return the mean of the bounds after a choice less `one` and `other`, and the sizes summed."""
+    rest = 0.0
+    size = 0.0
+    other_rest = 0.0
+    other_size = 0.0
+    for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+        chance = graph.probabilities[t]
+        target = graph.successors[t]
+        bound = bounds[target, 0]
+        other_bound = bounds[target, 1]
+        if chance < 0.0:
+            chance = -chance
+            bound = bounds[target, 2]
+            other_bound = bounds[target, 3]
+        term = chance * (bound - one)
+        rest += term
+        size += abs(term)
+        term = chance * (other_bound - other)
+        other_rest += term
+        other_size += abs(term)
+    return rest, size, other_rest, other_size
+
+
+sums_jit = compiled(sums)
+
+
+def extremes(choice: int, side: int, graph: Graph, bounds: Floats) -> tuple[float, float]:
+    """Return the least and the greatest bound that may follow."""
+    least = np.inf
+    most = -np.inf
+    for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+        column = side if graph.probabilities[t] > 0.0 else 2 + side
+        bound = bounds[graph.successors[t], column]
+        least = min(least, bound)
+        most = max(most, bound)
+    return least, most
+
+
+extremes_jit = compiled(extremes)
+
+
+def judge(
+    graph: Graph,
+    bounds: Floats,
+    discount: float,
+    missing_counts: Flags,
+    is_rounded: bool,
+    judged: Judged,
+) -> None:
+    """Find the choices that keep the bounds, as the checker's first look does, but compiled.
+
+    Nothing rests on it: what comes of it is checked.
+
+    Parameters
+    ----------
+    bounds : (S, 4)
+        Of both sides; and those that count after a change of places, rounded down.
+    missing_counts : (2,) bool
+        Whether to miss a target is worth plus infinity, whatever else may come.
+    is_rounded : bool
+        Whether the latter are rounded.
+    judged : Judged
+        Filled.
+    """
+    least_short = np.empty(2)
+    short = np.empty(2)
+    size = np.empty(2)
+    mean = np.empty(2)
+    rest = np.empty(2)
+    blur = np.empty(2)
+    for state in range(len(graph.choice_offsets) - 1):
+        for side in range(2):
+            judged.best[side, state] = NONE
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+            for side in range(2):
+                mean[side], rest[side], blur[side] = wanted_jit(
+                    bounds[state, side], graph.rewards[side, choice], discount
+                )
+            short[0], size[0], short[1], size[1] = sums_jit(choice, graph, bounds, mean[0], mean[1])
+            count = graph.transition_offsets[choice + 1] - graph.transition_offsets[choice]
+            part = -1.0
+            for side in range(2):
+                bound = bounds[state, side]
+                doubtful = False
+                if abs(bound) < np.inf and size[side] < np.inf:
+                    total = discount * short[side]
+                    missed = rest[side] - total
+                    slack = ((count + 2) * UNIT + MOST_UNSURE) * size[side]
+                    blurred = 2.0**-49 * (blur[side] + abs(total) + slack)
+                    if size[side] > 0.0 and abs(missed) <= slack + blurred:
+                        if part < 0.0:
+                            part = unsure_part_jit(choice, graph)
+                        slack = ((count + 2) * UNIT + part) * size[side] * (1.0 + 2.0**-20)
+                        blurred = 2.0**-50 * (blur[side] + abs(total) + slack)
+                    if size[side] > 0.0 and (size[side] < 1e-280 or abs(bound) < 1e-280):
+                        blurred += count * FAINT * (1.0 + size[side])
+                    off = slack + blurred
+                    up = ULPS * (abs(mean[side]) + size[side]) if is_rounded else 0.0
+                    doubtful = -off < missed <= off + up
+                    missed += off
+                else:
+                    least, most = extremes_jit(choice, side, graph, bounds)
+                    lost = least == -np.inf and not (most == np.inf and missing_counts[side])
+                    missed = np.inf if lost else -np.inf
+                    if not lost and most < np.inf:
+                        doubtful = abs(bound) < np.inf  # too large to be added
+                        missed = np.inf
+                    if bound == np.inf:
+                        missed = -np.inf
+                scale = max(abs(bound), abs(mean[side]))
+                judged.doubtful[side, choice] = doubtful
+                if missed <= 0.0:
+                    judged.misses[side, choice] = 0.0
+                elif missed < np.inf and scale > 0.0:
+                    judged.misses[side, choice] = max((missed - TINY) / scale, LEAST_MISS)
+                else:
+                    judged.misses[side, choice] = LEAST_MISS if missed <= TINY else np.inf
+                if judged.best[side, state] == NONE or missed < least_short[side]:
+                    least_short[side] = missed
+                    judged.best[side, state] = choice
+
+
+judge_jit = compiled(judge)

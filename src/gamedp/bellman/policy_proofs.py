@@ -1,0 +1,482 @@
+r"""Proofs of the values of a policy, and of its optimality, however long play lasts.
+
+The values of a policy in a component are computed by elimination, with errors that do not grow with
+the length of play (:mod:`gamedp.bellman.sparse_elimination`). Let V be its exact values, and v and
+e the computed ones and their errors. The advantage of a choice a in state s,
+
+.. math:: d(s, a) = r + \sum_{t \ne s} p_t (V_t - V_s)
+
+does not depend on the probability to stay in s, and differences of nearly equal values round
+little. (With a discount :math:`\beta`, probabilities are :math:`\beta p_t`, and :math:`(1 - \beta)
+V_s` is taken off.) It is within :math:`\sum p_t (e_t + e_s)` and rounding of the advantage computed
+from v. If it is not positive for any choice, V is the fixed point of Bellman's operator: the values
+are proven, within e alone. This is for the maximiser; for the minimiser all signs change. A choice
+that is certainly better replaces that of the policy: improved in this way, no policy comes again.
+
+There remain choices with an advantage of uncertain sign. How much can they improve the values?
+
+**By steps.** Let W be the expected steps of the policy, so that
+:math:`W_s - \sum_t p_t W_t = 1` for its own choices. If for all others
+:math:`d(s, a) \le \kappa (W_s - \sum_t p_t W_t)`, then
+:math:`V + \kappa W \ge T(V + \kappa W)` for Bellman's operator T, so :math:`V + \kappa W` is an
+upper bound of the optimal values [1]_, and :math:`V - \kappa W` a lower bound.
+
+**By factors,** if all rewards and payoffs have the same sign. Let :math:`d(s, a) \le \varepsilon_s
+B(s, a)` with :math:`B = |r| + \sum p_t |V_t - V_s|`. Change r and the probabilities of these
+choices, to the worse, by a factor of :math:`1 \pm \varepsilon_s` each: in that model no choice is
+better than the policy's, so V is optimal. By the theorem for elimination, the values of all
+policies, and so the optimal ones, differ between the two models by a factor of at most
+:math:`\prod_s (1 + \varepsilon_s) / (1 - \varepsilon_s)`. Choices with the same outcomes and
+rewards as the policy's have :math:`\varepsilon_s` of the size of rounding.
+
+References
+----------
+.. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems", Mathematics
+   of Operations Research 16 (1991); for two players: S. Patek, D. Bertsekas, "Stochastic shortest
+   path games", SIAM Journal on Control and Optimization 37 (1999).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.bellman.blocks import ERROR, NUMBERS, VALUE, WEIGHT, Block
+from gamedp.bellman.component_sweeps import OPPONENTS, SWAPS
+from gamedp.bellman.sparse_elimination import MANY, eliminate_jit
+from gamedp.runtime.floats import TINY, UNIT, UPWARD
+from gamedp.runtime.jit import compiled, inlined
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gamedp.bellman.equation import Rows
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+
+ONE = np.uintp(1)
+ROUNDS = 64
+"""Policies that are evaluated at most to find one that no choice is certainly better than."""
+
+
+def followed(size: int, block: Block) -> int:
+    """Count the transitions within a component that its policy may take."""
+    count = np.uintp(0)
+    for state in range(np.uintp(size)):
+        choice = block.policy[state]
+        count += block.first_transition[choice + ONE] - block.first_transition[choice]
+    return int(count)
+
+
+followed_jit = inlined(followed)
+
+
+def mirrored(size: int, block: Block) -> Block:
+    """Return a component with, for each of its states, one of the same value but for the sign.
+
+    The policy goes over to it: what changes the players' places leads to the other side.
+    """
+    length = 2 * followed_jit(size, block)
+    result = Block(
+        np.empty(2 * size + 1, np.uintp),
+        np.empty(2 * size),
+        np.empty(2 * size, np.uintp),
+        np.empty(2 * size + 1, np.uintp),
+        np.empty(2 * size),
+        np.empty(2 * size),
+        np.empty(2 * size),
+        np.empty(2 * size),
+        np.empty(2 * size),
+        np.empty(length, block.targets.dtype),
+        np.empty(length),
+    )
+    place = np.uintp(0)
+    result.first_choice[0] = result.first_transition[0] = 0
+    for number in range(np.uintp(2 * size)):
+        other = number >= size
+        sign = -1.0 if other else 1.0
+        state = number - np.uintp(size) if other else number
+        choice = block.policy[state]
+        for t in range(block.first_transition[choice], block.first_transition[choice + ONE]):
+            crosses = (block.chances[t] < 0.0) != other
+            result.targets[place] = block.targets[t] + (size if crosses else 0)
+            result.chances[place] = abs(block.chances[t])
+            place += ONE
+        result.signs[number] = sign * block.signs[state]
+        result.policy[number] = number
+        result.known[number] = sign * block.known[choice]
+        result.sizes[number] = block.sizes[choice]
+        result.slacks[number] = block.slacks[choice]
+        result.counts[number] = block.counts[choice]
+        result.leaving[number] = block.leaving[choice]
+        result.first_choice[number + ONE] = number + ONE
+        result.first_transition[number + ONE] = place
+    return result
+
+
+mirrored_jit = compiled(mirrored)
+
+
+def same(first: int, second: int, rows: Rows) -> bool:
+    """Say whether two choices have the same reward and outcomes, as they are stored."""
+    start, other = rows.transition_offsets[first], rows.transition_offsets[second]
+    length = rows.transition_offsets[first + 1] - start
+    if rows.transition_offsets[second + 1] - other != length:
+        return False
+    if rows.constants[first] != rows.constants[second]:
+        return False
+    for t in range(length):
+        if rows.successors[start + t] != rows.successors[other + t]:
+            return False
+        if rows.probabilities[start + t] != rows.probabilities[other + t]:
+            return False
+    return True
+
+
+same_jit = inlined(same)
+
+
+def advantage(
+    choice: int,
+    state: int,
+    start: int,
+    stop: int,
+    rows: Rows,
+    values: Floats,
+    errors: Floats,
+    numbers: Floats,
+    relative: float,
+) -> tuple[float, float, float, float]:
+    """Return how much a choice is worth more than its state, by differences, for a maximiser.
+
+    Parameters
+    ----------
+    numbers : (NUMBERS, stop - start)
+        Of the component ``order[start:stop]``; the weights are the expected steps of its policy.
+    relative : float
+        How far off the weights are, relatively.
+
+    Returns
+    -------
+    total, slack
+        The advantage, and how far off it may be.
+    size
+        The sum of the absolute terms.
+    fall
+        By how much the weights fall on the step, at least.
+    """
+    value = values[state]
+    error = errors[state]
+    weight = numbers[WEIGHT, int(rows.place[state]) - start]
+    constant = rows.constants[choice]
+    first, last = rows.transition_offsets[choice], rows.transition_offsets[choice + 1]
+    total = size = doubt = 0.0
+    fall = fall_size = fall_doubt = 0.0
+    chances = 0.0
+    for t in range(first, last):
+        target = rows.successors[t]
+        chance = abs(rows.probabilities[t])
+        chances += chance
+        other = values[target] if rows.probabilities[t] > 0.0 else -values[target]
+        if target == state and rows.probabilities[t] > 0.0:
+            continue
+        term = chance * (other - value)
+        total += term
+        size += abs(term)
+        doubt += chance * (errors[target] + error)
+        place = int(rows.place[target])
+        other = numbers[WEIGHT, place - start] if start <= place < stop else 0.0
+        term = chance * (weight - other)
+        fall += term
+        fall_size += abs(term)
+        fall_doubt += chance * (weight + other)
+    count = float(last - first) + 12.0
+    discount = rows.discount
+    rest = (1.0 - discount) * value
+    total = constant + (discount * total - rest)
+    size = abs(rows.sizes[choice]) + (discount * size + abs(rest))
+    doubt = discount * doubt + (1.0 - discount) * error
+    # Of probabilities that are scaled, or no one knows what they mean.
+    off = abs(chances - 1.0)
+    if off > count * UNIT:
+        doubt = np.inf
+    slack = doubt + (count * UNIT + off) * (size + doubt)
+    if size > 0.0:
+        slack += count * TINY
+    rest = (1.0 - discount) * weight
+    fall = discount * fall + rest
+    fall_size = discount * fall_size + rest
+    fall_doubt = relative * (discount * fall_doubt + rest)
+    if fall_size > 0.0:
+        off = (count * UNIT + off) * (fall_size + fall_doubt)
+        fall -= (fall_doubt + off) * UPWARD + count * TINY
+    return total, slack * UPWARD, size, fall
+
+
+advantage_jit = compiled(advantage)
+
+
+def compare(
+    start: int,
+    stop: int,
+    rows: Rows,
+    values: Floats,
+    errors: Floats,
+    numbers: Floats,
+    relative: float,
+    maximisers: bool,
+    minimisers: bool,
+    policy: Integers,
+) -> tuple[int, float, float]:
+    """Replace the choices of a policy by certainly better ones, and look for doubtful ones.
+
+    Parameters
+    ----------
+    values, errors : (S,)
+        Of the policy, in the component and outside.
+    numbers, relative
+        As for :func:`advantage`.
+    maximisers, minimisers : bool
+        Whose choices the policy replaces by certainly better ones; those of the others are looked
+        at all the same.
+
+    Returns
+    -------
+    better : int
+        In how many states a choice was replaced.
+    multiple : float
+        By how many of the weights best values may be better; infinite if by none.
+    ties : float
+        The sum over all states of how much, relatively, choices would have to be changed so that
+        none is better.
+    """
+    better = 0
+    least = 0.0
+    most = np.inf
+    ties = 0.0
+    for position in range(start, stop):
+        state = rows.order[position]
+        sign = 1.0 if rows.maximise[state] else -1.0
+        may = maximisers if rows.maximise[state] else minimisers
+        kept = policy[state]
+        best = 0.0
+        best_choice = kept
+        tie = 0.0
+        for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+            if choice == kept:
+                continue
+            total, slack, size, fall = advantage_jit(
+                choice, state, start, stop, rows, values, errors, numbers, relative
+            )
+            total = sign * total
+            if same_jit(choice, kept, rows):
+                # They may differ by what stored probabilities may be off.
+                total = 0.0
+                slack = 16.0 * UNIT * (size + slack)
+                tie = max(tie, 16.0 * UNIT)
+            elif total + slack > 0.0:
+                sure = size - slack
+                tie = max(tie, (total + slack) / sure) if sure > TINY else np.inf
+            need = total + slack
+            if total - slack > best:
+                best = total - slack
+                best_choice = choice
+            if need > 0.0:
+                if fall > 0.0:
+                    least = max(least, need / fall * UPWARD + TINY)
+                else:
+                    most = -1.0
+            elif fall < 0.0:
+                most = min(most, need / fall / UPWARD)
+        ties += tie
+        if best_choice != kept and may:
+            better += 1
+            policy[state] = best_choice
+    return better, least if least <= most else np.inf, ties * UPWARD
+
+
+compare_jit = compiled(compare)
+
+
+def evaluate(
+    size: int, discount: float, swaps: bool, most: int, block: Block, numbers: Floats
+) -> tuple[int, float]:
+    """Eliminate the policy of a component, as :func:`gamedp.bellman.sparse_elimination.eliminate`.
+
+    Where players change places, so do the signs of values, and elimination needs positive ones:
+    then it is that of both sides of every state, :func:`mirrored`.
+    """
+    if not swaps:
+        terms, relative = eliminate_jit(size, discount, block, most, numbers)
+        return int(terms), float(relative)
+    both = np.empty((NUMBERS, 2 * size))
+    terms, relative = eliminate_jit(2 * size, discount, mirrored_jit(size, block), most, both)
+    if terms >= 0:
+        for number in range(size):
+            numbers[VALUE, number] = both[VALUE, number]
+            numbers[WEIGHT, number] = both[WEIGHT, number]
+            numbers[ERROR, number] = both[ERROR, number]
+    return int(terms), float(relative)
+
+
+evaluate_jit = compiled(evaluate)
+
+
+def look_around(
+    start: int,
+    stop: int,
+    rows: Rows,
+    relative: float,
+    who: int,
+    block: Block,
+    numbers: Floats,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> tuple[int, float, float]:
+    """Give a component the numbers of its policy, and improve that where it is certain.
+
+    Returns
+    -------
+    better, multiple, ties
+        As of :func:`compare`; `better` is negative where nothing is known of the numbers.
+    """
+    size = stop - start
+    for number in range(size):
+        state = rows.order[start + number]
+        values[state] = numbers[VALUE, number]
+        errors[state] = numbers[ERROR, number]
+        chosen = block.policy[number] - block.first_choice[number]
+        policy[state] = rows.choice_offsets[state] + chosen
+    if not relative < MANY:
+        return -1, np.inf, np.inf
+    better = 0
+    multiple = ties = np.inf
+    opponents = who == OPPONENTS
+    for turn in range(2 if opponents else 1):  # the minimisers' first
+        if better == 0:
+            may = (turn == 1 or not opponents, turn == 0)
+            better, multiple, ties = compare_jit(
+                start, stop, rows, values, errors, numbers, relative, *may, policy
+            )
+    if better > 0:
+        for number in range(size):
+            state = rows.order[start + number]
+            chosen = policy[state] - rows.choice_offsets[state]
+            block.policy[number] = block.first_choice[number] + chosen
+    return better, multiple, ties
+
+
+look_around_jit = compiled(look_around)
+
+
+def grant(
+    start: int,
+    stop: int,
+    rows: Rows,
+    outside: float,
+    one_sign: bool,
+    better: int,
+    multiple: float,
+    ties: float,
+    numbers: Floats,
+    values: Floats,
+    errors: Floats,
+) -> float:
+    """Set the errors of a component from what :func:`look_around` has found.
+
+    Parameters
+    ----------
+    outside : float
+        The largest error of a successor outside.
+    one_sign : bool
+        Whether no reward or payoff of the model has the other's sign.
+
+    Returns
+    -------
+    width : float
+        The largest error that the component adds to `outside`; infinite if there is no proof.
+    """
+    width = 0.0
+    for number in range(stop - start):
+        state = rows.order[start + number]
+        error = np.inf
+        if better == 0:
+            error = errors[state]
+            more = 0.0
+            if multiple > 0.0:
+                more = multiple * numbers[WEIGHT, number] * (1.0 + 4.0 * MANY)
+            if one_sign and ties < MANY:
+                by_factors = 2.0 * ties * (1.0 + 4.0 * MANY) * (abs(values[state]) + error)
+                more = min(more, by_factors)
+            error = (error + more) * UPWARD
+            if not error < np.inf:
+                error = np.inf
+        if error - outside > width:
+            width = error - outside
+        errors[state] = error
+    return width
+
+
+grant_jit = compiled(grant)
+
+
+def prove_policy(
+    start: int,
+    stop: int,
+    rows: Rows,
+    outside: float,
+    most: int,
+    one_sign: bool,
+    who: int,
+    block: Block,
+    numbers: Floats,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> float:
+    """Evaluate a component's policy by elimination, improve it where that is certain, and prove it.
+
+    Sets the values, errors and the policy of the component's states, in the arrays of the model,
+    and, but for the errors, in those of the gathered component. If there is no such proof, they are
+    those of some policy all the same; errors are infinite then.
+
+    Parameters
+    ----------
+    outside, one_sign
+        As for :func:`grant`.
+    most : int
+        How many terms an elimination may combine.
+    who : int
+        Who chooses, see :func:`gamedp.bellman.component_sweeps.chooser`. Opponents take turns;
+        players who change places do not, so that improving need not come to an end.
+
+    Returns
+    -------
+    width : float
+        As of :func:`grant`.
+    """
+    better = 1
+    multiple = ties = np.inf
+    for _ in range(ROUNDS):
+        terms, relative = evaluate_jit(
+            stop - start, rows.discount, who == SWAPS, most, block, numbers
+        )
+        if terms < 0:
+            better = -1
+            break
+        better, multiple, ties = look_around_jit(
+            start, stop, rows, relative, who, block, numbers, values, errors, policy
+        )
+        if better <= 0:
+            break
+    return float(
+        grant_jit(
+            start, stop, rows, outside, one_sign, better, multiple, ties, numbers, values, errors
+        )
+    )
+
+
+prove_policy_jit = compiled(prove_policy)

@@ -1,0 +1,480 @@
+"""Bellman's equation of a whole model, and the rows of the chosen choices one after the other.
+
+For models whose players keep their places. The rows of the choices that a policy takes are copied
+to arrays of their own, so that a sweep along the policy reads no others. And a choice that is
+better than the others of its state by some gap is still the best as long as the values have moved
+by less, apart from what they have in common: so Bellman's operator is known without a look at the
+others.
+
+In the loops, arrays have names of their own: each look into a tuple counts references, at the price
+of several transitions. Numbers are unsigned: whether a signed index counts from the end of an array
+would be looked up each time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gamedp.bellman.coded_probabilities import chance_jit
+from gamedp.runtime.jit import compiled
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gamedp.bellman.coded_probabilities import Chances
+
+    Naturals = npt.NDArray[np.unsignedinteger[Any]]
+    Integers = npt.NDArray[np.int64]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+ONE = np.uintp(1)
+TWO = np.uintp(2)
+
+SLICE = 1 << 15
+"""States of one call of :func:`improve` at most."""
+
+AT_HAND, FEW = 1 << 13, 6
+"""States are examined one by one if at most one in `FEW` needs it, in models of more than `AT_HAND`
+states: too many for the processor's cache. In smaller ones, if at most one in two does."""
+
+MOST_WALKS = 64
+"""Walks that look for a cycle."""
+
+LOW, HIGH, LEAST, LIMIT, NEAREST, LAST, DRIFT, MARGIN, SIZE, DOWN, UP = range(11)
+"""What the places of the array `numbers` are for."""
+NUM_NUMBERS = 11
+
+
+class Equation(NamedTuple):
+    """Bellman's equation of a model without swaps: S states, C choices, T transitions.
+
+    Attributes
+    ----------
+    choice_offsets, transition_offsets, successors
+        As in :class:`gamedp.Model`, unsigned.
+    chances : (T,)
+        The probabilities, or their numbers in the palette.
+    palette : (P,) or None
+        See :mod:`gamedp.bellman.coded_probabilities`.
+    constants : (C,)
+        What a choice earns.
+    maximise : (S,) bool
+        Whether the mover wants the most.
+    discount : float
+    has_terminals : bool
+    longest : int
+        The largest number of transitions of a choice.
+    width : int
+        The number that all choices have, unsigned, if there are no terminal states; else 0.
+    largest : float
+        The largest absolute value of `constants`.
+    sum_low, sum_high : float
+        The extremes of the sums of probabilities of a choice.
+    """
+
+    choice_offsets: Naturals
+    transition_offsets: Naturals
+    successors: Naturals
+    chances: Chances
+    palette: Floats | None
+    constants: Floats
+    maximise: Flags
+    discount: float
+    has_terminals: bool
+    longest: int
+    width: np.unsignedinteger[Any]
+    largest: float
+    sum_low: float
+    sum_high: float
+
+
+class Kept(NamedTuple):
+    """The rows of the chosen choices.
+
+    Attributes
+    ----------
+    first, last : (S,)
+        The transitions of state s are ``first[s] .. last[s] - 1``; there is room for those of its
+        longest choice.
+    successors, chances : (R,)
+        To be read.
+    palette : (P,) or None
+        As in the equation.
+    room_successors, room_chances : (R,) or empty
+        The same arrays, to be written; empty if no state has several choices, and the arrays read
+        are those of the model.
+    constants : (S,)
+        What the choices earn, or the payoff.
+    policy : (S,) int64
+        The choices; -1 if there is none yet.
+    clear : (S,)
+        The drift, discounted, up to which the choice is surely the best. Infinite without choices.
+    doubtful : (SLICE or S,)
+        Room for the states of a slice.
+    """
+
+    first: Naturals
+    last: Naturals
+    successors: Naturals
+    chances: Chances
+    palette: Floats | None
+    room_successors: Naturals
+    room_chances: Chances
+    constants: Floats
+    policy: Integers
+    clear: Floats
+    doubtful: Naturals
+
+
+def survey(
+    choice_offsets: Naturals,
+    transition_offsets: Naturals,
+    chances: Chances,
+    palette: Floats | None,
+    constants: Floats,
+    first: Naturals,
+) -> tuple[int, int, int, int, float, float, float]:
+    """Find where the rows of each state's choice begin, if each has room for the longest.
+
+    Returns
+    -------
+    room : int
+        How much room all rows need.
+    shortest, longest : int
+        The smallest and the largest number of transitions of a choice.
+    most_choices : int
+        The largest number of choices of a state.
+    largest : float
+        The largest absolute value of a constant.
+    sum_low, sum_high : float
+        The extremes of the sums of probabilities of a choice.
+    """
+    room = np.uintp(0)
+    shortest = np.uintp(transition_offsets[-1])
+    longest = np.uintp(0)
+    most_choices = np.uintp(0)
+    largest = 0.0
+    sum_low, sum_high = np.inf, -np.inf
+    for state in range(np.uintp(len(first))):
+        first_choice = choice_offsets[state]
+        last_choice = choice_offsets[state + ONE]
+        first[state] = room
+        if last_choice - first_choice > most_choices:
+            most_choices = last_choice - first_choice
+        width = np.uintp(0)
+        for choice in range(first_choice, last_choice):
+            first_t = transition_offsets[choice]
+            next_t = transition_offsets[ONE + choice]
+            its = next_t - first_t
+            width = its if its > width else width
+            shortest = its if its < shortest else shortest
+            size = abs(constants[choice])
+            # Written so that a NaN counts.
+            largest = largest if size <= largest else size
+            total = 0.0
+            for t in range(first_t, next_t):
+                total += chance_jit(chances, palette, t)
+            sum_low = total if total < sum_low else sum_low
+            sum_high = total if total > sum_high else sum_high
+        room += width
+        longest = width if width > longest else longest
+    return int(room), int(shortest), int(longest), int(most_choices), largest, sum_low, sum_high
+
+
+survey_jit = compiled(survey)
+
+
+def meets_itself(
+    choice_offsets: Naturals,
+    transition_offsets: Naturals,
+    successors: Naturals,
+    met: Integers,
+) -> bool:
+    """Say whether a walk at random meets a state again; `met` has zeros for all states.
+
+    Some walks, of not many more steps than there are states; to find nothing proves nothing.
+    """
+    num_states = len(met)
+    dice = 1
+    steps = 0
+    for walk in range(1, MOST_WALKS + 1):
+        dice = (dice * 1664525 + 1013904223) & 0xFFFFFFFF
+        state = np.uintp(dice % num_states)
+        while choice_offsets[state] < choice_offsets[state + ONE]:
+            if met[state] == walk:
+                return True
+            steps += 1
+            if steps > num_states + MOST_WALKS**2:
+                return False
+            met[state] = walk
+            dice = (dice * 1664525 + 1013904223) & 0xFFFFFFFF
+            first = choice_offsets[state]
+            choice = first + np.uintp(dice >> 16) % (choice_offsets[state + ONE] - first)
+            first = transition_offsets[choice]
+            its = transition_offsets[choice + ONE] - first
+            state = np.uintp(successors[first + np.uintp(dice >> 8) % its])
+    return False
+
+
+meets_itself_jit = compiled(meets_itself)
+
+
+def is_narrow(
+    choice_offsets: Naturals,
+    transition_offsets: Naturals,
+    successors: Naturals,
+    width: int,
+) -> bool:
+    """Say whether no transition leads farther than `width` states, but to terminal states."""
+    num_states = np.uintp(len(choice_offsets) - 1)
+    for state in range(num_states):
+        first = transition_offsets[choice_offsets[state]]
+        last = transition_offsets[choice_offsets[state + ONE]]
+        for t in range(first, last):
+            target = np.uintp(successors[t])
+            # Written so that nothing is below zero.
+            if (target > state + np.uintp(width) or state > target + np.uintp(width)) and (
+                choice_offsets[target] < choice_offsets[target + ONE]
+            ):
+                return False
+    return True
+
+
+is_narrow_jit = compiled(is_narrow)
+
+
+def find_doubtful(start: int, stop: int, limit: float, kept: Kept) -> int:
+    """List the states among ``start .. stop-1`` whose choice is not clear; return how many."""
+    clear, doubtful = kept.clear, kept.doubtful
+    count = np.uintp(0)
+    for state in range(start, stop):
+        # No branch, for none could foresee it.
+        doubtful[count] = state - start
+        count += ONE - np.uintp(clear[state] > limit)
+    return count  # type: ignore[return-value] # unsigned
+
+
+find_doubtful_jit = compiled(find_doubtful)
+
+
+def examine(
+    start: int,
+    number: int,
+    listed: bool,
+    drift: float,
+    equation: Equation,
+    kept: Kept,
+    values: Floats,
+    new_values: Floats,
+) -> int:
+    """Apply Bellman's operator to states from `start` on; return how many choices changed.
+
+    These are the next `number` ones, or as many that are listed. How far values may drift, `drift`
+    included, until a choice need not be the best, goes to `kept.clear`.
+    """
+    choice_offsets, transition_offsets = equation.choice_offsets, equation.transition_offsets
+    successors, chances, palette = equation.successors, equation.chances, equation.palette
+    constants, maximise, discount = equation.constants, equation.maximise, equation.discount
+    width = equation.width
+    clear, policy, doubtful = kept.clear, kept.policy, kept.doubtful
+    first, last, kept_constants = kept.first, kept.last, kept.constants
+    room_successors, room_chances = kept.room_successors, kept.room_chances
+    changed = 0
+    for place in range(number):
+        state = start + (np.uintp(doubtful[place]) if listed else np.uintp(place))
+        first_choice = choice_offsets[state]
+        last_choice = choice_offsets[state + ONE]
+        if first_choice == last_choice:
+            new_values[state] = values[state]
+            continue
+        sign = 1.0 if maximise[state] else -1.0
+        best = second = -np.inf
+        best_choice = first_choice
+        t = transition_offsets[first_choice]
+        for choice in range(first_choice, last_choice):
+            total = 0.0
+            next_t = t + width if width > 0 else transition_offsets[choice + ONE]
+            # Two at a time are counted as one; of more, fewer values are fetched ahead from afar.
+            while t + TWO <= next_t:
+                for _ in range(2):
+                    total += chance_jit(chances, palette, t) * values[successors[t]]
+                    t += ONE
+            while t < next_t:
+                total += chance_jit(chances, palette, t) * values[successors[t]]
+                t += ONE
+            result = sign * (constants[choice] + discount * total)
+            less = best if result > best else result
+            second = less if less > second else second
+            best_choice = choice if result > best else best_choice
+            best = result if result > best else best
+        new_values[state] = sign * best
+        clear[state] = drift + (best - second)
+        if policy[state] != np.int64(best_choice):
+            policy[state] = best_choice
+            kept_constants[state] = constants[best_choice]
+            t = transition_offsets[best_choice]
+            last_t = transition_offsets[best_choice + ONE]
+            room = first[state]
+            while t < last_t:
+                room_successors[room] = successors[t]
+                room_chances[room] = chances[t]
+                room += ONE
+                t += ONE
+            last[state] = room
+            changed += 1
+    return changed
+
+
+examine_jit = compiled(examine)
+
+
+def follow_any(
+    start: int, stop: int, backwards: bool, discount: float, kept: Kept, values: Floats, new: Floats
+) -> None:
+    """Write what the chosen rows of the states ``start .. stop-1`` are worth into `new`."""
+    first, last, constants = kept.first, kept.last, kept.constants
+    successors, chances, palette = kept.successors, kept.chances, kept.palette
+    for place in range(start, stop):
+        state = start + (stop - ONE) - place if backwards else place
+        total = 0.0
+        t = first[state]
+        last_t = last[state]
+        while t + TWO <= last_t:
+            for _ in range(2):
+                total += chance_jit(chances, palette, t) * values[successors[t]]
+                t += ONE
+        while t < last_t:
+            total += chance_jit(chances, palette, t) * values[successors[t]]
+            t += ONE
+        new[state] = constants[state] + discount * total
+
+
+follow_any_jit = compiled(follow_any)
+
+
+def follow_even(
+    start: int,
+    stop: int,
+    row: tuple[int, ...],
+    discount: float,
+    kept: Kept,
+    values: Floats,
+    new: Floats,
+) -> None:
+    """Do the same where all rows are as long as `row`, a tuple: so they are compiled one by one."""
+    constants, successors = kept.constants, kept.successors
+    chances, palette = kept.chances, kept.palette
+    t = start * np.uintp(len(row))
+    for state in range(start, stop):
+        total = 0.0
+        for _ in range(len(row)):
+            total += chance_jit(chances, palette, t) * values[successors[t]]
+            t += ONE
+        new[state] = constants[state] + discount * total
+
+
+follow_even_jit = compiled(follow_even)
+
+
+def follow(
+    start: int,
+    stop: int,
+    backwards: bool,
+    equation: Equation,
+    kept: Kept,
+    values: Floats,
+    new: Floats,
+) -> None:
+    """Write what the chosen rows of the states ``start .. stop-1`` are worth into `new`.
+
+    These may be the values themselves (Gauss-Seidel).
+    """
+    width = 0 if backwards else int(equation.width)
+    discount = equation.discount
+    if width == 2:
+        follow_even_jit(start, stop, (0,) * 2, discount, kept, values, new)
+    elif width == 3:
+        follow_even_jit(start, stop, (0,) * 3, discount, kept, values, new)
+    elif width == 4:
+        follow_even_jit(start, stop, (0,) * 4, discount, kept, values, new)
+    elif width == 5:
+        follow_even_jit(start, stop, (0,) * 5, discount, kept, values, new)
+    else:
+        follow_any_jit(start, stop, backwards, discount, kept, values, new)
+
+
+follow_jit = compiled(follow)
+
+
+def improve(
+    start: int,
+    stop: int,
+    equation: Equation,
+    kept: Kept,
+    values: Floats,
+    new_values: Floats,
+    numbers: Floats,
+) -> int:
+    """Apply Bellman's operator to the states ``start .. stop-1``; return how many choices changed.
+
+    The extremes of the changes go to `numbers`. Where most choices are clear, these are followed
+    first, all in one go, and then the other states, here and there, which takes longer.
+    """
+    discount = equation.discount
+    count = find_doubtful_jit(start, stop, discount * numbers[DRIFT] + numbers[MARGIN], kept)
+    arguments = (discount * numbers[DRIFT], equation, kept, values, new_values)
+    spared = FEW if len(values) > AT_HAND else 2
+    if spared * count < stop - start:
+        backwards = np.bool_(False)  # a literal would be compiled for separately
+        follow_jit(start, stop, backwards, equation, kept, values, new_values)
+        changed = examine_jit(start, count, True, *arguments)
+    else:
+        changed = examine_jit(start, stop - start, False, *arguments)
+    low, high = numbers[LOW], numbers[HIGH]
+    for state in range(start, stop):
+        difference = new_values[state] - values[state]
+        # Written so that a NaN counts.
+        low = low if difference >= low else difference
+        high = high if difference <= high else difference
+    numbers[LOW], numbers[HIGH] = low, high
+    return int(changed)
+
+
+improve_jit = compiled(improve)
+
+
+def probe(step: int, discount: float, kept: Kept, values: Floats) -> tuple[float, float, float]:
+    """Find out by how much following the choices would change some states, `step` apart.
+
+    Returns
+    -------
+    lowest, highest, mean : float
+        Of these changes; all 0 if there are none.
+    """
+    first, last, constants = kept.first, kept.last, kept.constants
+    successors, chances, palette = kept.successors, kept.chances, kept.palette
+    lowest = np.inf
+    highest = -np.inf
+    sum_of_all = 0.0
+    count = 0
+    for state in range(0, len(values), step):
+        t = first[state]
+        last_t = last[state]
+        if t == last_t:
+            continue
+        total = 0.0
+        while t < last_t:
+            total += chance_jit(chances, palette, t) * values[successors[t]]
+            t += ONE
+        change = constants[state] + discount * total - values[state]
+        lowest = lowest if change >= lowest else change
+        highest = highest if change <= highest else change
+        sum_of_all += change
+        count += 1
+    return (lowest, highest, sum_of_all / count) if count else (0.0, 0.0, 0.0)
+
+
+probe_jit = compiled(probe)

@@ -1,0 +1,168 @@
+"""Backing up the state first whose value is likely to change most.
+
+The arrays are described in :mod:`gamedp.bellman.equation`. Priorities are kept in buckets, one for
+each power of two. A bucket is a queue, first in, first out: a doubly linked ring, so that a state
+is inserted or removed in a few steps.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gamedp.bellman.equation import backup_jit
+from gamedp.runtime.jit import compiled, inlined
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gamedp.bellman.equation import Rows
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+
+LOWEST = -1100
+"""The exponent of the lowest bucket: below that of any number."""
+
+NUM_BUCKETS = 2200
+"""For all exponents up to that of infinity."""
+
+
+class Queue(NamedTuple):
+    """The states of a component by priority: S states.
+
+    Attributes
+    ----------
+    following, preceding : (S + NUM_BUCKETS,)
+        The ring of each bucket; link S + b belongs to bucket b itself.
+    bucket : (S,)
+        Where a state is; -1 for nowhere.
+    priority : (S,)
+        A bound of how much its value would change.
+    """
+
+    following: Integers
+    preceding: Integers
+    bucket: Integers
+    priority: Floats
+
+
+def put(number: int, priority: float, queue: Queue) -> int:
+    """Put a state into the bucket of its priority, out of the one it is in; return the bucket."""
+    size = len(queue.bucket)
+    if math.isinf(priority):
+        bucket = NUM_BUCKETS - 1
+    else:
+        bucket = max(0, math.frexp(priority)[1] - LOWEST)
+    queue.priority[number] = priority
+    if queue.bucket[number] == bucket:
+        return bucket
+    if queue.bucket[number] >= 0:
+        before, after = queue.preceding[number], queue.following[number]
+        queue.following[before] = after
+        queue.preceding[after] = before
+    last = queue.preceding[size + bucket]
+    queue.following[last] = number
+    queue.preceding[number] = last
+    queue.following[number] = size + bucket
+    queue.preceding[size + bucket] = number
+    queue.bucket[number] = bucket
+    return bucket
+
+
+put_jit = inlined(put)
+
+
+def edge(bucket: int) -> float:
+    """Return the power of two that all priorities in a bucket are below."""
+    return np.inf if bucket + LOWEST > 1023 else math.ldexp(1.0, bucket + LOWEST)
+
+
+edge_jit = inlined(edge)
+
+
+def fill(size: int) -> Queue:
+    """Return a queue of all states, which all come first."""
+    following = np.arange(size + NUM_BUCKETS)
+    preceding = np.arange(size + NUM_BUCKETS)
+    queue = Queue(following, preceding, np.full(size, -1), np.zeros(size))
+    for number in range(size):
+        put_jit(number, np.inf, queue)
+    return queue
+
+
+fill_jit = compiled(fill)
+
+
+def back_up_first(
+    start: int,
+    stop: int,
+    rows: Rows,
+    owners: Integers,
+    offsets: Integers,
+    choices: Integers,
+    threshold: float,
+    values: Floats,
+    policy: Integers,
+    queue: Queue,
+) -> float:
+    """Back up as many states of ``order[start:stop]`` as there are, those of high priority first.
+
+    Stops sooner if no priority is above the threshold.
+
+    Parameters
+    ----------
+    owners : (C,)
+        The state of each choice.
+    offsets, choices
+        The choices that lead to each state: ``choices[offsets[s]:offsets[s + 1]]``.
+
+    Returns
+    -------
+    change : float
+        How much any value could change, at most.
+    """
+    size = stop - start
+    top = NUM_BUCKETS - 1
+    for _ in range(size):
+        while top >= 0 and queue.following[size + top] == size + top:
+            top -= 1
+        if top < 0:
+            return 0.0
+        if edge_jit(top) <= threshold:
+            break
+        number = queue.following[size + top]
+        after = queue.following[number]
+        queue.following[size + top] = after
+        queue.preceding[after] = size + top
+        queue.bucket[number] = -1
+        queue.priority[number] = 0.0
+        state = rows.order[start + number]
+        value, policy[state] = backup_jit(state, rows, values)
+        change = rows.discount * abs(value - values[state])
+        values[state] = value
+        # Written so that a NaN counts as a change without end.
+        if change == 0.0:
+            continue
+        if not change < np.inf:
+            return np.inf
+        for place in range(offsets[state], offsets[state + 1]):
+            choice = choices[place]
+            other = int(rows.place[owners[choice]])
+            if not start <= other < stop:
+                continue
+            share = 0.0
+            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
+                if rows.successors[t] == state:
+                    share += abs(rows.probabilities[t])
+            priority = queue.priority[other - start] + share * change
+            if priority > 0.0:
+                top = max(top, put_jit(other - start, priority, queue))
+    while top >= 0 and queue.following[size + top] == size + top:
+        top -= 1
+    return edge_jit(top) if top >= 0 else 0.0
+
+
+back_up_first_jit = compiled(back_up_first)

@@ -1,0 +1,168 @@
+"""Retrograde analysis: the values of sure steps spread from the ends to all that lead there.
+
+Values are numbered in ascending order, so that kernels compare whole numbers: level l of 0 .. last.
+One of them is the draw, the value of endless play. A step on which the players change places
+turns level l into last - l; where there are such steps, the numbering is symmetric.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.runtime.jit import compiled
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+HEAD, TAIL, SEED = 0, 1, 2
+
+
+def find_predecessors(
+    choice_offsets: Integers,
+    successors: Integers,
+    probabilities: Floats,
+    offsets: Integers,
+    sources: Integers,
+) -> None:
+    """Turn the graph of sure steps round, by counting.
+
+    The steps to state s come from ``sources[offsets[s]:offsets[s + 1]]``, one entry for each
+    choice, ascending; ``-1 - source`` where the players change places. `offsets` are zeros at
+    first.
+    """
+    num_states = len(choice_offsets) - 1
+    for choice in range(len(successors)):
+        offsets[successors[choice] + 1] += 1
+    for state in range(num_states):
+        offsets[state + 1] += offsets[state]
+    for state in range(num_states):
+        for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+            successor = successors[choice]
+            sources[offsets[successor]] = state if probabilities[choice] > 0 else -1 - state
+            offsets[successor] += 1
+    for state in range(num_states, 0, -1):
+        offsets[state] = offsets[state - 1]
+    offsets[0] = 0
+
+
+def spread(
+    budget: int,
+    seeds: Integers,
+    rounds: Integers,
+    offsets: Integers,
+    sources: Integers,
+    maximises: Flags,
+    last: int,
+    draw: int,
+    cursor: Integers,
+    queue: Integers,
+    levels: Integers,
+    distances: Integers,
+    undecided: Integers,
+) -> bool:
+    """Go backwards from the ends, those furthest from the draw first.
+
+    In one round are the highest and the lowest level that are left. In it, a state gets its level
+    at once if its mover wants it, and otherwise when the last of its choices turns out to be no
+    better. States wait in a queue; so within a round they come by distance, and the winner's
+    shortest way is found before longer ones, the loser's longest after all shorter ones. In the
+    last round are the ends worth a draw, to which all who are left go the shortest way.
+
+    Parameters
+    ----------
+    budget : int
+        States to take from the queue at most.
+    seeds : (Z,)
+        The terminal states by round.
+    rounds : (Z,)
+        The round of each seed, ascending.
+    offsets, sources
+        What :func:`find_predecessors` has filled.
+    maximises : (S,) bool
+        Whether the mover of a state wants a high level.
+    last, draw : int
+        The highest level, and that of the draw.
+    cursor : (3,)
+        Where the queue begins and ends, and the next seed: zeros at first.
+    queue : (S,)
+    levels : (S,)
+        Of seeds as given, and -1 elsewhere at first; -1 at the end where play never ends.
+    distances : (S,)
+        Steps to the end: of seeds 0.
+    undecided : (S,)
+        How many choices of a state are not known to be against its mover: all at first.
+
+    Returns
+    -------
+    bool
+        Whether that was all.
+    """
+    head = cursor[HEAD]
+    tail = cursor[TAIL]
+    seed = cursor[SEED]
+    stop = head + budget
+    while head < stop:
+        if head == tail:
+            if seed == len(seeds):
+                break
+            present = rounds[seed]
+            while seed < len(seeds) and rounds[seed] == present:
+                queue[tail] = seeds[seed]
+                tail += 1
+                seed += 1
+        successor = queue[head]
+        head += 1
+        for place in range(offsets[successor], offsets[successor + 1]):
+            state = sources[place]
+            level = levels[successor]
+            if state < 0:
+                state = -1 - state
+                level = last - level
+            if levels[state] >= 0:
+                continue
+            if level != draw and (level > draw) != maximises[state]:
+                undecided[state] -= 1
+                if undecided[state] > 0:
+                    continue
+            levels[state] = level
+            distances[state] = distances[successor] + 1
+            queue[tail] = state
+            tail += 1
+    cursor[HEAD] = head
+    cursor[TAIL] = tail
+    cursor[SEED] = seed
+    return bool(head == tail and seed == len(seeds))
+
+
+def choose(
+    choice_offsets: Integers,
+    successors: Integers,
+    probabilities: Floats,
+    last: int,
+    levels: Integers,
+    distances: Integers,
+    policy: Integers,
+) -> None:
+    """Take in each state the first choice that keeps its level and is one step nearer to the end.
+
+    `distances` are -1 where play never ends; there, the first choice that keeps it so.
+    """
+    for state in range(len(levels)):
+        wanted = distances[state] - 1 if distances[state] > 0 else -1
+        for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+            successor = successors[choice]
+            level = levels[successor] if probabilities[choice] > 0 else last - levels[successor]
+            if level == levels[state] and distances[successor] == wanted:
+                policy[state] = choice
+                break
+
+
+find_predecessors_jit = compiled(find_predecessors)
+spread_jit = compiled(spread)
+choose_jit = compiled(choose)

@@ -1,0 +1,90 @@
+"""Sound value iteration: expected rewards of some steps, and the probability to go on after them.
+
+The arrays are described in :mod:`gamedp.bellman.equation`. No players change places.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.runtime.jit import compiled
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gamedp.bellman.equation import Rows
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+
+
+def sweep(
+    start: int,
+    stop: int,
+    rows: Rows,
+    values: Floats,
+    low: float,
+    high: float,
+    earned: Floats,
+    going_on: Floats,
+    policy: Integers,
+) -> tuple[float, float]:
+    """Look one step further from each state of a component (Gauss-Seidel).
+
+    A state is worth ``earned + going_on * x``, where x is a mean of what states of the component
+    are worth. So the least and the greatest ``earned / (1 - going_on)`` bound all of them, as long
+    as the same policy is followed.
+
+    Parameters
+    ----------
+    low, high : float
+        What x is taken for where the least, and where the most is wanted.
+    earned, going_on : (S,)
+        Of the component's states, in their order.
+
+    Returns
+    -------
+    least, greatest : float
+        What x is bounded by now; infinite while play may surely go on.
+    """
+    least = np.inf
+    greatest = -np.inf
+    for position in range(start, stop):
+        state = rows.order[position]
+        sign = 1.0 if rows.maximise[state] else -1.0
+        beyond = high if rows.maximise[state] else low
+        best = -np.inf
+        best_earned = best_going_on = 0.0
+        for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+            its_earned = its_going_on = 0.0
+            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
+                target = rows.successors[t]
+                place = int(rows.place[target])
+                if start <= place < stop:
+                    its_earned += rows.probabilities[t] * earned[place - start]
+                    its_going_on += rows.probabilities[t] * going_on[place - start]
+                else:
+                    its_earned += rows.probabilities[t] * values[target]
+            its_earned = rows.constants[choice] + rows.discount * its_earned
+            its_going_on *= rows.discount
+            value = sign * (its_earned + its_going_on * beyond)
+            if value > best:
+                best = value
+                best_earned, best_going_on = its_earned, its_going_on
+                policy[state] = choice
+        number = position - start
+        earned[number] = best_earned
+        going_on[number] = best_going_on
+        ratio_low, ratio_high = -np.inf, np.inf
+        if best_going_on < 1.0:
+            ratio_low = ratio_high = best_earned / (1.0 - best_going_on)
+        if ratio_low < least:
+            least = ratio_low
+        if ratio_high > greatest:
+            greatest = ratio_high
+    return least, greatest
+
+
+sweep_jit = compiled(sweep)

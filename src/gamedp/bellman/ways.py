@@ -1,0 +1,518 @@
+"""Ways to end components: bounds of what may be reached, and numbers that prove them.
+
+Each maximal end component counts as one state, a node, where play may stay for good; every other
+state is a node of its own. Whatever is chosen, play stays somewhere in the end or comes to a
+terminal state, so that the best average is the only solution of
+
+    x(n)  =  the best of: the gain, if n is an end component, and sum(P * x) for what leaves it,
+
+and sweeps come to it. They only propose values v, by policies. Then weights w are found with
+``w >= 1/2 + sum(P * w)`` within a strongly connected component, for the choices that are nearly as
+good as the best one: steps until these lead out of it. If no node misses its equation by more than
+e / 2, ``v - e * w`` and ``v + e * w`` are bounds, as the one is at most, the other at least what
+the operator makes of it [1]_; the other choices are worse by more than e times a weight. Rounding
+is allowed for as in :mod:`gamedp.bellman.average`.
+
+The states are those of the model, in the order of its strongly connected components, successors
+first: the nodes of each are connected, too.
+
+References
+----------
+.. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems", Mathematics
+   of Operations Research 16 (1991), proposition 1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gamedp.runtime.floats import TINY, UNIT, UPWARD
+from gamedp.runtime.jit import compiled, inlined
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+LARGE = 2.0**1000
+"""Numbers from here on are left to others: differences of larger ones may be infinite."""
+
+STAY = -1
+"""Stands for the choice to stay in an end component for good."""
+
+
+REPEATS = 8
+"""Sweeps along a policy between two that may improve it."""
+
+MOST_RATE = 0.9999
+"""Changes that decrease more slowly are not extrapolated."""
+
+
+class Map(NamedTuple):
+    """A model with its nodes: S states, C choices, T transitions, N nodes, K end components.
+
+    Attributes
+    ----------
+    order : (S,)
+        The states by strongly connected component, successors first.
+    offsets : (number of components + 1,)
+        Component i is ``order[offsets[i]:offsets[i + 1]]``.
+    node : (S,)
+        Of each state: below K for those of an end component.
+    first_choice : (S + 1,)
+    first_transition : (C + 1,)
+    targets, heads : (T,)
+        The states that transitions lead to, and the nodes.
+    chances : (T,)
+    leaves : (C,)
+        Whether a choice does not stay in an end component.
+    """
+
+    order: Integers
+    offsets: Integers
+    node: Integers
+    first_choice: Integers
+    first_transition: Integers
+    targets: Integers
+    heads: Integers
+    chances: Floats
+    leaves: Flags
+
+
+def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, low: Floats,
+             high: Floats, exits: Integers, nodes: Integers) -> tuple[int, float]:  # fmt: skip
+    """Begin with the bounds of all that a component leads to.
+
+    Parameters
+    ----------
+    low, high : (N,)
+        NaN for nodes that have no bounds yet.
+    nodes : (N,)
+        Filled with the nodes of the component.
+
+    Returns
+    -------
+    count : int
+        The number of its nodes.
+    apart : float
+        How far the bounds of something that it leads to are apart at most.
+    """
+    least = np.inf
+    most = -np.inf
+    apart = 0.0
+    for i in range(start, stop):
+        state = ways.order[i]
+        here = ways.node[state]
+        if here < num_inner:
+            least = min(least, gains[here, 0])
+            most = max(most, gains[here, 1])
+            apart = max(apart, gains[here, 1] - gains[here, 0])
+        for choice in range(ways.first_choice[state], ways.first_choice[state + 1]):
+            if ways.leaves[choice]:
+                for t in range(ways.first_transition[choice], ways.first_transition[choice + 1]):
+                    there = ways.heads[t]
+                    if low[there] == low[there]:
+                        least = min(least, low[there])
+                        most = max(most, high[there])
+                        apart = max(apart, high[there] - low[there])
+    count = 0
+    for i in range(start, stop):
+        state = ways.order[i]
+        here = ways.node[state]
+        if low[here] == low[here]:
+            continue
+        nodes[count] = here
+        count += 1
+        low[here] = least
+        high[here] = most
+        exits[here] = ways.first_choice[state]
+        if here < num_inner:
+            low[here] = gains[here, 0]
+            exits[here] = STAY
+        elif ways.first_choice[state] == ways.first_choice[state + 1]:
+            low[here] = high[here] = 0.0  # a terminal state
+            exits[here] = STAY
+    return count, apart
+
+
+surround_jit = inlined(surround)
+
+
+def value(choice: int, ways: Map, values: Floats) -> tuple[float, float]:
+    """Return the value of what a choice leads to, and the rounding in that."""
+    first = ways.first_transition[choice]
+    last = ways.first_transition[choice + 1]
+    # Against one of them, so that what all successors share is not rounded.
+    base = values[ways.heads[first]]
+    total = 0.0
+    moved = 0.0
+    far = 0.0
+    for t in range(first + 1, last):
+        difference = values[ways.heads[t]] - base
+        term = ways.chances[t] * difference
+        total += term
+        moved += abs(term)
+        far += abs(difference)
+    slack = (last - first + 10) * (UNIT * moved + TINY) + 4.0 * UNIT * abs(base + total)
+    if far == 0.0:
+        slack = 0.0
+    return base + total, slack
+
+
+value_jit = inlined(value)
+
+
+def improve(start: int, stop: int, num_inner: int, ways: Map, active: Flags, extra: Floats,
+            gains: Floats, values: Floats, exits: Integers, best: Floats) -> float:  # fmt: skip
+    """Give each node of a component its best choice, and the value of that; return the change."""
+    change = 0.0
+    for i in range(start, stop):
+        here = ways.node[ways.order[i]]
+        if here < num_inner:
+            best[here] = gains[here, 0]
+            exits[here] = STAY
+    for i in range(start, stop):
+        state = ways.order[i]
+        here = ways.node[state]
+        first = ways.first_choice[state]
+        last = ways.first_choice[state + 1]
+        if first == last:
+            continue
+        if here >= num_inner:
+            found, _ = value_jit(exits[here], ways, values)
+            best[here] = extra[exits[here]] + found
+        for choice in range(first, last):
+            if active[choice]:
+                found, _ = value_jit(choice, ways, values)
+                if extra[choice] + found > best[here]:
+                    best[here] = extra[choice] + found
+                    exits[here] = choice
+        if here >= num_inner:
+            change = max(change, abs(best[here] - values[here]))
+            values[here] = best[here]
+    for i in range(start, stop):
+        here = ways.node[ways.order[i]]
+        if here < num_inner:
+            change = max(change, abs(best[here] - values[here]))
+            values[here] = best[here]
+    return change
+
+
+improve_jit = inlined(improve)
+
+
+def follow(count: int, nodes: Integers, ways: Map, extra: Floats, values: Floats, exits: Integers,
+           deltas: Floats) -> None:  # fmt: skip
+    """Sweep along the policy, and extrapolate: sweeps that change little more do so at one rate."""
+    same = 0.0
+    before = 0.0
+    for repeat in range(REPEATS):
+        same = before = 0.0
+        for i in range(count):
+            here = nodes[i]
+            delta = 0.0
+            if exits[here] != STAY:
+                found, _ = value_jit(exits[here], ways, values)
+                delta = extra[exits[here]] + found - values[here]
+                values[here] += delta
+            if repeat > 0:
+                same += delta * deltas[i]
+                before += deltas[i] * deltas[i]
+            deltas[i] = delta
+    if 0.0 < same < MOST_RATE * before:
+        more = same / (before - same)
+        for i in range(count):
+            values[nodes[i]] += more * deltas[i]
+
+
+follow_jit = inlined(follow)
+
+
+def solve(start: int, stop: int, count: int, nodes: Integers, num_inner: int, ways: Map,
+          active: Flags, extra: Floats, gains: Floats, enough: float, budget: int,
+          values: Floats, exits: Integers, room: Floats) -> bool:  # fmt: skip
+    """Find the best totals of a component by sweeps; say whether they come to an end.
+
+    Parameters
+    ----------
+    count, nodes
+        The nodes of the component.
+    active : (C,)
+        The choices that count.
+    extra : (C,)
+        What they earn.
+    gains : (K, 2)
+        The first column: what it is worth to stay in each end component.
+    enough : float
+        The change of a value that is small enough.
+    budget : int
+        Sweeps at most that improve the policy.
+    values, exits : (N,)
+        Where to begin; filled.
+    """
+    for _ in range(budget):
+        change = improve_jit(
+            start, stop, num_inner, ways, active, extra, gains, values, exits, room[0]
+        )
+        if change <= enough:
+            return True
+        if change - change != 0.0:  # infinite, or no number
+            return False
+        follow_jit(count, nodes, ways, extra, values, exits, room[1])
+    return False
+
+
+solve_jit = compiled(solve)
+
+
+def pick_out(start: int, stop: int, count: int, nodes: Integers, ways: Map, values: Floats,
+             margin: float, exits: Integers, near: Flags) -> None:  # fmt: skip
+    """Mark the choices that are hardly worse than the best ones; begin with one for each node."""
+    for i in range(count):
+        exits[nodes[i]] = STAY
+    for i in range(start, stop):
+        state = ways.order[i]
+        here = ways.node[state]
+        for choice in range(ways.first_choice[state], ways.first_choice[state + 1]):
+            near[choice] = False
+            if ways.leaves[choice]:
+                found, slack = value_jit(choice, ways, values)
+                near[choice] = found + slack >= values[here] - margin
+                if near[choice]:
+                    exits[here] = choice
+
+
+pick_out_jit = inlined(pick_out)
+
+
+def miss(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, values: Floats,
+         exits: Integers) -> float:  # fmt: skip
+    """Return by how much values miss their equation in a component at most, rounding included."""
+    worst = 0.0
+    for i in range(start, stop):
+        state = ways.order[i]
+        here = ways.node[state]
+        if here < num_inner:
+            worst = max(worst, gains[here, 0] - values[here])
+            if exits[here] == STAY:
+                worst = max(worst, values[here] - gains[here, 0])
+        for choice in range(ways.first_choice[state], ways.first_choice[state + 1]):
+            if ways.leaves[choice]:
+                found, slack = value_jit(choice, ways, values)
+                worst = max(worst, found - values[here] + slack)
+                if choice == exits[here]:
+                    worst = max(worst, values[here] - found + slack)
+    return worst
+
+
+miss_jit = inlined(miss)
+
+
+def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance: float,
+             budget: int, low: Floats, high: Floats, exits: Integers, steps: Floats,
+             zeros: Floats, near: Flags, nodes: Integers, room: Floats) -> bool:  # fmt: skip
+    """Find bounds of the best average; say whether they are close enough.
+
+    Parameters
+    ----------
+    num_inner : int
+        The number of end components (K).
+    extra : (2, C)
+        Zeros, and ones.
+    gains : (K, 2)
+        Bounds of their gains.
+    tolerance : float
+        How much farther apart the bounds of a component may be than those of what it leads to.
+    budget : int
+        Sweeps over a component at most.
+    low, high : (N,)
+        Filled; NaN, at first.
+    exits : (N,)
+        Filled with a policy for which `low` holds: choices that lead on, or `STAY`.
+    steps : (N,)
+        Zeros.
+    zeros : (K, 2)
+        Zeros.
+    near : (C,)
+        Room.
+    nodes : (2, N)
+        Room.
+    room : (2, N)
+        Room.
+    """
+    nodes, others = nodes
+    for number in range(len(ways.offsets) - 1):
+        start = ways.offsets[number]
+        stop = ways.offsets[number + 1]
+        count, apart = surround_jit(start, stop, num_inner, ways, gains, low, high, exits, nodes)
+        width = 0.0
+        least = np.inf
+        for i in range(count):
+            width = max(width, high[nodes[i]] - low[nodes[i]])
+            least = min(least, low[nodes[i]])
+        if width <= apart:
+            continue
+        most = high[nodes[0]]
+        if not max(abs(least), abs(most)) < LARGE:
+            return False
+        error = np.inf
+        size = 0.0
+        enough = 2.0**-6 * tolerance
+        for attempt in range(2):
+            if not solve_jit(start, stop, count, nodes, num_inner, ways, ways.leaves, extra[0],
+                             gains, enough, budget, low, exits, room):  # fmt: skip
+                return False
+            pick_out_jit(start, stop, count, nodes, ways, low, 2.0 * tolerance, others, near)
+            if not solve_jit(start, stop, count, nodes, num_inner, ways, near, extra[1],
+                             zeros, 0.25, budget, steps, others, room):  # fmt: skip
+                return False
+            longest = 1.0
+            size = 0.0
+            for i in range(count):
+                longest = max(longest, steps[nodes[i]])
+                size = max(size, abs(low[nodes[i]]))
+            error = miss_jit(start, stop, num_inner, ways, gains, low, exits)
+            if error > 0.0:  # a part of what comes is rounded off
+                error = 2.0 * error * UPWARD + 16.0 * UNIT * (size + apart)
+            if 2.0 * error * longest <= tolerance:
+                break
+            if attempt == 1:
+                return False
+            enough /= longest
+        for i in range(count):
+            here = nodes[i]
+            off = error * steps[here] * UPWARD
+            upper = low[here] + apart + off
+            lower = low[here] - off
+            if not upper - lower < LARGE:  # also if one of them is no number
+                return False
+            if off > 0.0 or apart > 0.0:
+                upper += 4.0 * UNIT * (size + apart)
+            if off > 0.0:
+                lower -= 4.0 * UNIT * (size + apart)
+            low[here] = max(lower, least)
+            high[here] = min(upper, most)
+            steps[here] = 0.0
+    return True
+
+
+approach_jit = compiled(approach)
+
+
+def lift(num_inner: int, ways: Map, rewards: Floats, sign: float, gains: Floats, values: Floats,
+         margin: float, budget: int, extra: Floats, zeros: Floats, constants: Floats,
+         exits: Integers, nodes: Integers, room: Floats) -> bool:  # fmt: skip
+    """Find the most that may be earned beyond the gains until play stays; say whether it is found.
+
+    Parameters
+    ----------
+    rewards : (C,)
+        Times `sign`, they are to be made most of.
+    gains, values : (S,)
+        Gains of the states, and potentials.
+    margin : float
+        How much more is counted on each step.
+    budget : int
+        Sweeps over a component at most.
+    extra : (C,)
+        Room.
+    zeros : (K, 2)
+        Zeros.
+    constants : (N,)
+        Filled: what is to be added to the potentials of a node. NaN, at first.
+    exits, nodes : (N,)
+        Room.
+    room : (2, N)
+        Room.
+    """
+    for number in range(len(ways.offsets) - 1):
+        start = ways.offsets[number]
+        stop = ways.offsets[number + 1]
+        count = 0
+        for i in range(start, stop):
+            state = ways.order[i]
+            here = ways.node[state]
+            for choice in range(ways.first_choice[state], ways.first_choice[state + 1]):
+                if ways.leaves[choice]:
+                    total = sign * rewards[choice] - gains[state] + margin
+                    first = ways.first_transition[choice]
+                    for t in range(first, ways.first_transition[choice + 1]):
+                        total += ways.chances[t] * (values[ways.targets[t]] - values[state])
+                    extra[choice] = total
+            if constants[here] != constants[here]:
+                nodes[count] = here
+                count += 1
+                constants[here] = 0.0
+                exits[here] = ways.first_choice[state]
+                if here < num_inner or exits[here] == ways.first_choice[state + 1]:
+                    exits[here] = STAY
+        if not solve_jit(start, stop, count, nodes, num_inner, ways, ways.leaves, extra, zeros,
+                         0.5 * margin, budget, constants, exits, room):  # fmt: skip
+            return False
+    return True
+
+
+lift_jit = compiled(lift)
+
+
+def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integers, moving: Flags,
+         margin: float, budget: int, biases: Floats, deltas: Floats) -> bool:  # fmt: skip
+    """Set biases to what a policy earns beyond the gains until it stays; say whether they are it.
+
+    Parameters
+    ----------
+    rewards : (C,)
+        Times `sign`, they are to be made most of.
+    gains : (S,)
+    policy : (S,)
+    moving : (S,)
+        Whether the policy does not stay in an end component there, nor is at the end.
+    margin : float
+        How much less they are on each step.
+    budget : int
+        Sweeps over a component at most.
+    biases : (S,)
+        Filled where the policy moves; given elsewhere.
+    deltas : (S,)
+        Room.
+    """
+    for number in range(len(ways.offsets) - 1):
+        start = ways.offsets[number]
+        stop = ways.offsets[number + 1]
+        for repeat in range(budget):
+            change = 0.0
+            same = 0.0
+            before = 0.0
+            for i in range(start, stop):
+                state = ways.order[i]
+                if not moving[state]:
+                    continue
+                choice = policy[state]
+                here = biases[state]
+                delta = sign * rewards[choice] - gains[state] - margin
+                for t in range(ways.first_transition[choice], ways.first_transition[choice + 1]):
+                    delta += ways.chances[t] * (biases[ways.targets[t]] - here)
+                if delta - delta != 0.0:
+                    return False
+                biases[state] = here + delta
+                change = max(change, abs(delta))
+                same += delta * deltas[i]
+                before += deltas[i] * deltas[i]
+                deltas[i] = delta
+            if change <= 0.5 * margin:
+                break
+            if repeat % REPEATS == REPEATS - 1 and 0.0 < same < MOST_RATE * before:
+                more = same / (before - same)
+                for i in range(start, stop):
+                    if moving[ways.order[i]]:
+                        biases[ways.order[i]] += more * deltas[i]
+        else:
+            return False
+    return True
+
+
+lead_jit = compiled(lead)

@@ -1,0 +1,1 @@
+"""The checker: a claim, its evidence, and the inequalities that prove it."""

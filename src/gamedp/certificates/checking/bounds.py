@@ -1,0 +1,440 @@
+"""The rules by which a certificate is accepted."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import attrs
+import numpy as np
+
+from gamedp.certificates.certificate import AnyCertificate, Verified, check_digest, widest
+from gamedp.certificates.checking.choice_values import (
+    Rows,
+    exact_worth,
+    exactly_keeps,
+    slices,
+    worths,
+)
+from gamedp.certificates.checking.claims import Certificate, check_complete, sums_until
+from gamedp.certificates.checking.directions import NEVER, Ending, Side, turned
+from gamedp.certificates.checking.equilibrium import EquilibriumCertificate, verify_equilibrium
+from gamedp.certificates.checking.first_look import look
+from gamedp.certificates.checking.stages import StagedCertificate, verify_staged
+from gamedp.errors import CertificateError, InvalidParameterError, shown
+from gamedp.model.model import Model, describe_choice
+from gamedp.model.objectives import (
+    AverageReward,
+    Discounted,
+    FiniteHorizon,
+    Objective,
+    Reachability,
+    TotalReward,
+    worth_of_endless_play,
+)
+from gamedp.stages.model import StagedModel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+__all__ = ["accept", "check_ends", "compare", "progresses", "recompute", "verify"]
+
+
+def _check_kinds(model: Any, certificate: Any) -> None:
+    """Refuse what is no certificate, and what is no model."""
+    if not isinstance(certificate, AnyCertificate):
+        message = (
+            f"{shown(certificate)} is not a certificate; gamedp.certify(solution) makes one, and "
+            "gamedp.load reads one from a folder."
+        )
+        raise InvalidParameterError(message)
+    if not isinstance(model, (Model, StagedModel)):
+        way_out = "give its `.model`" if hasattr(model, "model") else "give a game or its model"
+        message = f"{shown(model)} is neither a game nor a model; {way_out}."
+        raise InvalidParameterError(message)
+
+
+def verify(
+    model: Model | StagedModel,
+    certificate: Certificate | EquilibriumCertificate | StagedCertificate,
+) -> Verified:
+    """Check a certificate by a model; :func:`gamedp.verify` says what is accepted, and raised."""
+    _check_kinds(model, certificate)
+    if isinstance(model, StagedModel) and isinstance(certificate, StagedCertificate):
+        return verify_staged(model, certificate)
+    if isinstance(model, StagedModel) or isinstance(certificate, StagedCertificate):
+        message = (
+            f"{shown(certificate)} cannot be of {shown(model)}: one of them is of a staged game."
+        )
+        raise CertificateError(message)
+    if isinstance(certificate, EquilibriumCertificate):
+        return verify_equilibrium(model, certificate)
+    check_digest(model, certificate)
+    return accept(model, certificate)
+
+
+def accept(model: Model, certificate: Certificate) -> Verified:
+    """Check a certificate that is surely of this model."""
+    objective = check_complete(model, certificate)
+    with np.errstate(all="ignore"):  # what overflows is decided in rational numbers
+        if isinstance(objective, FiniteHorizon):
+            _check_steps(model, certificate, recompute(model, certificate, objective))
+            in_rationals = 0
+        else:
+            in_rationals = _check_sides(
+                model, [turned(model, certificate, objective, sign) for sign in (1.0, -1.0)]
+            )
+    return Verified(
+        claim=_words(model, objective),
+        width=widest(certificate),
+        states=model.num_states,
+        choices=model.num_choices,
+        in_rationals=in_rationals,
+    )
+
+
+def _words(model: Model, objective: Objective) -> str:
+    what = {
+        TotalReward: "expected total",
+        Reachability: "probability that the target is reached",
+        Discounted: "expected discounted total",
+        FiniteHorizon: "expected total over the horizon",
+        AverageReward: "expected reward per step in the long run",
+    }[type(objective)]
+    who = "largest" if objective.optimum == "max" else "smallest"
+    return (
+        f"For every state, the {who} {what} that player 0 can secure"
+        f"{_against(model, objective)} lies between lower and upper"
+        f"{_words_of_draws(model, objective)}."
+    )
+
+
+def _against(model: Model, objective: Objective) -> str:
+    """Return the class of opponents for which the claim is true, if it is not true for all.
+
+    A maximiser may play a fair game until they are ahead, which takes an infinite expected time: so
+    with rewards of both signs, a total until a target is bounded from below only for opponents with
+    finite memory.
+    """
+    if not sums_until(objective):
+        return ""
+    movers = model.players[np.diff(model.choice_offsets) > 0]
+    opposed = len(movers) > 0 and bool((movers != movers[0]).any())
+    if not opposed or not (model.rewards > 0).any() or not (model.rewards < 0).any():
+        return ""
+    return " against opponents with finite memory"
+
+
+def _words_of_draws(model: Model, objective: Objective) -> str:
+    """Say what endless play counts, if it counts at all."""
+    if not isinstance(objective, TotalReward) or objective.until is not None:
+        return ""
+    low, high = worth_of_endless_play(objective, model)
+    if low != high:
+        return f", whatever endless play counts from {low!r} to {high!r}"
+    if low == 0:
+        return ", where endless play counts what it earns on the way"
+    return f", where endless play counts {low!r}"
+
+
+def _check_sides(model: Model, sides: list[Side]) -> int:
+    """Check both bounds of every state; return how many inequalities were decided in rationals."""
+    for side in sides:
+        check_ends(model, side)
+        _check_infinite(model, side)
+    return sum(
+        _check_rows(model, side, rows)
+        for side, left in zip(sides, look(model, sides), strict=True)
+        for rows in slices(model, left)
+    )
+
+
+def check_ends(model: Model, side: Side) -> None:
+    """Check the bound where the value is known."""
+    wrong = side.ends & ~(side.top <= side.worth)
+    if wrong.any():
+        state = int(wrong.argmax())
+        message = (
+            f"{_claim(model, side, state)} is wrong: the value there is "
+            f"{side.sign * float(side.worth[state])!r}."
+        )
+        raise CertificateError(message)
+
+
+def _check_infinite(model: Model, side: Side) -> None:
+    """Refuse a value that is claimed to be infinite where it cannot be, or has no rules."""
+    may_be = side.until if side.ending is Ending.FREE else not side.never_earns
+    infinite = side.required & (side.bound == np.inf)
+    if infinite.any() and not may_be:
+        state = int(infinite.argmax())
+        message = (
+            f"{_claim(model, side, state)} is not certified: no rule proves that it is infinite "
+            "on that side."
+        )
+        raise CertificateError(message)
+
+
+def _check_rows(model: Model, side: Side, rows: Rows) -> int:
+    """Check the states of these choices; return how many inequalities took rationals."""
+    holds, fails = compare(model, side, rows)
+    if side.escapes is not None:
+        _check_escapes(model, side, rows, side.escapes)
+    required = side.required[rows.movers]
+    if (_do(side, rows, holds & _falls(side, rows)) | ~required).all():
+        return 0
+    progress = progresses(model, side, rows)
+    doubtful = np.flatnonzero(~_do(side, rows, holds & progress) & required)
+    return sum(
+        _settle(model, side, rows, int(place), (holds, fails | ~progress)) for place in doubtful
+    )
+
+
+def _do(side: Side, rows: Rows, good: Flags) -> Flags:
+    """Say which states have a good choice, or if it is an opponent's, none that is not."""
+    if len(rows.movers) == len(rows.choices):
+        return good
+    helps = side.maximise[rows.movers]
+    if helps.all():
+        return np.logical_or.reduceat(good, rows.first_choices)
+    every: Flags = np.logical_and.reduceat(good, rows.first_choices)
+    if helps.any():
+        every |= helps & np.logical_or.reduceat(good, rows.first_choices)
+    return every
+
+
+def compare(model: Model, side: Side, rows: Rows) -> tuple[Flags, Flags]:
+    """Say of each choice whether it keeps the bound for sure, and whether it surely does not."""
+    holds, fails = np.ones(len(rows.choices), np.bool_), np.zeros(len(rows.choices), np.bool_)
+    for inequality in side.inequalities:
+        worth = worths(model, side, inequality, rows)
+        its_holds, its_fails = worth.compare(*inequality.of(rows.state_of))
+        holds &= its_holds
+        fails |= its_fails
+    infinite = side.bound[rows.state_of] == np.inf  # their ranks say all
+    return holds | infinite, fails & ~infinite
+
+
+def _falls(side: Side, rows: Rows) -> Flags:
+    """Say of choices that they do what the ranks demand: of those, for sure, of which that is easy.
+
+    The rank of a finite bound falls, or none is needed.
+    """
+    if side.ending is Ending.FREE:
+        falls = np.ones(len(rows.choices), np.bool_)
+    else:
+        rank = side.ranks[0][rows.state_of]
+        least = np.minimum.reduceat(rows.follow(*side.ranks), rows.starts)
+        falls = (rank < NEVER) & (rank > least)
+    return falls & (side.bound[rows.state_of] < np.inf)
+
+
+def progresses(model: Model, side: Side, rows: Rows) -> Flags:
+    """Say of each choice whether it does what the rank of its state demands."""
+    bound = side.bound[rows.state_of]
+    infinite = bound == np.inf
+    if side.ending is Ending.FREE and not infinite.any():
+        return np.ones(len(bound), np.bool_)
+    reward = np.zeros(len(bound))
+    if side.inequalities[0].rewarded:
+        reward = side.sign * model.rewards[rows.choices]
+    earns = reward > 0
+    if side.gains is not None:
+        gain_after = np.minimum.reduceat(rows.follow(*side.gains), rows.starts)
+        earns |= (reward == 0) & (side.gains[0][rows.state_of] > gain_after)
+    progress = np.ones(len(bound), np.bool_)
+    if side.ending is not Ending.FREE:
+        rank, falls, keeps = _ranks_after(side.ranks, rows)
+        progress = falls
+        if side.ending is Ending.RANKED:
+            # Who stays at a rank earns again and again, or is content with endless play.
+            content = side.top[rows.state_of] <= side.draw
+            goes_on = _drifts(model, side, rows, earns | ((reward >= 0) & content))
+            progress |= keeps & (rank > 0) & goes_on
+            progress |= (rank == NEVER) & content & ((reward >= 0) | side.never_earns)
+    if infinite.any():
+        _, falls, keeps = _ranks_after(side.traps, rows)
+        if side.ending is Ending.FREE:
+            endless = falls | keeps
+        else:
+            # The constant that a change of places adds is finite.
+            after = rows.follow(side.bound, -side.inequalities[0].other)
+            falls &= np.minimum.reduceat(after, rows.starts) > -np.inf
+            endless = falls | (keeps & _drifts(model, side, rows, earns))
+        progress = np.where(infinite, endless, progress)
+    return progress
+
+
+def _check_escapes(model: Model, side: Side, rows: Rows, escapes: Integers) -> None:
+    """Refuse infinite values if who earns ever more cannot get to the target after all.
+
+    From wherever they may be by then: so all states need an escape whose bound claims something.
+    """
+    _, falls, _ = _ranks_after((escapes, escapes), rows)
+    falls &= np.minimum.reduceat(side.bound[rows.successors], rows.starts) > -np.inf
+    wrong = side.required[rows.movers] & ~_do(side, rows, falls)
+    if wrong.any():
+        state = int(rows.movers[wrong.argmax()])
+        message = (
+            f"{_claim(model, side, state)} is not certified: its escape, "
+            f"{_rank(escapes[state])}, does not fall until the target is reached."
+        )
+        raise CertificateError(message)
+
+
+def _drifts(model: Model, side: Side, rows: Rows, otherwise: Flags) -> Flags:
+    """Say of each choice whether its expected reward surely exceeds the fall of a finite number.
+
+    Numbers do not fall for ever; so who goes on among states that have one earns ever more. That
+    takes that nothing else is done there: `otherwise` is for the choices of other states.
+    """
+    if side.drift is None:
+        return otherwise
+    number = side.drift.bound[rows.state_of]
+    holds, _ = worths(model, side, side.drift, rows).compare(np.nextafter(number, np.inf))
+    return np.where(np.isfinite(number), holds, otherwise)
+
+
+def _ranks_after(ranks: tuple[Integers, Integers], rows: Rows) -> tuple[Integers, Flags, Flags]:
+    """Return the rank of each choice's state, whether it can fall, and whether it surely stays."""
+    rank = ranks[0][rows.state_of]
+    after = rows.follow(*ranks)
+    least = np.minimum.reduceat(after, rows.starts)
+    most = np.maximum.reduceat(after, rows.starts)
+    counts = rank < NEVER
+    return rank, counts & (rank > least), counts & (rank == least) & (rank == most)
+
+
+def _settle(model: Model, side: Side, rows: Rows, place: int, known: tuple[Flags, Flags]) -> int:
+    """Decide one state in rational numbers, or raise; return how many inequalities that took."""
+    state = int(rows.movers[place])
+    holds, fails = known
+    taken = 0
+    rows_of_choices = enumerate(
+        range(*model.choice_offsets[state : state + 2].tolist()), int(rows.first_choices[place])
+    )
+    for row, choice in rows_of_choices:
+        keeps = not fails[row]
+        if keeps and not holds[row]:
+            taken += 1
+            keeps = exactly_keeps(model, side, choice)
+        if keeps == bool(side.maximise[state]):
+            if keeps:
+                return taken
+            _refuse(model, side, state, choice)
+    if side.maximise[state]:
+        _refuse(model, side, state, None)
+    return taken
+
+
+def recompute(
+    model: Model, certificate: Certificate, objective: FiniteHorizon
+) -> tuple[Floats, Floats]:
+    """Return bounds of the totals over the horizon, found step by step, rounded outward."""
+    start = np.zeros(model.num_states)
+    start[model.terminals] = model.payoffs
+    lower = upper = start
+    for _ in range(objective.horizon):
+        now = attrs.evolve(certificate, lower=lower, upper=upper)
+        lower, upper = (
+            _step_back(model, turned(model, now, objective, sign), start) for sign in (1.0, -1.0)
+        )
+    return lower, upper
+
+
+def _step_back(model: Model, side: Side, start: Floats) -> Floats:
+    """Return a bound with one more step to go, from the one of `side`."""
+    earlier = side.sign * start
+    for rows in slices(model):
+        worth = worths(model, side, side.inequalities[0], rows).lower()
+        earlier[rows.movers] = np.where(
+            side.maximise[rows.movers],
+            np.maximum.reduceat(worth, rows.first_choices),
+            np.minimum.reduceat(worth, rows.first_choices),
+        )
+    return side.sign * earlier
+
+
+def _check_steps(model: Model, certificate: Certificate, recomputed: tuple[Floats, Floats]) -> None:
+    for sign, name, bound in zip((1, -1), ("lower", "upper"), recomputed, strict=True):
+        claimed = getattr(certificate, name)
+        wrong = ~(sign * claimed <= sign * bound)
+        if wrong.any():
+            state = int(wrong.argmax())
+            message = (
+                f"{name}[{state}] = {float(claimed[state])!r} of {shown(model.state(state))} is "
+                f"not certified: step by step it comes to {float(bound[state])!r}."
+            )
+            raise CertificateError(message)
+
+
+# What to say of what is refused ------------------------------------------------------------------
+
+
+def _claim(model: Model, side: Side, state: int) -> str:
+    number = side.sign * float(side.bound[state])
+    return f"{side.name}[{state}] = {number!r} of state {shown(model.state(state))}"
+
+
+def _refuse(model: Model, side: Side, state: int, choice: int | None) -> NoReturn:
+    """Raise for a state whose mover has a choice that does not do, or none that does."""
+    lead = ""
+    if choice is None:
+        choice = max(
+            range(*model.choice_offsets[state : state + 2].tolist()),
+            key=lambda each: exact_worth(model, side, side.inequalities[0], each),
+        )
+        lead = "no action keeps it; the best, "
+    where = describe_choice(model, choice)
+    message = (
+        f"{_claim(model, side, state)} is not certified: {lead}{where}, "
+        f"{_reason(model, side, state, choice)}."
+    )
+    raise CertificateError(message)
+
+
+def _reason(model: Model, side: Side, state: int, choice: int) -> str:
+    """Say what is wrong with a choice."""
+    rows = Rows.of(model, np.array([state]))
+    row = choice - int(rows.choices[0])
+    if side.bound[state] == np.inf:
+        least = int(np.minimum.reduceat(rows.follow(*side.traps), rows.starts)[row])
+        return (
+            "does not do what the rank of an infinite value demands: it is "
+            f"{_rank(side.traps[0][state])}, and the least after it is {_rank(least)}"
+        )
+    for inequality in side.inequalities:
+        short = inequality.exact(state) - exact_worth(model, side, inequality, choice)
+        if short > 0:
+            limit = "no more" if side.sign > 0 else "no less"
+            what = "rewards and biases" if inequality.gain is not None else "bounds"
+            return (
+                f"is worth {limit} than that less {_short(short)} for sure, by the {what} that "
+                "follow"
+            )
+    rank = int(side.ranks[0][state])
+    if rank == NEVER:
+        return (
+            f"may go on for ever, for its rank is -1, which is worth {side.sign * side.draw!r} at "
+            "best" + (", and earns less than nothing" if side.top[state] <= side.draw else "")
+        )
+    least = int(np.minimum.reduceat(rows.follow(*side.ranks), rows.starts)[row])
+    return (
+        f"does not lead to an end: its rank is {_rank(rank)}, and the least after it is "
+        f"{_rank(least)}, not below"
+    )
+
+
+def _rank(rank: int) -> int:
+    return -1 if rank == NEVER else int(rank)
+
+
+def _short(number: Fraction | float) -> str:
+    """Return a number in few digits; it may be beyond the range of floating point."""
+    try:
+        return f"{float(number):.3g}"
+    except OverflowError:
+        return "more than 1e308"

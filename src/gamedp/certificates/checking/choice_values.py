@@ -1,0 +1,382 @@
+"""What choices are worth by the bounds of their successors: outward rounded, or in rationals.
+
+With x(t) the bound of successor t, the sum over t of P(t) x(t) equals m + sum of P(t) (x(t) - m)
+for every m, as the probabilities sum to one. With m near the mean, all that is rounded or uncertain
+is multiplied by differences x(t) - m, which are small where the bounds are nearly equal, and zero
+where they are equal: so that inequalities are decided which hold with equality.
+
+For k successors, u = 2**-53, and B the sum of P(t) |x(t) - m| as computed, each term is rounded
+twice and passes at most k - 1 additions: the sum is off by (k + 1) u B at most, up to terms of the
+second order [1]_. It may be off by rho B more if each probability may be off by rho times itself.
+So no more is lost than if differences to the bound of the state itself were summed.
+
+References
+----------
+.. [1] N. Higham, "Accuracy and Stability of Numerical Algorithms", SIAM 2002, chapter 3.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidModelError
+from gamedp.model.model import describe_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from gamedp.certificates.checking.directions import Inequality, Side
+    from gamedp.model.model import Model
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+__all__ = [
+    "Rows",
+    "Worths",
+    "coarse",
+    "exact_worth",
+    "exactly_keeps",
+    "slices",
+    "times",
+    "two_sum",
+    "unsure_part",
+    "worths",
+]
+
+SLICE = 1 << 15
+"""Transitions looked at together, so that the memory needed does not grow with their number."""
+
+UNIT = 2.0**-53
+ULPS = 2.0**-51
+"""Two units in the last place of a number are at most this times the number."""
+RESTS = 20
+"""How often a term is rounded, beside its product and the sum of all, at most, if it has rests."""
+TINY = 2.0**-1070
+"""More than what a product or a probability can lose where numbers end."""
+ROUGH = 1.5 * 2.0**26
+"""To add and take off again rounds to a multiple of 2**-26."""
+
+
+def slices(model: Model, chosen: Flags | None = None) -> Iterator[Rows]:
+    """Divide the choices by states, so that each slice has a bounded number of transitions.
+
+    Parameters
+    ----------
+    model : Model
+    chosen : (S,) bool, optional
+        The states to look at; all if not given.
+    """
+    has_choices = np.diff(model.choice_offsets) > 0
+    states = np.flatnonzero(has_choices if chosen is None else has_choices & chosen)
+    edges = model.transition_offsets[model.choice_offsets]
+    ends = np.cumsum(np.diff(edges)[states])
+    first = 0
+    while first < len(states):
+        before = int(ends[first - 1]) if first else 0
+        last = max(int(np.searchsorted(ends, before + SLICE, side="right")), first + 1)
+        yield Rows.of(model, states[first:last])
+        first = last
+
+
+@attrs.frozen(eq=False)
+class Rows:
+    """The choices of some states.
+
+    Attributes
+    ----------
+    choices : (c,)
+        Their numbers.
+    state_of : (c,)
+        The state of each.
+    movers, first_choices : (s,)
+        The states that have choices, and where among these choices theirs begin.
+    starts, counts : (c,)
+        Where the transitions of each choice begin, and how many it has.
+    successors, chances : (t,)
+        Where transitions lead, and how likely.
+    swapped : (t,) bool, or None
+        Where the players change places; None if nowhere.
+    radius : (c,)
+        The part of each probability by which it may be off.
+    """
+
+    choices: Integers
+    state_of: Integers
+    movers: Integers
+    first_choices: Integers
+    starts: Integers
+    counts: Integers
+    successors: NDArray[np.signedinteger[Any]]
+    chances: Floats
+    swapped: Flags | None
+    radius: Floats
+
+    @classmethod
+    def of(cls, model: Model, states: Integers) -> Rows:
+        """Gather the choices of some states, in increasing order."""
+        each = np.diff(model.choice_offsets)[states]
+        movers, each = states[each > 0], each[each > 0]
+        choices, first_choices = _ranges(model.choice_offsets[movers], each)
+        counts = model.transition_offsets[choices + 1] - model.transition_offsets[choices]
+        edges, starts = _ranges(model.transition_offsets[choices], counts)
+        signed = model.probabilities[edges]
+        chances = np.abs(signed)
+        return cls(
+            choices=choices,
+            state_of=np.repeat(movers, each),
+            movers=movers,
+            first_choices=first_choices,
+            starts=starts,
+            counts=counts,
+            successors=model.successors[edges],
+            chances=chances,
+            swapped=signed < 0 if model.has_swaps else None,
+            radius=_radius(model, choices, starts, counts, chances),
+        )
+
+    def follow(self, same: NDArray[Any], opposite: NDArray[Any]) -> NDArray[Any]:
+        """Return what successors have: of `opposite` where the players change places."""
+        there: NDArray[Any] = same[self.successors]
+        if self.swapped is not None:
+            there = np.where(self.swapped, opposite[self.successors], there)
+        return there
+
+
+def _ranges(firsts: Integers, counts: Integers) -> tuple[Integers, Integers]:
+    """Return ``firsts[i] .. firsts[i] + counts[i] - 1`` for all i, and where each begins."""
+    starts = np.cumsum(counts) - counts
+    return np.arange(int(counts.sum())) + np.repeat(firsts - starts, counts), starts
+
+
+def _radius(
+    model: Model, choices: Integers, starts: Integers, counts: Integers, chances: Floats
+) -> Floats:
+    """Return the part of each probability of a choice by which it may be off."""
+    if counts.min() > 0:
+        rough = coarse(chances)
+        excess = np.add.reduceat(rough, starts) - 1.0
+        excess = np.abs(excess + np.add.reduceat(chances - rough, starts))
+        part, fits = unsure_part(excess, counts)
+        if fits.all():
+            return part
+        wrong = int(fits.argmin())
+    else:
+        wrong = int(counts.argmin())
+    message = (
+        f"the probabilities of {describe_choice(model, int(choices[wrong]))} do not sum to one. "
+        "Make the model with Model.from_arrays, which checks them."
+    )
+    raise InvalidModelError(message)
+
+
+def coarse(chances: Floats) -> Floats:
+    """Return probabilities as multiples of 2**-26.
+
+    Sums of those are exact, and the rest of each is so small that its rounding does not matter: so
+    that what is missing to one is known well enough.
+    """
+    rough: Floats = chances + ROUGH
+    rough -= ROUGH
+    return rough
+
+
+def unsure_part(excess: Floats, counts: Integers) -> tuple[Floats, Flags]:
+    """Return the part of each probability by which it may be off, and whether they sum to one.
+
+    Two units in the last place, or as much as it takes to scale them so that they sum to one.
+    """
+    blur = np.square(counts.astype(np.float64)) * 2.0**-79
+    return np.maximum(ULPS, excess * (1 + 2.0**-19) + blur), excess <= 2.0**-20
+
+
+@attrs.frozen(eq=False)
+class Worths:
+    """What choices are worth: ``base + rest``, up to `slack`, whatever the probabilities.
+
+    Attributes
+    ----------
+    base, rest, slack : (c,)
+    reach : (c,)
+        The sizes of what `rest` was summed of; infinite, if it was lost.
+    least, most : (c,)
+        The least and the greatest bound that may follow.
+    """
+
+    base: Floats
+    rest: Floats
+    slack: Floats
+    reach: Floats
+    least: Floats
+    most: Floats
+
+    def short_of(self, bound: Floats, rest: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return how much a bound is above `base`, and by how much that, or `rest`, may be off."""
+        gap = bound - self.base
+        size = np.abs(gap)
+        if rest is not None:
+            gap, size = gap + rest, size + rest + np.where(rest > 0, 2.0**50 * TINY, 0.0)
+        return gap, 2.0**-50 * (size + self.reach + self.slack)
+
+    def lower(self) -> Floats:
+        """Return what choices are worth at least."""
+        exact = (self.reach == 0) & (self.slack == 0)  # then nothing is lost anywhere
+        blur = 2.0**-50 * (self.reach + self.slack)
+        down = np.nextafter(self.base + (self.rest - self.slack - blur), -np.inf)
+        worth = np.where(exact, self.base, down)
+        worth = np.where(self.most == np.inf, np.inf, worth)
+        return np.where(self.least == -np.inf, -np.inf, worth)
+
+    def compare(self, bound: Floats, rest: Floats | None = None) -> tuple[Flags, Flags]:
+        """Say where choices are surely worth `bound`, and where they are surely worth less."""
+        gap, blur = self.short_of(bound, rest)
+        holds = gap + blur <= self.rest - self.slack
+        fails = gap - blur > self.rest + self.slack
+        lost = self.least == -np.inf
+        won = (self.most == np.inf) & ~lost
+        return holds & ~lost | won, (fails | lost) & ~won
+
+
+def worths(model: Model, side: Side, inequality: Inequality, rows: Rows) -> Worths:
+    """Return what choices are worth by the bounds of their successors."""
+    bounds, more = _bounds_after(side, inequality, rows)
+    least = np.minimum.reduceat(bounds, rows.starts)
+    most = np.maximum.reduceat(bounds, rows.starts)
+    if side.missing_counts:
+        least = np.where(most == np.inf, np.inf, least)
+    pivot = np.clip(np.add.reduceat(rows.chances * bounds, rows.starts), least, most)
+    apart = bounds - np.repeat(pivot, rows.counts)
+    spread = most - least
+    blur: Floats | float = 0.0
+    if more is not None:
+        summed = np.add.reduceat(rows.chances * (np.abs(apart) + np.abs(more)), rows.starts)
+        blur = RESTS * UNIT * summed
+        apart = apart + more
+        spread = spread + np.maximum.reduceat(np.abs(more), rows.starts)
+    rest = np.add.reduceat(rows.chances * apart, rows.starts)
+    size = np.add.reduceat(rows.chances * np.abs(apart), rows.starts)
+    slack = ((rows.counts + 2) * UNIT + rows.radius) * (size * (1 + 2.0**-20)) + blur
+    slack += np.where(spread > 0, rows.counts * TINY * (1 + spread), 0.0)
+    reach = np.abs(rest)
+    base = pivot
+    if side.discount != 1:
+        base, lost, off = times(side.discount, pivot)
+        rest = side.discount * rest + lost
+        slack += off + np.where(reach > 0, 2.0**-52 * reach + TINY, 0.0)
+        reach = reach + np.abs(lost)
+    if inequality.rewarded:
+        rewards = side.sign * model.rewards[rows.choices]
+        base, lost = two_sum(rewards, base)
+        rest, reach = rest + lost, reach + np.abs(lost)
+    if inequality.gain is not None:
+        base, lost = two_sum(-inequality.gain[rows.state_of], base)
+        rest, reach = rest + lost, reach + np.abs(lost)
+    return Worths(base, rest, slack, reach, least, most)
+
+
+def two_sum(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Return the rounded sum, and what was lost by rounding, exactly (Knuth)."""
+    total = one + other
+    part = total - one
+    return total, (one - (total - part)) + (other - part)
+
+
+def times(factor: float, others: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the rounded products, what was lost by rounding (Dekker), and how far that is off."""
+    products = factor * others
+    (high, low), (other_high, other_low) = _halves(np.full(1, factor)), _halves(others)
+    lost = ((high * other_high - products) + high * other_low + low * other_high) + low * other_low
+    sizes = np.abs(products)
+    known = (sizes > 2.0**-900) & (sizes < 2.0**900) & (np.abs(others) < 2.0**900)
+    off = np.where(known | (others == 0) | (factor == 0), 0.0, 2.0**-52 * sizes + TINY)
+    return products, np.where(known, lost, 0.0), off
+
+
+def _halves(numbers: Floats) -> tuple[Floats, Floats]:
+    """Return the first half of the digits of each number, and the rest (Veltkamp)."""
+    scaled = (2.0**27 + 1) * numbers
+    high = scaled - (scaled - numbers)
+    return high, numbers - high
+
+
+def _bounds_after(side: Side, inequality: Inequality, rows: Rows) -> tuple[Floats, Floats | None]:
+    """Return the bounds of successors, and what is to be added to each; None for nothing."""
+    bounds, rest = inequality.of(rows.successors)
+    if rows.swapped is None:
+        return bounds, rest
+    opposite, lost = -inequality.other[rows.successors], None
+    if side.constant != 0:
+        opposite, lost = two_sum(np.full_like(opposite, side.constant), opposite)
+        lost = np.where(np.isfinite(opposite), lost, 0.0)
+    bounds = np.where(rows.swapped, opposite, bounds)
+    if inequality.other_rest is not None:
+        other = -inequality.other_rest[rows.successors]
+        lost = other if lost is None else lost + other
+    if rest is None and lost is None:
+        return bounds, None
+    return bounds, np.where(
+        rows.swapped, 0.0 if lost is None else lost, 0.0 if rest is None else rest
+    )
+
+
+def exact_worth(model: Model, side: Side, inequality: Inequality, choice: int) -> Fraction | float:
+    """Return the least that a choice can be worth by the bounds of its successors, exactly.
+
+    The least over all probabilities that sum to one and are off by no more than they may be: all
+    are as low as they can be, and what is missing to one goes to the successors with the least
+    bounds.
+    """
+    row = slice(*model.transition_offsets[choice : choice + 2].tolist())
+    signed = model.probabilities[row].tolist()
+    targets = model.successors[row]
+    outcomes: list[tuple[Fraction, float]] = []
+    infinite = lost = False
+    for chance, target in zip(signed, targets.tolist(), strict=True):
+        bound = -inequality.exact_other(target) if chance < 0 else inequality.exact(target)
+        if isinstance(bound, float):
+            infinite |= bound > 0
+            lost |= bound < 0
+        else:
+            outcomes.append((bound + Fraction(side.constant if chance < 0 else 0), abs(chance)))
+    if lost and not (infinite and side.missing_counts):
+        return -math.inf
+    if infinite:
+        return math.inf
+    outcomes.sort()
+    total = sum((Fraction(chance) for _, chance in outcomes), Fraction(0))
+    stretch = abs(1 / total - 1)
+    spans = []
+    for _, chance in outcomes:
+        off = max(Fraction(2 * math.ulp(chance)), stretch * Fraction(chance))
+        low = max(Fraction(0), Fraction(chance) - off)
+        spans.append((low, Fraction(chance) + off - low))
+    missing = 1 - sum((low for low, _ in spans), Fraction(0))
+    mean = Fraction(0)
+    for (bound, _), (low, span) in zip(outcomes, spans, strict=True):
+        more = min(span, missing)
+        missing -= more
+        mean += (low + more) * bound
+    worth = Fraction(side.discount) * mean
+    if inequality.rewarded:
+        worth += Fraction(side.sign * float(model.rewards[choice]))
+    if inequality.gain is not None:
+        state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1
+        worth -= Fraction(float(inequality.gain[state]))
+    return worth
+
+
+def exactly_keeps(model: Model, side: Side, choice: int) -> bool:
+    """Say whether a choice keeps the bounds of its state, decided in rational numbers."""
+    state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1
+    return all(
+        inequality.exact(state) <= exact_worth(model, side, inequality, choice)
+        for inequality in side.inequalities
+    )

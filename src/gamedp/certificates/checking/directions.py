@@ -1,0 +1,325 @@
+"""The two bounds of a certificate, each turned so that it is a lower one.
+
+An upper bound is a lower one of the model in which all rewards and payoffs have the other sign and
+the players want the opposite. So there is one set of rules, which is applied twice.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.certificates.checking.claims import Certificate, may_drift, sums_until
+from gamedp.model.objectives import (
+    AverageReward,
+    Discounted,
+    Objective,
+    Reachability,
+    TotalReward,
+    worth_of_endless_play,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+__all__ = ["NEVER", "Ending", "Inequality", "Side", "known_worths", "turned"]
+
+GROWTH = 2.0**-40
+"""More than the rounding of a sum of rests can lose of it."""
+
+LEAST = 2.0**-1074
+"""The least double."""
+
+NEVER = 1 << 62
+"""The rank of states from which play need not end; written -1 in a certificate."""
+
+
+class Ending(enum.Enum):
+    """What a finite lower bound needs besides its inequality."""
+
+    FREE = enum.auto()
+    """Nothing: later steps count less, or endless play is worth more than any bound."""
+    RANKED = enum.auto()
+    """Ranks that fall until play ends, or a bound and rewards for which it need not."""
+    STRICT = enum.auto()
+    """Ranks that fall until play ends, also where the bound is plus infinity."""
+
+
+@attrs.frozen(eq=False)
+class Inequality:
+    """A bound that must not exceed what a choice is worth by the bounds of what follows.
+
+    Attributes
+    ----------
+    bound, other : (S,)
+        The bound, and the opposite one, which counts after a change of places.
+    rewarded : bool
+        Whether the reward counts.
+    gain : (S,) or None
+        What is taken off the reward.
+    rests, other_rests : (K, S) or None
+        What is to be added to `bound`, and to `other`, times 2 to the power of minus `shift`.
+    """
+
+    bound: Floats
+    other: Floats
+    rewarded: bool = True
+    gain: Floats | None = None
+    rests: Floats | None = None
+    other_rests: Floats | None = None
+    shift: int = 0
+
+    @functools.cached_property
+    def rest(self) -> Floats | None:
+        """The sum of the rests of the bound, up to K u of itself, or the least double; (S,)."""
+        return _summed(self.rests, self.shift)
+
+    @functools.cached_property
+    def other_rest(self) -> Floats | None:
+        """The same of the opposite bound."""
+        return _summed(self.other_rests, self.shift)
+
+    @functools.cached_property
+    def top(self) -> Floats:
+        """Doubles that are no less than the bound with its rests; (S,)."""
+        if self.rest is None:
+            return self.bound
+        above = np.nextafter(self.bound + self.rest * (1 + GROWTH), np.inf)
+        return np.where(self.rest > 0, above, self.bound)
+
+    def of(self, states: Integers) -> tuple[Floats, Floats | None]:
+        """Return the bounds of some states, and their rests."""
+        return self.bound[states], None if self.rest is None else self.rest[states]
+
+    def exact(self, state: int) -> Fraction | float:
+        """Return the bound of a state with its rests."""
+        return _exactly(self.bound, self.rests, state, self.shift)
+
+    def exact_other(self, state: int) -> Fraction | float:
+        """Return the opposite bound of a state with its rests."""
+        return _exactly(self.other, self.other_rests, state, self.shift)
+
+
+def _summed(rests: Floats | None, shift: int) -> Floats | None:
+    if rests is None:
+        return None
+    total: Floats = rests.sum(axis=0)
+    sizes = np.maximum(np.ldexp(np.abs(total), -shift), LEAST)
+    return np.where(total == 0, 0.0, np.copysign(sizes, total))
+
+
+def _exactly(bound: Floats, rests: Floats | None, state: int, shift: int) -> Fraction | float:
+    number = float(bound[state])
+    if rests is None or math.isinf(number):
+        return number if math.isinf(number) else Fraction(number)
+    more = sum(map(Fraction, rests[:, state].tolist()), Fraction(0))
+    return Fraction(number) + more / (1 << shift)
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Side:
+    """One of the two bounds, turned so that it is a lower one.
+
+    Attributes
+    ----------
+    sign : float
+        -1 for the upper bound: what was multiplied by it.
+    inequalities : tuple
+        The first one is about what is claimed.
+    ranks, traps : (S,), (S,)
+        Ranks of finite bounds, 0 where the bound is plus infinity; and of those, NEVER elsewhere.
+        Each with that of the opposite side, which counts after a change of places.
+    escapes : (S,) or None
+        If ranks must fall until play ends, and some bound is plus infinity: numbers that fall until
+        the target is reached, whatever that is worth.
+    gains : (S,), (S,); or None
+        The numbers that fall until something is earned, and those of the opposite side.
+    ends : (S,) bool
+        Where the value is known, namely `worth`.
+    required : (S,) bool
+        Where something must be checked.
+    ending : Ending
+    until : bool
+        Whether a total is infinite if a target is missed.
+    maximise : (S,) bool
+        Whether the mover wants the most.
+    discount : float
+    constant : float
+        What a change of places takes the value from.
+    draw : float
+        What endless play is worth; NaN if there is no such number.
+    never_earns : bool
+        Whether no choice of the model has a positive reward.
+    drift : Inequality or None
+        That of the numbers below what the next step earns and leads to; minus infinity for none.
+    """
+
+    sign: float
+    inequalities: tuple[Inequality, ...]
+    ending: Ending
+    until: bool
+    ranks: tuple[Integers, Integers]
+    traps: tuple[Integers, Integers]
+    escapes: Integers | None
+    gains: tuple[Integers, Integers] | None
+    maximise: Flags
+    ends: Flags
+    worth: Floats
+    required: Flags
+    discount: float
+    constant: float
+    draw: float
+    never_earns: bool
+    drift: Inequality | None
+
+    @property
+    def name(self) -> str:
+        """The bound's name in the certificate."""
+        return "lower" if self.sign > 0 else "upper"
+
+    @property
+    def missing_counts(self) -> bool:
+        """Whether to miss a target is worth plus infinity, whatever else may come."""
+        return self.until and self.ending is Ending.FREE
+
+    @property
+    def bound(self) -> Floats:
+        """What is claimed, turned; (S,)."""
+        return self.inequalities[0].bound
+
+    @property
+    def top(self) -> Floats:
+        """Doubles that are no less than what is proven; (S,)."""
+        return self.inequalities[0].top
+
+
+def known_worths(model: Model, objective: Objective) -> tuple[Flags, Floats]:
+    """Return where the value is known from the outset, and what it is there."""
+    ends = np.diff(model.choice_offsets) == 0
+    worth = np.zeros(model.num_states)
+    if isinstance(objective, Reachability):
+        worth[objective.target] = 1.0
+        ends |= objective.target
+        if objective.allowed is not None:
+            ends |= ~objective.allowed
+    elif not isinstance(objective, AverageReward):
+        worth[model.terminals] = model.payoffs
+        if isinstance(objective, TotalReward) and objective.until is not None:
+            worth[ends & ~objective.until] = np.inf
+            ends |= objective.until
+    return ends, worth
+
+
+def turned(model: Model, certificate: Certificate, objective: Objective, sign: float) -> Side:
+    """Return the lower bound for the sign 1, the upper one for -1."""
+    pair = (certificate.lower, certificate.upper)
+    ranks = (certificate.lower_ranks, certificate.upper_ranks)
+    gains = (certificate.lower_gains, certificate.upper_gains)
+    biases = (certificate.bias_lower, certificate.bias_upper)
+    if sign < 0:
+        pair, ranks, gains, biases = (-pair[1], -pair[0]), ranks[::-1], gains[::-1], biases[::-1]
+    ends, worth = known_worths(model, objective)
+    reaching = isinstance(objective, Reachability)
+    rests = (certificate.lower_rest, certificate.upper_rest)
+    if sign < 0:
+        low, high = (None if rest is None else -rest for rest in rests)
+        rests = (high, low)
+    claimed = Inequality(*pair, not reaching, None, *rests, certificate.rest_shift)
+    inequalities: tuple[Inequality, ...] = (claimed,)
+    drift = None
+    if may_drift(model, objective) and biases[0] is not None:
+        drift = Inequality(sign * biases[0], sign * biases[0])
+    elif biases[0] is not None and biases[1] is not None:
+        head_starts = Inequality(sign * biases[0], sign * biases[1], gain=pair[0])
+        inequalities = (Inequality(*pair, rewarded=False), head_starts)
+    free = ends & (sign * worth > -np.inf)  # nothing more is to be shown
+    earned = np.zeros(1) if reaching else sign * model.rewards
+    ending = _ending(objective, sign)
+    # Where nothing can be lost in the whole model, no total is negative, and no probability; unless
+    # to miss a target is worth less than anything.
+    # What is not declared is taken at its worst for the bound.
+    draw = worth_of_endless_play(objective, model)[0 if sign > 0 else 1]
+    gives = not model.has_swaps and sign * draw >= 0 and ending is not Ending.STRICT
+    if gives and (earned >= 0).all() and (sign * worth[ends] >= 0).all():
+        free |= claimed.top <= 0
+    # Endless play is worth the same to both after a change of places, or nobody can say what.
+    is_fair = not model.has_swaps or 2 * Fraction(draw) == Fraction(model.constant_sum)
+    own_ranks = _falling(ranks[0], pair[0], free)
+    infinite = (pair[0] == np.inf) & ~free
+    escapes = None
+    if ending is Ending.STRICT and infinite.any():
+        escapes = _escapes(certificate.escapes, np.where(infinite, NEVER, own_ranks), free)
+    return Side(
+        sign=sign,
+        inequalities=inequalities,
+        ending=ending,
+        until=sums_until(objective),
+        ranks=(own_ranks, _falling(ranks[1], -pair[1], ends)),
+        traps=(_trapping(ranks[0], pair[0], ends), _trapping(ranks[1], -pair[1], ends)),
+        escapes=escapes,
+        gains=_gains(gains, model.num_states),
+        maximise=(model.players == 0) == ((objective.optimum == "max") == (sign > 0)),
+        ends=ends,
+        worth=sign * worth,
+        required=~ends & ~free & (pair[0] > -np.inf),
+        discount=objective.discount if isinstance(objective, Discounted) else 1.0,
+        constant=sign * model.constant_sum,
+        draw=sign * draw if is_fair else math.nan,
+        never_earns=not (earned.any() if model.has_swaps else (earned > 0).any()),
+        drift=drift,
+    )
+
+
+def _ending(objective: Objective, sign: float) -> Ending:
+    if not isinstance(objective, (TotalReward, Reachability)):
+        return Ending.FREE
+    if not sums_until(objective):
+        return Ending.RANKED
+    return Ending.FREE if sign > 0 else Ending.STRICT
+
+
+def _gains(
+    gains: tuple[Integers | None, Integers | None], count: int
+) -> tuple[Integers, Integers] | None:
+    if all(numbers is None or not numbers.any() for numbers in gains):
+        return None  # none of them can fall
+    return _or_zeros(gains[0], count), _or_zeros(gains[1], count)
+
+
+def _or_zeros(numbers: Integers | None, count: int) -> Integers:
+    return np.zeros(count, np.int64) if numbers is None else numbers
+
+
+def _falling(ranks: Integers | None, bound: Floats, free: Flags) -> Integers:
+    """Return ranks of finite bounds: 0 where nothing more is to be shown, NEVER for -1."""
+    ranks = _or_zeros(ranks, len(bound))
+    ranks = np.where(ranks < 0, NEVER, ranks)
+    ranks[free | (bound == np.inf)] = 0
+    return ranks
+
+
+def _escapes(escapes: Integers | None, ranks: Integers, free: Flags) -> Integers:
+    """Return escapes: ranks where none are given, and 0 where nothing more is to be shown."""
+    if escapes is not None:
+        ranks = np.where(escapes < 0, ranks, escapes)
+    return np.where(free, 0, ranks)
+
+
+def _trapping(ranks: Integers | None, bound: Floats, ends: Flags) -> Integers:
+    """Return ranks of bounds of plus infinity: NEVER elsewhere, 0 where it is known."""
+    ranks = _or_zeros(ranks, len(bound))
+    ranks = np.where((bound == np.inf) & (ranks >= 0), ranks, NEVER)
+    ranks[ends & (bound == np.inf)] = 0
+    return ranks

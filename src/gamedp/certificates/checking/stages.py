@@ -1,0 +1,321 @@
+"""Certificates of staged games, and the rules by which they are accepted.
+
+Write T for one stage: from the worths of contexts, those of the ends of the stage follow in each
+context, and from these, by backward induction over the stage, what the context is worth. T never
+falls when worths rise.
+
+**Theorem.** If ``lower <= T lower`` in every context, ``lower`` is no more than the payoff where
+the game is over, and no context leads to one of a higher rank, then ``lower`` holds, provided that
+there are weights, one at least, such that in contexts which may lead to others of the same rank
+``weight >= 1 + (the largest mean of the weights of the same rank that may come next)``.
+
+*Proof.* By induction over the ranks: let ``lower`` hold in all lower ones. The weight of a context
+is at least the mean number of stages until its rank is left, however both play: so play ends, for
+sure. And however they play, the worths of the contexts of a rank count by no more than a part
+``1 - 1 / max(weight)`` in those a stage before, in the norm of the largest worth for its weight.
+So T is a contraction there, once the worths of lower ranks are fixed to ``lower``; from ``lower``
+on, its powers never fall, and tend to its one fixed point, the worth of the game that pays
+``lower`` where the rank is left. That is no more than the worth of the game. ∎
+
+An upper bound is a lower one of the game in which all that is paid has the other sign. After a
+change of places what is owed to one player is the constant sum less the other's bound.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.certificates.certificate import (
+    AnyCertificate,
+    Verified,
+    check_array,
+    check_digest,
+    widest,
+)
+from gamedp.certificates.checking.rounded_means import sums_below
+from gamedp.certificates.checking.stage_sweep import Lattice
+from gamedp.errors import CertificateError, InvalidModelError, UnsupportedProblemError, shown
+from gamedp.model.model import check_finite
+from gamedp.model.objectives import TotalReward
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from gamedp.model.objectives import Optimum
+    from gamedp.stages.model import StagedModel
+
+    Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+__all__ = ["OVER", "Sheaf", "StagedCertificate", "Stages", "verify_staged"]
+
+BLOCK = 1 << 20
+"""Numbers that a sweep works on at once: few enough for the cache of a processor."""
+
+MANY = 1 << 21
+"""Ends times contexts that the rules are asked about at once."""
+
+OVER = -1
+"""The place in the order of ranks of contexts where the game is over: before all others."""
+
+NOWHERE = 1 << 62
+"""The place of what is no context, or is represented by another one: after all others."""
+
+
+@attrs.frozen(eq=False, kw_only=True, repr=False, getstate_setstate=False)
+class StagedCertificate(AnyCertificate):
+    """Bounds of all contexts of a staged game, with what :func:`gamedp.verify` needs to check them.
+
+    Made by :meth:`gamedp.StagedSolution.certificate`; or by hand, as all that counts is whether it
+    is accepted. B combinations in the box of contexts. The arrays are read-only.
+
+    Attributes
+    ----------
+    objective : TotalReward
+        What the values mean; without `until`.
+    lower, upper : (B,) float64
+        What is claimed, by the code of the context: its value lies between them. NaN where there is
+        no such context, or another one represents it. An infinite number claims nothing.
+    weights : (B,) float64 or None
+        For contexts that may lead to others of the same rank: a number that is more, by one, than
+        the mean of those that may come next within the rank, whatever the players do; elsewhere 1,
+        or more. None if the rank falls with every stage.
+    digest : str
+        :meth:`gamedp.StagedModel.digest` of the model.
+    """
+
+    weights: Floats | None = None
+
+
+@attrs.frozen(eq=False)
+class Sheaf:
+    """Some contexts, and where the ends of the stage lead to from each: n of them, with E ends.
+
+    Attributes
+    ----------
+    codes : (n,)
+        Of the contexts.
+    allowed : (E, n) bool
+        Whether the stage may end so.
+    following : (E, n)
+        The code of the next context's representative.
+    swapped : (E, n) bool
+        Whether the players change places on the way there.
+    rewards : (E, n)
+        What the end earns.
+    stays : (E, n) bool
+        Whether the next context has the same rank.
+    """
+
+    codes: Integers
+    allowed: Flags
+    following: Integers
+    swapped: Flags
+    rewards: Floats
+    stays: Flags
+
+
+class Stages:
+    """A staged model as the checker sees it: a lattice, and contexts in their order.
+
+    Attributes
+    ----------
+    model : StagedModel
+    lattice : Lattice
+    codes : (n,)
+        The contexts in which the stage is played, by rank.
+    offsets : (R+1,)
+        Where each rank begins.
+    order : (B,)
+        The place of each context's rank among them; OVER, or NOWHERE.
+    payoffs : (B,)
+        Where the game is over.
+    """
+
+    def __init__(self, model: StagedModel) -> None:
+        check_finite(model.stage)
+        self.model = model
+        self.lattice = Lattice.of(model.stage)
+        contexts = model.sweeper.survey()
+        self.codes, self.offsets, self.payoffs = contexts.codes, contexts.offsets, contexts.values
+        self.order: Integers = np.where(np.isnan(self.payoffs), NOWHERE, OVER)
+        num_ranks = len(self.offsets) - 1
+        self.order[self.codes] = np.repeat(np.arange(num_ranks), np.diff(self.offsets))
+        self.width = max(16, BLOCK // self.lattice.height)
+
+    def sheaves(self, codes: Integers) -> Iterator[Sheaf]:
+        """Ask the rules where contexts lead to, for as many at a time as a sweep takes.
+
+        Raises
+        ------
+        InvalidModelError
+            If a context leads to one of a higher rank, or to what is none, or earns no number.
+        """
+        num_ends = len(self.lattice.ends)
+        many = -(-max(1, MANY // num_ends) // self.width) * self.width
+        for first in range(0, len(codes), many):
+            some = codes[first : first + many]
+            onward = self.model.sweeper.follow(some)
+            allowed = onward.following >= 0
+            own = self.order[some, None]
+            next_ = np.where(allowed, self.order[onward.following], OVER)
+            rises: Flags = next_ > own
+            self._check(some, rises, "leads to one of a higher rank, or to none")
+            odd: Flags = allowed & ~np.isfinite(onward.rewards)
+            self._check(some, odd, "has an end whose reward is not a finite number")
+            arrays = (allowed, onward.following, onward.swaps, onward.rewards, next_ == own)
+            for start in range(0, len(some), self.width):
+                part = slice(start, start + self.width)
+                columns = (np.ascontiguousarray(array[part].T) for array in arrays)
+                yield Sheaf(some[part], *columns)
+
+    def _check(self, codes: Integers, wrong: Flags, what: str) -> None:
+        if wrong.any():
+            code = int(codes[wrong.any(axis=1).argmax()])
+            message = f"{shown(self.model.state(code))} {what}. Fix the rules."
+            raise InvalidModelError(message)
+
+    def worths(
+        self, sheaf: Sheaf, bounds: tuple[Floats, Floats], sign: float, optimum: Optimum
+    ) -> Floats:
+        """Return what contexts are worth at least, by the bounds of those that follow; (n,).
+
+        Parameters
+        ----------
+        sheaf : Sheaf
+        bounds : (lower, upper)
+        sign : {1.0, -1.0}
+            -1 for what they are worth at most, with the other sign.
+        optimum : {"max", "min"}
+            What player 0 wants.
+        """
+        own, other = (bounds[0], bounds[1]) if sign > 0 else (-bounds[1], -bounds[0])
+        ends = own[sheaf.following]
+        if sheaf.swapped.any():
+            constant = np.full(ends.shape, sign * self.model.constant_sum)
+            swapped = sums_below(constant, -other[sheaf.following])
+            ends = np.where(sheaf.swapped, swapped, ends)
+        if sheaf.rewards.any():
+            ends = sums_below(ends, sign * sheaf.rewards)
+        ends[~sheaf.allowed] = np.nan
+        first = (sign > 0) == (optimum == "max")
+        return self.lattice.sweep(ends, sign, (first, not first))
+
+    def stages_to_come(self, sheaf: Sheaf, weights: Floats) -> Floats:
+        """Return what the weights of contexts must be at least, by those that follow; (n,)."""
+        ends = np.where(sheaf.stays, -weights[sheaf.following], 0.0)
+        ends[~sheaf.allowed] = np.nan
+        return -sums_below(
+            self.lattice.sweep(ends, 0.0, (False, False)), np.full(len(sheaf.codes), -1.0)
+        )
+
+
+def verify_staged(model: StagedModel, certificate: StagedCertificate) -> Verified:
+    """Check a certificate of a staged game; see :func:`gamedp.verify`."""
+    check_digest(model, certificate)
+    stages = Stages(model)
+    _check_claims(stages, certificate)
+    with np.errstate(all="ignore"):  # what overflows is not proven
+        for sheaf in stages.sheaves(stages.codes):
+            _check_weights(stages, sheaf, certificate)
+            for sign, name in ((1.0, "lower"), (-1.0, "upper")):
+                _check_bounds(stages, sheaf, certificate, sign, name)
+    who = "largest" if certificate.objective.optimum == "max" else "smallest"
+    return Verified(
+        claim=(
+            f"For every context, the {who} expected total that player 0 can secure lies between "
+            "lower and upper."
+        ),
+        width=widest(certificate),
+        states=len(stages.codes),
+        choices=len(stages.codes) * model.stage.num_choices,
+        in_rationals=0,
+    )
+
+
+def _check_claims(stages: Stages, certificate: StagedCertificate) -> None:
+    """Raise unless the arrays are what they should be, and right where the game is over."""
+    objective = certificate.objective
+    if not isinstance(objective, TotalReward) or objective.until is not None:
+        message = "certificates of staged games are for the total reward without a target."
+        raise UnsupportedProblemError(message)
+    shape, real = stages.order.shape, stages.order != NOWHERE
+    for name in ("lower", "upper", "weights"):
+        array = getattr(certificate, name)
+        if name == "weights" and array is None:
+            continue
+        check_array(name, array, np.float64, shape)
+        if name == "weights":
+            wrong, what = real & ~((array >= 1) & (array < np.inf)), "it must be finite, 1 or more"
+        else:
+            outer = np.inf if name == "upper" else -np.inf
+            wrong = np.isnan(array) == real
+            wrong |= np.isinf(array) & (array != outer)
+            what = f"it must be a finite number or {outer}, and nan where there is no context"
+        if wrong.any():
+            code = int(wrong.argmax())
+            message = f"{name}[{code}] is {array[code]}; {what}."
+            raise CertificateError(message)
+    over = stages.order == OVER
+    wrong = over & ~((certificate.lower <= stages.payoffs) & (stages.payoffs <= certificate.upper))
+    if wrong.any():
+        code = int(wrong.argmax())
+        message = (
+            f"lower[{code}] = {float(certificate.lower[code])!r} and upper[{code}] = "
+            f"{float(certificate.upper[code])!r} of {shown(stages.model.state(code))} are wrong: "
+            f"the game is over there, and pays {float(stages.payoffs[code])!r}."
+        )
+        raise CertificateError(message)
+
+
+def _check_weights(stages: Stages, sheaf: Sheaf, certificate: StagedCertificate) -> None:
+    """Raise unless play is sure to leave the rank of contexts that something is claimed of."""
+    codes = sheaf.codes
+    claimed = np.isfinite(certificate.lower[codes]) | np.isfinite(certificate.upper[codes])
+    asked = sheaf.stays.any(axis=0) & claimed
+    if not asked.any():
+        return
+    if certificate.weights is None:
+        message = (
+            f"{shown(stages.model.state(int(codes[asked.argmax()])))} may lead to a context of "
+            "its own rank; so the certificate needs weights."
+        )
+        raise CertificateError(message)
+    least = stages.stages_to_come(sheaf, certificate.weights)
+    wrong = asked & ~(certificate.weights[codes] >= least)
+    if wrong.any():
+        place = int(wrong.argmax())
+        code = int(codes[place])
+        message = (
+            f"weights[{code}] = {float(certificate.weights[code])!r} of "
+            f"{shown(stages.model.state(code))} do not show that play leaves its rank: by those "
+            f"that may follow it must be {float(least[place])!r} at least."
+        )
+        raise CertificateError(message)
+
+
+def _check_bounds(
+    stages: Stages, sheaf: Sheaf, certificate: StagedCertificate, sign: float, name: str
+) -> None:
+    """Raise unless the bounds follow from those of the contexts that come next."""
+    codes = sheaf.codes
+    bounds = (certificate.lower, certificate.upper)
+    worth = stages.worths(sheaf, bounds, sign, certificate.objective.optimum)
+    claimed = sign * getattr(certificate, name)[codes]
+    wrong = ~(claimed <= worth) & (claimed > -np.inf)
+    if wrong.any():
+        place = int(wrong.argmax())
+        code, number = int(codes[place]), sign * float(worth[place])
+        limit = "no more" if sign > 0 else "no less"
+        message = (
+            f"{name}[{code}] = {sign * float(claimed[place])!r} of "
+            f"{shown(stages.model.state(code))} is not certified: by the bounds that follow it is "
+            f"worth {limit} than {number!r} for sure."
+        )
+        raise CertificateError(message)

@@ -1,0 +1,299 @@
+"""Certificates made of solutions: bounds that keep their inequalities, with ranks.
+
+Bounds that a solver has proven need not keep all inequalities to the last digit, as they were
+rounded after the proof. Where one fails, the bounds are widened a little along one policy until
+they do: they hold all the same. Where play lasts so long that this would be too much, they are made
+finer than doubles.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import attrs
+import numpy as np
+
+from gamedp.certificates import Certificate
+from gamedp.certificates.checking.bounds import accept, recompute
+from gamedp.certificates.making.equilibrium import certify_equilibrium
+from gamedp.certificates.making.oscillations import refuse_swings
+from gamedp.certificates.making.ranks import MOST_EXACT as MOST_DECIDED, Judgement, Ranking
+from gamedp.certificates.making.refinement import Refining, cut
+from gamedp.errors import CertificateError, UnsupportedProblemError, shown
+from gamedp.model.objectives import AverageReward, FiniteHorizon
+from gamedp.results.solution import Guarantee, Solution, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from gamedp.certificates import EquilibriumCertificate
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["certify"]
+
+Ranked: TypeAlias = tuple[Certificate, bool]
+"""A certificate, and whether no rank is lacking that it needs."""
+
+MARGINS = (2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30)
+"""By which part of the bounds a choice may miss its inequality, to be kept to when they move."""
+
+MOST_MOVED = 2.0**-40
+"""How far bounds are moved for rounding, if possible, as a part of the largest one."""
+
+FEW_EXACT = 16
+"""Choices to decide in rational numbers before wider bounds are tried, which need none."""
+
+FEW_SWEEPS, MOST_SWEEPS = 50, 3000
+"""Sweeps to widen bounds, before finer ones are tried and after; the latter need no sweeps."""
+
+LEAST_MOVED = 2.0**-1040
+"""How far they may be moved in any case: of the smallest numbers, no part can be spared."""
+
+PARTS = (2, 4, 9)
+"""Of how many doubles finer bounds are sums; more than two need rational numbers."""
+
+MOST_EXACT = 100_000
+"""Transitions of models whose bounds are made finer in rational numbers."""
+
+NEAR_THE_END = 2.0**-600
+SHIFT = 1000
+"""Where all bounds are so small, what is added to them counts 2 to the power of minus this."""
+
+
+def certify(solution: Solution) -> Certificate | EquilibriumCertificate:
+    """Return a certificate of a solution; see :meth:`gamedp.Solution.certificate`."""
+    model, objective = solution.model, solution.objective
+    if solution.guarantee is Guarantee.EQUILIBRIUM:
+        return certify_equilibrium(solution)
+    if solution.guarantee is not Guarantee.TWO_SIDED:
+        message = (
+            f"there is no certificate for a solution whose guarantee is {solution.guarantee.name}: "
+            f"{solution.guarantee.value}."
+        )
+        raise UnsupportedProblemError(message)
+    refuse_swings(solution)
+    plain = Certificate(
+        objective=objective,
+        lower=solution.lower,
+        upper=solution.upper,
+        digest=model.digest(),
+    )
+    if isinstance(objective, AverageReward):
+        return _averages(solution, plain)
+    if isinstance(objective, FiniteHorizon):
+        with np.errstate(all="ignore"):  # what overflows is not proven
+            lower, upper = recompute(model, plain, objective)
+        plain = attrs.evolve(
+            plain,
+            lower=np.minimum(solution.lower, lower),
+            upper=np.maximum(solution.upper, upper),
+        )
+        accept(model, plain)
+        return plain
+    return _proven(solution, plain)
+
+
+def _averages(solution: Solution, plain: Certificate) -> Certificate:
+    """Return a certificate of averages: with the solver's biases, or where there are none, zeros.
+
+    The latter do for those bounds alone that hold for each step.
+    """
+    none = np.zeros(solution.model.num_states)
+    low, high = solution.biases or (none, none)
+    plain = attrs.evolve(plain, bias_lower=low, bias_upper=high)
+    try:
+        accept(solution.model, plain)
+    except CertificateError as error:
+        if solution.biases is not None:
+            raise
+        message = (
+            f"{type(solution.solver).__name__} gives no biases, which a proof needs: doubles are "
+            "too coarse for them, or it was stopped. Use Discounted with a discount near one, or "
+            "FiniteHorizon."
+        )
+        raise UnsupportedProblemError(message) from error
+    return plain
+
+
+def _proven(solution: Solution, plain: Certificate) -> Certificate:
+    """Return a certificate that is accepted, of the first bounds that are and have hardly moved.
+
+    If there are none, of the narrowest ones.
+    """
+    refused: CertificateError | None = None
+    narrowest: Certificate | None = None
+    for certificate in _likely_first(_candidates(solution, plain)):
+        try:
+            accept(solution.model, certificate)
+        except CertificateError as error:
+            refused = refused or error
+            continue
+        _require_agreement(solution, certificate)
+        if _is_close(plain, certificate):
+            return certificate
+        if narrowest is None or _width(certificate) < _width(narrowest):
+            narrowest = certificate
+    if narrowest is not None:
+        return narrowest
+    message = (
+        f"the bounds of {type(solution.solver).__name__} cannot be certified: {refused} Solve with "
+        "a larger tolerance, or by another solver."
+    )
+    raise CertificateError(message) from refused
+
+
+def _require_agreement(solution: Solution, certificate: Certificate) -> None:
+    """Raise CertificateError if what is certified is not what the solution says."""
+    apart = (certificate.lower > solution.upper) | (certificate.upper < solution.lower)
+    if apart.any():
+        state = int(apart.argmax())
+        message = (
+            f"the bounds of {type(solution.solver).__name__} are wrong: the value of "
+            f"{shown(solution.model.state(state))} lies between "
+            f"{float(certificate.lower[state])!r} and {float(certificate.upper[state])!r}, as a "
+            f"certificate proves, and not between {float(solution.lower[state])!r} and "
+            f"{float(solution.upper[state])!r}."
+        )
+        raise CertificateError(message)
+
+
+def _likely_first(candidates: Iterator[Ranked]) -> Iterator[Certificate]:
+    """Leave out those that lack a rank, but for one at the end: to say what is wrong with it."""
+    lacking: Certificate | None = None
+    for certificate, is_complete in candidates:
+        if is_complete:
+            yield certificate
+        elif lacking is None:
+            lacking = certificate
+    if lacking is not None:
+        yield lacking
+
+
+def _candidates(solution: Solution, plain: Certificate) -> Iterator[Ranked]:
+    """Go through bounds that may be accepted, the best ones first.
+
+    The bounds as they are; else a little wider, if few sweeps do; else values made finer than
+    doubles, as exact ones are at once; else bounds that were swept for long. Where rounding has
+    stopped a solver, its values may be known more closely than it could say: they come first. So do
+    wider bounds, where much would have to be decided in rational numbers.
+    """
+    model = solution.model
+    stopped_by_rounding = solution.status is Status.ROUNDING and solution.exact is None
+    few = {} if solution.exact else {"most_exact": FEW_EXACT}
+    judgement = Judgement(model, plain, **few)
+    if not stopped_by_rounding:
+        is_open = judgement.num_open > 0
+        if not is_open and judgement.allows(0.0):
+            yield _ranked(judgement)
+        if solution.exact is None:
+            yield from _wider(judgement, FEW_SWEEPS)
+        if is_open:
+            judgement.decide(MOST_DECIDED)
+            yield _ranked(judgement)
+    for finer in _finer(solution, plain):
+        if not stopped_by_rounding or _width(finer) <= _width(plain):
+            yield _ranked(Judgement(model, finer))
+    if stopped_by_rounding:
+        judgement.decide(MOST_DECIDED)
+        yield _ranked(judgement)
+    yield from _wider(judgement, MOST_SWEEPS)
+    if not judgement.allows(0.0):
+        yield _ranked(judgement)
+
+
+def _ranked(judgement: Judgement) -> Ranked:
+    """Return what was judged with ranks, by those choices that surely keep it."""
+    ranking = Ranking(judgement, 0.0)
+    return ranking.certificate(), ranking.is_complete
+
+
+def _width(certificate: Certificate) -> float:
+    """Return how far finite bounds are apart at most."""
+    with np.errstate(invalid="ignore"):
+        apart = certificate.upper - certificate.lower
+    return float(np.max(apart, where=np.isfinite(apart), initial=0.0))
+
+
+def _wider(judgement: Judgement, most_sweeps: int) -> Iterator[Ranked]:
+    """Go through bounds that were widened along a policy, if that does not take too much."""
+    lacking = []
+    for margin in MARGINS:
+        ranking = Ranking(judgement, margin) if judgement.allows(margin) else None
+        if ranking is not None and ranking.is_complete:
+            yield from _relaxed(ranking, most_sweeps)
+        else:
+            lacking.append(margin)
+    for margin in lacking:
+        yield from _relaxed(Ranking(judgement, margin), most_sweeps)
+
+
+def _relaxed(ranking: Ranking, most_sweeps: int) -> Iterator[Ranked]:
+    """Return bounds that are widened with their ranks, and then with those that they have now."""
+    wider = ranking.relaxed(most_sweeps)
+    if wider is not None and _is_close(ranking.plain, wider):
+        yield wider, ranking.is_complete
+        yield _ranked(Judgement(ranking.model, wider))
+
+
+def _finer(solution: Solution, plain: Certificate) -> Iterator[Certificate]:
+    """Go through bounds near the values as sums of doubles: of two, and of more in small models."""
+    values: Any = solution.exact
+    if values is None:
+        values = solution.values.tolist()
+        plain = attrs.evolve(plain, lower=solution.values, upper=solution.values)
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0)
+    judgement = Judgement(solution.model, plain, most_exact=0)
+    rankings = [Ranking(judgement, margin) for margin in MARGINS]
+    for parts in PARTS if solution.model.num_transitions <= MOST_EXACT else PARTS[:1]:
+        shift = SHIFT if parts > 2 and largest < NEAR_THE_END else 0
+        start = np.stack(
+            [cut([sign * value for value in values], parts, shift) for sign in (1, -1)]
+        )
+        tried: set[bytes] = set()
+        for ranking in rankings:
+            refining = _refining(solution, ranking, start, shift)
+            if refining.choices.tobytes() in tried:
+                continue
+            tried.add(refining.choices.tobytes())
+            if refining.refine(signed=0 if solution.exact else 3):
+                yield refining.certificate()
+
+
+def _refining(solution: Solution, ranking: Ranking, start: Floats, shift: int) -> Refining:
+    """Return what starts from some bounds, and keeps those that are infinite or known."""
+    inside = ranking.active & np.isfinite(start[:, 0])
+    as_it_is = np.zeros_like(start)
+    for number, side in enumerate(ranking.sides):
+        as_it_is[number, 0] = np.where(side.ends, side.worth, side.bound)
+    helps = ranking.graph.helps
+    return Refining(
+        model=solution.model,
+        plain=ranking.plain,
+        parts=np.where(inside[:, None, :], start, as_it_is),
+        shift=shift,
+        active=inside,
+        helps=helps,
+        choices=np.where(
+            helps & ~ranking.free & (ranking.via >= 0),
+            ranking.via,
+            np.asarray(solution.policy, np.int64),
+        ),
+    )
+
+
+def _is_close(plain: Certificate, wider: Certificate) -> bool:
+    """Say whether bounds have moved by no more than rounding explains, or than they were apart.
+
+    A solver may know one bound of a state more closely than follows from those of its neighbours.
+    """
+    with np.errstate(invalid="ignore"):  # infinite bounds stay what they are
+        moved = np.fmax(plain.lower - wider.lower, wider.upper - plain.upper)
+        apart = plain.upper - plain.lower
+    finite = [bounds[np.isfinite(bounds)] for bounds in (plain.lower, plain.upper)]
+    size = max(float(np.abs(bounds).max(initial=0.0)) for bounds in finite)
+    room = float(apart[np.isfinite(apart)].max(initial=0.0))
+    return not (moved > MOST_MOVED * size + LEAST_MOVED + room).any()

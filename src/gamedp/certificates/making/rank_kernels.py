@@ -1,0 +1,440 @@
+"""Ranks for certificates: numbers that fall on the way to where nothing is left to be shown.
+
+Both bounds of a state are ranked, the lower one on side 0 and the upper one on side 1: a node is
+``side * S + state``. Both are turned into lower bounds, so that one rule does for both. A step on
+which the players change places leads to the other side. Nodes belong to a helper, for whom one
+good choice is enough, or to an opponent, all of whose choices must be good.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gamedp.runtime.floats import TINY, UNIT
+from gamedp.runtime.jit import compiled
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+NONE = -1
+
+
+class Graph(NamedTuple):
+    """A model, seen from both bounds: S states, C choices, T transitions.
+
+    Attributes
+    ----------
+    choice_offsets, transition_offsets, successors, probabilities
+        As in :class:`gamedp.Model`.
+    owners : (C,)
+        The state of each choice.
+    helps : (2, S) bool
+        Whether the mover of a node is its helper.
+    rewards : (2, C)
+        What choices earn, turned.
+    """
+
+    choice_offsets: Integers
+    transition_offsets: Integers
+    successors: Integers
+    probabilities: Floats
+    owners: Integers
+    helps: Flags
+    rewards: Floats
+
+
+def turn_round(graph: Graph, offsets: Integers, sources: Integers) -> None:
+    """Find the choices that may lead to each state, ``-1 - choice`` for a change of places.
+
+    Those that lead to state s are ``sources[offsets[s]:offsets[s + 1]]``; `offsets` are S + 1
+    zeros at first. Without changes of places, the structure of a model has the same.
+    """
+    num_states = len(offsets) - 1
+    for t in range(len(graph.successors)):
+        offsets[graph.successors[t] + 1] += 1
+    for state in range(num_states):
+        offsets[state + 1] += offsets[state]
+    for choice in range(len(graph.owners)):
+        for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+            target = graph.successors[t]
+            sources[offsets[target]] = choice if graph.probabilities[t] > 0.0 else -1 - choice
+            offsets[target] += 1
+    for state in range(num_states, 0, -1):
+        offsets[state] = offsets[state - 1]
+    offsets[0] = 0
+
+
+turn_round_jit = compiled(turn_round)
+
+
+def spread(
+    graph: Graph,
+    offsets: Integers,
+    sources: Integers,
+    good: Flags,
+    first: int,
+    last: int,
+    queue: Integers,
+    seen: Flags,
+    waiting: Integers,
+    ranks: Integers,
+    via: Integers,
+) -> int:
+    """Go backwards from the nodes ``queue[first:last]``, which have ranks, breadth first.
+
+    A helper's node gets one more than the rank that its first good choice may lead to, an
+    opponent's node one more than what the last of its choices may lead to.
+
+    Parameters
+    ----------
+    offsets, sources
+        What :func:`turn_round` has filled.
+    good : (2, C) bool
+        The choices that count.
+    queue : (2 S,)
+        Room for all nodes.
+    seen : (2, C) bool
+        The opponents' choices that may lead to a rank already.
+    waiting : (2, S)
+        How many choices of an opponent's node do not yet.
+    ranks : (2, S)
+        NONE for nodes without.
+    via : (2, S)
+        The choice by which a node got its rank.
+
+    Returns
+    -------
+    last : int
+        How many nodes are in the queue in the end.
+    """
+    num_states = len(offsets) - 1
+    while first < last:
+        there = queue[first] // num_states
+        target = queue[first] - there * num_states
+        rank = ranks[there, target] + 1
+        first += 1
+        for place in range(offsets[target], offsets[target + 1]):
+            choice = sources[place]
+            side = there
+            if choice < 0:
+                choice = -1 - choice
+                side = 1 - there
+            state = graph.owners[choice]
+            if ranks[side, state] != NONE or not good[side, choice]:
+                continue
+            if not graph.helps[side, state]:
+                if seen[side, choice]:
+                    continue
+                seen[side, choice] = True
+                waiting[side, state] -= 1
+                if waiting[side, state] > 0:
+                    continue
+            ranks[side, state] = rank
+            via[side, state] = choice
+            queue[last] = side * num_states + state
+            last += 1
+    return last
+
+
+spread_jit = compiled(spread)
+
+
+def descend(
+    graph: Graph, forward: bool, good: Flags, candidates: Flags, ranks: Integers, via: Integers
+) -> int:
+    """Rank nodes that lead to a rank by good choices, each by the first that does; say how many.
+
+    One sweep, which is enough where the numbers of states tell how far they are from the end.
+
+    Parameters
+    ----------
+    forward : bool
+        Whether to go through the states by their numbers, or the other way.
+    good : (2, C) bool
+    candidates : (2, S) bool
+        The nodes that may get a rank.
+    ranks, via : (2, S)
+        NONE for nodes without; filled.
+    """
+    count = 0
+    num_states = len(graph.choice_offsets) - 1
+    for place in range(num_states):
+        state = place if forward else num_states - 1 - place
+        for side in range(2):
+            if ranks[side, state] != NONE or not candidates[side, state]:
+                continue
+            helps = graph.helps[side, state]
+            rank = NONE
+            by = NONE
+            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+                least = NONE
+                if good[side, choice]:
+                    start = graph.transition_offsets[choice]
+                    for t in range(start, graph.transition_offsets[choice + 1]):
+                        there = side if graph.probabilities[t] > 0.0 else 1 - side
+                        after = ranks[there, graph.successors[t]]
+                        if after != NONE:
+                            least = after
+                            break
+                if least == NONE and not helps:
+                    rank = NONE
+                    break
+                if least != NONE:
+                    rank = max(rank, least + 1)
+                    by = choice
+                    if helps:
+                        break
+            if rank != NONE:
+                ranks[side, state] = rank
+                via[side, state] = by
+                count += 1
+    return count
+
+
+descend_jit = compiled(descend)
+
+
+def look_ahead(
+    choice: int, side: int, graph: Graph, ranked: Flags, inside: Flags, gains: Integers
+) -> tuple[bool, bool, int]:
+    """Say whether a choice may lead to a ranked node, surely stays inside, and its least gain."""
+    leads = False
+    stays = True
+    least = np.iinfo(np.int64).max
+    for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+        there = side if graph.probabilities[t] > 0.0 else 1 - side
+        target = graph.successors[t]
+        if ranked[there, target]:
+            leads = True
+        if not inside[there, target]:
+            stays = False
+        gain = gains[there, target]
+        if gain != NONE and gain < least:
+            least = gain
+    return leads, stays, least
+
+
+look_ahead_jit = compiled(look_ahead)
+
+
+def keep_inside(
+    graph: Graph, order: Integers, good: Flags, ranked: Flags, inside: Flags, gains: Integers
+) -> bool:
+    """Take out of a set the nodes that neither lead to a rank nor stay inside; say whether any.
+
+    Parameters
+    ----------
+    order : (S,)
+        The states, most successors before what leads to them.
+    good : (2, C) bool
+    ranked : (2, S) bool
+    inside : (2, S) bool
+        The set, changed in place.
+    gains : (2, S)
+        Not used, all NONE.
+    """
+    changed = False
+    for side in range(2):
+        for place in range(len(order)):
+            state = order[place]
+            if not inside[side, state]:
+                continue
+            helps = graph.helps[side, state]
+            keeps = not helps
+            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+                leads, stays, _ = look_ahead_jit(choice, side, graph, ranked, inside, gains)
+                does = (leads or stays) and good[side, choice]
+                if does == helps:
+                    keeps = helps
+                    break
+            if not keeps:
+                inside[side, state] = False
+                changed = True
+    return changed
+
+
+keep_inside_jit = compiled(keep_inside)
+
+
+def find_gains(
+    graph: Graph,
+    order: Integers,
+    good: Flags,
+    ranked: Flags,
+    content: Flags,
+    inside: Flags,
+    gains: Integers,
+    via: Integers,
+) -> bool:
+    """Set the gains of a set: how far it is to where something is earned; say whether there are.
+
+    Choices lead to a rank, or stay inside and earn something or are those of a node that is
+    content, or stay, lose nothing, and may lead to a node that has a number. `gains` are NONE for
+    nodes without, and `via` are set to the choices that give a helper's nodes their numbers.
+    """
+    changed = False
+    most = np.iinfo(np.int64).max
+    for side in range(2):
+        for place in range(len(order)):
+            state = order[place]
+            if not inside[side, state] or gains[side, state] != NONE:
+                continue
+            helps = graph.helps[side, state]
+            number = most if helps else 0
+            by = NONE
+            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+                leads, stays, least = look_ahead_jit(choice, side, graph, ranked, inside, gains)
+                its_number = most
+                if leads or (stays and graph.rewards[side, choice] > 0.0):
+                    its_number = 0
+                elif stays and graph.rewards[side, choice] == 0.0:
+                    if content[side, state]:
+                        its_number = 0
+                    elif least < most:
+                        its_number = least + 1
+                if not good[side, choice]:
+                    its_number = most
+                if helps and its_number < number:
+                    number = its_number
+                    by = choice
+                elif not helps:
+                    number = max(number, its_number)
+            if number < most:
+                gains[side, state] = number
+                via[side, state] = by
+                changed = True
+    return changed
+
+
+find_gains_jit = compiled(find_gains)
+
+
+def worth(
+    choice: int, side: int, graph: Graph, bounds: Floats, constant: float, discount: float
+) -> float:
+    """Return what a choice is worth at least by the bounds of its successors.
+
+    Around the mean of the bounds, so that nothing is lost where they are equal.
+    """
+    first = graph.transition_offsets[choice]
+    last = graph.transition_offsets[choice + 1]
+    least = np.inf
+    most = -np.inf
+    mean = 0.0
+    for t in range(first, last):
+        bound = bounds[side, graph.successors[t]]
+        if graph.probabilities[t] < 0.0:
+            bound = constant + bounds[1 - side, graph.successors[t]]
+            if constant != 0.0:
+                bound -= 2.0**-52 * abs(bound)
+        if bound < least:
+            least = bound
+        if bound > most:
+            most = bound
+        mean += abs(graph.probabilities[t]) * bound
+    if least == -np.inf:
+        return -np.inf
+    if most == np.inf:
+        return np.inf
+    if mean < least:
+        mean = least
+    if mean > most:
+        mean = most
+    rest = 0.0
+    size = 0.0
+    for t in range(first, last):
+        bound = bounds[side, graph.successors[t]]
+        if graph.probabilities[t] < 0.0:
+            bound = constant + bounds[1 - side, graph.successors[t]]
+            if constant != 0.0:
+                bound -= 2.0**-52 * abs(bound)
+        term = abs(graph.probabilities[t]) * (bound - mean)
+        rest += term
+        size += abs(term)
+    slack = (last - first + 8) * UNIT * size
+    if least < most:
+        slack += (last - first) * TINY
+    base = discount * mean
+    reward = graph.rewards[side, choice]
+    if discount != 1.0:
+        slack += 4.0 * UNIT * abs(base)
+    total = reward + base
+    part = total - reward
+    lost = (reward - (total - part)) + (base - part)
+    rest = discount * rest + lost
+    if rest == 0.0 and slack == 0.0:
+        return float(total)
+    result = total + (rest - slack)
+    return float(result - 2.0 * UNIT * (abs(result) + abs(total)) - TINY)
+
+
+worth_jit = compiled(worth)
+
+
+def relax(
+    graph: Graph,
+    forward: bool,
+    offsets: Integers,
+    sources: Integers,
+    via: Integers,
+    active: Flags,
+    constants: Floats,
+    discount: float,
+    dirty: Flags,
+    bounds: Floats,
+) -> int:
+    """Lower bounds to what their choices are worth, once each; return how many were too high.
+
+    Parameters
+    ----------
+    forward : bool
+        Whether to go through the states by their numbers, or the other way.
+    offsets, sources
+        What :func:`turn_round` has filled.
+    via : (2, S)
+        The choice that a helper's node keeps to.
+    active : (2, S) bool
+        The nodes that have an inequality.
+    constants : (2,)
+        What a change of places takes the value from, turned.
+    dirty : (2, S) bool
+        The nodes to look at; changed in place to those for which something has changed since.
+    bounds : (2, S)
+        Changed in place.
+    """
+    count = 0
+    num_states = len(graph.choice_offsets) - 1
+    for place in range(num_states):
+        state = place if forward else num_states - 1 - place
+        for side in range(2):
+            if not dirty[side, state]:
+                continue
+            dirty[side, state] = False
+            if not active[side, state]:
+                continue
+            bound = bounds[side, state]
+            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+                if graph.helps[side, state] and choice != via[side, state]:
+                    continue
+                its_worth = worth_jit(choice, side, graph, bounds, constants[side], discount)
+                if its_worth < bound:
+                    bound = its_worth
+            if bound < bounds[side, state]:
+                bounds[side, state] = bound
+                count += 1
+                for other in range(offsets[state], offsets[state + 1]):
+                    choice = sources[other]
+                    if choice >= 0:
+                        dirty[side, graph.owners[choice]] = True
+                    else:
+                        dirty[1 - side, graph.owners[-1 - choice]] = True
+    return count
+
+
+relax_jit = compiled(relax)

@@ -1,0 +1,452 @@
+"""Ranks of bounds: the numbers that the checker asks for, besides the bounds.
+
+A compiled twin of the checker's first look decides which choices keep a bound; from those, ranks
+are found by a few sweeps, or else by a breadth-first search backwards from where nothing is left to
+be shown.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.bellman import judging
+from gamedp.certificates import Certificate
+from gamedp.certificates.checking.choice_values import exactly_keeps, slices, worths
+from gamedp.certificates.checking.claims import may_drift
+from gamedp.certificates.checking.directions import Ending, Side, turned
+from gamedp.certificates.checking.first_look import following
+from gamedp.certificates.making import rank_kernels as kernels
+from gamedp.certificates.making.drifts import find_drifts
+from gamedp.model.objectives import Reachability, TotalReward
+from gamedp.runtime.floats import TINY
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
+
+    Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+__all__ = ["Judgement", "Ranking"]
+
+NONE = kernels.NONE
+
+MOST_VISITS = 30_000_000
+"""Transitions looked at to widen the bounds, for one margin; at least ten times each."""
+
+MOST_DESCENTS, FEWEST = 20, 8
+"""Sweeps to rank nodes, before a search does it; each ranks one of so many that are left."""
+
+MOST_EXACT = 20_000
+"""Choices to judge in rational numbers; if more of a larger model need it, there are no ranks."""
+
+
+class Judgement:
+    """Both bounds, turned, and by how much each choice may miss what is claimed.
+
+    Attributes
+    ----------
+    sides : (lower, upper)
+    misses : (2, C)
+        By which part of the bounds: 0 for choices that surely keep theirs.
+    best : (2, S)
+        The choices that seem to be worth the most; NONE where there are none.
+    num_open : int
+        How many choices rounding leaves in doubt: they would have to be decided in rational
+        numbers, and are more than was allowed.
+    required, active : (2, S) bool
+        Where something is to be shown, and where a finite bound is.
+    """
+
+    def __init__(self, model: Model, plain: Certificate, most_exact: int = MOST_EXACT) -> None:
+        self.model = model
+        self.plain = plain
+        self.ranked = isinstance(plain.objective, (TotalReward, Reachability))
+        none = np.full(model.num_states, NONE)
+        start = plain
+        if self.ranked:
+            start = attrs.evolve(
+                plain, lower_ranks=none, upper_ranks=none, lower_gains=None, upper_gains=None
+            )
+        with np.errstate(all="ignore"):  # what overflows is undecided, and not good
+            self.sides = [turned(model, start, plain.objective, sign) for sign in (1.0, -1.0)]
+        self.required = np.stack([side.required for side in self.sides])
+        self.bounds = np.stack([side.bound for side in self.sides])
+        self.active = self.required & (self.bounds < np.inf)
+        rewarded = self.sides[0].inequalities[0].rewarded
+        rewards = model.rewards if rewarded else np.zeros(model.num_choices)
+        self.graph = kernels.Graph(
+            model.choice_offsets,
+            model.transition_offsets,
+            model.successors,
+            model.probabilities,
+            model.structure.owners,
+            np.stack([side.maximise for side in self.sides]),
+            np.stack([rewards, -rewards]),
+        )
+        self._judge()
+        self.num_open = 0
+        self.decide(most_exact)
+
+    @functools.cached_property
+    def sources(self) -> tuple[Integers, Integers]:
+        """The choices that may lead to each state, as kernels take them."""
+        model = self.model
+        if not model.has_swaps:
+            return model.structure.predecessors
+        offsets = np.zeros(model.num_states + 1, np.int64)
+        sources = np.empty_like(model.structure.predecessors[1])
+        kernels.turn_round_jit(self.graph, offsets, sources)
+        offsets.flags.writeable = sources.flags.writeable = False  # of one type with the others
+        return offsets, sources
+
+    def _judge(self) -> None:
+        """Find by how much choices miss their bound, and the best ones."""
+        model, sides = self.model, self.sides
+        shape = (2, model.num_choices)
+        judged = judging.Judged(
+            np.empty(shape), np.empty(shape, np.bool_), np.empty((2, model.num_states), np.int64)
+        )
+        first = [side.inequalities[0] for side in sides]
+        if first[0].rest is None and first[1].rest is None:
+            both = [following(model, side, each) for side, each in zip(sides, first, strict=True)]
+            after = both if model.has_swaps else 2 * both
+            bounds = np.stack([*self.bounds, *(each[-model.num_states :] for each in after[:2])])
+            missing = np.array([side.missing_counts for side in sides])
+            rounded = model.has_swaps and sides[0].constant != 0
+            with np.errstate(all="ignore"):  # what overflows is in doubt
+                judging.judge_jit(
+                    self.graph, bounds.T.copy(), sides[0].discount, missing, rounded, judged
+                )
+        else:
+            for number, side in enumerate(sides):
+                self._judge_sums(number, side, judged)
+        self.misses, self.best = judged.misses, judged.best
+        self.doubtful = judged.doubtful & self.required[:, self.graph.owners]
+
+    def decide(self, most_exact: int) -> None:
+        """Decide what is in doubt in rational numbers, unless it is too much."""
+        self.num_open = int(self.doubtful.sum())
+        if self.num_open > most_exact:
+            return
+        for number, choice in np.argwhere(self.doubtful).tolist():
+            if exactly_keeps(self.model, self.sides[number], choice):
+                self.misses[number, choice] = 0.0
+        self.doubtful[:] = False
+        self.num_open = 0
+
+    def _judge_sums(self, number: int, side: Side, judged: judging.Judged) -> None:
+        """Judge a side whose bounds are sums of doubles."""
+        for rows in slices(self.model):
+            here = slice(int(rows.choices[0]), int(rows.choices[-1]) + 1)
+            with np.errstate(all="ignore"):
+                worth = worths(self.model, side, side.inequalities[0], rows)
+                bound, rest = side.inequalities[0].of(rows.state_of)
+                holds, fails = worth.compare(bound, rest)
+                gap, blur = worth.short_of(bound, rest)
+                missed = gap + blur - (worth.rest - worth.slack) - TINY
+                size = np.maximum(np.maximum(np.abs(worth.least), np.abs(worth.most)), abs(bound))
+                part = np.fmax(missed / size, judging.LEAST_MISS)
+                lower = worth.lower()
+            part[np.isinf(worth.least) | np.isinf(worth.most) | (size == 0)] = np.inf
+            infinite = bound == np.inf
+            judged.misses[number, here] = np.where(holds | infinite, 0.0, part)
+            judged.doubtful[number, here] = ~(holds | fails | infinite)
+            judged.best[number, rows.movers] = here.start + _first_best(lower, rows)
+
+    def allows(self, margin: float) -> bool:
+        """Say whether all finite bounds have the good choices that they need."""
+        return not (self.active & ~self.settles(self.misses <= margin)).any()
+
+    def settles(self, choices: Flags) -> Flags:
+        """Say of which nodes some choice of a helper, or all of an opponent, are among these."""
+        some = np.zeros_like(self.required)
+        every = np.ones_like(self.required)
+        for number in range(2):
+            some[number, self.graph.owners[choices[number]]] = True
+            every[number, self.graph.owners[~choices[number]]] = False
+        return np.where(self.graph.helps, some, every)
+
+
+class Ranking:
+    """The ranks of the nodes of both bounds, as they are found.
+
+    Parameters
+    ----------
+    judgement : Judgement
+    margin : float
+        By which part of the bounds a choice may miss its inequality, and count as good.
+
+    Attributes
+    ----------
+    good : (2, C) bool
+    ranks, gains, via : (2, S)
+        As the kernels leave them: NONE where there are none.
+    is_complete : bool
+        Whether no node is left that would need a rank, or a good choice; the checker refuses what
+        is not complete. (It may refuse what is.)
+    """
+
+    def __init__(self, judgement: Judgement, margin: float) -> None:
+        self.judgement = judgement
+        self.model, self.plain, self.graph = judgement.model, judgement.plain, judgement.graph
+        self.sides, self.bounds = judgement.sides, judgement.bounds
+        self.required, self.active = judgement.required, judgement.active
+        shape = (2, self.model.num_states)
+        self.good = judgement.misses <= margin
+        self.via = np.full(shape, NONE)
+        self.drifts = np.full(shape, -np.inf)
+        self.ranks = np.full(shape, NONE)
+        self.gains = np.full(shape, NONE)
+        self.escapes = np.full(shape, NONE)
+        self.free = np.array([[side.ending is Ending.FREE] for side in self.sides])
+        self.finite = self._leads_to_claims()
+        if judgement.ranked:
+            left = self._rank()
+            left |= self._trap()
+        else:
+            left = np.zeros(shape, np.bool_)
+        if self.free.any():
+            may_do = self.good | judgement.doubtful
+            left |= self.active & self.free & ~judgement.settles(may_do)
+        self.is_complete = not left.any()
+
+    def _leads_to_claims(self) -> Flags:
+        """Say which choices cannot lead to a bound of minus infinity; (2, C)."""
+        finite = np.ones_like(self.good)
+        if not (self.bounds == np.inf).any():
+            return finite  # of no interest
+        for number, side in enumerate(self.sides):
+            for rows in slices(self.model):
+                after = rows.follow(side.bound, -side.inequalities[0].other)
+                here = slice(int(rows.choices[0]), int(rows.choices[-1]) + 1)
+                finite[number, here] = np.minimum.reduceat(after, rows.starts) > -np.inf
+        return finite
+
+    def _rank(self) -> Flags:
+        """Rank the nodes of finite bounds; return those that lack a rank and need one."""
+        at_end = np.stack([side.ranks[0] == 0 for side in self.sides]) & ~self.free
+        candidates = self.active & ~self.free
+        good = self.good & ~self.free
+        left = self._descend(at_end, candidates, good)
+        return self._spread(at_end, candidates, good) if left.any() else left
+
+    def _descend(self, at_end: Flags, candidates: Flags, good: Flags) -> Flags:
+        """Rank nodes by a few sweeps; return those that are left."""
+        self.ranks[at_end] = 0
+        waiting = int(np.count_nonzero(candidates & ~at_end))
+        for sweep in range(MOST_DESCENTS):
+            ranked = kernels.descend_jit(
+                self.graph, sweep % 2 == 1, good, candidates, self.ranks, self.via
+            )
+            waiting -= ranked
+            if waiting == 0 or FEWEST * ranked < waiting:
+                break
+        left = candidates & (self.ranks == NONE)
+        left_over: Flags = left & ~self._may_last(left)
+        return left_over
+
+    def _spread(self, at_end: Flags, candidates: Flags, good: Flags) -> Flags:
+        """Rank nodes by their number of steps; return those that are left."""
+        model = self.model
+        queue = np.empty(2 * model.num_states, np.int64)
+        seen = np.zeros((2, model.num_choices), np.bool_)
+        waiting = np.tile(np.diff(model.choice_offsets), (2, 1))
+        self.ranks[:] = NONE
+        self.via[:] = NONE
+        reached = self._queue(queue, 0, at_end, 0)
+        first = 0
+        while True:
+            first = kernels.spread_jit(
+                self.graph, *self.judgement.sources, good, first, reached, queue, seen, waiting,
+                self.ranks, self.via,
+            )  # fmt: skip
+            left = candidates & (self.ranks == NONE)
+            left_over: Flags = left & ~self._may_last(left)
+            if not left_over.any() or self.sides[1].ending is Ending.STRICT:
+                return left_over
+            rank = max(1, int(self.ranks.max()) + 1)  # 0 is for ends alone
+            content = np.stack([side.bound <= side.draw for side in self.sides])
+            members, gains = self._gaining(left, self.ranks != NONE, good, content)
+            if not members.any():
+                members = self._drifting(left, self.ranks != NONE, good)
+            if not members.any():
+                return left_over
+            self.gains[members] = gains[members]
+            reached = self._queue(queue, first, members, rank)
+
+    def _queue(self, queue: Integers, first: int, members: Flags, rank: int) -> int:
+        """Give nodes a rank and put them into the queue; return where it ends."""
+        self.ranks[members] = rank
+        nodes = np.flatnonzero(members)
+        queue[first : first + len(nodes)] = nodes
+        return first + len(nodes)
+
+    def _may_last(self, left: Flags) -> Flags:
+        """Say of which nodes nothing more is asked, as they lose nothing by endless play."""
+        if not left.any():
+            return left
+        content = left & np.stack(
+            [(side.bound <= side.draw) & (side.ending is Ending.RANKED) for side in self.sides]
+        )
+        earns = self.graph.rewards >= 0
+        earns |= np.array([[side.never_earns] for side in self.sides])
+        may: Flags = content & self.judgement.settles(self.good & earns)
+        return may
+
+    def _trapped(self, members: Flags, ranked: Flags, good: Flags) -> Flags:
+        """Return the largest part of a set that stays within itself or leads to what is ranked."""
+        members = members.copy()
+        while kernels.keep_inside_jit(
+            self.graph, self.model.structure.order, good, ranked, members, self.gains
+        ):
+            pass
+        return members
+
+    def _gaining(
+        self, members: Flags, ranked: Flags, good: Flags, content: Flags
+    ) -> tuple[Flags, Integers]:
+        """Return the largest part of a set that leads to what is ranked, or stays within itself.
+
+        There it earns again and again, or gets to who is content.
+        """
+        while True:
+            gains, via = np.full(members.shape, NONE), np.full(members.shape, NONE)
+            while kernels.find_gains_jit(
+                self.graph, self.model.structure.order, good, ranked, content, members, gains, via
+            ):
+                pass
+            if (members == (gains != NONE)).all():
+                self.via[members] = via[members]
+                return members, gains
+            members = gains != NONE
+
+    def _drifting(self, left: Flags, ranked: Flags, good: Flags) -> Flags:
+        """Find a set that stays within itself and earns ever more, in spite of what it loses."""
+        members = np.zeros_like(left)
+        if not may_drift(self.model, self.plain.objective):
+            return members
+        for number in range(2):
+            rewards = self.graph.rewards[number]
+            if not left[number].any() or not (rewards > 0).any() or not (rewards < 0).any():
+                continue
+            members[number], drifts, via = find_drifts(
+                self.model,
+                self.graph.helps[number],
+                rewards,
+                good[number],
+                ranked[number],
+                left[number],
+            )
+            self.drifts[number, members[number]] = drifts[members[number]]
+            self.via[number, members[number]] = via[members[number]]
+        return members
+
+    def _trap(self) -> Flags:
+        """Rank the nodes of infinite bounds; return those that cannot be."""
+        left: Flags = self.required & (self.bounds == np.inf)
+        if not left.any():
+            return left
+        for number, side in enumerate(self.sides):
+            if side.escapes is not None:
+                self._escape(number, side.escapes == 0)
+        self.ranks[left] = NONE
+        ends = np.stack([side.ends for side in self.sides])
+        ranked = ends & (self.bounds == np.inf)
+        rank = int(ranked.any())
+        # Where endless play is worth nothing but to be endless, all choices do for that.
+        while left.any():
+            members = self._trapped(left & self.free, ranked, np.ones_like(self.good))
+            earning = left & ~self.free
+            nobody = np.zeros_like(left)
+            earns, gains = self._gaining(earning, ranked, self.finite, nobody)
+            if not earns.any():
+                earns = self._drifting(earning, ranked, self.finite)
+            self.gains[earns] = gains[earns]
+            members |= earns
+            if not members.any():
+                return left
+            self.ranks[members] = rank
+            ranked |= members
+            left &= ~members
+            rank += 1
+        return left
+
+    def _escape(self, number: int, target: Flags) -> None:
+        """Rank the nodes of a side by how they get to the target, whatever that earns."""
+        model, shape = self.model, self.ranks.shape
+        at_end, good = np.zeros(shape, np.bool_), np.zeros_like(self.good)
+        at_end[number], good[number] = target, self.finite[number]
+        self.escapes[at_end] = 0
+        nodes = np.flatnonzero(at_end)
+        queue = np.empty(2 * model.num_states, np.int64)
+        queue[: len(nodes)] = nodes
+        seen = np.zeros((2, model.num_choices), np.bool_)
+        waiting = np.tile(np.diff(model.choice_offsets), (2, 1))
+        kernels.spread_jit(
+            self.graph, *self.judgement.sources, good, 0, len(nodes), queue, seen, waiting,
+            self.escapes, np.full(shape, NONE),
+        )  # fmt: skip
+
+    def certificate(self) -> Certificate:
+        """Return the certificate with these ranks."""
+        if not self.judgement.ranked:
+            return self.plain
+        gains: list[Any] = [None, None]
+        if (self.gains > 0).any():
+            gains = list(np.maximum(self.gains, 0))
+        biases: list[Any] = [None, None]
+        if np.isfinite(self.drifts).any():
+            biases = [self.drifts[0], -self.drifts[1]]
+        return attrs.evolve(
+            self.plain,
+            lower_ranks=self.ranks[0],
+            upper_ranks=self.ranks[1],
+            lower_gains=gains[0],
+            upper_gains=gains[1],
+            escapes=self.escapes[1] if (self.escapes != NONE).any() else None,
+            bias_lower=biases[0],
+            bias_upper=biases[1],
+        )
+
+    def relaxed(self, most_sweeps: int) -> Certificate | None:
+        """Return wider bounds, which one policy keeps: that by which the ranks were found.
+
+        With these ranks, which do for wider bounds as well; None if they still move after so many
+        sweeps.
+        """
+        judgement, model = self.judgement, self.model
+        via = np.where(self.via == NONE, judgement.best, self.via)
+        constants = np.array([side.constant for side in self.sides])
+        bounds = self.bounds.copy()
+        fails = judgement.misses > 0
+        dirty = self.active & ~judgement.settles(~fails)
+        helped = np.nonzero(self.active & self.graph.helps)
+        dirty[helped] = fails[helped[0], via[helped]]
+        most = MOST_VISITS // max(1, model.num_transitions)
+        room = min(most_sweeps, max(10, most)) * model.num_states
+        for sweep in range(max(100, most)):
+            lowered = kernels.relax_jit(
+                self.graph, sweep % 2 == 1, *judgement.sources, via, self.active, constants,
+                self.sides[0].discount, dirty, bounds,
+            )  # fmt: skip
+            room -= lowered
+            if not dirty.any():
+                return attrs.evolve(self.certificate(), lower=bounds[0], upper=-bounds[1])
+            if room < 0:
+                break
+        return None
+
+
+def _first_best(worth: Floats, rows: Any) -> Integers:
+    """Return the place of the first choice of each state that is worth the most."""
+    best = np.maximum.reduceat(worth, rows.first_choices)
+    counts = np.diff(np.append(rows.first_choices, len(worth)))
+    places = np.where(worth == np.repeat(best, counts), np.arange(len(worth)), len(worth))
+    return np.minimum.reduceat(places, rows.first_choices)

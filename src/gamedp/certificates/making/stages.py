@@ -1,0 +1,267 @@
+"""Certificates of staged games, made of solutions.
+
+What a solver has proven need not pass the checker to the last digit: it rounds in another order.
+So bounds of a context are taken as they are, or as the checker finds them from those of the
+contexts that follow, whichever are wider. Contexts that lead to each other within a rank have
+weights, and bounds that are the farther apart, the greater the weight.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gamedp.certificates.checking.stages import (
+    OVER,
+    Sheaf,
+    StagedCertificate,
+    Stages,
+    verify_staged,
+)
+from gamedp.errors import CertificateError, UnsupportedProblemError, shown
+from gamedp.model.objectives import TotalReward
+from gamedp.results.status import Guarantee
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from gamedp.stages.solution import StagedSolution
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+__all__ = ["certify_stages"]
+
+MOST_KEPT = 1 << 20
+"""Ends times contexts of a rank whose successors are kept in memory while it is settled."""
+
+MOST_TOGETHER = 1 << 20
+"""Ends times contexts of the ranks that are settled together."""
+
+MOST_DOUBLINGS = 40
+"""How often the distance of bounds is doubled, at first that by which they miss their proof."""
+
+MOST_SWEEPS = 100_000
+"""Sweeps over a rank to find weights."""
+
+ENOUGH = 4
+"""Sweeps over a rank after which weights that are larger than they must be do as well."""
+
+MOST_POLISHING = 60
+"""Sweeps over a rank to bring values nearer to what follows from each other; each must halve it."""
+
+ROOM = 2.0**-38
+"""By what part weights are larger than they must be but for rounding."""
+
+
+def certify_stages(solution: StagedSolution) -> StagedCertificate:
+    """Return a certificate of a solution; see :meth:`gamedp.StagedSolution.certificate`."""
+    if solution.guarantee is not Guarantee.TWO_SIDED:
+        message = (
+            f"there is no certificate for a solution whose guarantee is {solution.guarantee.name}: "
+            f"{solution.guarantee.value}."
+        )
+        raise UnsupportedProblemError(message)
+    objective = solution.objective
+    if not isinstance(objective, TotalReward):
+        message = f"there are no certificates of staged games for {type(objective).__name__}."
+        raise UnsupportedProblemError(message)
+    certificate = _Certifying(solution).certificate(objective)
+    verify_staged(solution.model, certificate)
+    return certificate
+
+
+class _Ranks:
+    """The contexts of one or more ranks, again and again; what the rules say of few is kept."""
+
+    def __init__(self, stages: Stages, codes: Integers) -> None:
+        self.stages = stages
+        self.codes = codes
+        self._kept: list[Sheaf] | None = None
+        if len(codes) * len(stages.lattice.ends) <= MOST_KEPT:
+            self._kept = list(stages.sheaves(codes))
+
+    def __iter__(self) -> Iterator[Sheaf]:
+        sheaves: Iterable[Sheaf] = self._kept or self.stages.sheaves(self.codes)
+        return iter(sheaves)
+
+
+class _Certifying:
+    """Bounds and weights as they are found, from the lowest rank on."""
+
+    def __init__(self, solution: StagedSolution) -> None:
+        self.solution = solution
+        self.stages = Stages(solution.model)
+        # To start with, the solver's; those of higher ranks are not looked at.
+        self.lower, self.upper = solution.lower.copy(), solution.upper.copy()
+        over = self.stages.order == OVER
+        self.lower[over] = self.upper[over] = self.stages.payoffs[over]
+        # Between them, and for contexts that lead to each other also nearer to the truth.
+        self.values = np.where(over, self.stages.payoffs, solution.values)
+        self.weights = np.ones_like(self.lower)
+        self.has_weights = False
+
+    def certificate(self, objective: TotalReward) -> StagedCertificate:
+        """Find the bounds, and put them together."""
+        stages = self.stages
+        place, end = 0, len(stages.offsets) - 1
+        with np.errstate(all="ignore"):  # what overflows is not proven
+            while place < end:
+                first, place = place, place + 1
+                ranks = self._ranks(first, place)
+                if not self._is_known(ranks.codes):
+                    continue
+                if not any(sheaf.stays.any() for sheaf in ranks):
+                    self._bound(ranks)
+                    continue
+                # What takes many sweeps is done for many ranks at once.
+                while place < end and self._fits(first, place + 1):
+                    place += 1
+                self._settle(self._ranks(first, place))
+        return StagedCertificate(
+            objective=objective,
+            lower=self.lower,
+            upper=self.upper,
+            weights=self.weights if self.has_weights else None,
+            digest=self.solution.model.digest(),
+        )
+
+    def _codes(self, first: int, stop: int) -> Integers:
+        stages = self.stages
+        return stages.codes[stages.offsets[first] : stages.offsets[stop]]
+
+    def _ranks(self, first: int, stop: int) -> _Ranks:
+        return _Ranks(self.stages, self._codes(first, stop))
+
+    def _is_known(self, codes: Integers) -> bool:
+        return bool(np.isfinite(self.solution.errors[codes]).all())
+
+    def _fits(self, first: int, stop: int) -> bool:
+        """Say whether the last one of some ranks can be settled with the others."""
+        size = len(self._codes(first, stop)) * len(self.stages.lattice.ends)
+        return size <= MOST_TOGETHER and self._is_known(self._codes(stop - 1, stop))
+
+    def _bound(self, rank: _Ranks) -> None:
+        """Find the bounds of a rank whose contexts do not lead to each other."""
+        for sheaf in rank:
+            least, most = self._worths(sheaf)
+            codes = sheaf.codes
+            self.lower[codes] = np.minimum(self.lower[codes], least)
+            self.upper[codes] = np.maximum(self.upper[codes], most)
+
+    def _worths(
+        self, sheaf: Sheaf, bounds: tuple[Floats, Floats] | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return what contexts are worth at least and at most, by the bounds that follow."""
+        optimum = self.solution.objective.optimum
+        least, most = (
+            self.stages.worths(sheaf, bounds or (self.lower, self.upper), sign, optimum)
+            for sign in (1.0, -1.0)
+        )
+        return least, -most
+
+    def _settle(self, ranks: _Ranks) -> None:
+        """Find weights, and bounds that are the farther apart, the greater the weight."""
+        codes = ranks.codes
+        self._weigh(ranks)
+        self._polish(ranks)
+        weights, values = self.weights[codes], self.values[codes]
+        below = self._distance_below(codes)
+        # Below each rank, those lower ones have the distance of their largest weights.
+        heaviest = np.zeros(len(self.stages.offsets))
+        np.maximum.at(heaviest, self.stages.order[codes] + 1, weights)
+        weights = weights + np.cumsum(heaviest)[self.stages.order[codes]]
+        self.lower[codes], self.upper[codes] = values - below, values + below
+        apart = max(0.0, self._missed(ranks)) * (1 + 2.0**-10)
+        apart += math.ulp(np.abs(values).max(initial=0.0))
+        for _ in range(MOST_DOUBLINGS):
+            self.lower[codes] = values - below - apart * weights
+            self.upper[codes] = values + below + apart * weights
+            if self._missed(ranks) <= 0:
+                return
+            apart *= 2
+        message = (
+            f"the bounds of {type(self.solution.solver).__name__} cannot be certified in "
+            f"{shown(self.solution.model.state(int(codes[0])))}, nor where its rank is the same. "
+            "Solve "
+            "with a larger tolerance."
+        )
+        raise CertificateError(message)
+
+    def _polish(self, ranks: _Ranks) -> None:
+        """Bring the values of ranks nearer to those that follow from them, while that is quick."""
+        before = np.inf
+        for _ in range(MOST_POLISHING):
+            change = 0.0
+            for sheaf in ranks:
+                least, most = self._worths(sheaf, (self.values, self.values))
+                middle = least + (most - least) / 2
+                change = max(change, float(np.abs(middle - self.values[sheaf.codes]).max()))
+                self.values[sheaf.codes] = middle
+            if not 0 < change <= before / 2:
+                return
+            before = change
+
+    def _distance_below(self, codes: Integers) -> float:
+        """Return how far values are from their bounds at most, where those have been found."""
+        order = self.stages.order
+        done = order < order[codes[0]]
+        distance = np.maximum(self.values - self.lower, self.upper - self.values)[done]
+        return float(distance[np.isfinite(distance)].max(initial=0.0))
+
+    def _missed(self, ranks: _Ranks) -> float:
+        """Return by how much bounds of some ranks miss their proof at most; infinite if unknown."""
+        most = -np.inf
+        for sheaf in ranks:
+            least, greatest = self._worths(sheaf)
+            codes = sheaf.codes
+            missed = np.maximum(self.lower[codes] - least, greatest - self.upper[codes])
+            if np.isnan(missed).any():
+                return np.inf
+            most = max(most, float(missed.max()))
+        return most
+
+    def _weigh(self, ranks: _Ranks) -> None:
+        """Find weights: the largest expected numbers of stages of a rank still to come."""
+        self.has_weights = True
+        largest = int(np.bincount(self.stages.order[ranks.codes]).max())
+        for number in range(MOST_SWEEPS):
+            rise = self._rise(ranks, writes=True)
+            # Where play surely leaves, it may have left after as many stages as there are contexts.
+            if not rise < np.inf or (rise >= 1 and number > largest):
+                break
+            # If one more sweep adds at most r < 1, the weights over 1 - r do what is asked of them.
+            # Where r is close to 1, they are larger than they must be, and found soon.
+            if rise <= 0.5 or (rise < 1 and number >= ENOUGH and number.bit_count() == 1):
+                weights = self.weights[ranks.codes]
+                room = 1 - rise - ROOM * float(weights.max())
+                if room <= 0:
+                    continue
+                self.weights[ranks.codes] = weights / room
+                if self._rise(ranks) <= 0:
+                    return
+                self.weights[ranks.codes] = weights
+        message = (
+            f"there is no certificate: no weights show that play leaves the rank of "
+            f"{shown(self.solution.model.state(int(ranks.codes[0])))}, or one of those after it, "
+            "however both play. The solver has proven its bounds in another way."
+        )
+        raise CertificateError(message)
+
+    def _rise(self, ranks: _Ranks, *, writes: bool = False) -> float:
+        """Return by how much weights fall short of what they must be at most; raise them to it.
+
+        None is raised before all are compared: so none rises by one or more where play leaves.
+        """
+        rise, raised = -np.inf, []
+        for sheaf in ranks:
+            least = self.stages.stages_to_come(sheaf, self.weights)
+            rise = max(rise, float((least - self.weights[sheaf.codes]).max()))
+            raised.append((sheaf.codes, least))
+        for codes, least in raised if writes else ():
+            self.weights[codes] = np.maximum(least, self.weights[codes])
+        return rise

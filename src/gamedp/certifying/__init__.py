@@ -1,1 +1,0 @@
-"""Certificates made of solutions; what is made here is checked by :mod:`gamedp.certificate`."""

@@ -1,0 +1,397 @@
+"""The compiled loop of the exploration: breadth-first search over packed states.
+
+Plain functions on arrays, compiled once for all games: what the rules answer for a state they get
+by calling the functions of :mod:`gamedp.compiler.answer_loop` through their addresses. States are
+packed into words of mixed radix; a table leads from a code to the index of its state, directly
+where the codes are few, by hashing elsewhere.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from gamedp.compiler.answer_loop import (
+    FULL,
+    MOVER,
+    NUM_CHOICES,
+    ORDINARY,
+    OUTSIDE,
+    SLACK,
+    TERMINAL,
+    UNREAL,
+    UNSETTLED,
+)
+from gamedp.compiler.native import (
+    RAISED,
+    call_native,
+    called_by_rules,
+    compiled_for_all,
+    held_at,
+)
+from gamedp.model.model import SUM_ROUNDING
+from gamedp.rules.probabilities import LONG_ROW, lost
+from gamedp.runtime.jit import inlined
+
+# What a call returns.
+DONE, PAUSED, GROW_STATES, GROW_CHOICES, GROW_TRANSITIONS, GROW_TABLE, GROW_PAGE = range(7)
+WIDEN, BAD, FAILED, NOT_SETTLED = range(7, 11)
+
+# Places in `counters`.
+NEXT, STATES, CHOICES, TRANSITIONS, TERMINALS, SEED = range(6)
+
+lost_jit = inlined(lost)
+
+
+def hash_key(keys, at, num_words):
+    """Mix the words of a code; 31 bits at a time, so that nothing overflows."""
+    mixed = 0
+    for position in range(at, at + num_words):
+        word = keys[position] ^ mixed
+        low = word & 0x7FFFFFFF
+        high = (word >> 31) & 0x7FFFFFFF
+        mixed = low * 0x2C1B3C6D + high * 0x297A2D39
+        mixed ^= mixed >> 29
+        mixed = (mixed & 0x7FFFFFFF) * 0x1B873593 ^ (mixed >> 31)
+        mixed ^= mixed >> 32
+    return mixed
+
+
+hash_key_jit = called_by_rules(hash_key, _nrt=False)
+
+
+def find(work, keys, at):
+    """Return the index of the state whose code is in `keys` from `at` on, or -1; and its slot."""
+    codes, table, mask = work.codes, work.table, work.mask
+    num_words = codes.shape[1]
+    if mask < 0:
+        slot = keys[at]
+        return table[slot], slot
+    slot = hash_key_jit(keys, at, num_words) & mask
+    while True:
+        index = table[slot]
+        if index < 0:
+            return index, slot
+        same = True
+        for position in range(num_words):
+            if codes[index, position] != keys[at + position]:
+                same = False
+                break
+        if same:
+            return index, slot
+        slot = (slot + 1) & mask
+
+
+find_jit = njit(find, inline="always")
+
+
+def rehash(work, page):
+    """Enter all known states into a new table that is looked up by hashing."""
+    page = held_at(page)
+    num_words = work.codes.shape[1]
+    for index in range(work.counters[STATES]):
+        for position in range(num_words):
+            page.own[position] = work.codes[index, position]
+        _, slot = find_jit(work, page.own, 0)
+        work.table[slot] = index
+
+
+def decode(work, page, index):
+    """Put the code of a state on the page, and its fields."""
+    codes, own, fields = work.codes, page.own, page.fields
+    low, stride, word = page.low, page.stride, page.word
+    for position in range(own.size):
+        own[position] = codes[index, position]
+    # The last field of a word has the largest stride: so one division a field is enough.
+    position = -1
+    rest = 0
+    for k in range(fields.size - 1, -1, -1):
+        if word[k] != position:
+            position = word[k]
+            rest = own[position]
+        if stride[k] == 0:
+            fields[k] = rest
+        else:
+            digit = rest // stride[k]
+            rest -= digit * stride[k]
+            fields[k] = digit + low[k]
+
+
+decode_jit = njit(decode, inline="always")
+
+
+def merge_row(successors, probabilities, start, end):
+    """Sort a long row by successor, unswapped ones first, and add up duplicates; return its end.
+
+    They are added in the order of their appearance, and rounded once. The arrays' next places are
+    used as scratch.
+    """
+    length = end - start
+    source, target = start, end
+    width = 1
+    while width < length:
+        for left in range(0, length, 2 * width):
+            middle = min(left + width, length)
+            right = min(left + 2 * width, length)
+            one, other = left, middle
+            for place in range(left, right):
+                first = successors[source + one]
+                if other >= right:
+                    take_one = True
+                elif one >= middle:
+                    take_one = False
+                elif first != successors[source + other]:
+                    take_one = first < successors[source + other]
+                else:
+                    take_one = probabilities[source + one] > 0 or probabilities[source + other] < 0
+                taken = one if take_one else other
+                successors[target + place] = successors[source + taken]
+                probabilities[target + place] = probabilities[source + taken]
+                if take_one:
+                    one += 1
+                else:
+                    other += 1
+        source, target = target, source
+        width *= 2
+    last = start - 1
+    rest = 0.0
+    for place in range(source, source + length):
+        successor, probability = successors[place], probabilities[place]
+        if (
+            last >= start
+            and successors[last] == successor
+            and (probabilities[last] < 0) == (probability < 0)
+        ):
+            total = probabilities[last] + probability
+            rest += lost_jit(probabilities[last], probability, total)
+            probabilities[last] = total
+        else:
+            if last >= start:
+                probabilities[last] += rest
+            rest = 0.0
+            last += 1
+            successors[last] = successor
+            probabilities[last] = probability
+    probabilities[last] += rest
+    return last + 1
+
+
+merge_row_jit = called_by_rules(merge_row, _nrt=False)
+
+
+def fold(probabilities, start, rests):
+    """Add to the first probabilities of a row what their sums have lost; zero elsewhere."""
+    for place in range(rests.size):
+        if rests[place] != 0.0:
+            probabilities[start + place] += rests[place]
+
+
+fold_jit = called_by_rules(fold, _nrt=False)
+
+
+def fault_of(answer):
+    """Return what a loop returns if the rules give no answer that it can use."""
+    if answer == FULL:
+        return GROW_PAGE
+    if answer == OUTSIDE:
+        return WIDEN
+    if answer == RAISED:
+        return FAILED
+    if answer == UNSETTLED:
+        return NOT_SETTLED
+    return BAD
+
+
+fault_of_jit = called_by_rules(fault_of, _nrt=False)
+
+
+def enter(work, keys, at):
+    """Return the index of the state whose code is in `keys`, which may be new; or -1 - GROW_*."""
+    codes, counters = work.codes, work.counters
+    found, slot = find_jit(work, keys, at)
+    target = int(found)
+    if target < 0:
+        target = counters[STATES]
+        if target >= codes.shape[0]:
+            return -1 - GROW_STATES
+        if work.mask >= 0 and 2 * target > work.mask:
+            return -1 - GROW_TABLE
+        for position in range(codes.shape[1]):
+            codes[target, position] = keys[at + position]
+        work.table[slot] = target
+        counters[STATES] = target + 1
+    return target
+
+
+enter_jit = njit(enter, inline="always")
+
+
+def explore(work, page, rules, budget):
+    """Expand states in the order of their discovery until all are, or something is in the way.
+
+    What is written for a state counts only once the state is finished: when an array is full or a
+    range too narrow, the caller mends that and calls again.
+
+    Parameters
+    ----------
+    work
+        The record of the exploration's arrays and numbers; see `gamedp.compiler.explorer`.
+    page
+        The place of the record that the rules answer on.
+    rules
+        The record of what is called: `expand`, and what it takes, the `game` and the `page`.
+    budget : int
+        Transitions after which to pause.
+
+    Returns
+    -------
+    status : int
+        DONE; PAUSED; GROW_* if an array is full; WIDEN if a field of the state left in `fields` is
+        out of range; and in state ``counters[NEXT]``: BAD if the rules are wrong, FAILED if they
+        raise an error, NOT_SETTLED if the state, found as a representative, is none.
+    """
+    page = held_at(page)
+    num_players, has_rewards, counters = page.num_players, page.has_rewards, work.counters
+    choice_offsets, transition_offsets = work.choice_offsets, work.transition_offsets
+    successors, probabilities = work.successors, work.probabilities
+    rewards, labels, players = work.rewards, work.labels, work.players
+    terminals, payoffs, rests = work.terminals, work.payoffs, work.rests
+    num_words = work.codes.shape[1]
+    num_stored = payoffs.shape[1]
+    last_transition = counters[TRANSITIONS] + budget
+    while counters[NEXT] < counters[STATES]:
+        if counters[TRANSITIONS] >= last_transition:
+            return PAUSED
+        index = counters[NEXT]
+        choice = counters[CHOICES]
+        end = counters[TRANSITIONS]
+        decode_jit(work, page, index)
+        answer = call_native(rules.expand, rules.game, rules.page)
+        if answer == TERMINAL:
+            place = counters[TERMINALS]
+            if place >= terminals.size:
+                return GROW_CHOICES
+            total = 0.0
+            size = 1.0
+            for player in range(num_players):
+                payoff = page.payoffs[player]
+                if not abs(payoff) < float("inf"):
+                    return BAD
+                if player < num_stored:
+                    payoffs[place, player] = payoff
+                total += payoff
+                size = max(size, abs(payoff))
+            if num_players == 2 and abs(total - work.constant_sum) > SLACK * size:
+                return BAD
+            terminals[place] = index
+            counters[TERMINALS] = place + 1
+            players[index] = 0
+        elif answer == ORDINARY:
+            mover = page.found[MOVER]
+            if mover < 0 or mover >= num_players or page.found[NUM_CHOICES] == 0:
+                return BAD
+            players[index] = mover
+            given = 0
+            for number in range(page.found[NUM_CHOICES]):
+                if choice >= labels.size:
+                    return GROW_CHOICES
+                start = end
+                total = 0.0
+                missing = 0.0
+                merges = False
+                last = page.ends[number]
+                while given < last:
+                    probability = page.chances[given]
+                    longer = total + abs(probability)
+                    missing += lost_jit(total, abs(probability), longer)
+                    total = longer
+                    target = enter_jit(work, page.keys, given * num_words)
+                    if target < 0:
+                        return -1 - target
+                    given += 1
+                    place = end
+                    if end - start <= LONG_ROW:
+                        place = start
+                        while place < end and (
+                            successors[place] != target
+                            or (probabilities[place] < 0) != (probability < 0)
+                        ):
+                            place += 1
+                    if place < end:
+                        if not merges:
+                            rests[:] = 0.0
+                            merges = True
+                        longer = probabilities[place] + probability
+                        rests[place - start] += lost_jit(probabilities[place], probability, longer)
+                        probabilities[place] = longer
+                    else:
+                        if end >= successors.size:
+                            return GROW_TRANSITIONS
+                        successors[end] = target
+                        probabilities[end] = probability
+                        end += 1
+                        if merges and end - start > LONG_ROW:
+                            fold_jit(probabilities, start, rests)
+                            merges = False
+                excess = (total - 1.0) + missing
+                if not abs(excess) <= SLACK:
+                    return BAD
+                if merges:
+                    fold_jit(probabilities, start, rests)
+                if end - start > LONG_ROW:
+                    if 2 * end - start > successors.size:
+                        return GROW_TRANSITIONS
+                    end = merge_row_jit(successors, probabilities, start, end)
+                if abs(excess) > SUM_ROUNDING:
+                    for place in range(start, end):
+                        probabilities[place] /= 1.0 + excess
+                if has_rewards:
+                    total = 0.0
+                    size = 1.0
+                    for player in range(num_players):
+                        reward = page.rewards[number, player]
+                        if not abs(reward) < float("inf"):
+                            return BAD
+                        if player < num_stored:
+                            rewards[choice, player] = reward
+                        total += reward
+                        size = max(size, abs(reward))
+                    if num_players == 2 and abs(total) > SLACK * size:
+                        return BAD
+                labels[choice] = page.labels[number]
+                choice += 1
+                transition_offsets[choice] = end
+        else:
+            return fault_of_jit(answer)
+        counters[CHOICES] = choice
+        counters[TRANSITIONS] = end
+        counters[NEXT] = index + 1
+        choice_offsets[index + 1] = choice
+    return DONE
+
+
+def seed_box(work, page, rules, box_low, box_extent, total):
+    """Enter every real state of a box, representatives only.
+
+    `counters[SEED]` counts through the box. Returns DONE, or what is in the way as `explore` does.
+    """
+    page = held_at(page)
+    counters = work.counters
+    while counters[SEED] < total:
+        rest = counters[SEED]
+        for k in range(page.fields.size):
+            page.fields[k] = rest % box_extent[k] + box_low[k]
+            rest //= box_extent[k]
+        answer = call_native(rules.represent, rules.game, rules.page)
+        if answer == ORDINARY:
+            target = enter_jit(work, page.keys, 0)
+            if target < 0:
+                return -1 - target
+        elif answer != UNREAL:
+            return fault_of_jit(answer)
+        counters[SEED] += 1
+    return DONE
+
+
+rehash_jit = compiled_for_all(rehash)
+explore_jit = compiled_for_all(explore)
+seed_box_jit = compiled_for_all(seed_box)

@@ -1,0 +1,281 @@
+"""The compiled tier: a game's methods, and the loops over them, as machine code."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import attrs
+import numba
+from numba import njit, typeof, types
+
+from gamedp.compiler import answer_loop
+from gamedp.compiler.bridge import (
+    Record,
+    as_field,
+    as_flag,
+    as_tuple,
+    bind,
+    returns_counted_memory,
+)
+from gamedp.compiler.cache import RulesCache
+from gamedp.compiler.native import NativeFunction, Place, PlaceType
+from gamedp.errors import InvalidModelError
+from gamedp.rules.anatomy import dissect
+from gamedp.stages.vector_code import LANES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gamedp.rules.anatomy import Anatomy
+    from gamedp.rules.game import Rules
+    from gamedp.rules.layout import Layout
+
+__all__ = [
+    "CompiledRules",
+    "are_kept",
+    "compile_rules",
+    "disagree",
+    "hash_of",
+    "loops_over_rules",
+    "state_functions",
+]
+
+
+@attrs.frozen(eq=False)
+class CompiledRules:
+    """A game as loops take it, and what they ask of its rules."""
+
+    game: Place
+    _key: str
+    _state_type: Any
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether numba compiles them: false with its JIT disabled."""
+        return isinstance(self.game.record, Record)
+
+    def expand(self, page: Place) -> NativeFunction:
+        """Return what writes to such a page what can be done in a state."""
+        return self._native(answer_loop.expand_state, page)
+
+    def represent(self, page: Place) -> NativeFunction:
+        """Return what writes to such a page by what a state is represented."""
+        return self._native(answer_loop.represent_state, page)
+
+    def _native(self, function: Callable[..., int], page: Place) -> NativeFunction:
+        if not self.is_compiled:
+            return NativeFunction(function, function)
+        types_of_places = self.game.numba_type, page.numba_type
+        return native_function(function, ASKED, self._key, *types_of_places, self._state_type)
+
+
+def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any]]:
+    """Write the functions between a state and its fields, in the words of the state's class.
+
+    They are ``gamedp_decode`` (from fields), ``gamedp_decode_column`` (from a column of a table
+    with a row of `LANES` for each field), ``gamedp_flatten`` and ``gamedp_encode`` (-1 if outside),
+    with `of` behind. ``gamedp_ranges`` makes tuples of the arrays that ``gamedp_encode`` needs.
+    """
+    names: dict[Any, str] = {}  # of the classes of named tuples
+    parts: list[str] = []
+    leaves: list[str] = []
+
+    def build(part: Layout, path: str) -> str:
+        """Note how `part` is taken apart, and return the text that builds it."""
+        if part.is_leaf:
+            leaves.append(f"{'as_flag' if part.kind is bool else 'as_field'}({path})")
+            return f"{part.kind.__name__}(fields[{len(leaves) - 1}])"
+        name = "" if part.kind is tuple else names.setdefault(part.kind, f"class_{len(names)}")
+        whole = f"part_{len(parts)}"
+        parts.append(f"    {whole} = as_tuple({path}, {name or None}, {len(part.parts)})")
+        items = [build(item, f"{whole}[{place}]") for place, item in enumerate(part.parts)]
+        return f"{name}({''.join(f'{item}, ' for item in items)})"
+
+    state = build(layout, "state")
+    in_column = re.sub(
+        r"fields\[(\d+)\]", lambda found: f"columns[{int(found[1]) * LANES} + column]", state
+    )
+    numbers = range(len(leaves))
+    lines = [
+        f"def gamedp_decode{of}(self, fields):",
+        f"    return {state}",
+        f"def gamedp_decode_column{of}(self, columns, column):",
+        f"    return {in_column}",
+        f"def gamedp_flatten{of}(self, state, fields):",
+        *parts,
+        *(f"    fields[{k}] = {leaf}" for k, leaf in enumerate(leaves)),
+        "    return",
+        f"def gamedp_encode{of}(self, state, low, high, stride):",
+        *parts,
+        *(f"    field_{k} = {leaf}" for k, leaf in enumerate(leaves)),
+        *(f"    if not low[{k}] <= field_{k} < high[{k}]:\n        return -1" for k in numbers),
+        "    return 0" + "".join(f" + (field_{k} - low[{k}]) * stride[{k}]" for k in numbers),
+        f"def gamedp_ranges{of}(self, low, high, stride):",
+        *(
+            f"    {name}s = ({''.join(f'{name}[{k}], ' for k in numbers)})"
+            for name in ("low", "high", "stride")
+        ),
+        "    return lows, highs, strides",
+    ]
+    namespace: dict[str, Any] = {name: kind for kind, name in names.items()}
+    namespace |= {"as_field": as_field, "as_flag": as_flag, "as_tuple": as_tuple}
+    exec("\n".join(lines), namespace)  # noqa: S102 - our own text, the names apart are numbers
+    return {
+        f"gamedp_{what}{of}": namespace[f"gamedp_{what}{of}"]
+        for what in ("decode", "decode_column", "flatten", "ranges", "encode")
+    }
+
+
+def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
+    """Bind the game; numba compiles (or loads) what is asked of its rules at the first question.
+
+    Parameters
+    ----------
+    rules : Rules
+    layout : Layout
+        Of the game's states.
+    state
+        One of them.
+
+    Raises
+    ------
+    numba.core.errors.NumbaError
+        If a method cannot be compiled.
+    """
+    anatomy = dissect(rules.game)
+    methods = anatomy.methods | state_functions(layout)
+    key = _key(rules, anatomy, layout)
+    game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields)
+    state_type = None if numba.config.DISABLE_JIT else typeof(state)
+    return CompiledRules(Place(game, key), key, state_type)
+
+
+def are_kept(rules: Rules, layout: Layout) -> bool:
+    """Say whether these rules have been compiled for exploring, and are on disk."""
+    if numba.config.DISABLE_JIT:
+        return False
+    key = _key(rules, dissect(rules.game), layout)
+    function = answer_loop.expand_state
+    caches = (RulesCache(function, key, _variant(counting)) for counting in (False, True))
+    return any(cache.holds_something for cache in caches)
+
+
+def _key(rules: Rules, anatomy: Anatomy, layout: Layout) -> str:
+    """Return what tells these rules, with such states, from all others."""
+    return f"{type(rules.game).__name__}-{anatomy.digest[:24]}-{hash_of(repr(layout))}"
+
+
+def _variant(counting: bool) -> str:
+    """Return what tells apart loops that are compiled with different options."""
+    return f"counting={counting} boundscheck={numba.config.BOUNDSCHECK}"
+
+
+ASKED = (
+    "is_terminal",
+    "actions",
+    "outcomes",
+    "payoff",
+    "player",
+    "reward",
+    "canonical",
+    "is_state",
+)
+"""What exploration asks of a game."""
+
+
+@functools.lru_cache(maxsize=256)
+def native_function(
+    function: Callable[..., int],
+    asked: tuple[str, ...],
+    key: str,
+    game_type: PlaceType,
+    page_type: PlaceType,
+    state_type: types.Type,
+) -> NativeFunction:
+    """Return a function that asks these rules, once a process.
+
+    Parameters
+    ----------
+    function
+        Of the places of a game and of a page.
+    asked : tuple of str
+        The methods that it calls.
+    key : str
+        Of the rules.
+    game_type, page_type, state_type
+        What numba takes a game, a page and a state for.
+    """
+    signatures = signatures_of(game_type.record_type, state_type)
+    used = {name: signatures[name] for name in asked}
+    (dispatcher,) = loops_over_rules((function,), key, used)
+    return NativeFunction.of(dispatcher, game_type, page_type)
+
+
+def signatures_of(game: types.Type, state: types.Type) -> dict[str, tuple[types.Type, ...]]:
+    """Return how compiled code calls each method of a game."""
+    number, real = types.int64, types.float64
+    return {
+        "is_terminal": (game, state),
+        "actions": (game, state),
+        "outcomes": (game, state, number),
+        "payoff": (game, state, number),
+        "player": (game, state),
+        "reward": (game, state, number, number),
+        "canonical": (game, state),
+        "is_state": (game, state),
+        "heuristic": (game, state, number),
+        "value_range": (game, state, number),
+        "material": (game, state),
+        "settled": (game, state, number),
+        "remainder": (game, state),
+        "ending_index": (game, state),
+        "ending_range": (game, state, real),
+        "ending_state": (game, number, number),
+        "next_ending": (game, state),
+    }
+
+
+def loops_over_rules(
+    functions: tuple[Callable[..., Any], ...], key: str, signatures: dict[str, tuple[Any, ...]]
+) -> list[Callable[..., Any]]:
+    """Return loops that take bound rules: as they were compiled before, or ready to be.
+
+    Parameters
+    ----------
+    functions : tuple of functions
+    key : str
+        Of the rules.
+    signatures : dict of method name to argument types
+        How the loops call the rules.
+    """
+    variants = []
+    for counting in (False, True):
+        caches = [RulesCache(function, key, _variant(counting)) for function in functions]
+        dispatchers = []
+        for function, cache in zip(functions, caches, strict=True):
+            dispatcher = njit(function, nogil=True, no_cfunc_wrapper=True, _nrt=counting)
+            dispatcher._cache = cache  # noqa: SLF001 - numba's own door for caches
+            dispatchers.append(dispatcher)
+        if any(cache.holds_something for cache in caches):
+            return dispatchers
+        variants.append(dispatchers)
+    return variants[returns_counted_memory(key, signatures)]
+
+
+def hash_of(text: str) -> str:
+    """Return a short stable hash of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def disagree(place: str, error: Exception | None) -> NoReturn:
+    """Raise the error of rules that fail only when they are compiled."""
+    reason = "" if error is None else f" with {type(error).__name__}: {error}"
+    message = (
+        f"the compiled rules fail {place}{reason}; the same rules in plain Python do not. They may "
+        "depend on integers beyond 64 bits or on something outside the game's own fields; "
+        "compile='never' runs them as plain Python."
+    )
+    raise InvalidModelError(message) from error

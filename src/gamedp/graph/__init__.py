@@ -1,0 +1,1 @@
+"""Graphs of choices: components, end components, attractors. Arrays alone, no games."""

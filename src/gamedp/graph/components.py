@@ -1,0 +1,334 @@
+"""Graphs: strongly connected components, levels, cycles.
+
+A graph of S states and T edges is two arrays: the edges of state s lead to
+``successors[edge_offsets[s]:edge_offsets[s + 1]]``. Where choices matter, those of state s are
+``choice_offsets[s]`` up to ``choice_offsets[s + 1]``, and choice c leads to
+``successors[transition_offsets[c]:transition_offsets[c + 1]]``, all of which have a positive
+probability.
+
+Nothing recurses, and the stacks are arrays that the operating system fills page by page as a search
+gets deeper. Arrays of state numbers have the type of ``order``, so that 32 bits are used where they
+suffice. In the loops that take longest, indices are made unsigned: a signed one is looked at each
+time whether it counts from the end.
+
+References
+----------
+.. [1] R. Tarjan, "Depth-first search and linear graph algorithms", SIAM Journal on Computing 1
+   (1972).
+.. [2] D. Pearce, "A space-efficient algorithm for finding strongly connected components",
+   Information Processing Letters 116 (2016).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.runtime.jit import compiled
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Flags = npt.NDArray[np.bool_]
+
+UNSEEN = -1
+# Counters start from this one: numba would compile a kernel that it calls with a literal 0 twice.
+ZERO = np.int64(0)
+ONE = np.uintp(1)
+
+
+def components_from(
+    edge_offsets: Integers,
+    successors: Integers,
+    start: int,
+    max_edges: int,
+    max_components: int,
+    num_components: int,
+    component: Integers,
+    order: Integers,
+    component_offsets: Integers,
+    stack: Integers,
+    next_edge: Integers,
+    is_root: Flags,
+) -> tuple[int, int]:
+    """Find the strongly connected components that `start` reaches, those without a way out first.
+
+    Tarjan's search [1]_ in Pearce's form [2]_, without recursion. `component` holds ``UNSEEN``, the
+    number of a finished component (0 or more), or, for a state whose component is still open, a
+    number below ``UNSEEN`` that starts as the rank of its discovery and falls to the lowest rank
+    known to be in reach. States on the path lie at the low end of `stack`; finished ones whose
+    component is open wait at its high end, the last one lowest.
+
+    The search gives up after looking at about `max_edges` edges, and stops when there are
+    `max_components` components; states whose component is then still open are ``UNSEEN`` again.
+
+    Returns
+    -------
+    num_components, looked
+        The number of components found up to now, and the number of edges looked at, plus one.
+    """
+    waiting = num_states = len(component)
+    depth = 0
+    seen = 1
+    looked = 1
+    stack[0] = start
+    next_edge[0] = edge_offsets[start]
+    is_root[0] = True
+    component[start] = -num_states - 1
+    while depth >= 0 and looked <= max_edges and num_components < max_components:
+        state = np.uintp(stack[depth])
+        lowest = component[state]
+        edge = np.uintp(next_edge[depth])
+        last_edge = np.uintp(edge_offsets[state + ONE])
+        while edge < last_edge:
+            rank = component[np.uintp(successors[edge])]
+            if rank == UNSEEN:
+                break
+            if rank < lowest:
+                lowest = rank
+            edge += ONE
+        looked += int(edge) - next_edge[depth]
+        if lowest < component[state]:
+            component[state] = lowest
+            is_root[depth] = False
+        if edge < last_edge:
+            # Looked at again on the way back, the edge shows how low its successor reaches.
+            next_edge[depth] = edge
+            depth += 1
+            stack[depth] = successors[edge]
+            next_edge[depth] = edge_offsets[successors[edge]]
+            is_root[depth] = True
+            component[successors[edge]] = seen - num_states - 1
+            seen += 1
+            continue
+        depth -= 1
+        if not is_root[depth + 1]:
+            waiting -= 1
+            stack[waiting] = state
+            continue
+        placed = component_offsets[num_components]
+        first = waiting
+        while waiting < num_states and component[stack[waiting]] >= lowest:
+            component[stack[waiting]] = num_components
+            waiting += 1
+        for position in range(first, waiting):
+            order[placed + waiting - 1 - position] = stack[position]
+        component[state] = num_components
+        order[placed + waiting - first] = state
+        num_components += 1
+        component_offsets[num_components] = placed + waiting - first + 1
+    for position in range(depth + 1):
+        component[stack[position]] = UNSEEN
+    for position in range(waiting, num_states):
+        component[stack[position]] = UNSEEN
+    return num_components, looked
+
+
+components_from_jit = compiled(components_from)
+
+
+def strongly_connected_components(
+    edge_offsets: Integers,
+    successors: Integers,
+    component: Integers,
+    order: Integers,
+    component_offsets: Integers,
+    stack: Integers,
+    next_edge: Integers,
+    is_root: Flags,
+) -> int:
+    """Find the strongly connected components, numbered so that no edge leads to a higher number.
+
+    Parameters
+    ----------
+    edge_offsets, successors
+        The graph, shapes (S + 1,) and (T,).
+    component
+        Filled, shape (S,): the component of each state.
+    order
+        Filled, shape (S,): the states by component, within a component as a depth-first search
+        leaves them. So a state comes after all its successors, but for those edges that close a
+        cycle of the search.
+    component_offsets
+        Filled up to the number of components, shape (S + 1,): component k is
+        ``order[component_offsets[k]:component_offsets[k + 1]]``.
+    stack, next_edge, is_root
+        Scratch, shape (S,).
+
+    Returns
+    -------
+    int
+        The number of components.
+    """
+    num_states = len(component)
+    component[:] = UNSEEN
+    component_offsets[0] = 0
+    num_components = ZERO
+    for start in range(num_states):
+        if component[start] == UNSEEN:
+            num_components, _ = components_from_jit(
+                edge_offsets,
+                successors,
+                start,
+                len(successors) + 1,
+                num_states + 1,
+                num_components,
+                component,
+                order,
+                component_offsets,
+                stack,
+                next_edge,
+                is_root,
+            )
+    return int(num_components)
+
+
+strongly_connected_components_jit = compiled(strongly_connected_components)
+
+
+def stays_among(
+    transition_offsets: Integers,
+    successors: Integers,
+    component: Integers,
+    candidate: Integers,
+    own: int,
+    choice: int,
+) -> bool:
+    """Tell whether `choice` leads only to candidates of the component `own`."""
+    for edge in range(transition_offsets[choice], transition_offsets[choice + 1]):
+        successor = successors[edge]
+        if component[successor] != own or candidate[successor] < 0:
+            return False
+    return True
+
+
+stays_among_jit = compiled(stays_among)
+
+
+def describe(
+    choice_offsets: Integers,
+    transition_offsets: Integers,
+    successors: Integers,
+    component: Integers,
+    order: Integers,
+    component_offsets: Integers,
+    levels: Integers,
+    nontrivial: Flags,
+    candidate: Integers,
+) -> tuple[int, int]:
+    """Find the level of every component, whether it has a cycle, and whether play may stay in it.
+
+    Play can stay in a component for ever only if something is left of it when the choices that may
+    leave it are dropped, and the states without any other, which count as outside from then on. One
+    sweep in the order of the search is nearly always enough to find that a game has no end
+    component at all; no lists of predecessors are needed then.
+
+    Parameters
+    ----------
+    choice_offsets, transition_offsets, successors
+        The graph, shapes (S + 1,), (C + 1,) and (T,).
+    component, order, component_offsets
+        As `strongly_connected_components` fills them.
+    levels
+        Filled, one entry a component: the number of edges on the longest way down from it, 0 when
+        no edge leaves it.
+    nontrivial
+        Filled, one entry a component: whether an edge stays in it.
+    candidate
+        Scratch, shape (S,).
+
+    Returns
+    -------
+    num_levels, num_candidates
+        The number of levels, and of the states that the sweep leaves.
+    """
+    num_levels = num_candidates = 0
+    candidate[:] = 0
+    for own in range(len(component_offsets) - 1):
+        start = np.uintp(component_offsets[own])
+        stop = np.uintp(component_offsets[own + 1])
+        level = 0
+        cyclic = False
+        for place in range(start, stop):
+            state = np.uintp(order[place])
+            first_edge = np.uintp(transition_offsets[choice_offsets[state]])
+            last_edge = np.uintp(transition_offsets[choice_offsets[state + ONE]])
+            for edge in range(first_edge, last_edge):
+                other = component[np.uintp(successors[edge])]
+                if other == own:
+                    cyclic = True
+                elif levels[other] >= level:
+                    level = levels[other] + 1
+        levels[own] = level
+        nontrivial[own] = cyclic
+        if level >= num_levels:
+            num_levels = level + 1
+        if not cyclic:
+            continue
+        for place in range(start, stop):
+            state = np.uintp(order[place])
+            keeps = False
+            for choice in range(choice_offsets[state], choice_offsets[state + ONE]):
+                if stays_among_jit(
+                    transition_offsets, successors, component, candidate, own, choice
+                ):
+                    keeps = True
+                    break
+            if keeps:
+                num_candidates += 1
+            else:
+                candidate[state] = UNSEEN
+    return int(num_levels), num_candidates
+
+
+describe_jit = compiled(describe)
+
+
+def shortest_cycle(
+    edge_offsets: Integers, successors: Integers, component: Integers, start: int, cycle: Integers
+) -> int:
+    """Find a shortest way from `start` back to itself, breadth first within its component.
+
+    Parameters
+    ----------
+    edge_offsets, successors, component
+        The graph and its components, shapes (S + 1,), (T,) and (S,).
+    start
+        The state.
+    cycle
+        Filled up to the length: the states on the way in order, `start` first. It needs as many
+        entries as the component of `start` has states.
+
+    Returns
+    -------
+    int
+        The length of the cycle, 0 when there is none.
+    """
+    predecessor = np.full(len(component), UNSEEN, cycle.dtype)
+    cycle[0] = start
+    head, found = 0, 1
+    while head < found:
+        state = cycle[head]
+        head += 1
+        for edge in range(edge_offsets[state], edge_offsets[state + 1]):
+            successor = successors[edge]
+            if successor == start:
+                length = 1
+                step = state
+                while step != start:
+                    length += 1
+                    step = predecessor[step]
+                for position in range(length - 1, 0, -1):
+                    cycle[position] = state
+                    state = predecessor[state]
+                return length
+            if component[successor] == component[start] and predecessor[successor] == UNSEEN:
+                predecessor[successor] = state
+                cycle[found] = successor
+                found += 1
+    return 0
+
+
+shortest_cycle_jit = compiled(shortest_cycle)

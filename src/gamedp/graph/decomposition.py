@@ -1,0 +1,380 @@
+"""The maximal end components of a graph that no choice leaves.
+
+The graph has a numbering of its own: choice c of state ``owner[c]`` leads to
+``edges[first_edge[c]:first_edge[c + 1]]``. Choices are dropped until what is left falls into parts
+without any choice from one to another.
+
+References
+----------
+.. [1] K. Chatterjee, M. Henzinger, "Efficient and dynamic algorithms for alternating Büchi games
+   and maximal end-component decomposition", Journal of the ACM 61 (2014).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gamedp.graph.components import (
+    UNSEEN,
+    ZERO,
+    components_from_jit,
+    strongly_connected_components_jit,
+)
+from gamedp.runtime.jit import compiled
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Flags = npt.NDArray[np.bool_]
+
+FIRST_BUDGET = 16
+
+
+def transpose(
+    first_edge: Integers, edges: Integers, predecessor_offsets: Integers, predecessors: Integers
+) -> None:
+    """List for every state the choices that may lead to it.
+
+    Parameters
+    ----------
+    first_edge, edges
+        Choice c leads to ``edges[first_edge[c]:first_edge[c + 1]]``.
+    predecessor_offsets, predecessors
+        Filled: the choices that lead to state s are
+        ``predecessors[predecessor_offsets[s]:predecessor_offsets[s + 1]]``.
+    """
+    predecessor_offsets[:] = 0
+    for successor in edges:
+        predecessor_offsets[successor] += 1
+    for state in range(1, len(predecessor_offsets)):
+        predecessor_offsets[state] += predecessor_offsets[state - 1]
+    # Filled from the back, the offsets move from the end of each list to its beginning.
+    for choice in range(len(first_edge) - 2, -1, -1):
+        for edge in range(first_edge[choice], first_edge[choice + 1]):
+            successor = edges[edge]
+            predecessor_offsets[successor] -= 1
+            predecessors[predecessor_offsets[successor]] = choice
+
+
+transpose_jit = compiled(transpose)
+
+
+class Graph(NamedTuple):
+    """A graph whose every choice stays in it, and what leads to each state.
+
+    Attributes
+    ----------
+    edge_offsets : (S+1,) integers
+        The edges of state s are ``edge_offsets[s] .. edge_offsets[s+1] - 1``.
+    owner : (C,) integers
+        The state of each choice.
+    first_edge : (C+1,) integers
+        Choice c leads to ``edges[first_edge[c]:first_edge[c + 1]]``.
+    predecessor_offsets, predecessors
+        See :func:`transpose`.
+    """
+
+    edge_offsets: Integers
+    owner: Integers
+    first_edge: Integers
+    predecessor_offsets: Integers
+    predecessors: Integers
+
+
+class Work(NamedTuple):
+    """What the decomposition has found, and what is still to be done: written to all the time.
+
+    Attributes
+    ----------
+    edges : (E,) integers
+        Where each edge leads; those of dropped choices, to where they come from.
+    kept : (C,) bool
+        Whether each choice is still there.
+    remaining : (S,) integers
+        How many choices of each state are.
+    component : (S,) integers
+        The number of the end component of each state, or `UNSEEN`.
+    order, component_offsets : (S,), (S+1,) integers
+        The states of end component k are ``order[component_offsets[k]:component_offsets[k + 1]]``.
+    gone : (S,) integers
+        States that have lost their last choice, or belong to an end component: those that nothing
+        may lead to any more.
+    tails : (S,) integers
+        A queue of states that have lost a choice, but not their last one.
+    queued : (S,) bool
+        Whether each state waits in it.
+    """
+
+    edges: Integers
+    kept: Flags
+    remaining: Integers
+    component: Integers
+    order: Integers
+    component_offsets: Integers
+    gone: Integers
+    tails: Integers
+    queued: Flags
+
+
+def drop_choice(
+    graph: Graph, work: Work, choice: int, num_gone: int, num_tails: int
+) -> tuple[int, int]:
+    """Drop one choice, and note its owner.
+
+    The owner is gone if this was its last choice; else it joins the queue of tails, unless it waits
+    there already. The edges of the choice become edges from its owner to itself, which no search
+    minds.
+
+    Returns
+    -------
+    num_gone, num_tails
+        The number of states that are gone, and of states that were ever queued.
+    """
+    state = graph.owner[choice]
+    work.kept[choice] = False
+    work.edges[graph.first_edge[choice] : graph.first_edge[choice + 1]] = state
+    work.remaining[state] -= 1
+    if work.remaining[state] == 0:
+        work.gone[num_gone] = state
+        num_gone += 1
+    elif not work.queued[state]:
+        work.queued[state] = True
+        work.tails[num_tails % len(work.tails)] = state
+        num_tails += 1
+    return num_gone, num_tails
+
+
+drop_choice_jit = compiled(drop_choice)
+
+
+def drop_choices_into(graph: Graph, work: Work, num_gone: int, num_tails: int) -> int:
+    """Drop every choice of an undecided state that may lead to a state in `gone`.
+
+    States that lose their last choice are gone too.
+
+    Returns
+    -------
+    int
+        The number of states that were ever queued.
+    """
+    head = 0
+    while head < num_gone:
+        state = work.gone[head]
+        head += 1
+        offsets = graph.predecessor_offsets
+        for position in range(offsets[state], offsets[state + 1]):
+            choice = np.int64(graph.predecessors[position])
+            if work.kept[choice] and work.component[graph.owner[choice]] == UNSEEN:
+                num_gone, num_tails = drop_choice_jit(graph, work, choice, num_gone, num_tails)
+    return num_tails
+
+
+drop_choices_into_jit = compiled(drop_choices_into)
+
+
+def drop_crossing_choices(
+    graph: Graph, work: Work, part: Integers, is_closed: Flags
+) -> tuple[int, int]:
+    """Drop every choice of an undecided state that may lead to another part of the graph.
+
+    Returns
+    -------
+    num_gone, num_tails
+        The number of states that lost their last choice, and of the others that lost one.
+    """
+    num_gone = num_tails = ZERO
+    for choice in range(len(graph.owner)):
+        state = graph.owner[choice]
+        if not work.kept[choice] or work.component[state] != UNSEEN:
+            continue
+        for edge in range(graph.first_edge[choice], graph.first_edge[choice + 1]):
+            if part[work.edges[edge]] != part[state]:
+                is_closed[part[state]] = False
+                num_gone, num_tails = drop_choice_jit(graph, work, choice, num_gone, num_tails)
+                break
+    return int(num_gone), int(num_tails)
+
+
+drop_crossing_choices_jit = compiled(drop_crossing_choices)
+
+
+def split(graph: Graph, work: Work, num_found: int) -> tuple[int, int]:
+    """Decompose the whole graph into parts and drop the choices between them.
+
+    Parts that no choice leaves are end components.
+
+    Returns
+    -------
+    num_found, num_tails
+        The number of end components found up to now, and of undecided states that lost a choice.
+    """
+    component, order = work.component, work.order
+    component_offsets = work.component_offsets
+    part = np.empty_like(order)
+    states = np.empty_like(order)
+    part_offsets = np.empty_like(component_offsets)
+    num_parts = strongly_connected_components_jit(
+        graph.edge_offsets,
+        work.edges,
+        part,
+        states,
+        part_offsets,
+        np.empty_like(order),
+        np.empty(len(order), np.int64),
+        np.empty(len(order), np.bool_),
+    )
+    is_closed = np.ones(num_parts, np.bool_)
+    work.queued[:] = False
+    num_gone, num_tails = drop_crossing_choices_jit(graph, work, part, is_closed)
+    for number in range(num_parts):
+        state = states[part_offsets[number]]
+        if is_closed[number] and component[state] == UNSEEN and work.remaining[state] > 0:
+            placed = component_offsets[num_found]
+            for position in range(part_offsets[number], part_offsets[number + 1]):
+                component[states[position]] = num_found
+                order[placed] = states[position]
+                placed += 1
+            num_found += 1
+            component_offsets[num_found] = placed
+    num_tails = drop_choices_into_jit(graph, work, num_gone, num_tails)
+    return num_found, num_tails
+
+
+split_jit = compiled(split)
+
+
+def peel(graph: Graph, work: Work, num_found: int, num_tails: int) -> int:
+    """Take off end components one by one, while that is cheaper than to decompose all again.
+
+    A part of the graph that no choice leaves any more contains a state that has lost a choice, a
+    tail, because before the loss the part could be left. So the searches start at the tails; the
+    first component that a search completes has no way out and is an end component. To find a small
+    one among many tails, every tail may look at a few edges, then at twice as many, and so on, in
+    turn; this stands for the searches in lock-step of [1]_. After as many looks as there are edges,
+    it is time for `split`.
+
+    Returns
+    -------
+    int
+        The number of end components found up to now.
+    """
+    component, order = work.component, work.order
+    component_offsets = work.component_offsets
+    remaining, tails, queued = work.remaining, work.tails, work.queued
+    num_states = len(component)
+    stack = np.empty_like(order)
+    next_edge = np.empty(num_states, np.int64)
+    is_root = np.empty(num_states, np.bool_)
+    budget = np.full(num_states, FIRST_BUDGET, np.int64)
+    num_tried = total_looked = 0
+    while num_tried < num_tails and total_looked < len(work.edges):
+        tail = np.int64(tails[num_tried % num_states])
+        num_tried += 1
+        queued[tail] = False
+        if component[tail] != UNSEEN or remaining[tail] == 0:
+            continue
+        num_before = num_found
+        num_found, looked = components_from_jit(
+            graph.edge_offsets,
+            work.edges,
+            tail,
+            budget[tail],
+            num_found + 1,
+            num_found,
+            component,
+            order,
+            component_offsets,
+            stack,
+            next_edge,
+            is_root,
+        )
+        total_looked += looked
+        if num_found == num_before:
+            budget[tail] *= 2
+        else:
+            first, last = component_offsets[num_before], component_offsets[num_found]
+            for position in range(first, last):
+                work.gone[position - first] = order[position]
+            num_tails = drop_choices_into_jit(graph, work, last - first, num_tails)
+        if component[tail] == UNSEEN and remaining[tail] > 0 and not queued[tail]:
+            queued[tail] = True
+            tails[num_tails % num_states] = tail
+            num_tails += 1
+    return num_found
+
+
+peel_jit = compiled(peel)
+
+
+def any_undecided(component: Integers, remaining: Integers) -> bool:
+    """Tell whether a state is left that has a choice and belongs to no component yet."""
+    for state in range(len(component)):
+        if component[state] == UNSEEN and remaining[state] > 0:
+            return True
+    return False
+
+
+any_undecided_jit = compiled(any_undecided)
+
+
+def end_components_within(
+    edge_offsets: Integers,
+    owner: Integers,
+    first_edge: Integers,
+    edges: Integers,
+    remaining: Integers,
+    kept: Flags,
+    component: Integers,
+) -> int:
+    """Find the maximal end components of a graph whose every choice stays in it.
+
+    Parameters
+    ----------
+    edge_offsets, owner, first_edge, edges, remaining
+        The graph as :func:`gamedp.graph.end_components.restrict` fills it. The edges of dropped
+        choices are overwritten, `remaining` counts down.
+    kept
+        Filled: whether each choice belongs to an end component.
+    component
+        Filled: the number of the end component of each state, -1 if it is in none.
+
+    Returns
+    -------
+    int
+        The number of end components.
+    """
+    num_states = len(component)
+    predecessor_offsets = np.empty(num_states + 1, np.int64)
+    predecessors = np.empty_like(edges)
+    transpose_jit(first_edge, edges, predecessor_offsets, predecessors)
+    graph = Graph(edge_offsets, owner, first_edge, predecessor_offsets, predecessors)
+    work = Work(
+        edges,
+        kept,
+        remaining,
+        component,
+        np.empty_like(component),
+        np.zeros(num_states + 1, component.dtype),
+        np.empty_like(component),
+        np.empty_like(component),
+        np.zeros(num_states, np.bool_),
+    )
+    component[:] = UNSEEN
+    kept[:] = True
+    num_gone = ZERO
+    for state in range(num_states):
+        if remaining[state] == 0:
+            work.gone[num_gone] = state
+            num_gone += 1
+    drop_choices_into_jit(graph, work, num_gone, ZERO)
+    num_found = ZERO
+    while any_undecided_jit(component, remaining):
+        num_found, num_tails = split_jit(graph, work, num_found)
+        num_found = peel_jit(graph, work, num_found, num_tails)
+    return int(num_found)
+
+
+end_components_within_jit = compiled(end_components_within)

@@ -1,0 +1,173 @@
+"""Reachability in the graph: sets of states from which others are reached, and how surely."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gamedp.graph import attractors
+from gamedp.graph.structure import Structure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Flags = NDArray[np.bool_]
+    Integers = NDArray[np.signedinteger[Any]]
+
+__all__ = [
+    "Sure",
+    "almost_sure",
+    "end_components",
+    "first_choices",
+    "leads_into",
+    "positive",
+]
+
+
+def positive(
+    structure: Structure, helps: Flags, target: Flags, active: Flags, barred: Flags | None = None
+) -> tuple[Flags, Integers]:
+    """Find from where a target is reached with positive probability, against all hindrance.
+
+    Parameters
+    ----------
+    structure : Structure
+    helps : (S,) bool
+        Whether the mover of a state wants to reach the target; the others want to avoid it.
+    target : (S,) bool
+    active : (C,) bool
+        The choices that can be taken.
+    barred : (S,) bool, optional
+        States that do not count even so.
+
+    Returns
+    -------
+    members : (S,) bool
+        The target included.
+    via : (S,)
+        A choice that may lead a helping state nearer to the target; -1 in other states.
+    """
+    graph = structure.graph
+    members = target.copy()
+    via = np.full(len(target), -1, graph.choices.dtype)
+    attractors.attract_jit(
+        graph,
+        helps,
+        active,
+        np.zeros(len(target), np.bool_) if barred is None else barred,
+        members,
+        via,
+        *_scratch(structure),
+    )
+    return members, via
+
+
+def _scratch(structure: Structure) -> list[NDArray[Any]]:
+    """Return a queue, and what counts and marks choices, for :mod:`gamedp.graph.attractors`."""
+    num_states, num_choices = structure.num_states, len(structure.owners)
+    dtype = structure.graph.choices.dtype
+    counted, marked = np.empty(num_states, dtype), np.empty(num_choices, np.bool_)
+    return [np.empty(num_states, dtype), counted, marked]
+
+
+def almost_sure(structure: Structure, helps: Flags, target: Flags, active: Flags) -> Sure:
+    """Find from where a target is reached with probability one, against all hindrance.
+
+    Parameters
+    ----------
+    structure, helps, target, active
+        As for :func:`positive`.
+    """
+    graph = structure.graph
+    num_states, num_choices = structure.num_states, len(active)
+    possible, members, gone, lost, hinders = np.empty((5, num_states), np.bool_)
+    safe = np.empty(num_choices, np.bool_)
+    sure = Sure(possible, members, safe, np.empty(num_states, graph.choices.dtype))
+    attractors.almost_sure_jit(
+        graph, helps, target, active, *sure, *_scratch(structure), gone, lost, hinders
+    )
+    return sure
+
+
+class Sure(NamedTuple):
+    """How surely a target is reached.
+
+    Attributes
+    ----------
+    possible : (S,) bool
+        With positive probability; the target included.
+    members : (S,) bool
+        With probability one; the target included.
+    safe : (C,) bool
+        The active choices that stay among the members.
+    via : (S,)
+        The choice by which a helping member reaches the target in the end, and by which a hindering
+        state outside misses it with positive probability; surely, where the target is not possible.
+        -1 in other states.
+    """
+
+    possible: Flags
+    members: Flags
+    safe: Flags
+    via: Integers
+
+
+def leads_into(structure: Structure, states: Flags) -> Flags:
+    """Say which choices may lead into a set of states; (C,)."""
+    if not len(structure.successors):
+        return np.zeros(0, np.bool_)
+    hits = states[structure.successors]
+    return np.logical_or.reduceat(hits, structure.transition_offsets[:-1])
+
+
+def first_choices(structure: Structure, choices: Flags) -> Integers:
+    """Return the first of the given choices of each state, -1 where there is none; (S,)."""
+    first = np.full(structure.num_states, -1, np.int64)
+    numbers = np.flatnonzero(choices)[::-1]
+    first[structure.owners[numbers]] = numbers
+    return first
+
+
+def end_components(
+    structure: Structure, states: Flags, choices: Flags
+) -> tuple[Integers, Flags] | None:
+    """Find the maximal end components of a part of the graph.
+
+    Parameters
+    ----------
+    structure : Structure
+    states : (S,) bool
+        The states of the part.
+    choices : (C,) bool
+        Its choices; those of other states, and those that may lead to other states, do not count.
+
+    Returns
+    -------
+    labels : (S,)
+        The end component of each state, -1 for a state in none.
+    stays : (C,) bool
+        The choices of the part that surely keep play in the end component of their state.
+    or None
+        If there are none.
+    """
+    states, choices = states.copy(), choices.copy()
+    graph = structure.graph
+    local, counts, _ = _scratch(structure)
+    if not attractors.keep_staying_jit(graph, states, choices, local, counts):
+        return None
+    choice_offsets = np.empty_like(structure.choice_offsets)
+    transition_offsets = np.empty_like(structure.transition_offsets)
+    successors = np.empty_like(structure.successors)
+    num_states, num_choices, num_transitions = attractors.extract_jit(
+        graph, states, choices, local, choice_offsets, transition_offsets, successors
+    )
+    part = Structure.of(
+        choice_offsets=choice_offsets[: num_states + 1],
+        transition_offsets=transition_offsets[: num_choices + 1],
+        successors=successors[:num_transitions],
+    )
+    labels = np.full(structure.num_states, -1, part.end_component.dtype)
+    labels[states] = part.end_component
+    choices[choices] = part.stays
+    return labels, choices

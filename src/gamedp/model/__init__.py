@@ -1,0 +1,1 @@
+"""A game as sparse arrays, and the question that is asked of it."""

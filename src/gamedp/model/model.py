@@ -1,0 +1,473 @@
+"""The compiled sparse-transition core: a game as a few read-only arrays."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import operator
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidModelError, UnknownStateError, shown
+from gamedp.rules.game import Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    import scipy.sparse
+    from numpy.typing import ArrayLike, NDArray
+
+    from gamedp.graph.structure import Structure
+    from gamedp.rules.layout import StateTable
+
+__all__ = ["Model"]
+
+SUM_TOLERANCE = 1e-9
+"""How far the probabilities of a choice may be from one in total."""
+
+SUM_ROUNDING = 3 * 2.0**-53
+"""How far they are off at most in a model, as products of two rounded numbers are: from more than
+this, they are scaled."""
+
+LEAST_PROBABILITY = 2.0**-1021
+"""Smaller ones are refused. Below half of this, where scaling may lead to, numbers have fewer
+digits: two units in the last place may be all that there is."""
+
+FAINT = f"One below {LEAST_PROBABILITY:.2g} has too few digits for proofs; leave it out."
+"""What messages say of smaller ones."""
+
+ARRAYS = (
+    "choice_offsets",
+    "transition_offsets",
+    "successors",
+    "probabilities",
+    "rewards",
+    "players",
+    "terminals",
+    "payoffs",
+    "action_labels",
+    "initial_states",
+    "initial_probabilities",
+)
+
+
+@attrs.frozen(eq=False, kw_only=True, repr=False)
+class Model:
+    """A game or Markov decision process as sparse arrays, all of them read-only.
+
+    S states, C choices (a state and an action each), T transitions, Z terminal states, N players.
+    Made by :func:`gamedp.compile`, :meth:`from_arrays` or :meth:`from_scipy`.
+
+    Attributes
+    ----------
+    choice_offsets : (S+1,) int64
+        The choices of state s are ``choice_offsets[s] .. choice_offsets[s+1] - 1``. A state has
+        none exactly if it is terminal.
+    transition_offsets : (C+1,) int64
+        The transitions of choice c are ``transition_offsets[c] .. transition_offsets[c+1] - 1``.
+    successors : (T,) int32 or int64
+        The state a transition leads to.
+    probabilities : (T,) float64
+        Its probability. Negative where the two players change places on the way: then the
+        transition is worth ``constant_sum`` minus the successor's value.
+    rewards : (C,) float64, or (C, N) for N > 2
+        Expected reward of a choice, for player 0 (or for each player).
+    players : (S,) int8
+        Who chooses; player 0 maximises the value, player 1 minimises it.
+    terminals : (Z,) int64
+        The terminal states, ascending.
+    payoffs : (Z,) float64, or (Z, N) for N > 2
+        What player 0 (or each player) receives there.
+    action_labels : (C,) signed integers
+        The action of a choice, in the game's own numbers.
+    initial_states : (I,) int64
+    initial_probabilities : (I,) float64
+        Where the game starts; signed like `probabilities`.
+    num_players : int
+    constant_sum : float
+        What the payoffs of two players add up to.
+    states : StateTable or None
+        Back from indices to the game's own states; None for a model made of arrays.
+    rules : Rules or None
+        The game that the model was compiled from.
+    rounding : (float, float, float)
+        How far payoffs, and rewards, of the rules may be from the stored ones, and either as a part
+        of itself; 0 unless the rules give fractions, or integers that no double holds.
+    seconds : mapping
+        How long it took to ``"compile"`` the rules and to ``"explore"`` the states, asking plain
+        rules again in some of them included.
+    """
+
+    choice_offsets: NDArray[np.int64]
+    transition_offsets: NDArray[np.int64]
+    successors: NDArray[np.int32] | NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    rewards: NDArray[np.float64]
+    players: NDArray[np.int8]
+    terminals: NDArray[np.int64]
+    payoffs: NDArray[np.float64]
+    action_labels: NDArray[np.signedinteger[Any]]
+    initial_states: NDArray[np.int64]
+    initial_probabilities: NDArray[np.float64]
+    num_players: int = 1
+    constant_sum: float = 0.0
+    states: StateTable | None = None
+    rules: Rules | None = None
+    seconds: Mapping[str, float] = attrs.field(factory=dict)
+    rounding: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse arrays that compiled loops would read beyond; lock them."""
+        from gamedp.model.validation import check_model  # noqa: PLC0415 - only needed here
+
+        check_model(self)
+        self._lock()
+
+    @classmethod
+    def unchecked(cls, **fields: Any) -> Model:
+        """Make a model of arrays that gamedp itself has just put together; nothing is checked."""
+        model = cls.__new__(cls)
+        defaults = {"num_players": 1, "constant_sum": 0.0, "states": None, "rules": None}
+        model.__setstate__({**defaults, "seconds": {}, "rounding": (0.0, 0.0, 0.0), **fields})
+        return model
+
+    def _lock(self) -> None:
+        for name in ARRAYS:
+            getattr(self, name).flags.writeable = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: what is computed lazily is computed again."""
+        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the fields and lock the arrays again: pickle returns them writable."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        self._lock()
+
+    def __repr__(self) -> str:
+        """Say how large the model is."""
+        name = "" if self.rules is None else f"{self.rules.game!r}: "
+        return (
+            f"<Model {name}{self.num_states:,} states, {self.num_choices:,} choices, "
+            f"{self.num_transitions:,} transitions>"
+        )
+
+    @property
+    def num_states(self) -> int:
+        """How many states there are (S)."""
+        return len(self.choice_offsets) - 1
+
+    @property
+    def num_choices(self) -> int:
+        """How many choices there are (C)."""
+        return len(self.transition_offsets) - 1
+
+    @property
+    def num_transitions(self) -> int:
+        """How many transitions there are (T)."""
+        return len(self.successors)
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes that the arrays take."""
+        codes = getattr(self.states, "codes", None)
+        total = 0 if codes is None else codes.nbytes
+        for name in ARRAYS:
+            total += getattr(self, name).nbytes
+        return int(total)
+
+    @functools.cached_property
+    def has_swaps(self) -> bool:
+        """Whether the players change places on some transition."""
+        if self.num_players != 2 or not self.num_transitions:  # it takes two
+            return False
+        return bool(self.probabilities.min() < 0)
+
+    @functools.cached_property
+    def is_terminal(self) -> NDArray[np.bool_]:
+        """Whether a state is terminal; (S,)."""
+        mask = np.zeros(self.num_states, np.bool_)
+        mask[self.terminals] = True
+        mask.flags.writeable = False
+        return mask
+
+    @functools.cached_property
+    def is_deterministic(self) -> bool:
+        """Whether every choice leads to one state for sure."""
+        sure = self.num_transitions == self.num_choices
+        return sure and bool((np.abs(self.probabilities) == 1).all())
+
+    @functools.cached_property
+    def palette(self) -> tuple[NDArray[np.uint16], NDArray[np.float64]] | None:
+        """The probabilities as numbers (T,) of a few values (P,), if there are 4,096 at most.
+
+        ``values[numbers]`` are the very same probabilities, in two bytes a transition instead of
+        eight: solvers of large models read them faster. None if there are more values.
+        """
+        from gamedp.bellman import coded_probabilities  # noqa: PLC0415 - brings numba along
+
+        codes = np.empty(self.num_transitions, np.uint16)
+        slots, values = (
+            np.zeros(coded_probabilities.SLOTS, np.uint16),
+            np.empty(coded_probabilities.MOST, np.uint64),
+        )
+        count = coded_probabilities.collect_jit(
+            self.probabilities.view(np.uint64), slots, values, codes
+        )
+        if count > coded_probabilities.MOST:
+            return None
+        found = codes, values[:count].view(np.float64).copy()
+        for array in found:
+            array.flags.writeable = False
+        return found
+
+    @functools.cached_property
+    def structure(self) -> Structure:
+        """Components, levels and end components; computed once, when first asked for."""
+        from gamedp.graph.structure import Structure  # noqa: PLC0415 - brings numba along
+
+        return Structure.of(self.choice_offsets, self.transition_offsets, self.successors)
+
+    @functools.cached_property
+    def transition_matrix(self) -> scipy.sparse.csr_array[np.float64]:
+        """The (C, S) matrix of signed probabilities; shares the memory of the model's arrays.
+
+        These are read-only, and may have parallel transitions: take a ``.copy()`` for the methods
+        of scipy that sort or add up in place, such as ``sum_duplicates``.
+
+        For values v, ``constants + transition_matrix @ v`` is the value of every choice, where
+        ``constants`` are the rewards plus `constant_sum` times the probability of a swap.
+        """
+        import scipy.sparse  # noqa: PLC0415 - slow to import, and rarely needed
+
+        matrix: scipy.sparse.csr_array[np.float64] = scipy.sparse.csr_array(
+            (self.num_choices, self.num_states), dtype=np.float64
+        )
+        # Set one by one: the constructor would copy indices and offsets to one common type, which
+        # is all that the stubs know of.
+        matrix.data = self.probabilities
+        matrix.indices = self.successors  # type: ignore[assignment]
+        matrix.indptr = (
+            self.transition_offsets  # type: ignore[assignment]
+            if self.successors.dtype == np.int64 or self.num_transitions >= 2**31
+            else self.transition_offsets.astype(np.int32)
+        )
+        return matrix
+
+    def state(self, index: int) -> Any:
+        """Return the game's own state with that index (the index itself without a game).
+
+        Raises
+        ------
+        UnknownStateError
+            If there is no state with that index.
+        """
+        if not 0 <= index < self.num_states:
+            message = f"there is no state {index}; states are numbered 0 to {self.num_states - 1}."
+            raise UnknownStateError(message)
+        return int(index) if self.states is None else self.states.state(int(index))
+
+    def index(self, state: Hashable) -> tuple[int, bool]:
+        """Return the index of a state's representative and whether the players are swapped.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model has no such state.
+        """
+        return self.represented(state)[1:]
+
+    def represented(self, state: Hashable) -> tuple[Any, int, bool]:
+        """Return a state's representative, its index, and whether the players are swapped.
+
+        Parameters and errors are those of :meth:`index`.
+        """
+        if self.states is None or self.rules is None:
+            # Without a game, a state is an index.
+            is_number = isinstance(state, SupportsIndex) and type(state) is not bool  # type: ignore[comparison-overlap]
+            number = operator.index(state) if is_number else -1  # type: ignore[arg-type]
+            if not 0 <= number < self.num_states:
+                message = (
+                    f"there is no state {shown(state)}; the model has no game, and its states are "
+                    "the "
+                    f"numbers 0 to {self.num_states - 1}."
+                )
+                raise UnknownStateError(message)
+            return state, number, False
+        layout = getattr(self.states, "layout", None)
+        if layout is not None:
+            try:
+                layout.flatten(state)
+            except InvalidModelError as error:
+                raise UnknownStateError(str(error)) from None
+        representative, swapped = self.rules.canonical(state)
+        return representative, self.states.index(representative), swapped
+
+    def digest(self) -> str:
+        """Return the SHA-256 of all arrays: equal for equal models."""
+        digest = hashlib.sha256(f"{self.num_players} {self.constant_sum!r}".encode())
+        for name in ARRAYS:
+            array = getattr(self, name)
+            digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+    @classmethod
+    def from_arrays(  # noqa: PLR0913 - they are what a model is
+        cls,
+        choice_offsets: ArrayLike,
+        transition_offsets: ArrayLike,
+        successors: ArrayLike,
+        probabilities: ArrayLike,
+        *,
+        rewards: ArrayLike | None = None,
+        players: ArrayLike | None = None,
+        terminals: ArrayLike | None = None,
+        payoffs: ArrayLike | None = None,
+        action_labels: ArrayLike | None = None,
+        initial: int | Sequence[tuple[float, int]] = 0,
+        num_players: int | None = None,
+        constant_sum: float = 0.0,
+    ) -> Model:
+        """Make a model of arrays, which are checked and copied.
+
+        Transitions with probability zero are dropped, and those of a choice that lead to the same
+        state are added up. Probabilities that miss one in total by more than rounding explains are
+        scaled. Numbers are kept as doubles: a :class:`fractions.Fraction` becomes the nearest one.
+        For exact answers from fractions, let a class of rules give them.
+
+        Parameters
+        ----------
+        choice_offsets, transition_offsets, successors : array_like of int
+            As in :class:`Model`.
+        probabilities : (T,) array_like
+            As in :class:`Model`; those of a choice sum to one, signs aside. Negative ones, where
+            the players change places, need ``num_players=2``.
+        rewards : (C,) or (C, N) array_like, optional
+            Zero if not given. With two players, one column is enough; two must sum to zero.
+        players : (S,) array_like of int, optional
+            Who chooses. Without it, player 0 makes all choices.
+        terminals : array_like of int, optional
+            The terminal states, in any order: just those without choices. They need not be named
+            if there are none, or if `payoffs` has a number for each.
+        payoffs : (Z,) or (Z, N) array_like, optional
+            What player 0 (or each player) receives in each of `terminals`, in the same order; zero
+            if not given. With two players, two columns must sum to `constant_sum`.
+        action_labels : (C,) array_like of int, optional
+            Numbers the choices of each state from 0 if not given.
+        initial : int or list of (probability, state)
+            Where the game starts; a probability may be negative as in `probabilities`.
+        num_players : int, optional
+            One more than the largest of `players` if not given.
+        constant_sum : float
+            What the payoffs of two players add up to.
+
+        Raises
+        ------
+        InvalidModelError
+            For offsets that do not fit, states or players that do not exist, probabilities that are
+            negative without need, NaN, infinite or do not sum to one within 1e-9, rewards or
+            payoffs that are not finite, and states without choices that are not terminal. The
+            message names the state and the choice.
+
+        Examples
+        --------
+        A walk that ends at the right with probability 3/4 a step:
+
+        >>> import gamedp
+        >>> model = gamedp.Model.from_arrays(
+        ...     [0, 1, 1], [0, 2], [0, 1], [0.25, 0.75], rewards=[1.0], terminals=[1], payoffs=[0.0]
+        ... )
+        >>> model
+        <Model 2 states, 1 choices, 2 transitions>
+        """
+        from gamedp.model.validation import checked_arrays  # noqa: PLC0415 - only needed here
+
+        return cls(
+            **checked_arrays(
+                choice_offsets=choice_offsets,
+                transition_offsets=transition_offsets,
+                successors=successors,
+                probabilities=probabilities,
+                rewards=rewards,
+                players=players,
+                terminals=terminals,
+                payoffs=payoffs,
+                action_labels=action_labels,
+                initial=initial,
+                num_players=num_players,
+                constant_sum=constant_sum,
+            )
+        )
+
+    @classmethod
+    def from_scipy(
+        cls, matrices: Sequence[Any], rewards: ArrayLike | None = None, **keywords: Any
+    ) -> Model:
+        """Make a model of one sparse (S, S) matrix for each action.
+
+        Parameters
+        ----------
+        matrices : sequence of scipy sparse arrays or matrices, or dense arrays
+            ``matrices[a][s, t]`` is the probability that action a leads from s to t. An empty row
+            means that the action is not available in that state; a state in which none is, is
+            terminal. The choices keep the numbers of their matrices as labels.
+        rewards : (S, A) or (S,) array_like, optional
+            Expected reward of action a in state s, or of any action in it. Rewards of actions that
+            are not available may be anything. For more than two players (S, A, N).
+        **keywords
+            `players`, `terminals`, `payoffs`, `initial`, `num_players`, `constant_sum` as in
+            :meth:`from_arrays`.
+
+        Raises
+        ------
+        InvalidModelError
+            As in :meth:`from_arrays`, and if the matrices are not all square and of one size.
+
+        Examples
+        --------
+        >>> import gamedp, scipy.sparse
+        >>> stay, go = scipy.sparse.eye_array(2), scipy.sparse.csr_array([[0.0, 1.0], [1.0, 0.0]])
+        >>> gamedp.Model.from_scipy([stay, go], rewards=[[1.0, 0.0], [2.0, 0.0]])
+        <Model 2 states, 4 choices, 4 transitions>
+        """
+        from gamedp.model.validation import arrays_of_matrices  # noqa: PLC0415 - brings scipy along
+
+        return cls.from_arrays(**arrays_of_matrices(matrices, rewards), **keywords)
+
+
+def initial_state_of(model: Model) -> int | None:
+    """Return the index of the one initial state, or None if the start is random."""
+    if len(model.initial_states) == 1 and model.initial_probabilities[0] == 1:
+        return int(model.initial_states[0])
+    return None
+
+
+def describe_choice(model: Model, choice: int) -> str:
+    """Return words for a choice: its action and its state."""
+    state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1
+    label = int(model.action_labels[choice])
+    if model.rules is None:
+        return f"choice {choice} (action {label}) of state {state}"
+    return f"action {label} in {shown(model.state(state))}"
+
+
+def check_finite(model: Model) -> None:
+    """Raise InvalidModelError if a reward or payoff is NaN or infinite."""
+    for name, array in (("reward", model.rewards), ("payoff", model.payoffs)):
+        if not len(array):
+            continue
+        finite = np.isfinite(array)
+        if finite.all():
+            continue
+        bad = np.flatnonzero(~(finite if array.ndim == 1 else finite.all(axis=1)))
+        place = (
+            describe_choice(model, int(bad[0]))
+            if name == "reward"
+            else f"terminal state {shown(model.state(int(model.terminals[bad[0]])))}"
+        )
+        message = f"the {name} of {place} is {array[bad[0]]}; it must be a finite number."
+        raise InvalidModelError(message)

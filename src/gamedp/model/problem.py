@@ -1,0 +1,267 @@
+"""A problem: a model and what is to be computed on it."""
+
+from __future__ import annotations
+
+import functools
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.bellman import equation
+from gamedp.errors import UnsupportedProblemError, shown
+from gamedp.model.model import Model, check_finite, describe_choice
+from gamedp.model.objectives import (
+    Discounted,
+    FiniteHorizon,
+    Objective,
+    TotalReward,
+    has_target,
+    resolved,
+    worth_of_endless_play,
+)
+from gamedp.results.status import check_arithmetic
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.stages.model import StagedModel
+
+__all__ = ["Problem", "StagedProblem"]
+
+
+@attrs.frozen(eq=False)
+class Problem:
+    """A model and an objective.
+
+    Attributes
+    ----------
+    model : Model
+    objective : Objective
+    endless_is_worst : bool
+        Whether every state has a proper policy, and improper ones are infinitely bad for the player
+        who could choose them: then errors of a total reward can be bounded as well.
+    endless : float or None
+        Where two opponents can keep each other from an end: what endless play is worth where it
+        earns nothing, 0 or plus infinity. There Bellman's equation has many solutions, and bounds
+        of its values need to be deflated. None for all other problems.
+    presumes_ends : bool
+        Whether to prove errors as if play surely ended, though it need not. They hold if, by the
+        policy found, each of two opponents makes play end whatever the other one does: that is
+        for the solver to check (:mod:`gamedp.solvers.tools.forced_ends`).
+    """
+
+    model: Model
+    objective: Objective = attrs.field(factory=TotalReward)
+    endless_is_worst: bool = attrs.field(default=False, kw_only=True)
+    endless: float | None = attrs.field(default=None, kw_only=True)
+    presumes_ends: bool = attrs.field(default=False, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse numbers that no solver could work with; make sets of states masks."""
+        check_arithmetic()
+        check_finite(self.model)
+        object.__setattr__(self, "objective", resolved(self.objective, self.model))
+        swaps = self.model.has_swaps or (
+            self.model.num_players == 2 and bool((self.model.initial_probabilities < 0).any())
+        )
+        if swaps and has_target(self.objective):
+            message = (
+                f"{type(self.objective).__name__} with targets does not go with players who change "
+                "places (canonical): one of them wants to reach a target, the other does not. Use "
+                "a game without canonical."
+            )
+            raise UnsupportedProblemError(message)
+        if self.model.constant_sum != 0 and swaps and not isinstance(self.objective, TotalReward):
+            message = (
+                f"{type(self.objective).__name__} does not go with constant_sum="
+                f"{self.model.constant_sum:g} and players who change places (canonical): a payoff "
+                "that is discounted or cut off no longer adds up to a constant. Use TotalReward, "
+                "or a game without canonical."
+            )
+            raise UnsupportedProblemError(message)
+        self._check_draw()
+
+    @classmethod
+    def reduced(cls, model: Model, objective: TotalReward, endless: float | None) -> Problem:
+        """Make the problem that is left of one that was checked; nothing is checked again.
+
+        Parameters
+        ----------
+        endless : float or None
+            As the attribute; if None, :attr:`endless_is_worst`.
+        """
+        problem = cls.__new__(cls)
+        fields = (model, objective, endless is None, endless, False)
+        for field, value in zip(attrs.fields(cls), fields, strict=True):
+            object.__setattr__(problem, field.name, value)
+        return problem
+
+    def _check_draw(self) -> None:
+        """Refuse a draw that these rules have no place for."""
+        model, draw = self.model, getattr(self.objective, "draw", None)
+        message = ""
+        if draw is None:
+            return
+        if model.num_players > 2:
+            message = f"draw={draw!r} is for one or two players; these are {model.num_players}."
+        elif model.has_swaps and Fraction(draw) * 2 != Fraction(model.constant_sum):
+            message = (
+                f"draw={draw!r} cannot be what endless play counts: the players change places "
+                f"(canonical), so it counts the same for both, {model.constant_sum / 2!r}. Leave "
+                "draw out, or solve a game without canonical."
+            )
+        elif draw != 0 and model.rewards.any():
+            choice = int(np.flatnonzero(model.rewards)[0])
+            message = (
+                f"draw={draw!r} is for payoffs at the end alone; {describe_choice(model, choice)} "
+                f"earns {float(model.rewards[choice])!r} on the way, and endless play counts "
+                "what it earns. Leave draw out."
+            )
+        if message:
+            raise UnsupportedProblemError(message)
+
+    @functools.cached_property
+    def draws(self) -> tuple[float, float]:
+        """The least and the most that endless play may count; 0 and 0 where all play ends.
+
+        They differ if it is not declared, see :class:`gamedp.TotalReward`.
+        """
+        low, high = worth_of_endless_play(self.objective, self.model)
+        if (low == 0 == high) or self.model.structure.always_ends:
+            return 0.0, 0.0
+        return low, high
+
+    @property
+    def lacks_draw(self) -> bool:
+        """Whether it is not declared who loses a constant sum if play never ends."""
+        return self.model.constant_sum != 0 and getattr(self.objective, "draw", None) is None
+
+    def undeclared(self) -> str:
+        """Say that it is not declared what endless play counts, and how to declare it."""
+        model = self.model
+        state = model.state(int((model.structure.end_component >= 0).argmax()))
+        way_out = f"TotalReward(draw={model.constant_sum / 2:g}) shares the constant sum equally"
+        if model.rewards.any():
+            way_out = "TotalReward(draw=0) counts what it earns on the way"
+            if model.has_swaps:
+                way_out = "let the game end after a fixed number of turns, or use constant_sum=0"
+        return (
+            f"needs to know what endless play counts, as around {shown(state)}: the payoffs "
+            f"add up to {model.constant_sum:g}, and it is not declared who gets it. To "
+            f"declare it, {way_out}."
+        )
+
+    @property
+    def discount(self) -> float:
+        """The discount factor."""
+        return self.objective.discount if isinstance(self.objective, Discounted) else 1.0
+
+    @property
+    def is_contested(self) -> bool:
+        """Whether either player can prolong play for ever."""
+        return self.endless is not None
+
+    @property
+    def is_proper(self) -> bool:
+        """Whether errors can be proven: play surely ends, or rewards are discounted."""
+        return (
+            isinstance(self.objective, (Discounted, FiniteHorizon))
+            or self.endless_is_worst
+            or self.presumes_ends
+            or (isinstance(self.objective, TotalReward) and self.model.structure.always_ends)
+        )
+
+    @functools.cached_property
+    def has_one_sign(self) -> bool:
+        """Whether no two rewards or payoffs have different signs, to whichever player."""
+        if self.model.has_swaps:
+            return False
+        lowest, highest = 0.0, 0.0
+        for earned in (self.model.rewards, self.model.payoffs):
+            lowest = min(lowest, float(earned.min(initial=0.0)))
+            highest = max(highest, float(earned.max(initial=0.0)))
+        return lowest == 0 or highest == 0
+
+    def rows(self) -> equation.Rows:
+        """Return Bellman's equation of the problem as arrays for the kernels."""
+        model = self.model
+        if model.num_players > 2:
+            message = "values of more than two players are solved by BackwardInduction alone."
+            raise UnsupportedProblemError(message)
+        structure = model.structure
+        return equation.Rows(
+            structure.order,
+            structure.place,
+            model.choice_offsets,
+            model.transition_offsets,
+            model.successors,
+            model.probabilities,
+            *self._constants,
+            (model.players == 0) == (self.objective.optimum == "max"),
+            self.discount,
+        )
+
+    def constants(self) -> NDArray[np.float64]:
+        """Return what each choice earns whatever follows, (C,): its reward and share of the sum.
+
+        With them, ``constants + discount * transition_matrix @ values`` is what choices are worth.
+        """
+        return self._constants[0]
+
+    @functools.cached_property
+    def _constants(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The constants and their sizes, as :class:`gamedp.bellman.equation.Rows` has them."""
+        model = self.model
+        if model.constant_sum == 0 or not model.has_swaps:
+            return model.rewards, model.rewards
+        constants, sizes = np.empty((2, model.num_choices))
+        equation.swap_constants_jit(
+            model.transition_offsets,
+            model.probabilities,
+            model.rewards,
+            model.constant_sum,
+            constants,
+            sizes,
+        )
+        constants.flags.writeable = sizes.flags.writeable = False
+        return constants, sizes
+
+    def range_of_values(self) -> tuple[float, float]:
+        """Return bounds that hold without any computation: the range of the payoffs.
+
+        Only where there are no rewards and play surely ends; else infinite.
+        """
+        model = self.model
+        if not isinstance(self.objective, TotalReward) or model.rewards.any():
+            return -np.inf, np.inf
+        low, high = float(model.payoffs.min()), float(model.payoffs.max())
+        if model.has_swaps:
+            total = model.constant_sum
+            # The differences may be rounded: the interval must not get narrower by that.
+            other_low, other_high = total - high, total - low
+            if Fraction(total) - Fraction(high) < Fraction(other_low):
+                other_low = np.nextafter(other_low, -np.inf)
+            if Fraction(total) - Fraction(low) > Fraction(other_high):
+                other_high = np.nextafter(other_high, np.inf)
+            low, high = min(low, float(other_low)), max(high, float(other_high))
+        return low, high
+
+
+@attrs.frozen(eq=False)
+class StagedProblem:
+    """A staged game and an objective.
+
+    Attributes
+    ----------
+    model : StagedModel
+    objective : Objective
+    """
+
+    model: StagedModel
+    objective: Objective = attrs.field(factory=TotalReward)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse to work with numbers that are not computed as proofs assume."""
+        check_arithmetic()

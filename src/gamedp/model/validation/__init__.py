@@ -1,0 +1,10 @@
+"""Arrays from outside: checked, put into the model's own form, and copied.
+
+What is wrong is said once, for the first place, with how many places there are of the kind.
+"""
+
+from gamedp.model.validation.arrays import checked_arrays
+from gamedp.model.validation.built import check_model
+from gamedp.model.validation.matrices import arrays_of_matrices
+
+__all__ = ["arrays_of_matrices", "check_model", "checked_arrays"]

@@ -1,0 +1,219 @@
+"""The arrays of a model, checked together."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import InvalidModelError, shown
+from gamedp.model.model import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
+from gamedp.model.validation.forms import (
+    Rows,
+    as_index,
+    as_integers,
+    as_numbers,
+    check_length,
+    check_offsets,
+    how_many,
+)
+from gamedp.model.validation.outcomes import check_outcomes, merged, scale
+from gamedp.model.validation.payments import checked_rewards, endings
+from gamedp.rules.game import MOST_PLAYERS, as_real
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Integers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+__all__ = ["checked_arrays"]
+
+
+def checked_arrays(  # noqa: PLR0913 - they are what a model is
+    *,
+    choice_offsets: ArrayLike,
+    transition_offsets: ArrayLike,
+    successors: ArrayLike,
+    probabilities: ArrayLike,
+    rewards: ArrayLike | None,
+    players: ArrayLike | None,
+    terminals: ArrayLike | None,
+    payoffs: ArrayLike | None,
+    action_labels: ArrayLike | None,
+    initial: int | Sequence[tuple[float, int]],
+    num_players: int | None,
+    constant_sum: float,
+) -> dict[str, Any]:
+    """Return what :class:`gamedp.Model` takes, made of what :meth:`gamedp.Model.from_arrays` takes.
+
+    Takes time linear in the size of the model, but for the choices whose successors do not ascend:
+    those are sorted to find what is there twice.
+
+    Returns
+    -------
+    dict
+        The fields of the model by name; no array shares memory with an argument.
+
+    Raises
+    ------
+    InvalidModelError
+        If the arrays do not describe a model; the message names the state and the choice.
+    """
+    choices_from = as_integers("choice_offsets", choice_offsets)
+    transitions_from = as_integers("transition_offsets", transition_offsets)
+    targets = as_integers("successors", successors)
+    chances = as_numbers("probabilities", probabilities)
+    if len(targets) != len(chances):
+        message = (
+            f"there are {len(targets):,} successors and {len(chances):,} probabilities; "
+            "every transition needs one of each."
+        )
+        raise InvalidModelError(message)
+    num_choices = max(0, len(transitions_from) - 1)
+    check_offsets("choice_offsets", choices_from, num_choices, "state", "choices")
+    check_offsets("transition_offsets", transitions_from, len(targets), "choice", "transitions")
+    num_states = len(choices_from) - 1
+    if num_states == 0:
+        message = "the model has no states; choice_offsets has one entry more than there are."
+        raise InvalidModelError(message)
+
+    labels = _labels(action_labels, choices_from)
+    rows = Rows(choices_from, transitions_from, labels)
+    movers, num_players = _movers(players, num_players, num_states)
+    constant_sum = _constant_sum(constant_sum, num_players)
+    check_outcomes(rows, targets, chances, num_players)
+    transitions_from, targets, chances = merged(transitions_from, targets, chances)
+    scale(transitions_from, chances)
+    ends, received = endings(terminals, payoffs, choices_from, num_players, constant_sum)
+    starts, start_chances = _start(initial, num_states, num_players)
+    return {
+        "choice_offsets": choices_from,
+        "transition_offsets": transitions_from,
+        "successors": targets.astype(np.int32 if num_states < 2**31 else np.int64, copy=False),
+        "probabilities": chances,
+        "rewards": checked_rewards(rewards, rows, num_players),
+        "players": movers,
+        "terminals": ends,
+        "payoffs": received,
+        "action_labels": labels,
+        "initial_states": starts,
+        "initial_probabilities": start_chances,
+        "num_players": num_players,
+        "constant_sum": constant_sum,
+    }
+
+
+def _labels(labels: ArrayLike | None, choice_offsets: Integers) -> NDArray[np.signedinteger[Any]]:
+    """Return the labels in the smallest integers that hold them; by default 0, 1, ... per state."""
+    num_choices = int(choice_offsets[-1])
+    if labels is None:
+        numbers = np.arange(num_choices) - np.repeat(choice_offsets[:-1], np.diff(choice_offsets))
+    else:
+        numbers = as_integers("action_labels", labels)
+        check_length("action_labels", numbers, num_choices, "choices")
+    low, high = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+    for dtype in (np.int8, np.int16, np.int32):
+        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
+            return numbers.astype(dtype)
+    return numbers
+
+
+def _movers(
+    players: ArrayLike | None, num_players: int | None, num_states: int
+) -> tuple[NDArray[np.int8], int]:
+    """Return who moves in each state, and how many players there are."""
+    if num_players is not None:
+        num_players = as_index("num_players", num_players)
+        if not 1 <= num_players <= MOST_PLAYERS:
+            message = f"num_players is {num_players}; there can be 1 to {MOST_PLAYERS}."
+            raise InvalidModelError(message)
+    if players is None:
+        return np.zeros(num_states, np.int8), num_players or 1
+    movers = as_integers("players", players)
+    check_length("players", movers, num_states, "states")
+    most = num_players or MOST_PLAYERS
+    bad = (movers < 0) | (movers >= most)
+    if bad.any():
+        state = int(bad.argmax())
+        message = (
+            f"the player of state {state} is {movers[state]} {how_many(bad, 'states')}. Players "
+            f"are numbered 0 to {most - 1}{' (set num_players)' if num_players else ''}."
+        )
+        raise InvalidModelError(message)
+    return movers.astype(np.int8), num_players or int(movers.max()) + 1
+
+
+def _constant_sum(constant_sum: float, num_players: int) -> float:
+    try:
+        total = as_real(constant_sum)
+    except (TypeError, ValueError, OverflowError):
+        total = math.nan
+    if not math.isfinite(total):
+        message = f"constant_sum is {constant_sum!r}; it must be a finite number."
+        raise InvalidModelError(message)
+    if total and num_players != 2:
+        message = (
+            f"constant_sum is {total!r}, but there is no pair of players to share it: the number "
+            f"of players is {num_players}. Set num_players=2 or leave constant_sum out."
+        )
+        raise InvalidModelError(message)
+    return total
+
+
+def _start(
+    initial: int | Sequence[tuple[float, int]], num_states: int, num_players: int
+) -> tuple[Integers, Floats]:
+    """Return the initial states, each with a probability that is signed like a transition's."""
+    pairs: Any = [(1.0, initial)] if isinstance(initial, (int, np.integer)) else initial
+    if not isinstance(pairs, (list, tuple, np.ndarray)):
+        pairs = [pairs]  # to be refused in words
+    total: dict[tuple[int, bool], float] = {}
+    for pair in pairs:
+        chance, state = _start_pair(pair)
+        if not 0 <= state < num_states:
+            message = (
+                f"the initial state {state} does not exist; states are numbered 0 to "
+                f"{num_states - 1}."
+            )
+            raise InvalidModelError(message)
+        if not math.isfinite(chance) or (chance < 0 and num_players != 2):
+            message = (
+                f"the game starts in state {state} with probability {chance!r}; a probability is a "
+                "number from 0 to 1 (negative only with num_players=2, for players who have "
+                "changed places)."
+            )
+            raise InvalidModelError(message)
+        if 0 < abs(chance) < LEAST_PROBABILITY:
+            message = f"the game starts in state {state} with probability {chance!r}. {FAINT}"
+            raise InvalidModelError(message)
+        if chance:
+            key = (state, chance < 0)
+            total[key] = total.get(key, 0.0) + chance
+    size = sum(map(abs, total.values()))
+    if abs(size - 1) > SUM_TOLERANCE:
+        message = (
+            f"the initial states have total probability {size!r}, not 1. Give one state, or a list "
+            f"of (probability, state) pairs that sum to 1 within {SUM_TOLERANCE:g}."
+        )
+        raise InvalidModelError(message)
+    states = np.array([state for state, _ in total], np.int64)
+    chances = np.array(list(total.values()), np.float64)
+    scale(np.array([0, len(chances)]), chances)
+    return states, chances
+
+
+def _start_pair(pair: Any) -> tuple[float, int]:
+    try:
+        chance, state = pair
+        chance = as_real(chance)
+    except (TypeError, ValueError, OverflowError):
+        message = (
+            f"initial contains {shown(pair)}; it must be one state, or a list of "
+            "(probability, state) pairs."
+        )
+        raise InvalidModelError(message) from None
+    return chance, as_index("an initial state", state)

@@ -1,0 +1,159 @@
+"""Single arrays and numbers in the model's own form, and words for where they are wrong."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidModelError, shown
+from gamedp.rules.game import as_real
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "LARGEST",
+    "Rows",
+    "as_index",
+    "as_integers",
+    "as_numbers",
+    "check_length",
+    "check_offsets",
+    "how_many",
+    "offsets_of",
+]
+
+LARGEST = 2**63 - 1
+
+
+@attrs.frozen(eq=False)
+class Rows:
+    """Which choice belongs to which state, and its label: what a complaint needs to name one."""
+
+    choice_offsets: Integers
+    transition_offsets: Integers
+    labels: NDArray[np.signedinteger[Any]]
+
+    def choice(self, choice: int) -> str:
+        """Return words for a choice."""
+        state = _row_of(self.choice_offsets, choice)
+        return f"choice {choice} (action {self.labels[choice]}) of state {state}"
+
+    def transition(self, transition: int) -> str:
+        """Return words for where a transition comes from."""
+        return self.choice(_row_of(self.transition_offsets, transition))
+
+
+def _row_of(offsets: Integers, place: int) -> int:
+    return int(np.searchsorted(offsets, place, side="right")) - 1
+
+
+def offsets_of(counts: NDArray[Any]) -> Integers:
+    """Return where each row begins, for rows of these lengths, and where the last one ends."""
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def how_many(bad: NDArray[np.bool_], of_what: str) -> str:
+    """Return how many places are bad, in brackets."""
+    count = int(np.count_nonzero(bad))
+    return f"({count:,} of {len(bad):,} {of_what} {'is' if count == 1 else 'are'} off)"
+
+
+def _as_array(name: str, values: Any, dimensions: tuple[int, ...]) -> NDArray[Any]:
+    """Return `values` as an array of one of these numbers of dimensions."""
+    if isinstance(values, np.ma.MaskedArray):
+        message = (
+            f"{name} is a masked array, and what is masked has no number. Fill it first: "
+            f"{name}.filled(...)."
+        )
+        raise InvalidModelError(message)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        message = f"{name} is not an array: its rows differ in length or kind ({error})."
+        raise InvalidModelError(message) from None
+    if array.ndim not in dimensions:
+        wanted = " or ".join(map(str, dimensions))
+        message = f"{name} has {array.ndim} dimensions (shape {array.shape}) instead of {wanted}."
+        raise InvalidModelError(message)
+    return array
+
+
+def as_integers(name: str, values: Any) -> Integers:
+    """Return a copy as 64-bit integers."""
+    array = _as_array(name, values, (1,))
+    if array.size and (
+        array.dtype.kind not in "iu" or (array.dtype == np.uint64 and array.max() > LARGEST)
+    ):
+        message = (
+            f"{name} holds {array.dtype}; it must hold integers of at most 64 bits with a sign. "
+            f"If these are whole numbers, convert them: {name}.astype(numpy.int64)."
+        )
+        raise InvalidModelError(message)
+    return array.astype(np.int64)
+
+
+def as_numbers(name: str, values: Any, dimensions: tuple[int, ...] = (1,)) -> Floats:
+    """Return a copy as floating-point numbers. Objects such as fractions are welcome."""
+    array = _as_array(name, values, dimensions)
+    if array.dtype.kind in "iufO":
+        try:
+            if array.dtype.kind == "O":
+                numbers = [as_real(item) for item in array.ravel().tolist()]
+                return np.array(numbers, np.float64).reshape(array.shape)
+            return array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            pass  # objects that are no numbers
+    message = f"{name} holds {array.dtype}; it must hold real numbers."
+    raise InvalidModelError(message)
+
+
+def as_index(name: str, value: Any) -> int:
+    """Return an integer of any library; bools do not count as such."""
+    try:
+        if not isinstance(value, (bool, np.bool_)):
+            return operator.index(value)
+    except TypeError:
+        pass  # not an integer either
+    message = f"{name} is {shown(value)}; it must be an integer."
+    raise InvalidModelError(message)
+
+
+def check_offsets(name: str, offsets: Integers, end: int, row: str, items: str) -> None:
+    """Refuse offsets that do not begin with 0, fall, or do not end where the items do."""
+    if len(offsets) == 0 or offsets[0] != 0:
+        begin = f"begins with {offsets[0]}" if len(offsets) else "is empty"
+        message = f"{name} {begin}; the first entry must be 0, where the {items} begin."
+        raise InvalidModelError(message)
+    falls = offsets[1:] < offsets[:-1]
+    if falls.any():
+        place = int(falls.argmax())
+        message = (
+            f"{name} falls from {offsets[place]} to {offsets[place + 1]} at {row} {place} "
+            f"{how_many(falls, f'{row}s')}. Offsets never fall; a {row} without {items} repeats "
+            "the entry before."
+        )
+        raise InvalidModelError(message)
+    if offsets[-1] != end:
+        message = (
+            f"{name} ends with {offsets[-1]}, but there are {end:,} {items}. The last entry must "
+            f"be the number of {items}."
+        )
+        raise InvalidModelError(message)
+
+
+def check_length(name: str, array: NDArray[Any], length: int, items: str) -> None:
+    """Refuse an array that does not have one entry for each item."""
+    if len(array) != length:
+        message = (
+            f"{name} has {len(array):,} entries, but there are {length:,} {items}; each needs one."
+        )
+        raise InvalidModelError(message)

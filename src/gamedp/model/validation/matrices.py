@@ -1,0 +1,116 @@
+"""From one matrix for each action to the arrays of a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import InvalidModelError
+from gamedp.model.validation.forms import as_numbers, offsets_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Integers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+__all__ = ["arrays_of_matrices"]
+
+
+def arrays_of_matrices(matrices: Sequence[Any], rewards: ArrayLike | None) -> dict[str, Any]:
+    """Return what :meth:`gamedp.Model.from_arrays` takes, made of one matrix for each action.
+
+    Parameters
+    ----------
+    matrices : sequence of A (S, S) matrices
+        Sparse or dense; not changed.
+    rewards : (S, A) or (S,) array_like, or None
+        For more than two players with one more axis, of the players.
+
+    Returns
+    -------
+    dict
+        The arrays, with the numbers of the matrices as `action_labels`.
+
+    Raises
+    ------
+    InvalidModelError
+        If the matrices are not square and of one size, or the rewards do not fit them.
+    """
+    parts = _square_matrices(matrices)
+    num_states = parts[0].shape[0]
+    counts = np.stack([np.diff(part.indptr) for part in parts], axis=1).astype(np.int64)
+    states, actions = np.nonzero(counts)
+    ends = np.cumsum(counts).reshape(counts.shape)
+    successors = np.empty(counts.sum(), np.int64)
+    probabilities = np.empty(len(successors), np.float64)
+    for action, part in enumerate(parts):
+        # How far each row moves from its place in its matrix to its place in the model.
+        moved = ends[:, action] - part.indptr[1:]
+        places = np.arange(len(part.data)) + np.repeat(moved, counts[:, action])
+        successors[places] = part.indices
+        probabilities[places] = part.data
+    return {
+        "choice_offsets": offsets_of(np.count_nonzero(counts, axis=1)),
+        "transition_offsets": offsets_of(counts[states, actions]),
+        "successors": successors,
+        "probabilities": probabilities,
+        "rewards": _rewards_of_choices(rewards, num_states, states, actions, len(parts)),
+        "action_labels": actions,
+    }
+
+
+def _square_matrices(matrices: Sequence[Any]) -> list[Any]:
+    """Return the matrices as sparse ones of our own, without stored zeros."""
+    import scipy.sparse  # noqa: PLC0415 - slow to import, and rarely needed
+
+    if scipy.sparse.issparse(matrices):
+        message = "from_scipy takes a list of matrices, one for each action; put the one in a list."
+        raise InvalidModelError(message)
+    parts: list[Any] = []
+    for action, matrix in enumerate(matrices):
+        try:
+            part = scipy.sparse.csr_array(matrix, copy=True)
+        except (TypeError, ValueError) as error:
+            message = f"the matrix of action {action} is not a matrix of numbers: {error}."
+            raise InvalidModelError(message) from None
+        expected = parts[0].shape if parts else (part.shape[0], part.shape[0])
+        if part.shape != expected or part.dtype.kind not in "biuf":
+            message = (
+                f"the matrix of action {action} is {' x '.join(map(str, part.shape))} of "
+                f"{part.dtype}; all matrices must be square, of one size (states x states), and "
+                "of real numbers."
+            )
+            raise InvalidModelError(message)
+        part.sum_duplicates()
+        part.eliminate_zeros()
+        parts.append(part)
+    if not parts:
+        message = "there are no matrices; from_scipy takes one for each action."
+        raise InvalidModelError(message)
+    return parts
+
+
+def _rewards_of_choices(
+    rewards: ArrayLike | None,
+    num_states: int,
+    states: NDArray[np.intp],
+    actions: NDArray[np.intp],
+    num_actions: int,
+) -> Floats | None:
+    """Return the rewards of the available actions; those of the others may be anything."""
+    if rewards is None:
+        return None
+    numbers = as_numbers("rewards", rewards, dimensions=(1, 2, 3))
+    expected = (num_states, num_actions)[: numbers.ndim]
+    if numbers.shape[:2] != expected:
+        message = (
+            f"rewards has the shape {numbers.shape}; it must be ({num_states},), one number for "
+            f"each state, or ({num_states}, {num_actions}), one for each state and action."
+        )
+        raise InvalidModelError(message)
+    chosen: Floats = numbers[states] if numbers.ndim == 1 else numbers[states, actions]
+    return chosen

@@ -1,0 +1,168 @@
+"""The outcomes of all choices: probability distributions over states, each state once."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import InvalidModelError
+from gamedp.model.model import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
+from gamedp.model.validation.forms import LARGEST, Rows, how_many, offsets_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+__all__ = ["check_outcomes", "merged", "scale"]
+GRID = 2.0**26
+
+SHORT_RUN = 64
+"""Up to so many equal outcomes are added up side by side in all choices; more, one after another.
+"""
+
+
+def check_outcomes(
+    rows: Rows,
+    successors: NDArray[np.signedinteger[Any]],
+    chances: Floats,
+    num_players: int,
+    *,
+    least: float = LEAST_PROBABILITY,
+) -> None:
+    """Check that every choice has a probability distribution over states that exist.
+
+    No probability is smaller than `least`.
+    """
+    num_states = len(rows.choice_offsets) - 1
+    bad = (successors < 0) | (successors >= num_states)
+    if bad.any():
+        place = int(bad.argmax())
+        message = (
+            f"{rows.transition(place)} leads to state {successors[place]}, which does not exist "
+            f"{how_many(bad, 'transitions')}. States are numbered 0 to {num_states - 1}."
+        )
+        raise InvalidModelError(message)
+    bad = ~np.isfinite(chances)
+    if num_players != 2:
+        bad |= chances < 0
+    if bad.any():
+        place = int(bad.argmax())
+        message = (
+            f"{rows.transition(place)} leads to state {successors[place]} with probability "
+            f"{float(chances[place])!r} {how_many(bad, 'transitions')}. A probability is a number "
+            "from 0 to 1; with num_players=2 a negative one says that the players change places."
+        )
+        raise InvalidModelError(message)
+    sizes = np.abs(chances)
+    bad = sizes < least
+    if bad.any() and (bad := bad & (sizes > 0)).any():
+        place = int(bad.argmax())
+        message = (
+            f"{rows.transition(place)} leads to state {successors[place]} with probability "
+            f"{float(chances[place])!r} {how_many(bad, 'transitions')}. {FAINT}"
+        )
+        raise InvalidModelError(message)
+    _check_sums(rows, sizes)
+
+
+def _check_sums(rows: Rows, sizes: Floats) -> None:
+    starts = rows.transition_offsets[:-1]
+    totals = np.zeros(len(starts))
+    has_outcomes = starts < rows.transition_offsets[1:]
+    # Between two rows with outcomes there are no others: reduceat ends each where the next begins.
+    if has_outcomes.any():
+        totals[has_outcomes] = np.add.reduceat(sizes, starts[has_outcomes])
+    bad = np.abs(totals - 1) > SUM_TOLERANCE
+    if bad.any():
+        choice = int(bad.argmax())
+        message = (
+            f"the outcomes of {rows.choice(choice)} have total probability "
+            f"{float(totals[choice])!r}, not 1 {how_many(bad, 'choices')}. Outcomes must sum to 1 "
+            f"within {SUM_TOLERANCE:g}."
+        )
+        raise InvalidModelError(message)
+
+
+def scale(offsets: Integers, chances: Floats) -> None:
+    """Scale those probabilities that miss one in total by more than rounding explains, in place.
+
+    Sums of multiples of 1 / GRID are exact, and the rest of each is so small that its rounding does
+    not matter: so what is too much or too little is known to the last digit.
+    """
+    starts = offsets[:-1]
+    if not len(starts):
+        return
+    sizes = np.abs(chances)
+    coarse = np.rint(sizes * GRID) / GRID
+    excess = np.add.reduceat(coarse, starts) - 1
+    excess += np.add.reduceat(sizes - coarse, starts)
+    excess[np.abs(excess) <= SUM_ROUNDING] = 0
+    if excess.any():
+        chances /= np.repeat(1 + excess, np.diff(offsets))
+
+
+def merged(
+    offsets: Integers, successors: Integers, chances: Floats
+) -> tuple[Integers, Integers, Floats]:
+    """Drop impossible outcomes, and add up those that lead to one state on the same side."""
+    keep = chances != 0
+    chances = _add_up_duplicates(offsets, 2 * successors + (chances < 0), chances, keep)
+    if keep.all():
+        return offsets, successors, chances
+    return offsets_of(keep)[offsets], successors[keep], chances[keep]
+
+
+def _add_up_duplicates(
+    offsets: Integers, targets: Integers, chances: Floats, keep: NDArray[np.bool_]
+) -> Floats:
+    """Add what is there twice to the first of its kind, and clear `keep` for the others."""
+    falls = np.zeros(len(targets) + 1, np.int64)
+    falls[1:-1] = targets[1:] <= targets[:-1]
+    falls[offsets] = 0  # the first of each row has nothing before it
+    suspects = np.add.reduceat(falls, offsets)[:-1] > 0 if falls.any() else np.zeros(0, np.bool_)
+    if not suspects.any():
+        return chances
+    lengths = np.diff(offsets)
+    places = np.flatnonzero(np.repeat(suspects, lengths) & keep)
+    rows = np.repeat(np.cumsum(suspects), lengths)[places]
+    order = _by_row_and_target(rows, targets[places])
+    places, rows = places[order], rows[order]
+    first = np.ones(len(places), np.bool_)
+    first[1:] = (np.diff(rows) != 0) | (np.diff(targets[places]) != 0)
+    if first.all():
+        return chances
+    keep[places[~first]] = False
+    chances[places[first]] = _sums(chances[places], np.flatnonzero(first))
+    return chances
+
+
+def _sums(numbers: Floats, starts: NDArray[np.intp]) -> Floats:
+    """Return the sum of each run of numbers, rounded once; a run ends where the next begins."""
+    totals, lengths = numbers[starts], np.diff(starts, append=len(numbers))
+    rests = np.zeros(len(starts))
+    step, runs = 1, np.flatnonzero((lengths > 1) & (lengths <= SHORT_RUN))
+    while len(runs):
+        terms, before = numbers[starts[runs] + step], totals[runs]
+        after = before + terms
+        part = after - before
+        rests[runs] += (before - (after - part)) + (terms - part)  # Knuth's two-sum
+        totals[runs] = after
+        step += 1
+        runs = runs[lengths[runs] > step]
+    totals += rests
+    for run in np.flatnonzero(lengths > SHORT_RUN).tolist():
+        first = int(starts[run])
+        totals[run] = math.fsum(numbers[first : first + int(lengths[run])].tolist())
+    return totals
+
+
+def _by_row_and_target(rows: Integers, targets: Integers) -> NDArray[np.intp]:
+    """Return a stable order by both."""
+    width = int(targets.max(initial=0)) + 1
+    if width * (int(rows.max(initial=0)) + 1) > LARGEST:
+        return np.lexsort((targets, rows))
+    return np.argsort(rows * width + targets, kind="stable")  # many times as fast

@@ -1,0 +1,1 @@
+"""Games played, kept, and set against each other."""

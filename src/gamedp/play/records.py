@@ -1,0 +1,165 @@
+"""Files of played games: one line each, replayed when they are read."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gamedp.errors import DamagedFileError, UnknownNameError, UnsupportedProblemError, shown
+from gamedp.play.play import Line
+from gamedp.rules.game import Rules
+from gamedp.runtime.encoding import Known, decode, decode_object, encode, encode_object, near
+from gamedp.runtime.files import write_whole
+from gamedp.runtime.registry import GAMES, class_named
+
+if TYPE_CHECKING:
+    from gamedp.play.play import GameRecord
+
+__all__ = ["load_games", "save_games"]
+
+FORMAT, VERSION = "gamedp games", 1
+
+
+def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> None:
+    """Write games to a file, one line of JSON each, after a first line that names the game.
+
+    A game is kept as its start, its actions and the outcomes that chance gave. :func:`load_games`
+    plays them again by the rules.
+
+    Parameters
+    ----------
+    path : str or Path
+        What is there is replaced, once all is written.
+    game
+    records : iterable of GameRecord
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the states hold what cannot be written down.
+    """
+    path = Path(path)
+    lines = [{"format": FORMAT, "version": VERSION, "game": encode_object(game)}]
+    for record in records:
+        try:
+            start = encode(record.states[0])
+        except TypeError as error:
+            message = f"{shown(record.states[0])} cannot be kept in a file: {error}."
+            raise UnsupportedProblemError(message) from None
+        fields = ("actions", "outcomes", "payoffs")
+        lines.append({"start": start} | {name: getattr(record, name) for name in fields})
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    write_whole(path, lambda file: file.write(text.encode()))
+
+
+def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord]]:
+    """Read games that :func:`save_games` has written, and replay them by the rules.
+
+    Parameters
+    ----------
+    path : str or Path
+    game : optional
+        What was played. If not given, it is the registered game that the file names: a file never
+        makes anything be imported that is not registered.
+
+    Returns
+    -------
+    game
+    records : list of GameRecord
+
+    Raises
+    ------
+    DamagedFileError
+        If the file is none of these, or a game cannot have gone by the rules as it says.
+    UnknownNameError
+        If the game is not registered, and not given.
+    """
+    path = Path(path)
+    head, *rest = _lines(path)
+    if head.get("format") != FORMAT or head.get("version") != VERSION:
+        message = f"{path} does not hold games that this version of gamedp has written."
+        raise DamagedFileError(message)
+    if game is None:
+        game = _game_of(path, head.get("game"))
+    rules = Rules(game)
+    known = _classes_of_states(rules)
+    records = []
+    for number, entry in enumerate(rest, 1):
+        try:
+            records.append(_again(rules, entry, known))
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            message = f"game {number} in {path} does not follow the rules of {shown(game)}: {error}"
+            raise DamagedFileError(message) from error
+    return game, records
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    """Return the JSON objects in a file, one a line; at least one."""
+    try:
+        found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    except ValueError as error:
+        message = f"{path} is damaged, or does not hold games: {error}"
+        raise DamagedFileError(message) from error
+    if not found or not all(isinstance(line, dict) for line in found):
+        message = f"{path} is damaged, or does not hold games."
+        raise DamagedFileError(message)
+    return found
+
+
+def _game_of(path: Path, encoded: Any) -> Any:
+    """Return the game that a file names, if it is registered."""
+    try:
+        return decode_object(encoded, lambda name: class_named(GAMES, name))
+    except UnknownNameError as error:
+        message = (
+            f"the game in {path} cannot be loaded: {error} Pass it: "
+            f"gamedp.play.load_games({str(path)!r}, game=...)."
+        )
+        raise UnknownNameError(message) from error
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        message = f"{path} is damaged, or does not say which game it holds: {error!r}"
+        raise DamagedFileError(message) from error
+
+
+def _classes_of_states(rules: Rules) -> Known:
+    """Return what knows the classes that a state may be of: those beside the game's own."""
+    homes = [near(type(rules.game)), *(near(type(state)) for _, state in rules.initial())]
+    return lambda path: next(filter(None, (known(path) for known in homes)), None)
+
+
+def _again(rules: Rules, entry: dict[str, Any], known: Known) -> GameRecord:
+    """Return a game that was kept, played again; raise ValueError where that cannot be."""
+    line = Line(rules, [decode(entry["start"], known)], earned=[0.0] * rules.num_players)
+    for action, outcome in zip(entry["actions"], entry["outcomes"], strict=True):
+        state = line.states[-1]
+        if line.is_over or action not in line.choices():
+            message = f"{shown(action)} is not an action in {shown(state)}"
+            raise ValueError(message)
+        line.take(action, functools.partial(_possible, outcome))
+    record = line.record()
+    if not _same(record.payoffs, entry["payoffs"]):
+        message = f"the payoffs are {shown(record.payoffs)}, not {shown(entry['payoffs'])}"
+        raise ValueError(message)
+    return record
+
+
+def _possible(outcome: int, chances: Sequence[float]) -> int:
+    """Return the place of an outcome that was kept; raise ValueError if it cannot come up."""
+    if not 0 <= outcome < len(chances) or not chances[outcome] > 0:
+        message = f"outcome {shown(outcome)} cannot come up"
+        raise ValueError(message)
+    return outcome
+
+
+def _same(one: Sequence[float] | None, other: Sequence[float] | None) -> bool:
+    """Compare payoffs; sums of rewards may differ in rounding between machines."""
+    if one is None or other is None:
+        return one is other
+    return len(one) == len(other) and all(
+        math.isclose(first, second, rel_tol=1e-12, abs_tol=1e-12)
+        for first, second in zip(one, other, strict=True)
+    )

@@ -1,0 +1,282 @@
+"""Tournaments: which of two players is better, and with what confidence."""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from scipy.special import stdtrit
+
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.play.play import (
+    MOST_PLIES,
+    Compile,
+    GameRecord,
+    Line,
+    RandomPlayer,
+    check_plies,
+    checked_seed,
+    seated,
+)
+from gamedp.rules.game import Rules
+from gamedp.runtime.progress import Reporter
+from gamedp.searchers.bound_rules import bind_once
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.play.play import Seat
+    from gamedp.runtime.progress import ProgressCallback
+
+__all__ = ["Tournament", "tournament"]
+
+OPENINGS_TRIED = 1_000
+"""Openings drawn before an error says that the game is always over by then."""
+
+
+def _as_records(records: Iterable[GameRecord]) -> tuple[GameRecord, ...]:
+    return tuple(records)
+
+
+@attrs.frozen(eq=False, repr=False)
+class Tournament:
+    """The games between two players, `one` and `other`; `other` takes all seats but one.
+
+    Games for two come in pairs: `one` begins the first of a pair, `other` the second. In general a
+    group has one game for each seat of the game, and `one` sits in each seat once. Groups are
+    independent of one another, the games of a group are not, since they have the opening in common:
+    so it is the groups on which the statistics rest.
+
+    Attributes
+    ----------
+    records : tuple of GameRecord
+        The groups side by side: of games for two, an even number.
+    seconds : float
+        That they took.
+    players : int
+        How many seats the game has; if not given, as the first finished game says, or 2.
+    """
+
+    records: tuple[GameRecord, ...] = attrs.field(converter=_as_records)
+    seconds: float = 0.0
+    players: int = attrs.field()
+
+    @players.default
+    def _as_the_games_say(self) -> int:
+        finished = (record.payoffs for record in self.records if record.payoffs is not None)
+        return len(next(finished, (0, 0)))
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse games that do not make whole groups."""
+        if len(self.records) % self.players or not self.records:
+            groups = "pairs" if self.players == 2 else f"groups of {self.players}"
+            message = f"a tournament has its games in {groups}; there are {len(self.records)}."
+            raise InvalidParameterError(message)
+
+    def _compared(self, others: Callable[[list[float]], float]) -> NDArray[np.float64]:
+        """Return the payoff of `one` less what `others` makes of those in the other seats."""
+        found = np.full(len(self.records), math.nan)
+        for number, record in enumerate(self.records):
+            if record.payoffs is not None:
+                payoffs = list(record.payoffs)
+                found[number] = payoffs.pop(number % self.players) - others(payoffs)
+        return found
+
+    @functools.cached_property
+    def differences(self) -> NDArray[np.float64]:
+        """The payoff of `one` less that of `other` in each game; NaN where it is unfinished.
+
+        With more than two seats, less the mean of those in which `other` sits.
+        """
+        return self._compared(lambda payoffs: math.fsum(payoffs) / len(payoffs))
+
+    @functools.cached_property
+    def _leads(self) -> NDArray[np.float64]:
+        """The payoff of `one` less the largest of all others."""
+        return self._compared(max)
+
+    @property
+    def wins(self) -> int:
+        """Games in which `one` got more than every other player."""
+        return int((self._leads > 0).sum())
+
+    @property
+    def draws(self) -> int:
+        """Games in which `one` got as much as the best of the others."""
+        return int((self._leads == 0).sum())
+
+    @property
+    def losses(self) -> int:
+        """Games in which another player got more."""
+        return int((self._leads < 0).sum())
+
+    @property
+    def unfinished(self) -> int:
+        """Games that were left at the limit of plies; the statistics leave out their groups."""
+        return int(np.isnan(self.differences).sum())
+
+    @functools.cached_property
+    def _groups(self) -> NDArray[np.float64]:
+        means: NDArray[np.float64] = self.differences.reshape(-1, self.players).mean(axis=1)
+        return means[~np.isnan(means)]
+
+    @property
+    def mean_difference(self) -> float:
+        """The mean of the differences, over the groups that were finished; NaN if none was."""
+        return float(self._groups.mean()) if len(self._groups) else math.nan
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of that mean; NaN with fewer than two groups."""
+        count = len(self._groups)
+        return float(self._groups.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% confidence interval of that mean, by Student's t distribution of the groups.
+
+        Approximate unless the means of groups are normal; good for a few dozen groups and more.
+        """
+        reach = float(stdtrit(max(len(self._groups) - 1, 1), 0.975)) * self.standard_error
+        return self.mean_difference - reach, self.mean_difference + reach
+
+    @property
+    def mean_plies(self) -> float:
+        """How many actions a game took on average."""
+        return float(np.mean([record.plies for record in self.records]))
+
+    @property
+    def distinct(self) -> int:
+        """How many of the games differ. Without chance and openings they may all be the same."""
+        return len({(record.states, record.actions) for record in self.records})
+
+    def __repr__(self) -> str:
+        """Give the results in short."""
+        return (
+            f"<Tournament wins={self.wins} draws={self.draws} losses={self.losses} "
+            f"unfinished={self.unfinished} mean_difference={self.mean_difference!r} "
+            f"standard_error={self.standard_error!r}>"
+        )
+
+
+def tournament(  # noqa: PLR0913 - what is usually set in one call
+    game: Any,
+    one: Any,
+    other: Any,
+    *,
+    games: int = 100,
+    seed: int | None = None,
+    opening: int = 0,
+    max_plies: int = MOST_PLIES,
+    compile: Compile = "auto",
+    progress: ProgressCallback | None = None,
+) -> Tournament:
+    """Let two players play many games; they take turns at beginning.
+
+    In a game for three and more, `one` sits in each seat equally often, and `other` in all others.
+
+    Parameters
+    ----------
+    game
+        For two players or more, with chance or without.
+    one, other
+        As for :func:`gamedp.play.play_game`.
+    games : int
+        A multiple of the number of players.
+    seed : int, optional
+        The same seed gives the same games; another one each time if not given.
+    opening : int
+        Plies at the start that are played at random, the same ones in all games of a group
+        (a pair, for two players). The game is not over after them.
+    max_plies : int
+        A game that has not ended by then counts as unfinished, not as a draw.
+    compile : {"auto", "always", "never"}
+        As for :func:`gamedp.compile`.
+    progress : callable, optional
+        Is called with a :class:`gamedp.Progress` now and then.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the game is for one player.
+    InvalidParameterError
+        If an option makes no sense.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> game = Matches(matches=9)
+    >>> one, other = gamedp.searchers.AlphaBeta(), gamedp.play.RandomPlayer(game)
+    >>> result = gamedp.play.tournament(game, one, other, games=20, seed=1, compile="never")
+    >>> result.wins > result.losses, result.wins + result.losses + result.draws
+    (True, 20)
+    """
+    rules = Rules(game)
+    count = rules.num_players
+    if count < 2:
+        message = f"a tournament is between players; {type(game).__name__} has 1. Use play_game."
+        raise UnsupportedProblemError(message)
+    if games < count or games % count:
+        wanted = "even" if count == 2 else f"a multiple of {count}"
+        message = (
+            f"games is {shown(games)}; it must be {wanted}, so that each takes every seat equally "
+            "often."
+        )
+        raise InvalidParameterError(message)
+    check_plies(max_plies)
+    if not 0 <= opening < max_plies or opening != int(opening):
+        message = (
+            f"opening is {shown(opening)}; it must be a whole number from 0 to below max_plies."
+        )
+        raise InvalidParameterError(message)
+    seats = seated(rules, one, compile), seated(rules, other, compile)
+    groups = np.random.SeedSequence(checked_seed(seed))
+    reporter = Reporter(progress, "play")
+    began = time.perf_counter()
+    records = []
+    with bind_once():
+        for group in groups.spawn(games // count):
+            for record in _group(rules, seats, group, opening, max_plies):
+                records.append(record)
+                reporter.report(len(records), games, f"{len(records):,} of {games:,} games")
+    return Tournament(tuple(records), time.perf_counter() - began, count)
+
+
+def _group(
+    rules: Rules,
+    seats: tuple[Seat, Seat],
+    seed: np.random.SeedSequence,
+    opening: int,
+    max_plies: int,
+) -> Iterator[GameRecord]:
+    """Play the same opening once for each seat, with the first of the two in that seat."""
+    count = rules.num_players
+    first, *later = (np.random.default_rng(part) for part in seed.spawn(1 + count))
+    line = _opened(rules, opening, first)
+    one, other = seats
+    for seat, rng in enumerate(later):
+        order = [other] * count
+        order[seat] = one
+        yield line.copy().play(order, rng, max_plies)
+
+
+def _opened(rules: Rules, opening: int, rng: np.random.Generator) -> Line:
+    """Return a game after a random opening, and not over."""
+    anyone = seated(rules, RandomPlayer(rules.game), "auto")
+    for _ in range(OPENINGS_TRIED):
+        line = Line.begin(rules, None, rng)
+        if opening:
+            line.play([anyone] * rules.num_players, rng, opening)
+        if not line.is_over:
+            return line
+    message = (
+        f"{shown(rules.game)} is over after {opening} random plies, {OPENINGS_TRIED:,} times out "
+        "of as many; choose a shorter opening."
+    )
+    raise InvalidParameterError(message)

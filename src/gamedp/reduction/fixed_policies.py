@@ -1,0 +1,64 @@
+"""The decision process that is left of a model when one player keeps to a policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.model.model import Model
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Flags = NDArray[np.bool_]
+    Integers = NDArray[np.signedinteger[Any]]
+
+__all__ = ["fix"]
+
+
+def fix(model: Model, policy: Integers, who: Flags) -> tuple[Model, Integers]:
+    """Leave some states the one choice of a policy.
+
+    Parameters
+    ----------
+    model : Model
+        Of S states and C choices.
+    policy : (S,)
+        A choice of each state of `who`.
+    who : (S,) bool
+        The states that keep to it.
+
+    Returns
+    -------
+    fixed : Model
+        The same states, with C' choices.
+    rows : (C',) int64
+        The choice that each of them is in the given model.
+    """
+    owners = model.structure.owners
+    keep = ~who[owners]
+    keep[policy[who & (np.diff(model.choice_offsets) > 0)]] = True
+    rows = np.flatnonzero(keep)
+    lengths = np.diff(model.transition_offsets)
+    places = np.repeat(keep, lengths)
+    fixed = Model.unchecked(
+        choice_offsets=_offsets(np.bincount(owners[rows], minlength=model.num_states)),
+        transition_offsets=_offsets(lengths[rows]),
+        successors=model.successors[places],
+        probabilities=model.probabilities[places],
+        rewards=model.rewards[rows],
+        players=model.players,
+        terminals=model.terminals,
+        payoffs=model.payoffs,
+        action_labels=model.action_labels[rows],
+        initial_states=model.initial_states,
+        initial_probabilities=model.initial_probabilities,
+        num_players=model.num_players,
+        constant_sum=model.constant_sum,
+    )
+    return fixed, rows
+
+
+def _offsets(counts: Any) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])

@@ -1,0 +1,1 @@
+"""What solving and searching hand back."""

@@ -1,0 +1,411 @@
+"""Which choices of a solved model are best: for certain, or as far as the bounds can decide.
+
+A choice is best if some policy that always takes it in its state attains the value. So it must be
+*tight*: Bellman's equation holds for it with equality. Where play may go on for ever, that is not
+enough: waiting for ever may be tight in every step, and never attain the value. A policy of tight
+choices attains the value if and only if it does not stay for ever where that is worse than the
+value, whatever the opponent does (the values along a play are then a bounded martingale against
+best replies, a submartingale against others, and play stops almost surely). Hence a tight choice of
+a state s is best if and only if one of its outcomes is in the attractor of the ends without s:
+there, tight choices lead to an end with positive probability from all states except s, and s leads
+there. (A cycle with positive rewards and no negative ones is as good as an end.)
+
+References
+----------
+.. [1] M. Puterman, "Markov Decision Processes", Wiley 1994, chapters 7 and 9.
+.. [2] K. Chatterjee, T. Henzinger, "Value iteration", in 25 Years of Model Checking, LNCS 5000,
+   2008: attractors and end components.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import attrs
+import numpy as np
+
+from gamedp.graph.structure import Structure
+from gamedp.model.objectives import AverageReward, Reachability, TotalReward, worth_of_endless_play
+from gamedp.results.choice_values import choice_values, settled
+from gamedp.results.status import Guarantee
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.results.solution import Solution
+    from gamedp.results.status import Best
+
+    Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+    Integers = NDArray[np.signedinteger[Any]]
+
+__all__ = ["Candidates", "OptimalChoices"]
+
+Certainty: TypeAlias = Literal["possible", "certain"]
+
+
+class Candidates(NamedTuple):
+    """Choices that may be best and those that are for certain; (n,) bool each."""
+
+    possible: Flags
+    certain: Flags
+
+
+@attrs.frozen(eq=False)
+class OptimalChoices:
+    """The best choices of a solution; what takes a pass over the model is found once.
+
+    Attributes
+    ----------
+    solution : Solution
+        Of one or two players.
+    """
+
+    solution: Solution
+
+    def of_state(self, state: int, tolerance: float = 0.0) -> list[Best]:
+        """Say of each choice of a state whether it is best.
+
+        Parameters
+        ----------
+        state : int
+            The state's index.
+        tolerance : float
+            Choices that are worse by at most this much count as best, too.
+        """
+        solution, model = self.solution, self.solution.model
+        first, end = model.choice_offsets[state : state + 2].tolist()
+        possible, certain = self._candidates(state, tolerance)
+        own = int(solution.policy[state]) - first
+        if 0 <= own < end - first:
+            possible[own] = True
+        certain &= possible
+        standings: list[Best] = [
+            "certain" if sure else "possible" if may_be else "no"
+            for may_be, sure in zip(possible.tolist(), certain.tolist(), strict=True)
+        ]
+        return standings
+
+    def _candidates(self, state: int, tolerance: float) -> Candidates:
+        """Return the best choices of a state, but for the policy's own."""
+        solution, model = self.solution, self.solution.model
+        first, end = model.choice_offsets[state : state + 2].tolist()
+        if end - first == 1 or (self._settled is not None and self._settled[state]):
+            return Candidates(np.ones(end - first, np.bool_), np.ones(end - first, np.bool_))
+        found = self._tight(state, state + 1, tolerance)
+        if isinstance(solution.objective, AverageReward):
+            return self._with_bias(state, found)
+        if solution.distances is not None and tolerance <= 0 and solution.distances[state] >= 0:
+            return self._nearer(state, found)
+        if self._may_wait:
+            self._drop_waits(state, found)
+        return found
+
+    @property
+    def _settled(self) -> Flags | None:
+        return settled(self.solution)
+
+    def _wants_most(self) -> Flags:
+        """Return whose movers maximise player 0's value; (S,)."""
+        solution = self.solution
+        most: Flags = (solution.model.players == 0) == (solution.objective.optimum == "max")
+        return most
+
+    def _tight(self, first_state: int, end_state: int, tolerance: float = 0.0) -> Candidates:
+        """Return the choices of some states that are worth what their state is.
+
+        Possible is one whose upper bound no other's lower bound exceeds, nor the state's own;
+        certain is one whose lower bound no other's upper bound exceeds, or the state's does not.
+        """
+        solution, model = self.solution, self.solution.model
+        offsets = model.choice_offsets[first_state : end_state + 1]
+        first, end = int(offsets[0]), int(offsets[-1])
+        if solution.tight is not None and tolerance <= 0:
+            tight = solution.tight[first:end]
+            return Candidates(tight.copy(), tight.copy())
+        numbers = choice_values(solution, first, end)
+        lower, upper = numbers.lower, numbers.upper
+        proven = solution.guarantee is not Guarantee.NONE
+        if not proven:
+            rounding = 1e-12 * np.abs(numbers.values)
+            rounding[~np.isfinite(rounding)] = 0.0
+            lower, upper = numbers.values - rounding, numbers.values + rounding
+        inner = np.flatnonzero(np.diff(offsets))
+        places, counts = offsets[inner] - first, np.diff(offsets)[inner]
+        most = np.repeat(self._wants_most()[first_state + inner], counts)
+        low, high = np.where(most, lower, -upper), np.where(most, upper, -lower)
+        floor = np.maximum.reduceat(low, places)
+        ceiling = np.full(len(inner), np.inf)
+        if proven:
+            states = first_state + inner
+            wants = most[places]
+            own = (solution.lower[states], solution.upper[states])
+            floor = np.maximum(floor, np.where(wants, own[0], -own[1]))
+            ceiling = np.where(wants, own[1], -own[0])
+        possible = high >= np.repeat(floor, counts) - tolerance
+        others = np.minimum(_best_of_others(high, places, counts), np.repeat(ceiling, counts))
+        certain = (low >= others - tolerance) & proven
+        return Candidates(possible, certain)
+
+    def _nearer(self, state: int, found: Candidates) -> Candidates:
+        """Keep the sure choices after which the end is one step nearer, if there are any."""
+        model, distances = self.solution.model, self.solution.distances
+        assert distances is not None  # noqa: S101 - for the type checker
+        first, end = model.choice_offsets[state : state + 2].tolist()
+        successors = model.successors[model.transition_offsets[first:end]]
+        nearer = distances[successors] == distances[state] - 1
+        if not (found.possible & nearer).any():
+            return found  # rounding may set equal values apart: those are all that is known
+        return Candidates(found.possible & nearer, found.certain & nearer)
+
+    def _with_bias(self, state: int, found: Candidates) -> Candidates:
+        """Keep of the choices with the best average after them those that are best on the way.
+
+        These are the choices with which the solution's numbers h prove its bound of the average as
+        they do with the policy's; see :class:`gamedp.solvers.RelativeValueIteration`.
+        """
+        solution, model = self.solution, self.solution.model
+        nothing = np.zeros_like(found.possible)
+        if solution.biases is None:
+            return Candidates(nothing, nothing)
+        first, end = model.choice_offsets[state : state + 2].tolist()
+        row = slice(*model.transition_offsets[[first, end]].tolist())
+        starts = model.transition_offsets[first:end] - row.start
+        most = bool(self._wants_most()[state])
+        bias = solution.biases[0 if most else 1]
+        # Relative to the state's own bias: only differences count, and they are smaller.
+        steps = np.abs(model.probabilities[row]) * (bias[model.successors[row]] - bias[state])
+        worth = model.rewards[first:end] + np.add.reduceat(steps, starts)
+        worth = worth if most else -worth
+        size = np.abs(model.rewards[first:end]).max() + np.abs(steps).max()
+        width = float(solution.upper[state] - solution.lower[state])
+        best = worth[found.possible].max(initial=-math.inf)
+        kept = found.possible & (worth >= best - 2 * width - 1e-12 * size)
+        # An average that is better for certain needs no look at the way.
+        alone = found.certain & (found.possible.sum() == 1)
+        return Candidates(kept, alone)
+
+    # Waits: where play may go on for ever.
+
+    @functools.cached_property
+    def _may_wait(self) -> bool:
+        """Whether there are choices that are tight, and lead nowhere."""
+        solution = self.solution
+        endless = isinstance(solution.objective, (TotalReward, Reachability))
+        return endless and not solution.model.structure.always_ends
+
+    def _drop_waits(self, state: int, found: Candidates) -> None:
+        """Take away the choices of a state with which play may never come to what it is worth."""
+        solution, model = self.solution, self.solution.model
+        first, end = model.choice_offsets[state : state + 2].tolist()
+        sign = 1.0 if self._wants_most()[state] else -1.0
+        value = sign * float(solution.values[state])
+        if value == -math.inf:
+            return  # nothing helps
+        if value == math.inf:
+            found.certain[:] = False  # that the policy gets there is not proven by bounds
+            found.possible[:] &= self._leads_on(state, sign, "possible", infinite=True)
+            return
+        waits = model.structure.stays[first:end]
+        if found.possible.sum() == 1 or not (found.possible & waits).any():
+            return
+        found.possible[:] &= ~waits | self._leads_on(state, sign, "possible")
+        if (found.certain & waits).any():
+            found.certain[:] &= ~waits | self._leads_on(state, sign, "certain")
+        if found.possible.sum() == 1 and self._is_complete:
+            # One of them must be: where the value is finite, some policy is worth it.
+            found.certain[:] = found.possible & (solution.guarantee is not Guarantee.NONE)
+
+    def _leads_on(
+        self, state: int, sign: float, certainty: Certainty, *, infinite: bool = False
+    ) -> Flags:
+        """Say which choices of a state may lead to an end without coming back to it first."""
+        from gamedp.graph import attractors  # noqa: PLC0415 - brings numba along
+
+        model = self.solution.model
+        first, end = model.choice_offsets[state : state + 2].tolist()
+        members = self._ends(sign, certainty, infinite=infinite).copy()
+        classes = self._lasting
+        if classes is not None and classes[state] >= 0 and not self._has_one_sign:
+            members[: model.num_states][classes == classes[state]] = False
+        if infinite and classes is not None and classes[state] >= 0:
+            members[: model.num_states][classes == classes[state]] = False
+        if members[state]:
+            return np.ones(end - first, np.bool_)
+        graph = self._unfolded.graph
+        barred = np.zeros(len(members), np.bool_)
+        barred[state] = True
+        helps = self._sides == (sign > 0)
+        own = helps[self._unfolded.owners]
+        active = np.where(own, np.tile(self._all_tight[certainty == "certain"], self._copies), True)
+        earns = np.zeros(len(active), np.bool_) if infinite else self._earns(sign)
+        if earns.any():
+            # As good as an end; the opponent will not go on with it, and has what is left.
+            members |= _combined(graph, earns & active & own, np.logical_or)
+            members |= ~helps & _combined(graph, earns, np.logical_and)
+            members[state] = False
+            active &= own | ~earns
+        via, queue, missing = np.empty((3, len(members)), graph.choices.dtype)
+        hit = np.empty(len(active), np.bool_)
+        attractors.attract_jit(graph, helps, active, barred, members, via, queue, missing, hit)
+        begin, stop = self._unfolded.transition_offsets[[first, end]].tolist()
+        starts = self._unfolded.transition_offsets[first:end] - begin
+        reached = members[self._unfolded.successors[begin:stop]]
+        leads: Flags = np.logical_or.reduceat(reached, starts) | earns[first:end]
+        return leads
+
+    def _earns(self, sign: float) -> Flags:
+        """Say which choices bring a player more than any end, if they are made again and again."""
+        solution = self.solution
+        counts = isinstance(solution.objective, TotalReward) and solution.objective.until is None
+        if counts and self._has_one_sign and not solution.model.has_swaps:
+            earns: Flags = sign * solution.model.rewards > 0
+            return earns
+        return np.zeros(len(self._unfolded.owners), np.bool_)
+
+    @property
+    def _copies(self) -> int:
+        """How often the unfolded graph has the model's states: twice if players change places."""
+        return 2 if self.solution.model.has_swaps else 1
+
+    @functools.cached_property
+    def _unfolded(self) -> Structure:
+        """The graph without changes of places: the second S states have the players' swapped."""
+        model = self.solution.model
+        if not model.has_swaps:
+            return model.structure
+        size, swaps = model.num_states, model.probabilities < 0
+        dtype = np.promote_types(model.successors.dtype, np.min_scalar_type(-2 * size))
+        sides = [model.successors + (swaps ^ side) * dtype.type(size) for side in (False, True)]
+        return Structure.of(
+            np.append(model.choice_offsets, model.choice_offsets[1:] + model.num_choices),
+            np.append(model.transition_offsets, model.transition_offsets[1:] + len(swaps)),
+            np.concatenate(sides),
+        )
+
+    @functools.cached_property
+    def _sides(self) -> Flags:
+        """Whether the mover maximises, for the states of the unfolded graph."""
+        most = self._wants_most()
+        return np.concatenate([most, ~most]) if self._copies == 2 else most
+
+    @functools.cached_property
+    def _all_tight(self) -> Candidates:
+        """The tight choices of all states."""
+        model = self.solution.model
+        found = self._tight(0, model.num_states)
+        if self._settled is not None:
+            over = np.repeat(self._settled, np.diff(model.choice_offsets))
+            for flags in found:
+                flags[over] = False
+        return found
+
+    @functools.cached_property
+    def _has_one_sign(self) -> bool:
+        """Whether no play can earn and lose in turn."""
+        model = self.solution.model
+        if isinstance(self.solution.objective, Reachability):
+            return True
+        if model.has_swaps:
+            return not model.rewards.any()
+        return bool((model.rewards >= 0).all() or (model.rewards <= 0).all())
+
+    @property
+    def _is_complete(self) -> bool:
+        """Whether all choices that are best are found, wherever values are finite."""
+        return self._has_one_sign or getattr(self.solution.objective, "until", None) is not None
+
+    def _endless(self, sign: float) -> float:
+        """Return what endless play counts at least for one side, where it earns nothing."""
+        solution = self.solution
+        if isinstance(solution.objective, Reachability):
+            return 0.0
+        if getattr(solution.objective, "until", None) is not None:
+            return math.inf
+        return worth_of_endless_play(solution.objective, solution.model)[0 if sign > 0 else 1]
+
+    def _ends(self, sign: float, certainty: Certainty, *, infinite: bool) -> Flags:
+        """Return the states at which a player has what the value promises.
+
+        Terminal states, those where the objective ends, and those in which to go on for ever is as
+        good as the value; and where rewards have both signs, those among which the policy goes on.
+        """
+        model = self.solution.model
+        ends = np.zeros(model.num_states, np.bool_)
+        if infinite:
+            if self._lasting is not None:
+                ends |= (self._lasting >= 0) & (self.solution.values == sign * math.inf)
+                if getattr(self.solution.objective, "until", None) is not None:
+                    ends |= model.is_terminal & (self.solution.values == sign * math.inf)
+            return np.concatenate([ends, np.zeros_like(ends)]) if self._copies == 2 else ends
+        if not self._has_one_sign and self._lasting is not None:
+            ends |= self._lasting >= 0
+        ends |= model.is_terminal
+        if self._settled is not None:
+            ends |= self._settled
+        sides = []
+        for side in range(self._copies):
+            low, high = self._bounds_seen(side)
+            low, high = (low, high) if sign > 0 else (-high, -low)
+            number = low if certainty == "possible" else high
+            best = high if certainty == "possible" else low
+            good = best == math.inf
+            endless = sign * self._endless(sign)
+            if self._has_one_sign or math.isinf(endless):
+                good |= number <= endless
+            sides.append(ends | good)
+        return np.concatenate(sides)
+
+    def _bounds_seen(self, side: int) -> tuple[Floats, Floats]:
+        """Return lower and upper bounds of the states of one side of the unfolded graph."""
+        solution = self.solution
+        if not side:
+            return solution.lower, solution.upper
+        total = solution.model.constant_sum
+        return (
+            np.nextafter(total - solution.upper, -np.inf),
+            np.nextafter(total - solution.lower, np.inf),
+        )
+
+    @functools.cached_property
+    def _lasting(self) -> Integers | None:
+        """The set of states in which the policy goes on for ever, by number, -1 for none; (S,).
+
+        None with two opponents, of whom the other one need not stay.
+        """
+        solution, model = self.solution, self.solution.model
+        movers = model.players[np.diff(model.choice_offsets) > 0]
+        if model.has_swaps or (len(movers) and (movers != movers[0]).any()):
+            return None
+        goes_on = solution.policy >= 0
+        if self._settled is not None:
+            goes_on &= ~self._settled
+        chosen = solution.policy[goes_on]
+        lengths = np.diff(model.transition_offsets)[chosen]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+        rows = np.repeat(model.transition_offsets[chosen], lengths) + places
+        chain = Structure.of(
+            np.concatenate([[0], np.cumsum(goes_on)]), offsets, model.successors[rows]
+        )
+        return chain.end_component
+
+
+def _combined(graph: Any, choices: Flags, combine: Any) -> Flags:
+    """Return for each state whether any or all of its choices, by `combine`, are among some."""
+    offsets = graph.choice_offsets
+    found = np.zeros(len(offsets) - 1, np.bool_)
+    inner = np.flatnonzero(np.diff(offsets))
+    found[inner] = combine.reduceat(choices, offsets[inner])
+    return found
+
+
+def _best_of_others(high: Floats, places: Integers, counts: Integers) -> Floats:
+    """Return for each of some numbers in groups the largest other one of its group."""
+    largest = np.repeat(np.maximum.reduceat(high, places), counts)
+    is_largest = high == largest
+    alone = np.repeat(np.add.reduceat(is_largest.astype(np.int64), places) == 1, counts)
+    second = np.repeat(np.maximum.reduceat(np.where(is_largest, -np.inf, high), places), counts)
+    return np.where(is_largest & alone, second, largest)

@@ -1,0 +1,199 @@
+"""Results of searches: the value of one position, its bounds, and the best actions."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+
+from gamedp.errors import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from gamedp.results.solution import Guarantee, Status
+    from gamedp.rules.game import Rules
+
+__all__ = ["SearchResult", "SearchStatistics", "SearchedAction"]
+
+
+@attrs.frozen
+class SearchStatistics:
+    """How much work a search took.
+
+    Attributes
+    ----------
+    nodes : int
+        Positions entered; one that is searched again counts again. Those that alpha-beta need not
+        enter, since a glance from the position before settles them, do not count.
+    depth : int
+        Plies of the last search that was finished.
+    table_hits, table_entries : int
+        How often a position was found in the transposition table, and how many it has room for.
+    ending_probes : int
+        How often an endgame table was read.
+    cutoffs : int
+        Positions left before all their actions were searched.
+    seconds : float
+        Of the search, without compiling the rules.
+    """
+
+    nodes: int
+    depth: int
+    table_hits: int = 0
+    table_entries: int = 0
+    ending_probes: int = 0
+    cutoffs: int = 0
+    seconds: float = 0.0
+
+    @property
+    def nodes_per_second(self) -> float:
+        """Return how many positions were entered in a second."""
+        return self.nodes / self.seconds if self.seconds > 0 else 0.0
+
+
+@attrs.frozen
+class SearchedAction:
+    """One action at the root.
+
+    Attributes
+    ----------
+    action : int
+        The game's own number for it.
+    name : str
+        The action in words.
+    value : float
+        What player 0 gets after it, as the search found; see `bound`.
+    bound : {"exact", "at least", "at most"}
+        What `value` says about the search to this depth: an action that cannot be best is searched
+        no further than it takes to know that.
+    lower, upper : float
+        The true value lies between these.
+    """
+
+    action: int
+    name: str
+    value: float
+    bound: Literal["exact", "at least", "at most"]
+    lower: float
+    upper: float
+
+
+@attrs.frozen(eq=False, kw_only=True, repr=False)
+class SearchResult:
+    """The value of one position, and the best actions in it.
+
+    Attributes
+    ----------
+    rules : Rules
+    state
+        The position, the root of the search.
+    searcher : object
+        What searched, with its options.
+    value : float
+        What player 0 gets from the position on, if both play their best as far as the search saw:
+        where its depth ended, the game's heuristic stands in for the truth.
+    lower, upper : float
+        The true value lies between these; equal where the search has proven it.
+    best_actions : tuple of int
+        The actions that are as good as any, so far as the search saw, in the game's order. Where
+        its depth ended, that rests on estimates; `certain_actions` are proven to be best.
+    actions : tuple of SearchedAction
+        All actions, in the game's order; none where the game is over.
+    principal_variation : tuple of (action, state)
+        Best play from the root on: each action with the position that it leads to.
+    status : Status
+    guarantee : Guarantee
+    statistics : SearchStatistics
+    """
+
+    rules: Rules
+    state: Hashable
+    searcher: Any
+    value: float
+    lower: float
+    upper: float
+    best_actions: tuple[int, ...]
+    actions: tuple[SearchedAction, ...]
+    principal_variation: tuple[tuple[int, Any], ...]
+    status: Status
+    guarantee: Guarantee
+    statistics: SearchStatistics
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the true value is known."""
+        return self.lower == self.upper
+
+    def action_value(self, action: int) -> SearchedAction:
+        """Return what was found for one action.
+
+        Raises
+        ------
+        KeyError
+            If it is not an action of the root.
+        """
+        for entry in self.actions:
+            if entry.action == action:
+                return entry
+        message = f"{shown(action)} is not an action in {shown(self.state)}."
+        raise KeyError(message)
+
+    @property
+    def certain_actions(self) -> tuple[int, ...]:
+        """Return the actions that are best for certain: the bounds prove it.
+
+        Where rounding has widened the bounds, no two actions are equal for certain. None is known
+        to be best where more than two play.
+        """
+        low, high = self._from_the_mover()
+        return tuple(
+            entry.action
+            for place, entry in enumerate(self.actions)
+            if low[place]
+            >= min(high[-1], max(high[:place] + high[place + 1 : -1], default=low[-1]))
+            and self.rules.num_players < 3
+        )
+
+    @property
+    def possible_actions(self) -> tuple[int, ...]:
+        """Return the actions that may be best: the bounds do not rule it out."""
+        low, high = self._from_the_mover()
+        return tuple(
+            entry.action
+            for entry, most in zip(self.actions, high, strict=False)
+            if most >= max(low) or self.rules.num_players > 2
+        )
+
+    def _from_the_mover(self) -> tuple[list[float], list[float]]:
+        """Return the bounds of the actions, and last the root's, so that the mover wants most."""
+        ends = [(entry.lower, entry.upper) for entry in self.actions] + [(self.lower, self.upper)]
+        if self.actions and self.rules.player(self.state) != 0:
+            ends = [(-high, -low) for low, high in ends]
+        return [low for low, _ in ends], [high for _, high in ends]
+
+    def __repr__(self) -> str:
+        """Give the value, its bounds and how far the search went."""
+        return (
+            f"<SearchResult value={self.value!r} lower={self.lower!r} upper={self.upper!r} "
+            f"best_actions={list(self.best_actions)} depth={self.statistics.depth} "
+            f"status={self.status.name}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        rows = {
+            "value": f"{self.value!r}",
+            "bounds": f"{self.lower!r} … {self.upper!r}",
+            "best": ", ".join(
+                self.rules.action_name(self.state, action) for action in self.best_actions
+            ),
+            "status": self.status.value,
+            "searcher": repr(self.searcher),
+            "nodes": f"{self.statistics.nodes:,}",
+        }
+        cells = "".join(
+            f"<tr><th>{key}</th><td>{html.escape(text)}</td></tr>" for key, text in rows.items()
+        )
+        return f"<table>{cells}</table>"

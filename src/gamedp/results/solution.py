@@ -1,0 +1,605 @@
+"""Solutions: values, bounds and a policy, as solvers return them."""
+
+from __future__ import annotations
+
+import functools
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import UnknownStateError, UnsupportedProblemError, shown
+from gamedp.model.objectives import has_target, sum_of_values
+from gamedp.results.choice_values import choice_values
+from gamedp.results.optimal_choices import OptimalChoices
+from gamedp.results.status import (
+    ActionValue,
+    Guarantee,
+    Statistics,
+    Status,
+    at_start,
+    check_player,
+    opposite_bounds,
+    width_of,
+)
+from gamedp.results.tables import columns_of, html_table, in_short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from gamedp.certificates import Certificate, EquilibriumCertificate
+    from gamedp.model.model import Model
+    from gamedp.model.objectives import Objective
+    from gamedp.results.status import Best
+    from gamedp.rules.symmetry import Counterparts
+
+__all__ = [
+    "ActionValue",
+    "Guarantee",
+    "Solution",
+    "Statistics",
+    "Status",
+    "check_player",
+    "html_table",
+    "in_short",
+    "opposite_bounds",
+    "width_of",
+]
+
+
+def _is_same(state: Hashable, representative: Any) -> bool:
+    """Say whether a state represents itself."""
+    return representative is state or bool(representative == state)
+
+
+@attrs.frozen(eq=False, kw_only=True, repr=False)
+class Solution:
+    """The value of every state, between proven bounds, and a policy.
+
+    The bounds hold for every game whose probabilities sum to one exactly and agree with the stored
+    ones to two units in the last place: so for the rules as intended, although 1/6 is not a 64-bit
+    number. Rewards and payoffs count as they are stored. (Those next to `exact` values hold for the
+    rational numbers that were solved only.)
+
+    S states, N players. Values are player 0's; with three players and more there is one column for
+    each. In the methods, a state is one of the game's own, or an index for a model without a game;
+    its actions are those that the rules give it, whatever state represents it.
+
+    Attributes
+    ----------
+    model : Model
+    objective : Objective
+        What the values mean.
+    solver : object
+        The solver with its options.
+    values : (S,) float64, or (S, N) for N > 2
+    lower, upper : like `values`
+        The true value lies between these if `guarantee` says so.
+    policy : (S,) int64
+        The number of the best choice in each state; -1 in terminal states.
+    status : Status
+        How far the solver got.
+    guarantee : Guarantee
+        What one may rely on.
+    statistics : Statistics
+    step_policies : (H, S) unsigned integers or None
+        For a finite horizon of H steps: the best action's place among those of its state, with row
+        h for h + 1 steps to go.
+    exact : tuple of S Fraction or float, or None
+        The values themselves, where the solver finds them
+        (:class:`gamedp.solvers.ExactPolicyIteration`); a float if infinite. The bounds are then the
+        doubles next to them.
+    distances : (S,) int64 or None
+        Where the solver counts them (:class:`gamedp.solvers.Retrograde`): the steps that are left
+        to the end with best play, the winner going the shortest way and the loser the longest; -1
+        where play goes on for ever.
+    biases : tuple of two (S,) float64, or None
+        For :class:`gamedp.AverageReward`: numbers h that prove `lower`, and numbers that prove
+        `upper`; see :class:`gamedp.solvers.RelativeValueIteration`.
+    """
+
+    model: Model
+    objective: Objective
+    solver: Any
+    values: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    policy: NDArray[np.int64]
+    status: Status
+    guarantee: Guarantee
+    statistics: Statistics
+    step_policies: NDArray[np.unsignedinteger[Any]] | None = None
+    distances: NDArray[np.int64] | None = None
+    exact: tuple[Fraction | float, ...] | None = None
+    biases: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    following: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None = None
+    tight: NDArray[np.bool_] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        """Lock the arrays."""
+        always = (self.values, self.lower, self.upper, self.policy)
+        others = (self.step_policies, self.distances, self.tight)
+        for array in (*always, *others, *(self.biases or ()), *(self.following or ())):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Callable[[], Solution], tuple[()]]:
+        # Made anew, the arrays are locked again: pickle returns them writable.
+        fields = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+        return functools.partial(type(self), **fields), ()
+
+    def __repr__(self) -> str:
+        """Give the value at the start, its bounds and what they rest on."""
+        return in_short(self)
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        return html_table(self, "states")
+
+    def _at(self, array: NDArray[np.float64], state: Hashable, player: int) -> tuple[float, bool]:
+        index, swapped = self._index(state)
+        if array.ndim > 1:
+            return float(array[index, player]), False
+        return float(array[index]), swapped ^ (player == 1)
+
+    def _index(self, state: Hashable) -> tuple[int, bool]:
+        """Return the index of a state's representative and whether the players are swapped."""
+        index, swapped = self.model.index(state)
+        self._check_side(state, index, swapped)
+        return index, swapped
+
+    def _check_side(self, state: Hashable, index: int, swapped: bool) -> None:
+        """Raise where the objective says nothing of a state whose players have changed places."""
+        if swapped and has_target(self.objective):
+            message = (
+                f"{type(self.objective).__name__} names its states as representatives, and "
+                f"{shown(state)} is represented by {shown(self.model.state(index))} with the "
+                "players' places changed: it has no value of this objective. Ask for the "
+                "representative."
+            )
+            raise UnsupportedProblemError(message)
+
+    @property
+    def _sum(self) -> float:
+        """What the values of two players add up to."""
+        total = sum_of_values(self.objective, self.model.constant_sum)
+        if total is None:
+            message = (
+                f"with constant_sum={self.model.constant_sum:g}, the values of the two players do "
+                f"not add up to a constant under {self.objective!r}: a payoff may count less, or "
+                "not at all. Ask for player 0, in states whose places are not changed "
+                "(canonical); or solve the game with the other player as player 0."
+            )
+            raise UnsupportedProblemError(message)
+        return total
+
+    def _seen(self, number: float, other_side: bool) -> float:
+        """Return a value of player 0's as the other player sees it, if so."""
+        return self._sum - number if other_side else number
+
+    def value(self, state: Hashable | None = None, player: int = 0) -> float:
+        """Return what `player` can expect in `state`, or from the start.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model has no such state.
+        """
+        check_player(self.model.num_players, player)
+        if state is None:
+            mean = at_start(self.model, self.values, self.values, player, total=self._start_sum)
+            return self._seen(mean, player == 1 and self.values.ndim == 1)
+        return self._seen(*self._at(self.values, state, player))
+
+    @property
+    def _start_sum(self) -> float:
+        """The same for the start, where nobody asks for it unless some start is swapped."""
+        return self._sum if (self.model.initial_probabilities < 0).any() else 0.0
+
+    def bounds(self, state: Hashable | None = None, player: int = 0) -> tuple[float, float]:
+        """Return (lower, upper) of what `player` can expect in `state`, or from the start."""
+        check_player(self.model.num_players, player)
+        if state is None:
+            total = self._start_sum
+            low = at_start(self.model, self.lower, self.upper, player, -math.inf, total=total)
+            high = at_start(self.model, self.upper, self.lower, player, math.inf, total=total)
+            if player == 1 and self.lower.ndim == 1:
+                low, high = opposite_bounds(self._sum, low, high)
+        else:
+            low, other_side = self._at(self.lower, state, player)
+            high, _ = self._at(self.upper, state, player)
+            if other_side:
+                low, high = opposite_bounds(self._sum, low, high)
+        return min(low, high), max(low, high)
+
+    def exact_value(self, state: Hashable | None = None, player: int = 0) -> Fraction | float:
+        """Return what `player` can expect in `state`, or from the start, as a rational number.
+
+        The payoffs of two players add up to the constant sum as it is stored, and the probabilities
+        of several initial states count as stored, scaled to sum to one.
+
+        Returns
+        -------
+        Fraction or float
+            A float if it is infinite.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the solver does not find exact values.
+        UnknownStateError
+            If the model has no such state.
+        """
+        if self.exact is None:
+            message = (
+                f"{type(self.solver).__name__} does not find exact values; ExactPolicyIteration "
+                "does."
+            )
+            raise UnsupportedProblemError(message)
+        check_player(self.model.num_players, player)
+        if state is not None:
+            index, swapped = self._index(state)
+            number = self.exact[index]
+            return Fraction(self._sum) - number if swapped ^ (player == 1) else number
+        total = Fraction(self._start_sum)
+        chances = [Fraction(chance) for chance in self.model.initial_probabilities.tolist()]
+        numbers = [self.exact[index] for index in self.model.initial_states.tolist()]
+        mean: Fraction | float = Fraction(0)
+        for chance, number in zip(chances, numbers, strict=True):
+            seen = total - number if chance < 0 else number
+            mean += abs(chance) / sum(map(abs, chances)) * seen
+        return Fraction(self._sum) - mean if player == 1 else mean
+
+    def best_actions(
+        self, state: Hashable | None = None, tolerance: float = 0.0, *, certain: bool = False
+    ) -> list[int]:
+        """Return the actions in `state` that may be best, or those that are for certain.
+
+        An action is best if a policy that always takes it in `state` can attain the value of
+        `state`: so not one that only waits for ever. Actions that the bounds cannot distinguish may
+        all be best; after :class:`gamedp.solvers.ExactPolicyIteration`, ties are exact, and what
+        may be best is best. The policy's own action is always among them.
+
+        A finite horizon has all its steps to go. For the long-run average, a single step has no
+        effect: of the actions with the best average after them, the best are those with the best
+        bias, to within the accuracy of the average (the policy's own alone, if the solution has no
+        `biases`). Where distances are known, equally good actions must also lead to the end in the
+        right number of steps. Where the total is infinite, the best actions are those that lead the
+        policy to its infinite gain. With more than two players, the policy's own: no other is
+        better for the player who moves, if all keep to the policy afterwards. Where play may go on
+        for ever and rewards have both signs, some that are as good may be missing.
+
+        Parameters
+        ----------
+        state
+            The start if not given; nothing is best where the game is over.
+        tolerance : float
+            Actions that are worse by at most this much count as best, too.
+        certain : bool
+            Whether to leave out what may be worse, by the bounds. Then the list may be empty.
+
+        Raises
+        ------
+        InvalidModelError
+            If the state is not symmetric to its representative, as `canonical` says it is.
+
+        Examples
+        --------
+        Staking everything at even chances wins as often as staking one at a time:
+
+        >>> import gamedp
+        >>> model = gamedp.Model.from_arrays(
+        ...     [0, 0, 1, 3, 4, 4], [0, 2, 4, 6, 8], [0, 2, 1, 3, 0, 4, 2, 4], [0.5] * 8,
+        ...     payoffs=[0.0, 1.0],
+        ... )
+        >>> gamedp.solve(model).best_actions(2)
+        [0, 1]
+        >>> exact = gamedp.solve(model, solver=gamedp.solvers.ExactPolicyIteration())
+        >>> exact.best_actions(2, certain=True)
+        [0, 1]
+        """
+        wanted = ("certain",) if certain else ("certain", "possible")
+        state = self._or_start(state)
+        index, swapped, pairs = self._choices(state)
+        self._check_side(state, index, swapped)
+        standings = self._standings(index, tolerance)
+        first = int(self.model.choice_offsets[index])
+        return [action for action, choice in pairs if standings[choice - first] in wanted]
+
+    def _standings(self, index: int, tolerance: float = 0.0) -> list[Best]:
+        """Say of each choice of a state whether it is best."""
+        first, end = self.model.choice_offsets[index : index + 2].tolist()
+        unknown = self.step_policies is not None and self.following is None and self.tight is None
+        if self.values.ndim == 1 and not unknown:
+            return self._optimal_choices.of_state(index, tolerance)
+        own: Best = "certain" if end - first == 1 else "possible"
+        if self.values.ndim > 1 and end > first:
+            numbers = choice_values(self, first, end, int(self.model.players[index]))
+            low, high = numbers.lower, numbers.upper
+            if self.objective.optimum == "min":
+                low, high = -high, -low
+            chosen = int(self.policy[index]) - first
+            if (low[chosen] >= np.delete(high, chosen)).all():
+                own = "certain"
+        return [own if choice == self.policy[index] else "no" for choice in range(first, end)]
+
+    @functools.cached_property
+    def _optimal_choices(self) -> OptimalChoices:
+        """The classifier of best choices; it looks at all states at once, if it has to."""
+        return OptimalChoices(self)
+
+    def actions(self, state: Hashable | None = None) -> list[int]:
+        """Return the actions in `state` (the start if not given), in the game's order.
+
+        There are none where the game is over.
+
+        Raises
+        ------
+        InvalidModelError
+            If the state is not symmetric to its representative, as `canonical` says it is.
+        UnknownStateError
+            If the model has no such state.
+        """
+        return [action for action, _ in self._choices(self._or_start(state))[2]]
+
+    def _choices(self, state: Hashable) -> tuple[int, bool, list[tuple[int, int]]]:
+        """Return what the model has of a state.
+
+        Returns
+        -------
+        index : int
+        swapped : bool
+            As in :meth:`gamedp.Model.index`.
+        pairs : list of (int, int)
+            The actions in this very state, in the game's order, each with a choice of the
+            representative that does the same.
+        """
+        model = self.model
+        representative, index, swapped = model.represented(state)
+        first, end = model.choice_offsets[index : index + 2].tolist()
+        labels = model.action_labels[first:end].tolist()
+        pairs = list(zip(labels, range(first, end), strict=True))
+        if _is_same(state, representative):
+            return index, swapped, pairs
+        numbers = dict(pairs)
+        same = self._counterparts(state, representative, swapped).of_state
+        # A model may know fewer choices than the rules: the part of a stage that a context allows.
+        return index, swapped, [(own, numbers[its]) for own, its in same.items() if its in numbers]
+
+    def _counterparts(self, state: Hashable, representative: Any, swapped: bool) -> Counterparts:
+        from gamedp.rules.symmetry import counterparts  # noqa: PLC0415 - brings the compiler along
+
+        assert self.model.rules is not None  # noqa: S101 - without, states are indices
+        return counterparts(self.model.rules, state, representative, swapped)
+
+    def best_action(self, state: Hashable | None = None) -> int | None:
+        """Return the action that the policy takes, or None where the game is over.
+
+        `state` is the start if not given.
+
+        In a state that is not its own representative, that is the action which does the same as
+        the one the policy takes there. For a finite horizon: with all steps to go.
+
+        Raises
+        ------
+        InvalidModelError
+            If the state is not symmetric to its representative, as `canonical` says it is.
+        UnknownStateError
+            If the model has no such state.
+        """
+        return self._action_after(0, self._or_start(state))
+
+    def _action_after(self, steps: int, state: Hashable) -> int | None:
+        """Return the action that the policy takes after so many steps, or None for the end."""
+        representative, index, swapped = self.model.represented(state)
+        choice = self._choice_after(steps, index)
+        if choice < 0:
+            return None
+        action = int(self.model.action_labels[choice])
+        if _is_same(state, representative):
+            return action
+        return self._counterparts(state, representative, swapped).of_representative[action]
+
+    def _choice_after(self, steps: int, index: int) -> int:
+        """Return the policy's choice after so many steps, or -1 for the end."""
+        choice = int(self.policy[index])
+        if choice < 0 or self.step_policies is None or steps == 0:
+            return choice
+        left = len(self.step_policies) - steps
+        if left <= 0:
+            return -1
+        return int(self.model.choice_offsets[index]) + int(self.step_policies[left - 1, index])
+
+    def distance(self, state: Hashable | None = None) -> int | None:
+        """Return how many steps are left from `state`, or from the start, if both play well.
+
+        Returns
+        -------
+        int or None
+            None if play goes on for ever.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the solver does not count steps.
+        UnknownStateError
+            If the model has no such state.
+        """
+        if self.distances is None:
+            message = (
+                f"{type(self.solver).__name__} does not count the steps to the end; Retrograde "
+                "does, for games without chance."
+            )
+            raise UnsupportedProblemError(message)
+        if state is None:
+            starts = self.distances[self.model.initial_states]
+            if (starts != starts[0]).any():
+                message = "the game starts in one of several states; name the one that is meant."
+                raise UnknownStateError(message)
+            steps = int(starts[0])
+        else:
+            steps = int(self.distances[self.model.index(state)[0]])
+        return None if steps < 0 else steps
+
+    def action_values(self, state: Hashable | None = None, player: int = 0) -> list[ActionValue]:
+        """Return for each action what `player` can expect after it, by the objective.
+
+        `state` is the start if not given.
+
+        So rewards do not count where only reaching a target does, and where the objective has
+        ended, every action is worth what the state is. For a finite horizon: with all steps to go.
+        For the long-run average: the average after this one step. With more than two players: if
+        all keep to the policy after the action. A total that is infinite both ways, by different
+        outcomes of an action, has infinite bounds.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the solver keeps no values for the steps of a finite horizon.
+        InvalidModelError
+            If the state is not symmetric to its representative, as `canonical` says it is.
+        UnknownStateError
+            If the model has no such state.
+        """
+        check_player(self.model.num_players, player)
+        state = self._or_start(state)
+        index, swapped, pairs = self._choices(state)
+        self._check_side(state, index, swapped)
+        first, end = self.model.choice_offsets[index : index + 2].tolist()
+        rows = np.column_stack(choice_values(self, first, end, player)).tolist()
+        standings = self._standings(index)
+        other_side = swapped ^ (player == 1 and self.values.ndim == 1)
+        entries = []
+        for action, choice in pairs:
+            value, low, high = rows[choice - first]
+            if other_side:
+                value = self._sum - value
+                low, high = opposite_bounds(self._sum, low, high)
+            rules = self.model.rules
+            name = str(action) if rules is None else rules.action_name(state, action)
+            entries.append(ActionValue(action, name, value, low, high, standings[choice - first]))
+        return entries
+
+    def principal_variation(self, state: Hashable | None = None, length: int = 100) -> list[Any]:
+        """Return the states of a game from `state` in which both follow the policy.
+
+        Goes on while the outcome of the best action is certain: with chance there is no one line.
+        For a finite horizon, it has as many steps as the horizon at most.
+
+        Parameters
+        ----------
+        state
+            Where to begin; the start if not given.
+        length : int
+            States at most.
+        """
+        model = self.model
+        if state is None:
+            if len(model.initial_states) != 1:
+                return []
+            state = self.initial_state()
+        line = [state]
+        while len(line) < length:
+            following = self._sure_successor(len(line) - 1, state)
+            if following is None:
+                break
+            state = following
+            line.append(state)
+        return line
+
+    def initial_state(self) -> Any:
+        """Return the game's own initial state (the index without a game), if there is just one."""
+        if self.model.rules is None:
+            return int(self.model.initial_states[0])
+        return self.model.rules.initial()[0][1]
+
+    def _or_start(self, state: Hashable | None) -> Hashable:
+        """Return the state that is meant."""
+        if state is not None:
+            return state
+        if len(self.model.initial_states) != 1:
+            message = "the game starts in one of several states; name the one that is meant."
+            raise UnknownStateError(message)
+        return self.initial_state()  # type: ignore[no-any-return]
+
+    def _sure_successor(self, steps: int, state: Any) -> Any:
+        """Return what follows for sure if the policy goes on after so many steps, else None."""
+        model = self.model
+        if model.rules is not None:
+            action = self._action_after(steps, state)
+            if action is None:
+                return None
+            outcomes = [pair for pair in model.rules.game.outcomes(state, action) if pair[0] > 0]
+            states = {outcome for _, outcome in outcomes}
+            return states.pop() if len(states) == 1 else None
+        choice = self._choice_after(steps, state)
+        if choice < 0:
+            return None
+        row = slice(*model.transition_offsets[choice : choice + 2].tolist())
+        targets = model.successors[row]
+        return int(targets[0]) if len(targets) == 1 else None
+
+    @functools.cached_property
+    def width(self) -> float:
+        """The largest distance of an upper from a lower bound."""
+        return width_of(self.lower, self.upper)
+
+    def to_columns(self) -> dict[str, NDArray[Any]]:
+        """Return one column for each field of the state, and value, bounds and best action.
+
+        Where distances are known, they are a column too. With three players and more, values and
+        bounds have a column for each, such as ``value_0``. A field of the state called as one of
+        the other columns has ``state_`` before its name.
+
+        What ``pandas.DataFrame`` or ``polars.DataFrame`` takes as it is. For states that are not
+        packed into integers there is the one column ``state``.
+        """
+        return columns_of(self)
+
+    def certificate(self) -> Certificate | EquilibriumCertificate:
+        """Return the bounds with all that :func:`gamedp.verify` needs to check them.
+
+        The bounds are those of the solution, or a little wider where they were rounded in a way
+        that hides the proof. Where rounding has stopped the solver, they may be narrower: those of
+        a certificate can be finer than doubles. The certificate has been verified. With more than
+        two players it is one of the policy: that it is an equilibrium, and what it is worth to
+        each.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If nothing is proven, or for objectives without certificates.
+        CertificateError
+            If rounding leaves no room for a proof.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.matches import Matches
+        >>> solution = gamedp.solve(Matches(), compile="never")
+        >>> gamedp.verify(solution.model, gamedp.certify(solution)).width
+        0.0
+        """
+        from gamedp.certificates.making.bounds import certify  # noqa: PLC0415 - brings numba along
+
+        return certify(self)
+
+    def save(self, path: str | Path) -> None:
+        """Save the solution and its model as a folder that :func:`gamedp.load` reads.
+
+        Every file is written beside, synced and renamed, the manifest last: an interrupted save
+        leaves either the old solution or the new one.
+
+        Parameters
+        ----------
+        path
+            The folder, made if it does not exist.
+        """
+        from gamedp.storage import save_solution  # noqa: PLC0415 - storage knows solutions
+
+        save_solution(self, path)

@@ -1,0 +1,247 @@
+"""How far a solver got, what it proved, and how close the bounds are."""
+
+from __future__ import annotations
+
+import enum
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import attrs
+import numpy as np
+
+from gamedp.errors import UnknownNameError, UnsupportedArithmeticError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
+    from gamedp.stages.model import StagedModel
+
+__all__ = [
+    "TINY",
+    "UNIT",
+    "ActionValue",
+    "Best",
+    "Guarantee",
+    "Statistics",
+    "Status",
+    "at_start",
+    "check_arithmetic",
+    "check_player",
+    "mean_of",
+    "opposite_bounds",
+    "width_of",
+]
+
+
+UNIT = 2.0**-53
+"""How much of a number is lost at most when it is rounded."""
+TINY = 2.0**-1060
+"""More than what a few operations on one number may lose where numbers end."""
+SMALLEST_NORMAL = 2.0**-1022
+
+Best: TypeAlias = Literal["certain", "possible", "no"]
+"""Whether an action is best: proven, as far as the bounds can tell, or not."""
+
+
+def check_arithmetic() -> None:
+    """Raise UnsupportedArithmeticError unless numbers are rounded to the nearest, however small.
+
+    A library built with ``-ffast-math`` may change that for the whole process when it is loaded: so
+    it is asked again with each problem, and takes less than a microsecond.
+    """
+    half = 0.5 * SMALLEST_NORMAL
+    if half == 0 or half + half != SMALLEST_NORMAL:
+        message = (
+            "in this process, numbers smaller than 2.2e-308 count as zero, and no bound could be "
+            "relied on. Most likely a library built with -ffast-math was loaded: import it later, "
+            "or in another process."
+        )
+        raise UnsupportedArithmeticError(message)
+    if 1 + UNIT != 1 or 1 + 1.5 * UNIT == 1 or -1 - UNIT != -1:
+        message = (
+            "in this process, sums are not rounded to the nearest number, and no bound could be "
+            "relied on: some library has changed the rounding mode. Use it in another process."
+        )
+        raise UnsupportedArithmeticError(message)
+
+
+class Status(enum.Enum):
+    """How far a solver got; the value is the message."""
+
+    SOLVED = "solved: the bounds are as close as asked for"
+    ROUNDING = "stopped at the limit of rounding: the bounds hold, but are wider than asked for"
+    SWEEP_LIMIT = "stopped at the limit of sweeps: the bounds hold, but are wider than asked for"
+    TIME_LIMIT = "stopped at the limit of time: the bounds hold, but are wider than asked for"
+    NODE_LIMIT = "stopped at the limit of nodes: the bounds hold, but are wider than asked for"
+    INTERRUPTED = "stopped by Ctrl-C: the bounds hold, but are wider than asked for"
+    DEPTH_LIMIT = "searched to the given depth: the value is an estimate, the bounds hold"
+    UNDECLARED = (
+        "stopped as the values depend on what endless play counts, which is not declared: the "
+        "bounds hold for all that it may count"
+    )
+    UNPROVEN = "stopped when the values hardly changed: nothing is proven"
+
+
+class Guarantee(enum.Enum):
+    """What you can rely on; the value is the message."""
+
+    TWO_SIDED = "the true value lies between the bounds"
+    EQUILIBRIUM = (
+        "the bounds contain what each player gets under this policy, which is an equilibrium"
+    )
+    NONE = "none: play may go on for ever, and this method then proves nothing"
+
+
+@attrs.frozen
+class Statistics:
+    """How much work a solution took.
+
+    Attributes
+    ----------
+    states, choices, transitions : int
+        Size of the model.
+    sweeps : int
+        Times that every state was looked at, rounded up.
+    seconds : dict
+        How long it took to ``"compile"`` the rules and, the first time, the loops that solve; to
+        ``"explore"`` the states; and to ``"solve"``.
+    bytes : int
+        Memory that the model and the solution take.
+    """
+
+    states: int
+    choices: int
+    transitions: int
+    sweeps: int
+    seconds: dict[str, float]
+    bytes: int
+
+
+@attrs.frozen
+class ActionValue:
+    """One action in a state.
+
+    Attributes
+    ----------
+    action : int
+        The game's own number for it.
+    name : str
+        The action in words.
+    value : float
+        What the player who was asked about, by default player 0, can expect after it.
+    lower, upper : float
+        Bounds of that.
+    best : {"certain", "possible", "no"}
+        Whether it is best; see :meth:`gamedp.Solution.best_actions`.
+    """
+
+    action: int
+    name: str
+    value: float
+    lower: float
+    upper: float
+    best: Best = "possible"
+
+
+def width_of(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], *, relative: bool = False
+) -> float:
+    """Return how far bounds are apart at most; infinite ones that are equal are not.
+
+    Parameters
+    ----------
+    relative : bool
+        Whether to divide by the smallest absolute value of what lies between them; that is
+        infinite if 0 does.
+    """
+    apart = lower != upper
+    lower, upper = lower[apart], upper[apart]
+    with np.errstate(over="ignore"):
+        widths = upper - lower
+    if relative:
+        least = np.maximum(np.maximum(lower, -upper), 0.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            widths = np.where(least > 0, widths / least, np.inf)
+    return float(np.max(widths, initial=0.0))
+
+
+def check_player(num_players: int, player: int) -> None:
+    """Raise UnknownNameError unless there is such a player."""
+    if not 0 <= player < num_players:
+        message = f"there is no player {player}; there are {num_players}."
+        raise UnknownNameError(message)
+
+
+def opposite_bounds(constant_sum: float, low: float, high: float) -> tuple[float, float]:
+    """Return bounds of what one of two players gets, from bounds of what the other one gets."""
+    return _less(constant_sum, high, -math.inf), _less(constant_sum, low, math.inf)
+
+
+def _less(minuend: float, subtrahend: float, outward: float) -> float:
+    """Return a difference, rounded outward if it is no 64-bit number."""
+    difference = minuend - subtrahend
+    if not math.isfinite(difference):
+        return difference
+    if Fraction(minuend) - Fraction(subtrahend) == Fraction(difference):
+        return difference
+    return math.nextafter(difference, outward)
+
+
+def at_start(
+    model: Model | StagedModel,
+    array: NDArray[np.float64],
+    opposite: NDArray[np.float64],
+    player: int = 0,
+    outward: float | None = None,
+    *,
+    total: float | None = None,
+) -> float:
+    """Return the mean over the initial states; swapped ones read from the opposite bound.
+
+    Of two players' it is player 0's; their values add up to `total`, the constant sum if not
+    given. Rounded to the next number, or `outward`.
+    """
+    chances = model.initial_probabilities.tolist()
+    total = model.constant_sum if total is None else total
+    numbers = []
+    for state, chance in zip(model.initial_states.tolist(), chances, strict=True):
+        column = (opposite if chance < 0 else array)[state]
+        numbers.append(float(column if np.ndim(column) == 0 else column[player]))
+    return mean_of(numbers, chances, total, outward)
+
+
+def mean_of(
+    numbers: list[float], chances: list[float], constant_sum: float, outward: float | None = None
+) -> float:
+    """Return the mean of numbers with probabilities, computed exactly.
+
+    Parameters
+    ----------
+    numbers : list of float
+    chances : list of float
+        Scaled to sum to one; negative where the players have changed places, and the constant sum
+        less the number counts.
+    constant_sum : float
+    outward : float, optional
+        Minus or plus infinity: where to round what is no 64-bit number; to the next, if not given.
+    """
+    if not all(map(math.isfinite, numbers)):
+        signed = zip(numbers, chances, strict=True)
+        return sum(abs(chance) * (-number if chance < 0 else number) for number, chance in signed)
+    weights = [Fraction(chance) for chance in chances]
+    total = Fraction(0)
+    for number, weight in zip(numbers, weights, strict=True):
+        seen = Fraction(constant_sum) - Fraction(number) if weight < 0 else Fraction(number)
+        total += abs(weight) * seen
+    mean = total / sum(map(abs, weights))
+    try:
+        nearest = float(mean)
+    except OverflowError:
+        sign = 1.0 if mean > 0 else -1.0
+        largest = math.nextafter(math.inf, 0.0)
+        return sign * (largest if outward is not None and sign * outward < 0 else math.inf)
+    if outward is None or Fraction(nearest) == mean or (nearest > mean) == (outward > 0):
+        return nearest
+    return math.nextafter(nearest, outward)

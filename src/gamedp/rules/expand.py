@@ -1,0 +1,428 @@
+"""One state at a time in plain Python: what its choices are, with everything checked.
+
+The interpreted tier is made of this, errors found by the compiled tier are worded by it, and every
+compiled model is compared with it in places.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from gamedp.errors import InvalidModelError, shown
+from gamedp.model.model import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
+from gamedp.rules.game import as_real, method
+from gamedp.rules.probabilities import Gathering
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gamedp.rules.game import Rules
+
+__all__ = [
+    "Calling",
+    "Choice",
+    "Expansion",
+    "Numbering",
+    "canonical_state",
+    "check_start",
+    "expand",
+    "is_state",
+    "start",
+]
+
+MAX_ACTION = 2**31
+
+
+@attrs.frozen
+class Choice:
+    """An action with its expected rewards (one number, or one a player) and its outcomes.
+
+    `outcomes` maps (representative, swapped) to the total probability, in order of appearance; in
+    an exploration, the numbers that :class:`Numbering` gives them.
+    """
+
+    action: int
+    rewards: tuple[float, ...]
+    outcomes: dict[Any, float]
+
+
+@attrs.frozen
+class Expansion:
+    """What one state holds: payoffs if it is terminal, else its mover and the choices."""
+
+    payoffs: tuple[float, ...] | None
+    player: int
+    choices: tuple[Choice, ...]
+
+
+class Numbering:
+    """The states that an exploration has met, so that each is checked once, and by number.
+
+    Attributes
+    ----------
+    states : list
+        Representatives in the order of their discovery.
+    indices : dict
+        From a representative to its index.
+    numbers : dict
+        From a state to twice the index of its representative, and one more if it is swapped.
+    """
+
+    def __init__(self, seeds: Sequence[Any]) -> None:
+        self.states: list[Any] = list(dict.fromkeys(seeds))
+        self.indices: dict[Any, int] = {state: k for k, state in enumerate(self.states)}
+        self.numbers: dict[Any, int] = {}
+
+    def add(self, state: Any, representative: Any, *, swapped: bool) -> int:
+        """Give a state its number; its representative is discovered now if it was not known."""
+        index = self.indices.setdefault(representative, len(self.states))
+        if index == len(self.states):
+            self.states.append(representative)
+        number = self.numbers[state] = 2 * index + swapped
+        return number
+
+
+class Calling:
+    """Adds to whatever the rules themselves raise which method was called, and on what."""
+
+    __slots__ = ("arguments", "name")
+
+    def __init__(self, name: str, *arguments: Any) -> None:
+        self.name = name
+        self.arguments = arguments
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        """Add the note, unless the error is ours or has one."""
+        if not isinstance(error, Exception) or isinstance(error, InvalidModelError):
+            return
+        if not any(note.startswith("gamedp:") for note in getattr(error, "__notes__", ())):
+            arguments = ", ".join(map(shown, self.arguments))
+            error.add_note(f"gamedp: raised by the rules in {self.name}({arguments})")
+
+
+class _Place:
+    """Says what a message is about; to write that down takes longer than to check."""
+
+    __slots__ = ("_arguments", "_words")
+
+    def __init__(self, words: str, *arguments: Any) -> None:
+        self._words = words
+        self._arguments = arguments
+
+    def __str__(self) -> str:
+        return self._words.format(*map(shown, self._arguments))
+
+
+def start(rules: Rules) -> list[tuple[float, Any, bool]]:
+    """Return the initial distribution as (probability, representative, swapped) triples."""
+    place = "the initial states"
+    with Calling("initial_state"):
+        pairs = rules.initial()
+    if pairs and not any(hasattr(pair, "__iter__") for pair in pairs):
+        message = (
+            f"{place} are {shown(pairs)}. A list means (probability, state) pairs; if this is one "
+            "state, use a NamedTuple or a tuple instead of a list."
+        )
+        raise InvalidModelError(message)
+    gathered = Gathering()
+    for pair in pairs:
+        given, probability, state = _pair(pair, place)
+        if probability > 0:
+            gathered.add(canonical_state(rules, state, place), given)
+    scaled = gathered.scaled(place)
+    return [(probability, state, swapped) for (state, swapped), probability in scaled.items()]
+
+
+def check_start(pairs: list[Any]) -> None:
+    """Raise InvalidModelError unless initial (probability, context) pairs are a distribution."""
+    place = "the initial states"
+    gathered = Gathering()
+    for number, pair in enumerate(pairs):
+        given, probability, _ = _pair(pair, place)
+        if probability > 0:
+            gathered.add(number, given)
+    gathered.scaled(place)
+
+
+def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
+    """Return the choices of `state`, checked and with duplicate outcomes merged.
+
+    Parameters
+    ----------
+    rules : Rules
+    state
+    met : Numbering, optional
+        Of an exploration: outcomes are given by number, and those that are new are numbered.
+
+    Raises
+    ------
+    InvalidModelError
+        If the rules are wrong there; the message names the state and the action.
+    """
+    _refuse_nan(state)
+    known_as = hash(state)
+    with Calling("is_terminal", state):
+        is_terminal = rules.game.is_terminal(state)
+    if is_terminal:
+        return Expansion(_payoffs(rules, state), 0, ())
+    with Calling("player", state):
+        player = rules.player(state)
+    if not 0 <= player < rules.num_players:
+        message = (
+            f"player({shown(state)}) is {player}; players are numbered 0 to "
+            f"{rules.num_players - 1} (set num_players)."
+        )
+        raise InvalidModelError(message)
+    with Calling("actions", state):
+        actions = rules.game.actions(state)
+        if not hasattr(actions, "__iter__"):
+            message = f"actions({shown(state)}) returns {shown(actions)}; it must yield ints."
+            raise InvalidModelError(message)
+        choices = tuple([_choice(rules, state, action, met) for action in actions])
+    if not choices:
+        message = (
+            f"{shown(state)} has no actions and is not terminal. "
+            "Let is_terminal say so, or let actions yield at least one."
+        )
+        raise InvalidModelError(message)
+    if hash(state) != known_as:
+        message = (
+            f"{shown(state)} was changed in place by the rules, as they were asked for its actions "
+            "and outcomes. Make a changed copy of a state instead."
+        )
+        raise InvalidModelError(message)
+    return Expansion(None, player, choices)
+
+
+def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Choice:
+    if not hasattr(action, "__index__"):
+        message = (
+            f"action {shown(action)} in {shown(state)} is not an integer. "
+            "Number the actions, as an IntEnum does; action_name() may give them words."
+        )
+        raise InvalidModelError(message)
+    if not -MAX_ACTION <= action < MAX_ACTION:
+        message = (
+            f"action {shown(action)} in {shown(state)} is beyond 32 bits. Use smaller numbers."
+        )
+        raise InvalidModelError(message)
+    place = _Place("the outcomes of action {} in {}", action, state)
+    gathered = Gathering()
+    numbers: dict[Any, int] = {} if met is None else met.numbers
+    kind = type(state)
+    is_empty = True
+    with Calling("outcomes", state, action):
+        pairs = rules.game.outcomes(state, action)
+        if not hasattr(pairs, "__iter__"):
+            message = f"{place} are {shown(pairs)}; they must be (probability, state) pairs."
+            raise InvalidModelError(message)
+        for pair in pairs:
+            is_empty = False
+            given, probability, successor = _pair(pair, place)
+            if probability > 0:
+                outcome: Any = None
+                if type(successor) is kind:
+                    try:
+                        outcome = numbers.get(successor)
+                    except TypeError:  # it has no hash, as is worded below
+                        outcome = None
+                if outcome is None:
+                    outcome = _outcome(rules, successor, place, state, met)
+                gathered.add(outcome, given)
+    if is_empty:
+        message = (
+            f"{place}: outcomes yielded nothing. An action leads somewhere; yield at least one "
+            "(probability, state) pair, or do not offer the action."
+        )
+        raise InvalidModelError(message)
+    scaled = gathered.scaled(place)
+    return Choice(int(action), _rewards(rules, state, action), scaled)
+
+
+def _outcome(rules: Rules, state: Any, place: object, like: Any, met: Numbering | None) -> Any:
+    """Return (representative, swapped) of a successor that is new, or the number it gets."""
+    representative, swapped = canonical_state(rules, state, place, like)
+    if met is None:
+        return representative, swapped
+    return met.add(state, representative, swapped=swapped)
+
+
+def is_state(rules: Rules, state: Any) -> bool:
+    """Say whether a combination from a declared box is a real state."""
+    with Calling("is_state", state):
+        return rules.is_state(state)
+
+
+def canonical_state(rules: Rules, state: Any, place: object, like: Any = None) -> tuple[Any, bool]:
+    """Return (representative, swapped) of a state, which must be hashable and settled.
+
+    Parameters
+    ----------
+    rules : Rules
+    state
+    place : object
+        Where it was met, for messages: a text, or what has one.
+    like
+        Another state of the game, if one is known.
+    """
+    _check_state(state, place, like)
+    if not hasattr(type(rules.game), "canonical"):
+        return state, False
+    representative, swapped = _canonical(rules, state)
+    if representative is not state:
+        _check_state(representative, _Place("the answers of canonical({})", state), like=state)
+    if swapped and rules.num_players != 2:
+        message = (
+            f"canonical({shown(state)}) swaps the players, which takes two, but num_players is "
+            f"{rules.num_players}."
+        )
+        raise InvalidModelError(message)
+    again = _canonical(rules, representative)
+    if again != (representative, False):
+        message = (
+            f"canonical({shown(state)}) is {shown(representative)}, but canonical of that is "
+            f"{shown(again)}. A representative must represent itself, not swapped."
+        )
+        raise InvalidModelError(message)
+    return representative, swapped
+
+
+def _canonical(rules: Rules, state: Any) -> tuple[Any, bool]:
+    with Calling("canonical", state):
+        pair = method(rules.game, "canonical")(rules.game, state)
+    if type(pair) is not tuple or len(pair) != 2:
+        message = (
+            f"canonical({shown(state)}) is {shown(pair)}; it must be a pair (representative, "
+            "swapped)."
+        )
+        raise InvalidModelError(message)
+    return pair[0], bool(pair[1])
+
+
+def _check_state(state: Any, place: object, like: Any) -> None:
+    """Refuse what can't be a state: None, what can't be hashed, numbers among NamedTuples."""
+    if state is None or (_is_plain(state) and like is not None and not _is_plain(like)):
+        hint = "" if like is None else f" like {shown(like)}"
+        message = f"{place} contain {shown(state)}, which is not a state{hint}."
+        raise InvalidModelError(message)
+    try:
+        hash(state)
+    except TypeError as error:
+        message = (
+            f"{place} contain {shown(state)}, which cannot be a state: {error}. {_hint(state)}"
+        )
+        raise InvalidModelError(message) from None
+
+
+def _hint(state: Any) -> str:
+    """Say how to mend a state that has no hash."""
+    kind = type(state)
+    if isinstance(state, (list, dict, set)):
+        return f"Use a NamedTuple or a tuple instead of a {kind.__name__}."
+    if getattr(kind, "__hash__", None) is None and not _is_plain(state):
+        return (
+            f"{kind.__name__} defines __eq__ without __hash__: make it a NamedTuple, or frozen "
+            "(attrs.frozen, dataclass(frozen=True)), or define __hash__ as well."
+        )
+    return "Use a NamedTuple of ints and tuples, or any other hashable object."
+
+
+def _refuse_nan(state: Any) -> None:
+    """Refuse a state that is not equal to itself: it would never be found again."""
+    if _holds_nan(state):
+        message = (
+            f"{shown(state)} holds nan, which is not equal to itself: as a state it would never be "
+            "found again. Use another number, or None, for what is not known."
+        )
+        raise InvalidModelError(message)
+
+
+def _holds_nan(part: Any) -> bool:
+    if isinstance(part, tuple):
+        return any(_holds_nan(item) for item in part if type(item) is not int)
+    return isinstance(part, float) and part != part  # noqa: PLR0124 - that is what nan is
+
+
+def _is_plain(state: object) -> bool:
+    return type(state).__module__ == "builtins"
+
+
+def _pair(pair: Any, place: object) -> tuple[Any, float, Any]:
+    """Return a probability as it is given, and as a double; and the state that it leads to."""
+    try:
+        given, state = pair
+        probability = given if type(given) is float else as_real(given)
+    except (TypeError, ValueError, OverflowError):
+        message = f"{place} contain {shown(pair)}, which is not a (probability, state) pair."
+        raise InvalidModelError(message) from None
+    if hasattr(pair, "_fields"):  # a state of two fields, taken for a pair
+        message = f"{place} contain {shown(pair)}, which is not a (probability, state) pair."
+        raise InvalidModelError(message)
+    if not 0 <= probability <= 1 + SUM_TOLERANCE:
+        message = (
+            f"{place} give {shown(state)} the probability {shown(given)}. "
+            "A probability lies between 0 and 1."
+        )
+        raise InvalidModelError(message)
+    if probability < LEAST_PROBABILITY and given > 0:
+        message = f"{place} give {shown(state)} the probability {shown(given)}. {FAINT}"
+        raise InvalidModelError(message)
+    return given, probability, state
+
+
+def _number(value: Any, name: str, *arguments: Any) -> float:
+    """Return what a method of the rules has answered, which must be a finite number."""
+    if type(value) is float and math.isfinite(value):
+        return value
+    try:
+        number = as_real(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        words = f"{name}({', '.join(map(shown, arguments))})"
+        message = f"{words} is {shown(value)}; it must be one finite number."
+        raise InvalidModelError(message)
+    return number
+
+
+def _payoffs(rules: Rules, state: Any) -> tuple[float, ...]:
+    """Return the payoffs in a terminal state, as the model stores them."""
+    payoffs = []
+    for player in range(rules.num_players):
+        with Calling("payoff", state, player):
+            payoff = rules.game.payoff(state, player)
+        payoffs.append(_number(payoff, "payoff", state, player))
+    total = rules.constant_sum
+    return _opposed(payoffs, total, f"constant_sum = {total!r}", "the payoffs", state)
+
+
+def _rewards(rules: Rules, state: Any, action: int) -> tuple[float, ...]:
+    if not hasattr(type(rules.game), "reward"):
+        return (0.0,) * (rules.num_players if rules.num_players > 2 else 1)
+    rewards = []
+    for player in range(rules.num_players):
+        with Calling("reward", state, action, player):
+            reward = method(rules.game, "reward")(rules.game, state, action, player)
+        rewards.append(_number(reward, "reward", state, action, player))
+    return _opposed(rewards, 0.0, "zero", f"the rewards of action {action}", state)
+
+
+def _opposed(
+    numbers: list[float], total: float, total_name: str, what: str, state: Any
+) -> tuple[float, ...]:
+    """Of two players' numbers keep the first, after checking what they add up to."""
+    if len(numbers) != 2:
+        return tuple(numbers)
+    if abs(sum(numbers) - total) > SUM_TOLERANCE * max(1.0, *map(abs, numbers)):
+        message = (
+            f"{what} in {shown(state)} are {numbers[0]!r} and {numbers[1]!r}; of two players they "
+            f"must add up to {total_name}."
+        )
+        raise InvalidModelError(message)
+    return (numbers[0],)

@@ -1,0 +1,380 @@
+"""The rules of a game: the methods that a class must have, and the defaults of the others.
+
+A game is a plain class, best a frozen attrs class of numbers, tuples and arrays. It inherits
+nothing; :class:`Game` only writes the protocol down. Nothing here solves anything.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Hashable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+import attrs
+
+from gamedp.errors import InvalidModelError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["AnyRules", "Game", "Rules", "helper", "with_item"]
+
+State: TypeAlias = Hashable
+Item = TypeVar("Item")
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+MOST_PLAYERS = 127
+"""As many as the model's array of players can number."""
+
+REQUIRED = ("initial_state", "is_terminal", "actions", "outcomes", "payoff")
+"""The methods every game must write."""
+
+HELPER_MARK = "__gamedp_helper__"
+
+
+class Game(Protocol):
+    """The methods of a game; only these five are required.
+
+    A state is a NamedTuple of ints, or of fixed-length tuples of ints (then the rules are compiled
+    by numba, if it can), or any hashable object (then they run as plain Python). An action is an
+    int. Integers of compiled rules have 64 bits: a result that does not fit is an error.
+
+    A game has perfect information, and players take turns: in each state one player moves, who sees
+    all of it, and only chance, with the probabilities of `outcomes`, is unknown beforehand. Moves
+    at the same time, or cards that only one player sees, cannot be expressed. Written as open
+    turns, rock-paper-scissors is a game that the second player always wins, and that is then the
+    proven value. The results of all methods depend only on their arguments and on the game's
+    fields: the rules draw no random numbers and keep no counts.
+
+    The objective, not the game, says what endless play counts: ``gamedp.TotalReward(draw=...)``.
+
+    Optional members, with their defaults:
+
+    ``num_players = 1``
+        2 for two opponents (player 0 maximises the value, player 1 minimises it); more for max-n.
+    ``constant_sum = 0.0``
+        What the payoffs of two players add up to, as 1.0 for winning probabilities; their rewards
+        on the way add up to 0.
+    ``player(state) -> int``
+        Who moves, one player; 0.
+    ``reward(state, action, player) -> float``
+        What `player` earns at once by the action; 0.
+    ``canonical(state) -> (representative, swapped)``
+        Symmetry. All states with the same representative have the same value; where `swapped` is
+        true the two players have changed places. ``(state, False)``.
+    ``is_state(state) -> bool``
+        Used when a declared box of states is enumerated: which combinations are real; ``True``.
+    ``acyclic``
+        A claim: no state can be reached from itself. Checked by :func:`gamedp.testing.check_game`.
+    ``action_name(state, action) -> str``, ``render(state) -> str``
+        Words for people.
+    ``outcome_name(state, action, outcome) -> str``
+        The outcome of chance in words, such as ``a 3``: `outcome` is its place, from 0, among the
+        `outcomes` of the action. Empty if there is nothing to say; ``""``.
+
+    Search, which builds no model, reads some more; all are about what `player` gets from `state`
+    on:
+
+    ``heuristic(state, player) -> float``
+        An estimate, used where the depth of a search ends; 0.
+    ``value_range(state, player) -> (low, high)``
+        What is certain of the value without looking ahead; infinitely wide.
+    ``material(state)`` and others
+        What :class:`gamedp.searchers.EndgameTables` needs; explained there.
+    """
+
+    def initial_state(self) -> Any:
+        """Return the state at the start, or a list (or generator) of ``(probability, state)``."""
+
+    def is_terminal(self, state: Any, /) -> bool:
+        """Say whether the game is over in `state`."""
+
+    def actions(self, state: Any, /) -> Iterable[int]:
+        """Yield the actions of the player to move in `state`, in a fixed order; at least one."""
+
+    def outcomes(self, state: Any, action: int, /) -> Iterable[tuple[float, Any]]:
+        """Yield ``(probability, next state)`` pairs whose probabilities sum to one."""
+
+    def payoff(self, state: Any, player: int, /) -> float:
+        """Return what `player` receives when the game ends in `state`.
+
+        That is one step after the action which ends it: under :class:`gamedp.Discounted` it counts
+        one discount less than a `reward` of that action.
+        """
+
+
+def helper(function: Function) -> Function:
+    """Mark a module-level function as part of the rules, to be compiled along with them.
+
+    Without numba nothing changes: the function is returned as it is.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> @gamedp.helper
+    ... def stones_in(board):
+    ...     return sum(board)
+    >>> stones_in((1, 2, 3))
+    6
+    """
+    setattr(function, HELPER_MARK, True)
+    return function
+
+
+def with_item(values: tuple[Item, ...], index: int, value: Item) -> tuple[Item, ...]:
+    """Return a copy of the tuple `values` in which `value` stands at `index`.
+
+    Works the same in plain Python and in compiled rules, where numba alone cannot build a tuple by
+    a running index.
+
+    Parameters
+    ----------
+    values : tuple
+        All of one type when used in compiled rules.
+    index : int
+        ``0 <= index < len(values)``.
+    value
+        What to put there.
+
+    Raises
+    ------
+    IndexError
+        If `index` is out of range (negative ones are too).
+
+    Examples
+    --------
+    >>> with_item((3, 5, 7), 1, 0)
+    (3, 0, 7)
+    """
+    if not 0 <= index < len(values):
+        message = "with_item: the index is outside the tuple"
+        raise IndexError(message)
+    return (*values[:index], value, *values[index + 1 :])
+
+
+def _player(self: Any, state: State) -> int:  # noqa: ARG001 - the protocol's signature
+    return 0
+
+
+def _reward(self: Any, state: State, action: int, player: int) -> float:  # noqa: ARG001
+    return 0.0
+
+
+def _canonical(self: Any, state: Any) -> tuple[Any, bool]:  # noqa: ARG001
+    return state, False
+
+
+def _is_state(self: Any, state: State) -> bool:  # noqa: ARG001
+    return True
+
+
+def _heuristic(self: Any, state: State, player: int) -> float:  # noqa: ARG001
+    return 0.0
+
+
+def _value_range(self: Any, state: State, player: int) -> tuple[float, float]:  # noqa: ARG001
+    return -float("inf"), float("inf")
+
+
+def _material(self: Any, state: State) -> int:  # noqa: ARG001
+    return 0
+
+
+def _ending_index(self: Any, state: State) -> int:  # noqa: ARG001
+    return 0
+
+
+def _next_ending(self: Any, state: State) -> State:  # noqa: ARG001
+    return state  # a loop that steps asks first whether the game can
+
+
+def _ending_range(self: Any, state: State, value: float) -> tuple[float, float]:
+    settled = self.settled(state, self.player(state))
+    return settled + value, settled + value
+
+
+def _remainder(self: Any, state: State) -> State:  # noqa: ARG001
+    return state
+
+
+def _settled(self: Any, state: State, player: int) -> float:  # noqa: ARG001
+    return 0.0
+
+
+DEFAULTS: dict[str, Callable[..., Any]] = {
+    "player": _player,
+    "reward": _reward,
+    "canonical": _canonical,
+    "is_state": _is_state,
+}
+"""The optional methods that take part in the compiled rules, each with what stands in for it.
+The bodies stay inside what numba compiles."""
+
+SEARCH_DEFAULTS: dict[str, Callable[..., Any]] = {
+    **DEFAULTS,
+    "heuristic": _heuristic,
+    "value_range": _value_range,
+    "material": _material,
+    "settled": _settled,
+    "remainder": _remainder,
+    "ending_index": _ending_index,
+    "ending_range": _ending_range,
+    "next_ending": _next_ending,
+}
+"""Likewise, with those that only search reads."""
+
+
+def method(game: object, name: str) -> Callable[..., Any]:
+    """Return the game's method `name` as a plain function of (self, ...), or its stand-in."""
+    function = getattr(type(game), name, None)
+    if function is None:
+        function = SEARCH_DEFAULTS[name]
+    return function
+
+
+def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
+    """Raise TypeError if `game` is a class, or lacks a method that its kind must have."""
+    if isinstance(game, type):
+        message = f"{game.__name__} is a class; pass an instance of it, {game.__name__}()."
+        raise TypeError(message)
+    missing = [name for name in required if not callable(getattr(game, name, None))]
+    if missing:
+        message = (
+            f"{type(game).__name__} is not a {kind}: it has no method {', '.join(missing)}. "
+            f"A {kind} needs {', '.join(required)}."
+        )
+        if hasattr(game, "model"):  # a loaded file, a solution
+            message += f" If a model will do, pass the `.model` of this {type(game).__name__}."
+        raise TypeError(message)
+
+
+def as_real(value: Any) -> float:
+    """Return a number that the rules or a caller give as a double; text is none, nor is a mask.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If it is no number, or beyond the range of doubles.
+    """
+    if type(value) is float:
+        return value
+    is_text = isinstance(value, (str, bytes, bytearray))
+    if is_text or getattr(value, "ndim", False) or hasattr(value, "mask"):
+        message = f"{shown(value)} is not one number"
+        raise TypeError(message)
+    return float(value)
+
+
+def is_distribution(start: object) -> bool:
+    """Tell a list or generator of (probability, state) pairs from a single initial state."""
+    return isinstance(start, (list, Iterator)) and not hasattr(start, "_fields")
+
+
+@attrs.frozen
+class AnyRules:
+    """What games of all kinds have in common, with what their classes leave out filled in."""
+
+    game: Any = attrs.field()
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse numbers of players and sums that are none."""
+        number = getattr(self.game, "num_players", 1)
+        if not hasattr(number, "__index__") or not 1 <= number <= MOST_PLAYERS:
+            message = f"num_players is {shown(number)}; it must be an integer, 1 to {MOST_PLAYERS}."
+            raise InvalidModelError(message)
+        total = getattr(self.game, "constant_sum", 0.0)
+        try:
+            is_finite = math.isfinite(as_real(total))
+        except (TypeError, ValueError, OverflowError):
+            is_finite = False
+        if not is_finite:
+            message = f"constant_sum is {shown(total)}; it must be one finite number."
+            raise InvalidModelError(message)
+
+    @property
+    def num_players(self) -> int:
+        """How many players there are; 1 is a Markov decision process."""
+        return int(getattr(self.game, "num_players", 1))
+
+    @property
+    def constant_sum(self) -> float:
+        """What the payoffs of the two players add up to."""
+        return float(getattr(self.game, "constant_sum", 0.0))
+
+    def render(self, state: Any) -> str:
+        """Return the state in words."""
+        render = getattr(self.game, "render", None)
+        return str(render(state)) if render else str(state)
+
+
+@attrs.frozen
+class Rules(AnyRules):
+    """A game with all optional methods: those that its class lacks have their defaults.
+
+    Plain Python, one state at a time; compiled exploration is checked against it.
+
+    Parameters
+    ----------
+    game
+        An instance of any class that fulfils :class:`Game`.
+
+    Raises
+    ------
+    TypeError
+        If the game lacks one of the five methods, or is a class and not an instance.
+    """
+
+    game: Any = attrs.field()
+
+    @game.validator
+    def _has_the_methods(self, _attribute: object, game: object) -> None:
+        require_methods(game, REQUIRED, "game")
+
+    @property
+    def claims_acyclic(self) -> bool:
+        """Whether the game claims that no state can be reached from itself."""
+        return bool(getattr(self.game, "acyclic", False))
+
+    def initial(self) -> list[tuple[float, Any]]:
+        """Return the initial distribution as (probability, state) pairs."""
+        start = self.game.initial_state()
+        return list(start) if is_distribution(start) else [(1.0, start)]
+
+    def player(self, state: Any) -> int:
+        """Return who moves in `state`; raise InvalidModelError if it is not an integer."""
+        mover = method(self.game, "player")(self.game, state)
+        try:
+            return operator.index(mover)
+        except TypeError:
+            message = f"player({shown(state)}) is {shown(mover)}; it must be one player's number."
+            if isinstance(mover, (tuple, list, set, frozenset)):
+                message = (
+                    f"player({shown(state)}) is {shown(mover)}; one player moves at a time and "
+                    "sees the whole state. Simultaneous moves and hidden information are not "
+                    "supported."
+                )
+            raise InvalidModelError(message) from None
+
+    def reward(self, state: Any, action: int, player: int = 0) -> float:
+        """Return what `player` earns at once by `action`."""
+        return float(method(self.game, "reward")(self.game, state, action, player))
+
+    def canonical(self, state: Any) -> tuple[Any, bool]:
+        """Return the representative of `state` and whether the players changed places."""
+        representative, swapped = method(self.game, "canonical")(self.game, state)
+        return representative, bool(swapped)
+
+    def is_state(self, state: Any) -> bool:
+        """Say whether a combination from a declared box is a real state."""
+        return bool(method(self.game, "is_state")(self.game, state))
+
+    def action_name(self, state: Any, action: int) -> str:
+        """Return the action in words."""
+        name = getattr(self.game, "action_name", None)
+        return str(name(state, action)) if name else str(action)
+
+    def outcome_name(self, state: Any, action: int, outcome: int) -> str:
+        """Return in words which of the outcomes of an action came out; empty without words."""
+        name = getattr(self.game, "outcome_name", None)
+        return str(name(state, action, outcome)) if name else ""

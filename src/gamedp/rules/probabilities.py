@@ -1,0 +1,127 @@
+"""Probabilities of one choice: outcomes that are the same added up, the sum made one.
+
+The loops over compiled rules do the same in the same order, so that both tiers store the same bits.
+
+What the rules mean by a probability is a number that they round: 1/6, or 0.1 * 0.9. What is stored
+is within two units in the last place of it. For, with u = 2**-53, a number rounded once is off by u
+relatively at most, a product of two such numbers by 3 u, and so is then the sum of all: that much
+is left alone. Equal outcomes are added up with what each addition loses (Knuth's two-sum), and
+rounded once, which adds one u. A sum that misses one by more is no matter of rounding, and all
+are divided by it.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+from gamedp.errors import InvalidModelError
+from gamedp.model.model import SUM_ROUNDING, SUM_TOLERANCE
+
+__all__ = ["LONG_ROW", "Gathering", "lost"]
+
+LONG_ROW = 16
+"""Outcomes of a choice are kept in the order of appearance; if there are more, by their index."""
+
+
+def lost(first: float, second: float, total: float) -> float:
+    """Return what `total`, computed as ``first + second``, lacks of their sum [1]_.
+
+    References
+    ----------
+    .. [1] D. Knuth, "The Art of Computer Programming" 2 (1997), section 4.2.2, theorem B.
+    """
+    part = total - first
+    return (first - (total - part)) + (second - part)
+
+
+class Gathering:
+    """Outcomes while they are gathered: each key with its total probability.
+
+    Floats are added up in two parts, as the compiled loop does. With the first
+    :class:`~fractions.Fraction` all become fractions: these are exact, and rounded in the end.
+    """
+
+    __slots__ = ("_given", "_is_exact", "_tails", "_totals")
+
+    def __init__(self) -> None:
+        self._totals: dict[Any, Any] = {}
+        self._tails: dict[Any, float] = {}
+        self._given: list[float] = []
+        self._is_exact = False
+
+    def add(self, key: Any, probability: Any) -> None:
+        """Add an outcome with its probability as the rules give it, above zero."""
+        if type(probability) is not float:
+            if isinstance(probability, int) or not isinstance(probability, Rational):
+                probability = float(probability)
+            else:
+                self._go_exact()
+        totals = self._totals
+        if self._is_exact:
+            totals[key] = totals.get(key, 0) + Fraction(probability)
+            return
+        self._given.append(probability)
+        if key in totals:
+            total = totals[key] + probability
+            rest = lost(totals[key], probability, total)
+            self._tails[key] = self._tails.get(key, 0.0) + rest
+            totals[key] = total
+            return
+        totals[key] = probability
+        if len(totals) == LONG_ROW + 1:  # from here on, the compiled loop adds up in the end
+            self._fold()
+
+    def scaled(self, place: object) -> dict[Any, float]:
+        """Return the probabilities, which sum to one: divided by their sum if it is another.
+
+        Raises
+        ------
+        InvalidModelError
+            If they miss one by more than 1e-9 in total; `place` says where.
+        """
+        excess = self._excess()
+        if not abs(excess) <= SUM_TOLERANCE:
+            message = (
+                f"{place} have total probability {float(1 + excess)!r}, not 1. "
+                f"Probabilities must sum to 1 within {SUM_TOLERANCE:g}."
+            )
+            raise InvalidModelError(message)
+        self._fold()
+        totals = self._totals
+        if abs(excess) > SUM_ROUNDING:
+            totals = {key: total / (1 + excess) for key, total in totals.items()}
+        if self._is_exact:
+            totals = {key: float(total) for key, total in totals.items()}
+        return totals
+
+    def _excess(self) -> Any:
+        """Return by how much all together are more than one."""
+        if self._is_exact:
+            return sum(self._totals.values()) - 1
+        excess = math.fsum((*self._given, -1.0))
+        if abs(excess) <= SUM_ROUNDING / 2 or abs(excess) > 2 * SUM_TOLERANCE:
+            return excess  # the last digits of it do not matter
+        total = rest = 0.0
+        for probability in self._given:
+            longer = total + probability
+            rest += lost(total, probability, longer)
+            total = longer
+        return (total - 1.0) + rest
+
+    def _fold(self) -> None:
+        """Put together both parts of each probability."""
+        for key, rest in self._tails.items():
+            self._totals[key] += rest
+        self._tails.clear()
+
+    def _go_exact(self) -> None:
+        if not self._is_exact:
+            self._is_exact = True
+            self._totals = {
+                key: Fraction(total) + Fraction(self._tails.get(key, 0.0))
+                for key, total in self._totals.items()
+            }
+            self._tails.clear()

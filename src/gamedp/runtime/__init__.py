@@ -1,0 +1,1 @@
+"""How things run: numba and its cache, memory, progress, files, floating point."""

@@ -1,0 +1,160 @@
+"""Bytes on disk in compressed blocks, of which any one can be read alone.
+
+A file begins with a line of JSON that says what it holds, and with a checksum of that line; then
+come the blocks, each with its own checksum. It is written beside, under a name that no other
+process takes, and renamed when it is complete and on the disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import mmap
+import time
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import DamagedFileError
+from gamedp.runtime.files import is_temporary, open_plain, write_whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = ["BLOCK", "BlockFile", "remove_leftovers", "write_blocks"]
+
+BLOCK = 1 << 16
+"""Bytes of a block before they are compressed."""
+
+LARGEST_HEADER = 1 << 26
+"""Bytes of the first line: two numbers for each block."""
+
+VERSION = 1
+CHECKSUM_BYTES = 65
+LEVEL = 1
+"""Of compression: more costs far more time than it saves room."""
+
+
+STALE = 3600.0
+"""Seconds after which a file that is not complete is left over from a process that was killed."""
+
+
+def write_blocks(path: Path, content: dict[str, Any], data: NDArray[np.int8]) -> None:
+    """Write bytes to a file: all of them, or none.
+
+    Parameters
+    ----------
+    path : Path
+    content : dict
+        What they are, in what JSON has.
+    data : (N,) int8
+
+    Raises
+    ------
+    OSError
+        If that is not possible; then what was there before still is.
+    """
+    blocks = [
+        zlib.compress(data[first : first + BLOCK].tobytes(), LEVEL)
+        for first in range(0, len(data), BLOCK)
+    ]
+    header = json.dumps(
+        {
+            "format": "gamedp blocks",
+            "version": VERSION,
+            "content": content,
+            "bytes": len(data),
+            "lengths": [len(block) for block in blocks],
+            "crc32": [zlib.crc32(block) for block in blocks],
+        }
+    ).encode()
+    line = header + b"\n" + hashlib.sha256(header).hexdigest().encode() + b"\n"
+
+    def write(file: Any) -> None:
+        file.write(line)
+        for block in blocks:
+            file.write(block)
+
+    write_whole(path, write)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed processes have left in a folder, as far as that is allowed."""
+    for left in filter(is_temporary, folder.glob("*.blocks.*")):
+        with contextlib.suppress(OSError):
+            if time.time() - left.lstat().st_mtime > STALE:
+                left.unlink()
+
+
+@attrs.define
+class BlockFile:
+    """A file of blocks, mapped into memory.
+
+    Attributes
+    ----------
+    path : Path
+    content : dict
+        The same as for `write_blocks`.
+    num_bytes : int
+    """
+
+    path: Path
+    content: dict[str, Any]
+    num_bytes: int
+    _map: mmap.mmap
+    _starts: NDArray[np.int64]
+    _crc32: list[int]
+
+    @classmethod
+    def open(cls, path: Path) -> BlockFile:
+        """Open a file, and check all but its blocks.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is none.
+        DamagedFileError
+            If it is not what was written.
+        """
+        with open_plain(path) as file:
+            header = file.readline(LARGEST_HEADER)
+            checksum = file.readline(CHECKSUM_BYTES)
+            start = file.tell()
+            end = file.seek(0, 2)
+            if hashlib.sha256(header[:-1]).hexdigest().encode() + b"\n" != checksum:
+                raise cls._damaged(path, "its beginning does not match its checksum")
+            found = json.loads(header)
+            if found.get("format") != "gamedp blocks" or found.get("version") != VERSION:
+                raise cls._damaged(path, "it is of another version of the format")
+            starts = start + np.cumsum([0, *found["lengths"]])
+            if starts[-1] != end:
+                raise cls._damaged(path, f"it has {end:,} bytes, not {starts[-1]:,}")
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return cls(path, found["content"], found["bytes"], mapped, starts, found["crc32"])
+
+    @staticmethod
+    def _damaged(path: Path, what: str) -> DamagedFileError:
+        message = f"{path} is damaged: {what}. Remove the file, and it is made again."
+        return DamagedFileError(message)
+
+    def __len__(self) -> int:
+        """Return how many blocks there are."""
+        return len(self._crc32)
+
+    def read(self, block: int) -> NDArray[np.int8]:
+        """Return the bytes of one block.
+
+        Raises
+        ------
+        DamagedFileError
+            If they are not what was written.
+        """
+        packed = self._map[self._starts[block] : self._starts[block + 1]]
+        if zlib.crc32(packed) != self._crc32[block]:
+            raise self._damaged(self.path, f"block {block} does not match its checksum")
+        return np.frombuffer(zlib.decompress(packed), np.int8)

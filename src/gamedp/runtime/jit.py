@@ -1,0 +1,289 @@
+"""How kernels are compiled, and kept on disk so that a second process compiles nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import logging
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba import config
+from numba.core import environment, event, types
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.registry import CPUDispatcher
+from numba.core.runtime import nrtdynmod, rtsys
+from numba.misc.appdirs import user_cache_dir
+
+from gamedp.runtime import compile_clock
+
+__all__ = ["Locator", "QuickCache", "cache_directory", "compiled", "inlined", "sources"]
+
+logger = logging.getLogger("gamedp")
+
+MAKERS = frozenset({"arange", "copy", "empty", "empty_like", "full", "ones", "zeros"})
+"""What kernels call to make an array."""
+
+NUMBERS = frozenset({"None", "int", "float", "bool"})
+"""What a kernel may return without counting references."""
+
+
+class _Clock(event.Listener):  # type: ignore[misc] # numba has no types
+    """Takes down when something is compiled; what is read from disk is not."""
+
+    def on_start(self, event: Any) -> None:
+        del event
+        compile_clock.begin()
+
+    def on_end(self, event: Any) -> None:
+        del event
+        compile_clock.end()
+
+
+event.register("numba:compile", _Clock())
+
+
+@functools.cache
+def sources() -> str:
+    """Return the digest of all kernels' source."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Any:
+    """Return the environment of compiled code, without importing the module that it came from.
+
+    That is for code which looks up names in its module; compiled loops have none to look up. What
+    numpy's functions are to numba, `numba.np`, takes longer to import than the code to read.
+    """
+    found = environment.lookup_environment(name)
+    if found is None:
+        if module in sys.modules:
+            names = sys.modules[module].__dict__
+        else:
+            names = {"__name__": module}  # where it is found again when it is kept
+        found = environment.Environment(names)
+        found.consts[:] = constants
+        found.env_name = name
+        environment.Environment._memo[name] = found  # noqa: SLF001 - as numba does
+    return found
+
+
+def cache_directory() -> Path:
+    """Return the folder for compiled rules: ``$GAMEDP_CACHE_DIR``, or one of the user's."""
+    return Path(os.environ.get("GAMEDP_CACHE_DIR") or user_cache_dir("gamedp", appauthor=False))
+
+
+class Locator:
+    """Says where compiled code lies, and what it depends on.
+
+    Parameters
+    ----------
+    directory : Path
+    stamp : str
+        Differs wherever the code would.
+    """
+
+    def __init__(self, directory: Path, stamp: str) -> None:
+        self._directory = directory
+        self._stamp = stamp
+        self._py_file = str(directory)
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(self._directory)
+
+    def get_source_stamp(self) -> str:
+        """Return what the code was compiled from."""
+        return self._stamp
+
+    def get_disambiguator(self) -> str:
+        """Return what goes into the name of the file."""
+        return self._stamp
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder."""
+        self._directory.mkdir(parents=True, exist_ok=True)
+
+
+class _Implementation(CompileResultCacheImpl):  # type: ignore[misc] # numba has no types
+    """Where numba keeps compiled code; the folder for rules where numba finds none to write to."""
+
+    def __init__(self, function: Any) -> None:
+        try:
+            super().__init__(function)
+        except RuntimeError as error:
+            logger.info("%s", error)
+            self._lineno = function.__code__.co_firstlineno
+            self._locator = Locator(cache_directory() / "kernels", sources()[:24])
+            name = f"{function.__module__}.{function.__qualname__}"
+            self._filename_base = self.get_filename_base(name, "")
+
+
+class _ImplementationWithin(_Implementation):
+    """The same, under another name."""
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        """Return how the names of the files begin."""
+        return f"within-{super().get_filename_base(fullname, abiflags)}"
+
+
+class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
+    """numba's cache of one function, without what only compiling needs.
+
+    Before it looks for compiled code, numba imports all that it can compile, scipy's linear algebra
+    among it; that takes longer than everything else in a second start. Compiled code needs numba's
+    runtime alone. What cannot be read is compiled anew.
+
+    Where numba looks at the date of the function's own file, this looks at the text of all kernels,
+    so that one may call another in a different file.
+    """
+
+    _impl_class: type = _Implementation
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._cache_file._source_stamp = sources()  # noqa: SLF001 - of the class we extend
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the compiled function, or None when there is none that can be read."""
+        self._start_runtime(target_context)
+        rebuild = environment._rebuild_env  # noqa: SLF001 - what pickle calls by its name
+        environment._rebuild_env = _environment  # noqa: SLF001
+        try:
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(signature, target_context)
+        except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way
+            logger.info("compiled code in %s cannot be read: %s", self.cache_path, error)
+        finally:
+            environment._rebuild_env = rebuild  # noqa: SLF001
+        return None
+
+    def _start_runtime(self, target_context: Any) -> None:
+        """Start numba's runtime; its own small functions are compiled once and kept, too."""
+
+        def compile_functions(context: Any) -> Any:
+            file = IndexDataCacheFile(self.cache_path, "runtime", sources())
+            key = context.codegen().magic_tuple()
+            try:
+                kept = file.load(key)
+                if kept is not None:
+                    return context.codegen().unserialize_library(kept)
+            except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way
+                logger.info("the runtime in %s cannot be read: %s", self.cache_path, error)
+                with contextlib.suppress(OSError):  # it may not be written either
+                    file.flush()
+            module, library = nrtdynmod.create_nrt_module(context)
+            library.enable_object_caching()
+            library.add_ir_module(module)
+            library.finalize()
+            try:
+                self._impl.locator.ensure_cache_path()
+                file.save(key, library.serialize_using_object_code())
+            except OSError as error:
+                logger.info("the runtime cannot be kept in %s: %s", self.cache_path, error)
+            return library
+
+        compile_anew = nrtdynmod.compile_nrt_functions
+        nrtdynmod.compile_nrt_functions = compile_functions
+        try:
+            rtsys.initialize(target_context)
+        finally:
+            nrtdynmod.compile_nrt_functions = compile_anew
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Keep the compiled function if the folder can be written; replace what is damaged."""
+        try:
+            super().save_overload(signature, data)
+        except OSError as error:
+            logger.info("compiled code cannot be kept in %s: %s", self.cache_path, error)
+        except Exception as error:  # noqa: BLE001 - a damaged index may fail in any way
+            logger.info("the index in %s is damaged and begun anew: %s", self.cache_path, error)
+            with contextlib.suppress(OSError):
+                self.flush()
+                super().save_overload(signature, data)
+
+
+def makes_arrays(function: Callable[..., Any]) -> bool:
+    """Say whether a kernel makes arrays, or gets some from another one."""
+    names = set(function.__code__.co_names)
+    called = (function.__globals__.get(name) for name in names)
+    return not names.isdisjoint(MAKERS) or any(
+        other.targetoptions["_nrt"] and (other.is_inlined or not other.returns_numbers)
+        for other in called
+        if isinstance(other, Kernel)
+    )
+
+
+class _CacheWithin(QuickCache):
+    """The cache of a kernel as others call it."""
+
+    _impl_class = _ImplementationWithin
+
+
+class Kernel(CPUDispatcher):  # type: ignore[misc] # numba has no types
+    """A kernel, compiled for Python when Python calls it, and for other kernels when these do.
+
+    To take what Python hands over apart takes about as long to compile as a loop, and most kernels
+    are called from one of the two sides alone.
+    """
+
+    @functools.cached_property
+    def within(self) -> Any:
+        """The same kernel without what calls from Python need."""
+        options = {**self.targetoptions, "no_cpython_wrapper": True}
+        dispatcher = CPUDispatcher(self.py_func, targetoptions=options)
+        dispatcher._cache = _CacheWithin(self.py_func)  # noqa: SLF001 - where numba itself puts it
+        return dispatcher
+
+    @property
+    def is_inlined(self) -> bool:
+        """Whether numba copies it into its callers."""
+        return bool(self.targetoptions["inline"] == "always")
+
+    @property
+    def returns_numbers(self) -> bool:
+        """Whether it returns numbers alone, or nothing."""
+        kinds = self.py_func.__annotations__.get("return", "unknown")
+        return NUMBERS.issuperset(kinds.removeprefix("tuple[").removesuffix("]").split(", "))
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What stands for the kernel where another one calls it."""
+        return types.Dispatcher(self.within)
+
+
+def compiled(function: Callable[..., Any], inline: str = "never") -> Any:
+    """Compile a kernel at its first call for each combination of argument types.
+
+    No fastmath: rounding is accounted for. Division by zero gives infinity or NaN, as in numpy.
+
+    References to arrays are counted only in a kernel that makes some: to count them in each step of
+    a loop took more time than the arithmetic. numba refuses a kernel that makes arrays with names
+    that are not among `MAKERS`.
+    """
+    if config.DISABLE_JIT:
+        return function
+    options = {
+        "nopython": True,
+        "boundscheck": None,
+        "nogil": True,
+        "error_model": "numpy",
+        "no_cfunc_wrapper": True,
+        "inline": inline,
+        "_nrt": makes_arrays(function),
+    }
+    kernel = Kernel(function, targetoptions=options)
+    kernel._cache = QuickCache(function)  # noqa: SLF001 - where numba itself puts it
+    return kernel
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Compile a small kernel into each that calls it: a call would pass dozens of pointers."""
+    return compiled(function, "always")

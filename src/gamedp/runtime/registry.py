@@ -1,0 +1,109 @@
+"""Games, solvers and searchers by name, through entry points: built-in and installed ones."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+from gamedp.errors import UnknownNameError
+from gamedp.runtime.encoding import class_path
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+__all__ = ["GAMES", "SEARCHERS", "SOLVERS", "class_named", "find", "load", "registered"]
+
+GAMES = "gamedp.games"
+SEARCHERS = "gamedp.searchers"
+SOLVERS = "gamedp.solvers"
+
+MADE_OF_PARTS = (
+    "gamedp.rules.staged:Flattened",
+    "gamedp.sums.composition:Sum",
+    "gamedp.sums.octal:OctalGame",
+    "gamedp.testing.table_game:TableGame",
+)
+"""Games of this library that have no names of their own: they are made of others, or of numbers."""
+
+logger = logging.getLogger("gamedp")
+
+
+def registered(group: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a group by name, sorted; nothing is imported yet.
+
+    Where two packages take one name, gamedp's own counts, then that of the lesser place; a warning
+    names both.
+
+    Parameters
+    ----------
+    group : str
+        ``"gamedp.games"``, ``"gamedp.searchers"`` or ``"gamedp.solvers"``.
+    """
+    from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import
+
+    found: dict[str, EntryPoint] = {}
+    for point in sorted(entry_points(group=group), key=_precedence):
+        first = found.setdefault(point.name, point)
+        if first.value != point.value:
+            logger.warning(
+                "%s: %r is registered twice; %s counts, and %s is left out",
+                *(group, point.name, first.value, point.value),
+            )
+    return found
+
+
+def _precedence(point: EntryPoint) -> tuple[str, bool, str]:
+    is_own = point.dist is not None and point.dist.name == "gamedp"
+    return point.name, not is_own, point.value
+
+
+def load(point: EntryPoint) -> Any:
+    """Return what an entry point stands for.
+
+    Raises
+    ------
+    UnknownNameError
+        If it cannot be imported, whatever the package does; names the package.
+    """
+    try:
+        return point.load()
+    except (Exception, SystemExit) as error:
+        package = point.value if point.dist is None else f"{point.value}, of {point.dist.name}"
+        message = (
+            f"{point.name} ({package}) cannot be loaded: {type(error).__name__}: {error}. Fix or "
+            "remove that package."
+        )
+        raise UnknownNameError(message) from error
+
+
+def find(group: str, name: str) -> Any:
+    """Return what is registered under `name`.
+
+    Raises
+    ------
+    UnknownNameError
+        If nothing is, or it cannot be loaded; offers the nearest name.
+    """
+    points = registered(group)
+    if name not in points:
+        kind = group.removeprefix("gamedp.").removesuffix("s")
+        raise UnknownNameError.nearest(kind, name, points)
+    return load(points[name])
+
+
+def class_named(group: str, path: str) -> type | None:
+    """Return the registered class that files call ``"module:Class"``; None if there is none.
+
+    Only what is registered is imported, whatever the file says.
+    """
+    if group == GAMES and path in MADE_OF_PARTS:
+        module, _, name = path.partition(":")
+        made: type = getattr(importlib.import_module(module), name)
+        return made
+    for point in registered(group).values():
+        if point.attr == path.partition(":")[2]:
+            found = load(point)
+            if isinstance(found, type) and class_path(found) == path:
+                return found
+    return None

@@ -1,0 +1,495 @@
+"""Rules made ready for search: bound for a compiled loop, or for the same loop in plain Python."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import types as python_types
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numba
+import numpy as np
+from numba import typeof, types
+
+from gamedp.compiler.bridge import bind, record
+from gamedp.compiler.build import fall_back, first_reason
+from gamedp.compiler.methods import (
+    disagree,
+    hash_of,
+    loops_over_rules,
+    native_function,
+    signatures_of,
+    state_functions,
+)
+from gamedp.compiler.native import NativeFunction, Place
+from gamedp.compiler.overflow import refuse_overflow
+from gamedp.errors import InvalidModelError, shown
+from gamedp.rules.anatomy import ENTRY_METHODS, dissect
+from gamedp.rules.expand import Calling, expand
+from gamedp.rules.game import SEARCH_DEFAULTS, as_real, method
+from gamedp.rules.layout import Layout
+from gamedp.rules.rounding import is_rounded, refuse_rounded
+from gamedp.searchers.position_loop import QUESTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Literal, NoReturn
+
+    from numpy.typing import NDArray
+
+    from gamedp.rules.game import Rules
+
+__all__ = [
+    "AskedRules",
+    "SearchRules",
+    "asked_rules",
+    "bind_once",
+    "refuse_rounded_payments",
+    "search_rules",
+]
+
+ASKS = ("gamedp_asks",)
+"""In place of more methods: the loop calls none itself."""
+
+NUMBERS = frozenset({"payoff", "reward", "heuristic"})
+"""Methods that answer with one number."""
+
+_bound: ContextVar[dict[Any, tuple[Any, SearchRules | None]] | None] = ContextVar(
+    "bound", default=None
+)
+"""Within `bind_once`: the games met so far, each with its compiled rules, None if they are not."""
+
+
+@attrs.frozen(eq=False)
+class SearchRules:
+    """A game made ready for one loop.
+
+    Attributes
+    ----------
+    rules : Rules
+    num_fields : int
+        Integers of a position on the loop's stack.
+    game
+        The game as the loop takes it.
+    loop : callable
+    is_compiled : bool
+    """
+
+    rules: Rules
+    num_fields: int
+    game: Any
+    loop: Callable[..., int]
+    is_compiled: bool
+    _flatten: Callable[[Any], list[int]]
+    _build: Callable[[list[int]], Any]
+
+    def flatten(self, state: Any) -> list[int]:
+        """Return the integers of a position.
+
+        Raises
+        ------
+        InvalidModelError
+            If it is not laid out like the first one, or a field is beyond 64 bits.
+        """
+        fields = self._flatten(state)
+        for value in fields:
+            if not -(2**63) <= value < 2**63:
+                message = (
+                    f"{shown(state)} has a field beyond 64 bits. Bound it, or compile='never'."
+                )
+                raise InvalidModelError(message)
+        return fields
+
+    def build(self, fields: NDArray[np.int64]) -> Any:
+        """Return the position with these integers."""
+        return self._build(fields.tolist())
+
+    def stack_of(self, state: Any) -> NDArray[np.int64]:
+        """Return a stack with one position on it."""
+        return np.array([self.flatten(state)], np.int64)
+
+    def work(self, **values: Any) -> Any:
+        """Return the record of what the loop works on."""
+        if self.is_compiled:
+            return record("search", values)
+        return python_types.SimpleNamespace(**values)
+
+    def run(
+        self, work: Any, budget: int, stack: NDArray[np.int64], fields: NDArray[np.int64]
+    ) -> int:
+        """Call the loop; where the rules fail, say in which position.
+
+        Parameters
+        ----------
+        work
+            Of the method `work`.
+        budget : int
+        stack : (P, K) int64
+            The positions that the loop begins with.
+        fields : (Q, K) int64
+            The loop's whole stack, which it may go on to.
+        """
+        try:
+            return int(self.loop(self.game, work, budget))
+        except Exception as error:  # noqa: BLE001 - whatever the rules may raise
+            self.refuse_overflow(fields, error)
+            self.explain(stack, error)
+
+    def refuse_overflow(self, fields: NDArray[np.int64], error: Exception | None) -> None:
+        """Raise InvalidModelError if compiled rules have left 64 bits in one of the positions.
+
+        Or if a payment there is no double.
+        """
+        refuse_overflow(self.rules, self.game, map(self.build, fields[::-1]), error)
+        if isinstance(error, OverflowError):
+            for row in fields:
+                with contextlib.suppress(Exception):  # what stands there may be no position
+                    if (refused := self._rounded_at(self.build(row))) is not None:
+                        break
+            else:
+                return
+            raise refused
+
+    def explain(self, fields: NDArray[np.int64], error: Exception | None = None) -> NoReturn:
+        """Raise the error of the rules in one of the positions on the stack, the deepest first."""
+        if isinstance(error, InvalidModelError):
+            raise error
+        for row in fields[::-1]:
+            state = self.build(row)
+            self._look_ahead(state)
+            for choice in expand(self.rules, state).choices:
+                for successor, _ in choice.outcomes:
+                    self.flatten(successor)
+                    self._look_ahead(successor)
+        if error is not None and not self.is_compiled:
+            raise error
+        disagree("during the search", error)
+
+    def _look_ahead(self, state: Any) -> None:
+        """Ask the rules what only a search asks, so that what they raise names the place."""
+        game = self.rules.game
+        names = ("payoff",) if game.is_terminal(state) else ("value_range", "heuristic")
+        for name in names:
+            for player in range(self.rules.num_players):
+                with Calling(name, state, player):
+                    method(game, name)(game, state, player)
+
+    def _rounded_at(self, state: Any) -> InvalidModelError | None:
+        """Return the error for a payment in a position, or right after, that is no double."""
+        game = self.rules.game
+        asked: list[tuple[Any, ...]] = [("value_range", state)]
+        for choice in expand(self.rules, state).choices:
+            asked.append(("reward", state, choice.action))
+            for after, _ in choice.outcomes:
+                asked.append(("payoff" if game.is_terminal(after) else "value_range", after))
+        for name, *arguments in asked:
+            for player in range(self.rules.num_players):
+                answer = method(game, name)(game, *arguments, player)
+                try:
+                    refuse_rounded_payments(answer, name, (*arguments, player))
+                except InvalidModelError as error:
+                    return error
+        return None
+
+
+@attrs.frozen(eq=False)
+class AskedRules(SearchRules):
+    """A game made ready for a loop that knows no rules, and asks it through pointers.
+
+    Attributes
+    ----------
+    place : Place
+        Where the game lies.
+    """
+
+    place: Place
+    _key: str
+    _state_type: Any
+
+    def native(self, function: Callable[..., int], page: Place) -> NativeFunction:
+        """Return one of the functions of `position_loop`, which writes to such a page."""
+        if not self.is_compiled:
+            plain = _uncompiled(function)
+            return NativeFunction(plain, plain)
+        types_of_places = self.place.numba_type, page.numba_type
+        return native_function(
+            function, QUESTIONS[function], self._key, *types_of_places, self._state_type
+        )
+
+    def record(self, name: str, values: dict[str, Any]) -> Any:
+        """Return named values as the loop takes them."""
+        return record(name, values) if self.is_compiled else python_types.SimpleNamespace(**values)
+
+
+def asked_rules(
+    rules: Rules,
+    state: Any,
+    loop: Callable[..., int],
+    warm_up: Callable[[AskedRules], None],
+    *,
+    compile: Literal["auto", "always", "never"],
+) -> AskedRules:
+    """Make a game ready for a loop that asks it through pointers; see `search_rules`.
+
+    Parameters
+    ----------
+    rules : Rules
+    state
+        A position of the game.
+    loop : function
+        Made by :func:`gamedp.compiler.native.compiled_for_all`.
+    warm_up : callable
+        Compiles all that a search with these rules needs.
+    compile : {"auto", "always", "never"}
+        As for :func:`gamedp.compile`.
+    """
+    found = _ready(rules, state, loop, warm_up, compile, ASKS)
+    assert isinstance(found, AskedRules)  # noqa: S101 - ASKS makes no others
+    return found
+
+
+def search_rules(
+    rules: Rules,
+    state: Any,
+    loop: Callable[..., int],
+    example: Callable[[SearchRules], Any],
+    *,
+    compile: Literal["auto", "always", "never"],
+    more: tuple[str, ...] = (),
+) -> SearchRules:
+    """Make a game ready for a loop of search.
+
+    Parameters
+    ----------
+    rules : Rules
+    state
+        A position of the game.
+    loop : function
+        Of (game, work, budget); the only function in it that calls the rules.
+    example : callable
+        Makes the record of an empty search, on which the loop is compiled.
+    compile : {"auto", "always", "never"}
+        As for :func:`gamedp.compile`.
+    more : tuple of str
+        Methods that the loop calls besides those of all games.
+    """
+
+    def warm_up(compiled: SearchRules) -> None:
+        compiled.loop(compiled.game, example(compiled), 0)
+
+    return _ready(rules, state, loop, warm_up, compile, more)
+
+
+def _ready(
+    rules: Rules,
+    state: Any,
+    loop: Callable[..., int],
+    warm_up: Callable[[Any], None],
+    compile: Literal["auto", "always", "never"],
+    more: tuple[str, ...],
+) -> SearchRules:
+    """Return the rules compiled if they can be, or as plain Python."""
+    if compile == "never":
+        return _plain(rules, loop, more)
+    layout, bound = Layout.of(state), _bound.get()
+    key = (id(rules.game), repr(layout), loop, more, compile)
+    if bound is not None and key in bound:
+        _, found = bound[key]
+    else:
+        found = _tested(rules, state, layout, loop, warm_up, must=compile == "always", more=more)
+        if bound is not None:
+            bound[key] = rules.game, found  # the game too, for no other may get its id
+    return _plain(rules, loop, more) if found is None else found
+
+
+@contextlib.contextmanager
+def bind_once() -> Iterator[None]:
+    """Bind every game that is searched only once while this lasts.
+
+    For many short searches in a row, each of which would else look through the text of the rules
+    for changes.
+    """
+    if _bound.get() is not None:
+        yield
+        return
+    token = _bound.set({})
+    try:
+        yield
+    finally:
+        _bound.reset(token)
+
+
+def _tested(
+    rules: Rules,
+    state: Any,
+    layout: Layout | None,
+    loop: Callable[..., int],
+    warm_up: Callable[[Any], None],
+    *,
+    must: bool,
+    more: tuple[str, ...],
+) -> SearchRules | None:
+    """Return the rules compiled, after a first call; None, after a warning, if that fails."""
+    if layout is None or layout.is_leaf:
+        reason = f"its states ({shown(state)}) are not NamedTuples of ints and tuples of ints"
+        fall_back(rules.game, reason, must=must)
+        return None
+    try:
+        compiled = _compiled(rules, state, layout, loop, more)
+        warm_up(compiled)
+    except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
+        expand(rules, state)  # rules that do not compile are often just wrong
+        fall_back(rules.game, first_reason(error), must=must)
+        return None
+    return compiled
+
+
+def _compiled(
+    rules: Rules, state: Any, layout: Layout, loop: Callable[..., int], more: tuple[str, ...]
+) -> SearchRules:
+    asks = more == ASKS
+    anatomy = dissect(rules.game, (*ENTRY_METHODS, *(() if asks else more)), SEARCH_DEFAULTS)
+    key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-search-{hash_of(repr(layout))}"
+    methods = anatomy.methods | state_functions(layout)
+    game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields, exact=True)
+    is_compiled = not numba.config.DISABLE_JIT
+    state_type = typeof(state) if is_compiled else None
+    known = (
+        sum(1 for _ in layout.names()),
+        game,
+        _loop(loop, key, game.numba_type, state_type, more) if is_compiled and not asks else loop,
+        is_compiled,
+        layout.flatten,
+        lambda fields: layout.build(iter(fields)),
+    )
+    if asks:
+        return AskedRules(rules, *known, Place(game, key), key, state_type)
+    return SearchRules(rules, *known)
+
+
+@functools.lru_cache(maxsize=256)
+def _loop(
+    loop: Callable[..., int], key: str, game: types.Type, state: types.Type, more: tuple[str, ...]
+) -> Callable[..., int]:
+    """Return the loop compiled for these rules, once a process."""
+    signatures = signatures_of(game, state)
+    used = {
+        name: arguments
+        for name, arguments in signatures.items()
+        if name in loop.__code__.co_names or name in more
+    }
+    return loops_over_rules((loop,), key, used)[0]
+
+
+def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> SearchRules:
+    """Let the same loop run as plain Python: there, any object with a hash is a position.
+
+    On the stack stands its number among the positions met so far.
+    """
+    numbers: dict[Any, int] = {}
+    positions: list[Any] = []
+
+    def flatten(state: Any) -> list[int]:
+        number = numbers.setdefault(state, len(positions))
+        if number == len(positions):
+            positions.append(state)
+        return [number]
+
+    def gamedp_flatten(state: Any, fields: NDArray[np.int64]) -> None:
+        fields[:] = flatten(state)
+
+    def build(fields: list[int]) -> Any:
+        return positions[fields[0]]
+
+    def gamedp_decode(fields: NDArray[np.int64]) -> Any:
+        return positions[int(fields[0])]
+
+    asks = more == ASKS
+    names = (*ENTRY_METHODS, *SEARCH_DEFAULTS, *(() if asks else more))
+    methods = {name: _asked(rules, name) for name in names}
+    methods["player"] = rules.player
+    game = python_types.SimpleNamespace(
+        **methods, gamedp_decode=gamedp_decode, gamedp_flatten=gamedp_flatten
+    )
+    known = (1, game, _uncompiled(loop), False, flatten, build)
+    if asks:
+        return AskedRules(rules, *known, Place(game), "", None)
+    return SearchRules(rules, *known)
+
+
+def _asked(rules: Rules, name: str) -> Callable[..., Any]:
+    """Return a method of a game, to which a loop passes actions and players out of its arrays.
+
+    Python's own integers do not overflow; one of numpy's would make all overflow that is computed
+    with it. What comes back must be numbers, and what is raised names the call.
+    """
+    game, function = rules.game, method(rules.game, name)
+
+    def call(*arguments: Any) -> Any:
+        plain = [value.item() if isinstance(value, np.generic) else value for value in arguments]
+        with Calling(name, *plain):
+            answer = function(game, *plain)
+            if isinstance(answer, python_types.GeneratorType):
+                answer = list(answer)
+            if name in NUMBERS and type(answer) is not float:
+                _check_number(rules, answer, name, plain)
+            elif name == "value_range":
+                refuse_rounded_payments(answer, name, plain)
+            elif name == "outcomes":
+                for pair in answer:
+                    if isinstance(pair[0], (str, bytes)):
+                        _check_number(rules, pair[0], name, plain)
+        return answer
+
+    return call
+
+
+def _check_number(rules: Rules, answer: Any, name: str, arguments: list[Any]) -> None:
+    """Refuse an answer that is no number, as exploration words it where that asks, too.
+
+    And one that no double is equal to: the bounds that a search proves are about what it is given.
+    """
+    try:
+        as_real(answer)
+    except (TypeError, ValueError, OverflowError):
+        expand(rules, arguments[0])
+        words = ", ".join(map(shown, arguments))
+        message = f"{name}({words}) is {shown(answer)}; it must be one number."
+        raise InvalidModelError(message) from None
+    if name != "heuristic":
+        refuse_rounded_payments(answer, name, arguments)
+
+
+def refuse_rounded_payments(answer: Any, name: str, arguments: Sequence[Any]) -> None:
+    """Refuse a payment, or a pair of them, that no double is equal to."""
+    for number in answer if isinstance(answer, tuple) else (answer,):
+        if is_rounded(number):
+            words = "an end of " if number is not answer else ""
+            words += f"{name}({', '.join(map(shown, arguments))})"
+            refuse_rounded(number, words, "a search proves bounds in these.")
+
+
+def _uncompiled(loop: Callable[..., int]) -> Callable[..., int]:
+    """Return the loop with the plain functions in place of the compiled ones that it calls."""
+    loop = getattr(loop, "py_func", loop)
+    names = {
+        name: getattr(value, "py_func", value)
+        for name, value in loop.__globals__.items()
+        if name in loop.__code__.co_names
+    }
+    for name, function in names.items():
+        if (
+            isinstance(function, python_types.FunctionType)
+            and function is not loop.__globals__[name]
+        ):
+            names[name] = _uncompiled(function)
+    return python_types.FunctionType(loop.__code__, names | {"__builtins__": __builtins__})
+
+
+def table_entries(num_bytes: float, num_fields: int) -> int:
+    """Return how many entries a table of at most so many bytes has: a power of two, or none."""
+    entries = int(num_bytes // (8 * num_fields + 16))
+    return 1 << int(math.log2(entries)) if entries >= 4 else 0

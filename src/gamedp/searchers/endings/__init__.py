@@ -1,0 +1,1 @@
+"""Endgame tables: all positions of few stones, built, checked and looked up."""

@@ -1,0 +1,259 @@
+"""How endgame tables come about: stratum by stratum, each kept in a file when it is complete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import numpy as np
+
+from gamedp.compiler.methods import disagree
+from gamedp.compiler.overflow import refuse_overflow
+from gamedp.errors import DamagedFileError, InvalidModelError, UnsupportedProblemError, shown
+from gamedp.rules.expand import expand
+from gamedp.runtime.block_file import BLOCK, BlockFile, remove_leftovers, write_blocks
+from gamedp.runtime.encoding import encode_object
+from gamedp.searchers.bound_rules import SearchRules, search_rules
+from gamedp.searchers.endings import loop
+from gamedp.searchers.endings.check import numbered
+from gamedp.searchers.root import OutOfTime, Watch, refuse_chance
+from gamedp.storage.rules import rules_digest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from gamedp.rules.game import Rules
+    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.searchers.endings.tables import EndgameTables
+
+__all__ = ["METHODS", "Builder", "Home"]
+
+METHODS = ("material", "settled", "num_endings", "ending_index", "ending_state")
+"""What a game must have for endgame tables, besides the rules."""
+
+STEP = "next_ending"
+
+
+class Home:
+    """The folder that the strata of one game are kept in."""
+
+    def __init__(self, folder: Path, rules: Rules) -> None:
+        digest = rules_digest(rules.game, (*METHODS, STEP, "player", "reward", "canonical"))
+        if digest is None:
+            message = (
+                f"what the rules of {shown(rules.game)} call cannot be followed to the end, so a "
+                "file could not tell whether they have changed. Leave the folder out."
+            )
+            raise UnsupportedProblemError(message)
+        folder.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(folder)
+        self._folder = folder
+        self._content = {"game": encode_object(rules.game), "rules": digest}
+        self._name = repr(rules.game)
+
+    def _path(self, stratum: int) -> Path:
+        return self._folder / f"endings-{stratum:03d}.blocks"
+
+    def open(self, stratum: int, size: int) -> BlockFile | None:
+        """Return the file of a stratum, or None if it has not been completed yet."""
+        try:
+            file = BlockFile.open(self._path(stratum))
+        except FileNotFoundError:
+            return None
+        if file.content != {**self._content, "material": stratum} or file.num_bytes != size:
+            message = (
+                f"{file.path} is not of {self._name} with the rules that it has now. Remove the "
+                "file, or choose another folder."
+            )
+            raise DamagedFileError(message)
+        return file
+
+    def write(self, stratum: int, values: NDArray[np.int8]) -> None:
+        """Keep a stratum that is complete."""
+        write_blocks(self._path(stratum), {**self._content, "material": stratum}, values)
+
+
+class Builder:
+    """Fills strata, one after the other.
+
+    Parameters
+    ----------
+    rules : Rules
+    tables : EndgameTables
+        To be filled.
+    missing : list of int
+        The strata that will be.
+    compile, max_seconds, progress
+        As for `EndgameTables.build`.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        tables: EndgameTables,
+        missing: list[int],
+        compile: Literal["auto", "always", "never"],
+        max_seconds: float,
+        progress: ProgressCallback | None,
+    ) -> None:
+        self._tables = tables
+        self._stack = np.zeros(1 << 10, np.int64)
+        self._counters = np.zeros(loop.COUNTERS, np.int64)
+        self._is_late = False
+        self._steps = callable(getattr(rules.game, STEP, None))
+        self._rules = search_rules(
+            rules,
+            rules.game.ending_state(missing[0], 0),
+            loop.fill_stratum,
+            lambda search: self._work(search, missing[0]),
+            compile=compile,
+            more=METHODS,
+        )
+        self._watch = Watch(
+            max_seconds,
+            float("inf"),
+            progress,
+            lambda: int(self._counters[loop.VALUED]),
+            total=int(tables.sizes[missing].sum()),
+            unit="positions",
+        )
+
+    def _work(self, search: SearchRules, stratum: int) -> Any:
+        return search.work(
+            values=self._tables.values,
+            offsets=self._tables.offsets,
+            sizes=self._tables.sizes,
+            stack=self._stack,
+            counters=self._counters,
+            material=stratum,
+            steps=self._steps,
+            has_rewards=hasattr(search.rules.game, "reward"),
+        )
+
+    def fill(self, stratum: int) -> bool:
+        """Give all positions of a stratum their values; return false if time has run out."""
+        first, size = int(self._tables.offsets[stratum]), int(self._tables.sizes[stratum])
+        for below in range(stratum):
+            self._tables.stratum(below)  # has all of it read
+        self._tables.values[first : first + size] = loop.UNKNOWN
+        self._counters[[loop.HEIGHT, loop.NEXT]] = 0
+        self._watch.detail = f"material {stratum}, "
+        work = self._work(self._rules, stratum)
+        while not self._is_late:
+            try:
+                status = int(self._rules.loop(self._rules.game, work, self._watch.budget()))
+            except Exception as error:  # noqa: BLE001 - whatever the rules may raise
+                self._explain(stratum, error)
+            if status == loop.GROW_STACK:
+                self._stack = np.concatenate((self._stack, np.zeros_like(self._stack)))
+                work = self._work(self._rules, stratum)
+            elif status in {loop.DONE, loop.PAUSED}:
+                self._look()
+                if status == loop.DONE:
+                    self._tables.present[first // BLOCK : -(-(first + size) // BLOCK)] = True
+                    return True
+            else:
+                self._complain(status, stratum)
+        return False
+
+    def _look(self) -> None:
+        """Report, and note if time has run out."""
+        try:
+            self._watch.look()
+        except OutOfTime:
+            self._is_late = True
+
+    def _index(self) -> int:
+        """Return the number of the position that the loop has stopped at."""
+        return int(self._stack[max(0, int(self._counters[loop.HEIGHT]) - 1)])
+
+    def _complain(self, status: int, stratum: int) -> NoReturn:
+        """Raise the error of the position on top of the stack."""
+        rules = self._rules.rules
+        if status == loop.MISNUMBERED:
+            self._check_numbers(stratum)
+            self._explain(stratum)
+        state = rules.game.ending_state(stratum, self._index())
+        action = int(self._counters[loop.ACTION])
+        if status == loop.CHANCE:
+            refuse_chance(state, action, "EndgameTables")
+        if status == loop.LOOPS:
+            message = (
+                f"{shown(state)} can come again without losing material; endgame tables are for "
+                "games "
+                "in which no position comes again. Use Retrograde."
+            )
+            raise UnsupportedProblemError(message)
+        if status in {loop.RISES, loop.OUTSIDE}:
+            self._check_successors(state, stratum, action)
+        if status == loop.TOO_LARGE:
+            expand(rules, state)
+            message = (
+                f"the value of {shown(state)} is not a whole number between -{loop.MOST} and "
+                f"{loop.MOST}, "
+                "which is what endgame tables hold."
+            )
+            raise UnsupportedProblemError(message)
+        self._explain(stratum)
+
+    def _check_successors(self, state: Any, stratum: int, action: int) -> None:
+        """Raise the error of an action that leads to more material, or to no number."""
+        rules = self._rules.rules
+        for probability, successor in rules.game.outcomes(state, action):
+            after, _ = rules.canonical(successor)
+            if probability == 0 or rules.game.is_terminal(after):
+                continue
+            material = rules.game.material(after)
+            if not 0 <= material <= stratum:
+                message = (
+                    f"action {action} in {shown(state)}, of material {stratum}, leads to "
+                    f"{shown(after)}, of "
+                    f"material {material}; material() must never rise, nor fall below 0."
+                )
+                raise InvalidModelError(message)
+            numbered(rules.game, after, self._tables.sizes)
+
+    def _check_numbers(self, stratum: int) -> None:
+        """Raise the error of numbers that lead to positions of other numbers."""
+        game, last = self._rules.rules.game, self._index()
+        for index in range(max(0, last - loop.CHECKED), last + 1):
+            ways = [(f"ending_state({stratum}, {index})", game.ending_state(stratum, index))]
+            if self._steps and index > 0:
+                before = game.ending_state(stratum, index - 1)
+                ways.append((f"next_ending({shown(before)})", game.next_ending(before)))
+            for words, state in ways:
+                found = game.material(state), game.ending_index(state)
+                if found != (stratum, index):
+                    message = (
+                        f"{words} is {shown(state)}, which has material {found[0]} and "
+                        "ending_index "
+                        f"{found[1]}; it should have material {stratum} and ending_index {index}."
+                    )
+                    raise InvalidModelError(message)
+                if game.is_terminal(state):
+                    continue
+                player, settled = self._rules.rules.player(state), game.settled(state, 0)
+                if player != 0 or settled != 0:
+                    message = (
+                        f"{words} is {shown(state)}, in which player {player} is to move and "
+                        f"{shown(settled)} is settled for player 0; player 0 should move, and "
+                        "nothing be settled."
+                    )
+                    raise InvalidModelError(message)
+
+    def _explain(self, stratum: int, error: Exception | None = None) -> NoReturn:
+        """Raise the error of the rules in the position that the loop has stopped at."""
+        rules, index = self._rules.rules, self._index()
+        state = rules.game.ending_state(stratum, index)
+        refuse_overflow(rules, self._rules.game, [state], error)
+        if self._steps and index > 0:
+            rules.game.next_ending(rules.game.ending_state(stratum, index - 1))
+        expansion = expand(rules, state)
+        for choice in expansion.choices:
+            for successor, _ in choice.outcomes:
+                if not rules.game.is_terminal(successor):
+                    numbered(rules.game, successor, self._tables.sizes)
+                    for player in range(2):
+                        rules.game.settled(successor, player)
+        disagree(f"in {shown(state)}", error)

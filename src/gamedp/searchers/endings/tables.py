@@ -1,0 +1,430 @@
+"""Endgame tables: the value of every position with little left in play."""
+
+from __future__ import annotations
+
+import operator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import attrs
+import numpy as np
+
+from gamedp.compiler.limits import available_bytes
+from gamedp.compiler.methods import disagree
+from gamedp.errors import (
+    InvalidModelError,
+    InvalidParameterError,
+    LimitExceededError,
+    NotSolvedError,
+    UnsupportedProblemError,
+    shown,
+)
+from gamedp.rules.expand import expand
+from gamedp.rules.game import Rules, method
+from gamedp.runtime.block_file import BLOCK, BlockFile
+from gamedp.runtime.memory import untouched
+from gamedp.searchers.endings.build import METHODS, Builder, Home
+from gamedp.searchers.endings.check import numbered, verify
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
+    from numpy.typing import NDArray
+
+    from gamedp.runtime.progress import ProgressCallback
+
+__all__ = ["EndgameTables"]
+
+MOST_POSITIONS = 2**46
+"""In tables: address space has no room for more."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class EndgameTables:
+    """The value of every position with at most this much material, one byte each.
+
+    For deterministic games of two players that shed material: stones, pieces, empty squares. The
+    positions with a given material form a stratum and are numbered; the strata are filled from the
+    smallest up. Made by :meth:`build`; passed to a searcher, which then needs to look no further
+    than to the first position in the table.
+
+    What the players have already won counts apart from what is still in play: the table holds one
+    value for all positions that differ only in that. The game says how, by these methods:
+
+    ``material(state) -> int``
+        What is left; no action may raise it.
+    ``settled(state, player) -> float``
+        What `player` has for certain: the value of the state is this and that of its ending.
+    ``num_endings(material) -> int``
+        How many positions a stratum has; 0 where there is no table.
+    ``ending_index(state) -> int``
+        The number of the position among these, seen from the player to move, whatever is settled.
+    ``ending_state(material, index) -> state``
+        A position with this number, in which player 0 moves and nothing is settled.
+    ``next_ending(state) -> state``, optional
+        The same for the number after that of `state`, where that is faster.
+    ``ending_range(state, value) -> (low, high)``, optional
+        Bounds of what the mover gets in `state`, if the ending alone is worth `value`; where it is
+        left out, what is settled plus `value`.
+
+    The positions of a stratum are valued in the order of their numbers. An action that sheds
+    nothing should lead to a smaller number, then: what it leads to is known. One that does not is
+    no mistake, but then the position has to wait, and is looked at twice.
+
+    Attributes
+    ----------
+    game
+    material : int
+        The largest that the tables cover; -1 if it is none.
+    values : (N,) int8
+        Of all strata; read block by block where they are on disk.
+    offsets : (material + 1,) int64
+        Where in `values` a stratum begins.
+    sizes : (material + 1,) int64
+        How many positions it has.
+    present : (N / BLOCK,) bool
+        Which blocks have been read.
+    files : list of BlockFile or None
+        Where each stratum is kept, if it was opened.
+    """
+
+    game: Any
+    material: int
+    values: NDArray[np.int8]
+    offsets: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    present: NDArray[np.bool_]
+    files: list[BlockFile | None]
+
+    @classmethod
+    def build(
+        cls,
+        game: Any,
+        material: int,
+        *,
+        folder: str | Path | None = None,
+        compile: Literal["auto", "always", "never"] = "auto",
+        max_seconds: float = float("inf"),
+        progress: ProgressCallback | None = None,
+    ) -> EndgameTables:
+        """Make the tables, or open those that are already in the folder.
+
+        Building takes one byte of memory for each position. Tables that are opened take memory only
+        for the blocks of 64 KiB that a search reads.
+
+        Parameters
+        ----------
+        game
+            With the methods named above.
+        material : int
+            The largest to cover.
+        folder : str or Path, optional
+            Where the strata are kept, a file each, written when it is complete: building goes on
+            where it was interrupted, however that happened. Several processes may build in one
+            folder, each doing all the work. Without a folder the tables live in memory.
+        compile : {"auto", "always", "never"}
+            As for :func:`gamedp.compile`.
+        max_seconds : float
+            After which to stop, with the strata that are complete.
+        progress : callable, optional
+            Is called with a :class:`gamedp.Progress` now and then.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the game lacks a method, has not two players, or values that are no whole numbers.
+        InvalidModelError
+            If the methods contradict the rules.
+        LimitExceededError
+            If there is not enough memory.
+        NotSolvedError
+            After `max_seconds`; its `solution` has the tables of the strata that are complete.
+        DamagedFileError
+            If a file is damaged, or is of another game.
+        OSError
+            If a file cannot be read or written.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.mancala import Mancala
+        >>> game = Mancala(pits=3, stones=2)
+        >>> tables = gamedp.searchers.EndgameTables.build(game, 4)
+        >>> tables.num_positions
+        210
+        >>> tables.value(game.position((0, 1, 0), (0, 2, 1)))
+        (-2.0, -2.0)
+        >>> gamedp.searchers.AlphaBeta(endings=tables).search(game).value
+        0.0
+        """
+        *_, tables = cls.grow(
+            game,
+            material,
+            folder=folder,
+            compile=compile,
+            max_seconds=max_seconds,
+            progress=progress,
+        )
+        return tables
+
+    @classmethod
+    def grow(
+        cls,
+        game: Any,
+        material: int,
+        *,
+        folder: str | Path | None = None,
+        compile: Literal["auto", "always", "never"] = "auto",
+        max_seconds: float = float("inf"),
+        progress: ProgressCallback | None = None,
+    ) -> Iterator[EndgameTables]:
+        """Yield the tables whenever they cover one material more: for a search that may need less.
+
+        All share their values. Parameters and errors are those of :meth:`build`; `max_seconds`
+        count from the first step on, with what is done between the steps.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.mancala import Mancala
+        >>> game = Mancala(pits=3, stones=2)
+        >>> [tables.num_positions for tables in gamedp.searchers.EndgameTables.grow(game, 3)]
+        [1, 7, 28, 84]
+        """
+        rules = Rules(game)
+        if not max_seconds > 0:
+            message = f"max_seconds is {shown(max_seconds)}; it must be positive."
+            raise InvalidParameterError(message)
+        sizes = _sizes(rules, material)
+        home = None if folder is None else Home(Path(folder), rules)
+        files = [None if home is None else home.open(*each) for each in enumerate(sizes)]
+        tables = cls._empty(game, sizes, files)
+        missing = [stratum for stratum, size in enumerate(sizes) if size and not files[stratum]]
+        builder = None
+        if missing:
+            _check_room(tables.num_positions)
+            builder = Builder(rules, tables, missing, compile, max_seconds, progress)
+        for stratum in range(len(sizes)):
+            if builder is not None and stratum in missing:
+                if not builder.fill(stratum):
+                    _stop(tables, stratum, max_seconds, folder)
+                if home is not None:
+                    home.write(stratum, tables.stratum(stratum))
+            yield tables.up_to(stratum)
+
+    @classmethod
+    def _empty(cls, game: Any, sizes: list[int], files: list[BlockFile | None]) -> EndgameTables:
+        """Return tables with room for strata of these sizes; that takes no memory yet."""
+        starts = np.cumsum([0, *(-(-size // BLOCK) * BLOCK for size in sizes)])
+        return cls(
+            game,
+            len(sizes) - 1,
+            untouched((int(starts[-1]),), np.int8),
+            np.array(starts[:-1], np.int64),
+            np.array(sizes, np.int64),
+            np.zeros(int(starts[-1]) // BLOCK, np.bool_),
+            files,
+        )
+
+    def up_to(self, material: int) -> EndgameTables:
+        """Return the tables up to that much material; they share their values with these."""
+        count = material + 1
+        return EndgameTables(
+            self.game,
+            material,
+            self.values,
+            self.offsets[:count],
+            self.sizes[:count],
+            self.present,
+            self.files[:count],
+        )
+
+    def __repr__(self) -> str:
+        """Say what the tables cover."""
+        covered = f"material 0 to {self.material}" if self.material >= 0 else "nothing"
+        return f"<EndgameTables of {shown(self.game)}: {covered}, {self.num_positions:,} positions>"
+
+    @property
+    def num_positions(self) -> int:
+        """How many positions the tables cover."""
+        return int(self.sizes.sum())
+
+    @property
+    def num_bytes(self) -> int:
+        """How many bytes of memory the values take that are not only on disk."""
+        return int(np.count_nonzero(self.present)) * BLOCK
+
+    def read(self, block: int) -> None:
+        """Read one block of the values from its file.
+
+        Raises
+        ------
+        DamagedFileError
+            If it is not what was written.
+        """
+        stratum = int(np.searchsorted(self.offsets, block * BLOCK, side="right")) - 1
+        # Empty strata begin where the next one does.
+        file = self.files[stratum]
+        if file is not None:
+            first = block * BLOCK
+            data = file.read(block - int(self.offsets[stratum]) // BLOCK)
+            self.values[first : first + len(data)] = data
+        self.present[block] = True
+
+    def value(self, state: Hashable) -> tuple[float, float]:
+        """Return bounds of what the mover gets in a position, from the tables alone.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If there is more material in it than the tables cover.
+        InvalidModelError
+            If the game gives it a number that its stratum does not have.
+        """
+        rules = Rules(self.game)
+        state, _ = rules.canonical(state)
+        if self.game.is_terminal(state):
+            payoff = float(self.game.payoff(state, rules.player(state)))
+            return payoff, payoff
+        material = int(self.game.material(state))
+        if material > self.material:
+            message = (
+                f"{shown(state)} has material {material}; the tables go to {self.material}. "
+                "Build larger ones, or search."
+            )
+            raise UnsupportedProblemError(message)
+        place = int(self.offsets[material]) + numbered(self.game, state, self.sizes)
+        if not self.present[place // BLOCK]:
+            self.read(place // BLOCK)
+        low, high = method(self.game, "ending_range")(self.game, state, float(self.values[place]))
+        return float(low), float(high)
+
+    def verify(self, samples: int = 1000, generator: np.random.Generator | None = None) -> int:
+        """Check positions against their successors, by the rules in plain Python.
+
+        Half of them have numbers drawn at random; the others come up in play at random from the
+        start of the game, once it is in reach of the tables. Each is followed, at random, to its
+        end.
+
+        Parameters
+        ----------
+        samples : int
+            How many positions to check at least.
+        generator : numpy.random.Generator, optional
+            What draws; the same positions each time if not given.
+
+        Returns
+        -------
+        checked : int
+            How many have been checked: what the tables say of each agrees with what its actions
+            lead to.
+
+        Raises
+        ------
+        InvalidModelError
+            At the first contradiction, which it names: the game's methods do not fit together,
+            or its rules have changed.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.mancala import Mancala
+        >>> gamedp.searchers.EndgameTables.build(Mancala(pits=2, stones=2), 4).verify(100) >= 100
+        True
+        """
+        return verify(self, samples, generator or np.random.default_rng(0))
+
+    def refuse(self, state: Hashable) -> NoReturn:
+        """Raise the error of a position that is, or leads to one that is, in no place of a table.
+
+        For searchers whose loop has met one.
+        """
+        rules = Rules(self.game)
+        after = [pair[0] for choice in expand(rules, state).choices for pair in choice.outcomes]
+        for each in (state, *after):
+            if not self.game.is_terminal(each) and self.game.material(each) <= self.material:
+                numbered(self.game, each, self.sizes)
+        disagree(f"at the endgame tables, after {shown(state)}", None)
+
+    def stratum(self, material: int) -> NDArray[np.int8]:
+        """Return the values of the positions with just so much material, by their numbers.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the tables do not go so far.
+        DamagedFileError
+            If a file is damaged.
+        """
+        if not 0 <= material <= self.material:
+            message = (
+                f"there is no material {shown(material)} in the tables, but 0 to {self.material}."
+            )
+            raise UnsupportedProblemError(message)
+        first, size = int(self.offsets[material]), int(self.sizes[material])
+        blocks = slice(first // BLOCK, -(-(first + size) // BLOCK))
+        for block in np.flatnonzero(~self.present[blocks]):
+            self.read(blocks.start + int(block))
+        return self.values[first : first + size]
+
+
+def _stop(tables: EndgameTables, stratum: int, max_seconds: float, folder: Any) -> NoReturn:
+    """Raise the error of a limit, with the tables of less material."""
+    way_out = (
+        "Raise it, or take the smaller tables: they are the .solution of this error."
+        if folder is None
+        else f"Call again: building goes on with what is in {folder}. The smaller tables are the "
+        ".solution of this error."
+    )
+    message = (
+        f"EndgameTables stopped at its limit of {max_seconds:g} seconds in material {stratum} of "
+        f"{tables.material}; {stratum} of {tables.material + 1} strata are complete. {way_out}"
+    )
+    raise NotSolvedError(message, tables.up_to(stratum - 1))
+
+
+def _sizes(rules: Rules, material: int) -> list[int]:
+    """Return how many positions each stratum has, after checking that the game has strata."""
+    game = rules.game
+    name = type(game).__name__
+    missing = [needed for needed in METHODS if not callable(getattr(game, needed, None))]
+    if missing:
+        message = f"{name} has no endgame tables: it lacks {', '.join(missing)}."
+        raise UnsupportedProblemError(message)
+    if rules.num_players != 2 or rules.constant_sum != 0:
+        message = f"endgame tables are for two players whose payoffs add up to 0; not so {name}."
+        raise UnsupportedProblemError(message)
+    try:
+        last = operator.index(material)
+    except TypeError:
+        last = -1
+    if last < 0:
+        message = f"material is {shown(material)}; it must be a whole number, 0 or more."
+        raise InvalidParameterError(message)
+    sizes: list[int] = []
+    for stratum in range(last + 1):
+        size = operator.index(game.num_endings(stratum))
+        if size < 0:
+            message = f"num_endings({stratum}) is {size}; it must be 0 or more."
+            raise InvalidModelError(message)
+        if size == 0 and stratum > 0:
+            message = (
+                f"{shown(game)} has no endgame table for material {stratum}"
+                f"{f': the largest is {stratum - 1}.' if stratum > 1 else ' or any other.'}"
+            )
+            raise UnsupportedProblemError(message)
+        sizes.append(size)
+        if sum(sizes) > MOST_POSITIONS:
+            _check_room(sum(sizes))
+    return sizes
+
+
+def _check_room(positions: int) -> None:
+    """Raise unless memory has room for so many positions."""
+    room = min(available_bytes(), MOST_POSITIONS)
+    if positions > room:
+        message = (
+            f"the tables have {positions:,} positions or more, and take a byte of memory for each "
+            f"while they are built; there is room for {room:,}. Build them up to less material."
+        )
+        raise LimitExceededError(message, states=positions, choices=0, transitions=0)

@@ -1,0 +1,581 @@
+"""The compiled loop of expectiminimax over a game's own methods, with Star1 and Star2 pruning.
+
+Depth first, on stacks of its own, so that the loop can stop at any position and go on later. A ply
+is a position, its actions, and the outcomes of the one that is being searched. Scores are from the
+mover's side and zero-sum: half of the constant sum is taken off.
+
+What is known of the outcomes before they are searched (ends of the game, ``value_range``) bounds
+the mean over them, and so does what is known of those that have been searched. The action is left
+as soon as these bounds decide it (Star1). Star2 first searches one action of each outcome, which
+bounds that outcome from the side of its mover.
+
+At the horizon stands the heuristic, or an end of ``value_range``: the lower one as the first player
+to move sees it, or the upper one. From the two others' results follow bounds of the true value.
+"""
+
+from __future__ import annotations
+
+from gamedp.compiler.native import RAISED, call_native, compiled_for_all
+from gamedp.runtime.floats import rounds_jit
+from gamedp.runtime.jit import inlined
+from gamedp.searchers.alpha_beta_loop import (
+    MOST_HISTORY,
+    PLACES,
+    next_action_jit,
+    shift_rounds_jit,
+    swap_actions_jit,
+    usable_jit,
+)
+from gamedp.searchers.position_loop import FULL
+from gamedp.searchers.stacks import ACTIONS, PLIES, POSITIONS, Fields, LoopStatus
+from gamedp.searchers.transposition import (
+    AGES,
+    EXACT,
+    LOWER,
+    MOVE,
+    MOVES,
+    UPPER,
+    find_entry_jit,
+    hash_fields_jit,
+    keep_entry_jit,
+)
+
+# Where the loop goes on.
+ENTER, NEXT, CHANCE, ACTION, RETURN = range(5)
+
+# Where the search stands at an action's outcomes.
+SEARCHING, PROBING = range(2)
+
+# What stands at the horizon, from the side of the mover there.
+ESTIMATE, LOW_END, HIGH_END = range(3)
+KINDS = 4
+"""A position's last field is one of these, and so many times the plies that are left: positions
+come back with other numbers of plies left, and neither entry in the table may drive out the other.
+"""
+
+# Ways to prune.
+NONE, STAR1, STAR2 = range(3)
+
+PLY = Fields(
+    "row first count current mover rest best_place hash last_kind opposed probed range_true "
+    "all_true action_true first_row outcomes outcome stage",
+    "alpha beta original best low high reward sum sum_low sum_high child_alpha child_beta",
+)
+"""A position on the way, its actions, and the outcomes of one of them, which are positions from
+`first_row` on. Of these, `low` and `high` bound the score from the side of the player who moves
+before them, and `rest_low` and `rest_high` are the sums from there to the last outcome.
+
+The window, the best score, bounds that are certain; the current action's reward, what the outcomes
+done with add up to, and bounds of that; the next position's window.
+"""
+
+ENDLESS = 1 << 27
+"""Plies left where the search goes on to the end of the game."""
+
+LARGE = 1e308
+"""Windows have no other infinite ends than those that are open."""
+
+
+def divided(number, probability):
+    """Return the quotient, which is infinite only if the number is."""
+    if abs(number) < LARGE * probability:
+        return number / probability
+    if abs(number) == float("inf"):
+        return number
+    return LARGE if number > 0.0 else -LARGE
+
+
+divided_jit = inlined(divided)
+
+
+def above(number: float) -> float:
+    """Return a number that is a little greater: no two scores of interest are nearer."""
+    size = abs(number)
+    return number + max(size, 1e-290) * 2.0**-51
+
+
+above_jit = inlined(above)
+
+
+def expectiminimax(work, page, rules, budget):
+    """Search the first of the actions on the stack, in the position at ply 0.
+
+    ::
+
+        ENTER --> RETURN               over, certain, at the horizon, or in the table
+        ^   |        |
+        |   v        v
+        |  NEXT --> CHANCE <-- ply above     (next outcome; a probe of each outcome before)
+        |   ^        |  |
+        +---+--------+  +--> ACTION --> NEXT         (an action is decided; else RETURN)
+
+    Parameters
+    ----------
+    work
+        The record of the stacks, the table and the options. Ply 0 stands there as if its position
+        had been entered, with one action; the last field of a position on the stack, and in the
+        table, says what stands at the horizon.
+    page, rules
+        What the rules are asked with, see `gamedp.searchers.driver`.
+    budget : int
+        Positions after which to pause.
+
+    Returns
+    -------
+    status : LoopStatus
+        DONE, with the score in ``tally.score``, what it bounds in ``tally.kind``, and in
+        ``tally.proven`` whether that holds for the true value, too, because no estimate was needed.
+    """
+    plies, positions, actions, fields = work.plies, page.positions, page.actions, page.fields
+    history, keys, scores, infos = work.history, work.keys, work.scores, work.infos
+    tally, question = work.tally[0], page.question[0]
+    half, pruning, num_players = work.half, work.pruning, work.num_players
+    keeps = infos.size > 0
+    horizon = fields.shape[1] - 1
+    asks_estimates, infinity = work.has_heuristic, float("inf")
+    ply, phase = tally.ply, tally.phase
+    score, kind, is_true = 0.0, EXACT, 1
+    last_node = tally.nodes + budget
+    while True:
+        here = plies[ply]
+        if phase == ENTER:
+            tally.ply = ply
+            tally.phase = ENTER
+            if tally.nodes >= last_node:
+                return LoopStatus.PAUSED
+            if ply + 2 > len(plies):
+                tally.wanted = PLIES
+                return LoopStatus.GROW
+            above = plies[ply - 1]
+            row = here.row
+            position = positions[row]
+            mover, opposed = position.mover, position.opposed
+            low, high = position.low, position.high
+            alpha, beta = above.child_alpha, above.child_beta
+            if opposed:
+                alpha, beta = -beta, -alpha
+                low, high = -high, -low
+            rest = above.rest
+            if rest < ENDLESS:
+                rest -= 1
+            here.opposed = opposed
+            tally.nodes += 1
+            phase = RETURN
+            is_true = position.is_true
+            known_true = is_true
+            if low >= beta:
+                score = low
+                kind = LOWER
+                continue
+            if high <= alpha:
+                score = high
+                kind = UPPER
+                continue
+            question.row = row
+            if rest == 0:
+                question.mover = mover
+                if asks_estimates and call_native(rules.estimate, rules.game, rules.page) == RAISED:
+                    return LoopStatus.FAILED
+                score = question.estimate - half
+                if not abs(score) < infinity:
+                    return LoopStatus.BAD_ESTIMATE
+                score = min(max(score, low), high)
+                kind = EXACT
+                is_true = 0
+                continue
+            suggested = -1
+            mixed = 0
+            if keeps:
+                mixed = hash_fields_jit(fields[here.row])
+                entry = find_entry_jit(keys, infos, fields[here.row], mixed)
+                if entry < 0 and rest < ENDLESS:
+                    # What was found at the depth before may be proven, and names a good action.
+                    fields[row, horizon] -= KINDS
+                    entry = find_entry_jit(
+                        keys, infos, fields[here.row], hash_fields_jit(fields[here.row])
+                    )
+                    fields[row, horizon] += KINDS
+                if entry >= 0:
+                    tally.hits += 1
+                    known, proven = usable_jit(infos[entry], rest, True)
+                    score = scores[entry]
+                    kind = known
+                    is_true = int(proven == known)
+                    if (
+                        known == EXACT
+                        or (known == LOWER and score >= beta)
+                        or (known == UPPER and score <= alpha)
+                    ):
+                        continue
+                    if known == LOWER and score > low:
+                        low = score
+                        known_true &= is_true
+                    elif known == UPPER and score < high:
+                        high = score
+                        known_true &= is_true
+                    if low >= high:
+                        kind = EXACT
+                        is_true = known_true
+                        continue
+                    suggested = ((infos[entry] >> MOVE) & MOVES) - 1
+            here.first = above.first + above.count
+            here.first_row = above.first_row + above.outcomes
+            question.first = here.first
+            count = call_native(rules.list_actions, rules.game, rules.page)
+            if count == FULL or count >= PLACES:
+                tally.nodes -= 1
+                tally.wanted = ACTIONS
+                return LoopStatus.GROW
+            if count <= 0:
+                return LoopStatus.FAILED if count == RAISED else LoopStatus.BAD_RULES
+            for place in range(count):
+                each = actions[here.first + place]
+                priority = history[mover, each.label & (history.shape[1] - 1)]
+                if place == suggested:
+                    priority = MOST_HISTORY + 1
+                each.order = (priority << 20) + PLACES - place
+            if ply > tally.deepest:
+                tally.deepest = ply
+            here.count = count
+            here.current = 0
+            here.mover = mover
+            here.rest = rest
+            here.best_place = -1
+            here.hash = mixed
+            here.range_true = known_true
+            here.all_true = known_true
+            here.original = alpha
+            here.alpha = max(alpha, low)
+            here.beta = min(beta, high)
+            here.best = -infinity
+            here.low = low
+            here.high = high
+            phase = NEXT
+        elif phase == NEXT:
+            first, count, current = here.first, here.count, here.current
+            best = here.best
+            is_cut = best >= here.beta
+            if current < count and not is_cut and not (here.probed and current == 1):
+                chosen = next_action_jit(actions, first, count, current)
+                swap_actions_jit(actions, chosen, first + current)
+                base = here.first_row
+                mover, ends = here.mover, fields[here.row, horizon] % KINDS
+                rest = here.rest
+                if rest < ENDLESS:
+                    rest -= 1
+                tally.ply = ply
+                tally.phase = NEXT
+                question.row = here.row
+                question.first = base
+                question.action = actions[first + current].label
+                question.mover = mover
+                number = call_native(rules.follow, rules.game, rules.page)
+                if number == FULL:
+                    tally.wanted = POSITIONS
+                    return LoopStatus.GROW
+                if number < 0:
+                    return LoopStatus.FAILED if number == RAISED else LoopStatus.BAD_RULES
+                settled = 0
+                everything_true = 1
+                endless = 0.0
+                for place in range(base, base + number):
+                    position = positions[place]
+                    after, low, high = position.mover, position.low, position.high
+                    tally.wanted = place
+                    if after < 0 or after >= num_players:
+                        return LoopStatus.BAD_OUTCOME
+                    opposed = (after ^ position.swapped) != mover
+                    if position.is_over:
+                        if not abs(low) < infinity:
+                            return LoopStatus.BAD_OUTCOME
+                        high = low - half
+                        if rounds_jit(low, -half, high):
+                            tally.inexact = 1
+                        low = high
+                    else:
+                        if half != 0.0:
+                            if shift_rounds_jit(low, half) or shift_rounds_jit(high, half):
+                                tally.inexact = 1
+                            low -= half
+                            high -= half
+                        if not low <= high or low == infinity or high == -infinity:
+                            return LoopStatus.BAD_OUTCOME
+                        there = ends
+                        if opposed and ends != ESTIMATE:
+                            there = LOW_END + HIGH_END - ends
+                        if rest == 0 and there != ESTIMATE and low < high:
+                            everything_true = 0
+                            if there == LOW_END:
+                                high = low
+                            else:
+                                low = high
+                        fields[place, horizon] = there + KINDS * rest
+                    if opposed:
+                        low, high = -high, -low
+                    if low == high:
+                        settled += 1
+                        if abs(low) < infinity:
+                            tally.largest = max(tally.largest, abs(low))
+                        else:
+                            endless = low
+                    position.opposed = opposed
+                    position.is_true = 1
+                    position.low = low
+                    position.high = high
+                reward = 0.0
+                if work.has_rewards:
+                    reward = question.reward
+                    if not abs(reward) < infinity:
+                        return LoopStatus.BAD_RULES
+                tally.nodes += settled
+                if number > tally.most:
+                    tally.most = number
+                if number > 1 or positions[base].probability != 1.0:
+                    tally.inexact = 1
+                here.current = current + 1
+                here.action_true = everything_true
+                here.outcomes = number
+                here.outcome = 0
+                here.stage = SEARCHING
+                if pruning == STAR2 and number > 1 and rest > 0:
+                    here.stage = PROBING
+                here.reward = reward
+                here.sum = 0.0
+                here.sum_low = 0.0
+                here.sum_high = 0.0
+                phase = CHANCE
+                if endless != 0.0:
+                    # Nothing finite in the other outcomes changes that.
+                    score = endless
+                    kind = EXACT
+                    phase = ACTION
+                else:
+                    low, high = 0.0, 0.0
+                    for place in range(base + number - 1, base - 1, -1):
+                        low += positions[place].probability * positions[place].low
+                        high += positions[place].probability * positions[place].high
+                        positions[place].rest_low = low
+                        positions[place].rest_high = high
+                continue
+            score = best
+            phase = RETURN
+            if ply == 0:
+                kind = here.last_kind
+                is_true = here.all_true
+                continue
+            low, high = here.low, here.high
+            is_true = here.range_true & here.action_true
+            if is_cut:
+                kind = LOWER
+                if best >= high:
+                    score = high
+                    kind = EXACT
+                tally.cutoffs += 1
+                slot = actions[first + current - 1].label & (history.shape[1] - 1)
+                earned = min(1024, here.rest * here.rest)
+                earned += history[here.mover, slot]
+                history[here.mover, slot] = min(MOST_HISTORY, earned)
+            elif current < count:
+                # Only one action was looked at: it bounds the score if its own is known.
+                kind = LOWER
+                if here.last_kind == UPPER or best <= low:
+                    score = low
+                    is_true = here.range_true
+                    continue
+            else:
+                is_true = here.all_true
+                if best <= low:
+                    score = low
+                    kind = EXACT
+                elif best <= here.original:
+                    kind = UPPER
+                else:
+                    kind = EXACT
+            if keeps:
+                proof = kind if is_true else 0
+                keep_entry_jit(
+                    keys, scores, infos, fields[here.row], here.hash, tally.year & AGES,
+                    score, kind, proof, here.best_place, here.rest,
+                )  # fmt: skip
+        elif phase == CHANCE:
+            current, number = here.outcome, here.outcomes
+            base = here.first_row
+            last = base + number - 1
+            place = base + current
+            reward = here.reward
+            alpha, beta = here.alpha - reward, here.beta - reward
+            child_alpha, child_beta = -infinity, infinity
+            probed = here.stage == PROBING
+            if probed:
+                low, high = here.sum_low, here.sum_high
+                # The best that looking at one action of each outcome could show, either way.
+                hope = 0.0
+                is_low = False
+                is_high = False
+                for k in range(place, last + 1):
+                    end = positions[k].low if positions[k].opposed else positions[k].high
+                    if abs(end) < infinity:
+                        hope += positions[k].probability * end
+                    elif end < 0.0:
+                        is_low = True
+                    else:
+                        is_high = True
+                wants_upper = alpha > -infinity and high < infinity and not is_high
+                wants_upper = wants_upper and (is_low or high + hope <= alpha)
+                wants_lower = beta < infinity and low > -infinity and not is_low
+                wants_lower = wants_lower and (is_high or low + hope >= beta)
+                if not wants_upper and not wants_lower:
+                    place = last + 1
+                while place <= last:
+                    wants = wants_upper if positions[place].opposed else wants_lower
+                    if wants and positions[place].low < positions[place].high:
+                        break
+                    low += positions[place].probability * positions[place].low
+                    high += positions[place].probability * positions[place].high
+                    place += 1
+                if place > last:
+                    low, high = 0.0, 0.0
+                    for place in range(last, base - 1, -1):
+                        low += positions[place].probability * positions[place].low
+                        high += positions[place].probability * positions[place].high
+                        positions[place].rest_low = low
+                        positions[place].rest_high = high
+                    here.outcome = 0
+                    here.stage = SEARCHING
+                    continue
+                here.sum_low = low
+                here.sum_high = high
+                probability = positions[place].probability
+                if place < last:
+                    low += positions[place + 1].rest_low
+                    high += positions[place + 1].rest_high
+                if positions[place].opposed:
+                    child_alpha = min(divided_jit(alpha - high, probability), LARGE)
+                else:
+                    child_beta = max(divided_jit(beta - low, probability), -LARGE)
+            else:
+                total = here.sum
+                while place <= last and positions[place].low == positions[place].high:
+                    total += positions[place].probability * positions[place].low
+                    place += 1
+                here.sum = total
+                if place > last:
+                    score = total
+                    kind = EXACT
+                    phase = ACTION
+                    continue
+                if pruning != NONE:
+                    low, high = positions[place].rest_low, positions[place].rest_high
+                    if total + low >= beta:
+                        score = total + low
+                        kind = LOWER
+                        phase = ACTION
+                        continue
+                    if total + high <= alpha:
+                        score = total + high
+                        kind = UPPER
+                        phase = ACTION
+                        continue
+                    low, high = total, total
+                    if place < last:
+                        low += positions[place + 1].rest_low
+                        high += positions[place + 1].rest_high
+                    probability = positions[place].probability
+                    child_alpha = min(divided_jit(alpha - high, probability), LARGE)
+                    child_beta = max(divided_jit(beta - low, probability), -LARGE)
+                    if child_beta <= child_alpha:
+                        child_beta = above_jit(child_alpha)
+            here.child_alpha = child_alpha
+            here.child_beta = child_beta
+            here.outcome = place - base
+            ply += 1
+            plies[ply].row = place
+            plies[ply].probed = probed
+            phase = ENTER
+        elif phase == ACTION:
+            if abs(score) < infinity:
+                reward = here.reward
+                total = reward + score
+                part = total - reward
+                if (reward - (total - part)) + (score - part) != 0.0:
+                    tally.inexact = 1
+                score = total
+                tally.largest = max(tally.largest, abs(total))
+            if kind != EXACT:
+                place = here.first_row
+                last = place + here.outcomes - 1
+                if here.stage == SEARCHING:
+                    place += here.outcome
+                for k in range(place, last + 1):
+                    end = positions[k].low if kind == LOWER else positions[k].high
+                    tally.largest = max(tally.largest, abs(end))
+            # Where rounding puts a score beside the window that it was compared with.
+            if kind == UPPER and score > here.alpha:
+                score = here.alpha
+                tally.inexact = 1
+            elif kind == LOWER and score < here.beta:
+                score = here.beta
+                tally.inexact = 1
+            here.all_true &= here.action_true
+            here.last_kind = kind
+            if score > here.best:
+                here.best = score
+                place = here.first + here.current - 1
+                here.best_place = PLACES - (actions[place].order & PLACES)
+            if kind != UPPER and score > here.alpha:
+                here.alpha = score
+            phase = NEXT
+        else:
+            if abs(score) < infinity:
+                tally.largest = max(tally.largest, abs(score))
+            if ply == 0:
+                tally.score = score
+                tally.kind = kind
+                tally.proven = is_true
+                tally.ply = 0
+                return LoopStatus.DONE
+            if here.opposed:
+                score = -score
+                kind = (kind >> 1) | ((kind & LOWER) << 1)
+            ply -= 1
+            here = plies[ply]
+            here.action_true &= is_true
+            if (score == infinity and kind & LOWER) or (score == -infinity and kind & UPPER):
+                kind = EXACT
+                phase = ACTION
+                continue
+            place = here.first_row + here.outcome
+            here.outcome += 1
+            phase = CHANCE
+            probability = positions[place].probability
+            reward = here.reward
+            low, high = 0.0, 0.0
+            if here.outcome < here.outcomes:
+                low, high = positions[place + 1].rest_low, positions[place + 1].rest_high
+            if here.stage == PROBING:
+                positions[place].is_true &= is_true
+                if kind & LOWER and score > positions[place].low:
+                    positions[place].low = min(score, positions[place].high)
+                if kind & UPPER and score < positions[place].high:
+                    positions[place].high = max(score, positions[place].low)
+                here.sum_low += probability * positions[place].low
+                here.sum_high += probability * positions[place].high
+                if here.sum_low + low >= here.beta - reward:
+                    score = here.sum_low + low
+                    kind = LOWER
+                    phase = ACTION
+                elif here.sum_high + high <= here.alpha - reward:
+                    score = here.sum_high + high
+                    kind = UPPER
+                    phase = ACTION
+            elif kind == EXACT:
+                here.sum += probability * score
+            elif kind == LOWER:
+                score = here.sum + probability * score + low
+                phase = ACTION
+            else:
+                score = here.sum + probability * score + high
+                phase = ACTION
+
+
+expectiminimax_jit = compiled_for_all(expectiminimax)

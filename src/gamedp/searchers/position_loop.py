@@ -1,0 +1,206 @@
+"""What the rules of a game answer about a position in a search, written to stacks.
+
+These functions are compiled for each game; the loops of search, which know no rules, call them
+through :mod:`gamedp.compiler.native`. They read what is asked from the page's `question`, and the
+integers of the position from `fields`, at `question.row`. What they return below zero is a fault.
+"""
+
+from __future__ import annotations
+
+from gamedp.compiler.bridge import as_action
+from gamedp.compiler.explore_loop import lost_jit
+from gamedp.compiler.native import called_by_rules, held_at
+from gamedp.model.model import LEAST_PROBABILITY, SUM_ROUNDING
+from gamedp.runtime.floats import rounds_jit
+
+# What is asked, in `question.what`: so that it can be asked again when the rules raise an error.
+ENTER, LIST, FOLLOW, ESTIMATE, UNFOLD = range(5)
+
+# Faults, beside `native.RAISED`: a stack is full, or the rules are wrong.
+FULL, WRONG = -2, -3
+
+# What the endgame tables say, in `ending`: nothing, as the position has too many pieces; a range of
+# values; that a block must be read first; that the position has no number in them.
+NO_ENDING, KNOWN, UNREAD, NO_NUMBER = range(4)
+
+BLOCK = 1 << 16
+"""Positions in a block of an endgame table."""
+
+SLACK = 1e-9
+"""By how much the probabilities of an action's outcomes may miss 1."""
+
+
+def look(place, page, state, position):
+    """Write down what the rules say of a position before it is searched: who moves, its range."""
+    game = held_at(place)
+    position.ending = NO_ENDING
+    if game.is_terminal(state):
+        position.is_over = 1
+        position.mover = 0
+        payoff = float(game.payoff(state, 0))
+        position.low = payoff
+        position.high = payoff
+        return
+    position.is_over = 0
+    mover = as_action(game.player(state))
+    position.mover = mover
+    if mover < 0 or mover >= page.num_players:
+        return
+    low, high = game.value_range(state, mover)
+    position.low = float(low)
+    position.high = float(high)
+    if page.most_material >= 0:
+        material = game.material(state)
+        if material <= page.most_material:
+            number = game.ending_index(state)
+            if material < 0 or number < 0 or number >= page.ending_sizes[material]:
+                position.ending = NO_NUMBER
+                return
+            number += page.ending_offsets[material]
+            if not page.ending_present[number // BLOCK]:
+                position.ending = UNREAD
+                position.block = number // BLOCK
+                return
+            one, other = game.ending_range(state, float(page.endings[number]))
+            position.ending = KNOWN
+            position.ending_low = float(one)
+            position.ending_high = float(other)
+
+
+look_jit = called_by_rules(look, forceinline=True)
+
+
+def enter(place, page):
+    """Look at the position that is asked about."""
+    question = page.question[0]
+    question.what = ENTER
+    state = held_at(place).gamedp_decode(page.fields[question.row])
+    look_jit(place, page, state, page.positions[question.row])
+    return 0
+
+
+def list_actions(place, page):
+    """Write the actions of a position to `actions`, from `first` on; return how many there are."""
+    game, question, actions = held_at(place), page.question[0], page.actions
+    question.what = LIST
+    state = game.gamedp_decode(page.fields[question.row])
+    here = question.first
+    for label in game.actions(state):
+        if here >= len(actions):
+            return FULL
+        actions[here].label = as_action(label)
+        here += 1
+    return here - question.first
+
+
+def follow(place, page):
+    """Look at what the mover's `action` leads to; return how many outcomes it has.
+
+    The positions are written to `fields` and `positions`, from `first` on. Their probabilities add
+    up to 1 within a rounding. The `reward` is the mover's; `gained` is what the mover of a position
+    had settled before it was taken off, and `is_rounded` says that this difference is rounded.
+    """
+    game, question = held_at(place), page.question[0]
+    fields, positions = page.fields, page.positions
+    question.what = FOLLOW
+    state = game.gamedp_decode(fields[question.row])
+    action, mover, first = question.action, question.mover, question.first
+    row = first
+    total = 0.0
+    missing = 0.0
+    for chance, successor in game.outcomes(state, action):
+        probability = float(chance)
+        if not (0.0 <= probability <= 1.0 + SLACK):
+            return WRONG
+        longer = total + probability
+        missing += lost_jit(total, probability, longer)
+        total = longer
+        if probability < LEAST_PROBABILITY:
+            if probability > 0.0:
+                return WRONG
+            continue
+        if row >= len(positions):
+            return FULL
+        position = positions[row]
+        after, swapped = game.canonical(successor)
+        if swapped and page.num_players != 2:
+            return WRONG
+        side = mover ^ 1 if swapped else mover
+        position.probability = probability
+        position.swapped = 1 if swapped else 0
+        position.gained = 0.0
+        position.is_rounded = 0
+        if page.strips and not game.is_terminal(after):
+            whole = float(game.settled(after, side))
+            after = game.remainder(after)
+            rest = float(game.settled(after, side))
+            gained = whole - rest
+            position.gained = gained
+            position.is_rounded = 1 if rounds_jit(whole, -rest, gained) else 0
+        game.gamedp_flatten(after, fields[row])
+        look_jit(place, page, after, position)
+        row += 1
+    excess = (total - 1.0) + missing
+    if row == first or not abs(excess) <= SLACK:
+        return WRONG
+    if abs(excess) > SUM_ROUNDING:
+        for each in range(first, row):
+            positions[each].probability /= 1.0 + excess
+    if page.has_rewards:
+        question.reward = float(game.reward(state, action, mover))
+    return row - first
+
+
+def estimate(place, page):
+    """Write down what the game's heuristic says for `mover`."""
+    game, question = held_at(place), page.question[0]
+    question.what = ESTIMATE
+    state = game.gamedp_decode(page.fields[question.row])
+    question.estimate = float(game.heuristic(state, question.mover))
+    return 0
+
+
+def unfold(place, page):
+    """Write all positions after one to `fields`, from `first` on; return how many there are.
+
+    Those in which the game is over are not written, but counted in `number`; nor are any written
+    if `action` is 0.
+    """
+    game, question, fields = held_at(place), page.question[0], page.fields
+    question.what = UNFOLD
+    state = game.gamedp_decode(fields[question.row])
+    goes_on = question.action != 0
+    row = question.first
+    many = 0
+    ended = 0
+    for label in game.actions(state):
+        for probability, successor in game.outcomes(state, as_action(label)):
+            if probability > 0.0:
+                many += 1
+                if game.is_terminal(successor):
+                    ended += 1
+                elif goes_on:
+                    if row >= len(fields):
+                        return FULL
+                    game.gamedp_flatten(successor, fields[row])
+                    row += 1
+    question.number = ended
+    return many
+
+
+OF_ALL = ("is_terminal", "player", "payoff", "value_range")
+OF_ENDINGS = ("material", "ending_index", "ending_range")
+
+QUESTIONS = {
+    enter: (*OF_ALL, *OF_ENDINGS),
+    list_actions: ("actions",),
+    follow: (
+        "outcomes", "canonical", "settled", "remainder", "reward", *OF_ALL, *OF_ENDINGS,
+    ),
+    estimate: ("heuristic",),
+    unfold: ("actions", "outcomes", "is_terminal"),
+}  # fmt: skip
+"""The methods of a game that each function calls."""
+
+NUMBERED = (enter, list_actions, follow, estimate, unfold)
+"""The functions, each at the number by which `question.what` names it."""

@@ -1,0 +1,501 @@
+"""What all searchers share: the root, the limits, and the words for what is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import attrs
+
+from gamedp.errors import InvalidModelError, SearchInterrupted, UnsupportedProblemError, shown
+from gamedp.results.search_result import SearchResult, SearchStatistics
+from gamedp.results.solution import Guarantee, Status
+from gamedp.results.status import check_arithmetic
+from gamedp.rules.expand import expand
+from gamedp.rules.game import Rules, method
+from gamedp.runtime.floats import rounds
+from gamedp.runtime.progress import Reporter
+from gamedp.searchers.bound_rules import refuse_rounded_payments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import FrameType
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.searchers.bound_rules import SearchRules
+
+__all__ = [
+    "Choice",
+    "OutOfTime",
+    "Outcome",
+    "Root",
+    "Sums",
+    "Watch",
+    "check_estimate",
+    "checked_range",
+    "ended",
+    "heeding_ctrl_c",
+    "payoff_of",
+    "refuse_chance",
+    "refuse_cycles",
+    "refuse_estimate",
+    "refuse_rounded_rewards",
+    "root_of",
+    "single_start",
+    "step",
+]
+
+
+@attrs.frozen
+class Outcome:
+    """A position that an action at the root may lead to.
+
+    Attributes
+    ----------
+    probability : float
+    state
+        The representative of the position.
+    swapped : bool
+        Whether the players have changed places in the representative.
+    is_terminal : bool
+    player : int
+        Who moves in the representative; 0 where the game is over.
+    """
+
+    probability: float
+    state: Any
+    swapped: bool
+    is_terminal: bool
+    player: int
+
+    def sign(self, mover: int) -> float:
+        """Return 1 if `mover`, who moves at the root, moves here, too; else -1."""
+        return 1.0 if (self.player ^ self.swapped) == mover else -1.0
+
+
+@attrs.frozen
+class Choice:
+    """One action at the root.
+
+    Attributes
+    ----------
+    action : int
+    reward : float
+        What the mover earns by it.
+    outcomes : tuple of Outcome
+    """
+
+    action: int
+    reward: float
+    outcomes: tuple[Outcome, ...]
+
+
+@attrs.frozen
+class Root:
+    """A position to search, checked in plain Python.
+
+    Attributes
+    ----------
+    rules : Rules
+    state
+        The position as it was given.
+    player : int
+        Who moves; 0 where the game is over.
+    payoff : float or None
+        What player 0 has received, where the game is over.
+    choices : tuple of Choice
+        In the game's order; none where the game is over.
+    """
+
+    rules: Rules
+    state: Any
+    player: int
+    payoff: float | None
+    choices: tuple[Choice, ...]
+
+    @property
+    def half(self) -> float:
+        """Half of what two players' payoffs add up to: with it taken off, they are opposed."""
+        return self.rules.constant_sum / 2 if self.rules.num_players == 2 else 0.0
+
+    def value(self, score: float) -> float:
+        """Return player 0's value, from a score of the mover's with half the sum taken off."""
+        return (score if self.player == 0 else -score) + self.half
+
+    def values(self, low: float, high: float, slack: float = 0.0) -> tuple[float, float]:
+        """Return player 0's bounds, from those of the mover."""
+        ends = sorted((self.value(low), self.value(high)))
+        return ends[0] - slack, ends[1] + slack
+
+
+@attrs.define
+class Sums:
+    """Adds numbers at the root as the loops add them below.
+
+    Attributes
+    ----------
+    are_exact : bool
+        Whether no sum so far was rounded.
+    largest : float
+        Size of the largest finite number.
+    """
+
+    are_exact: bool = True
+    largest: float = 0.0
+
+    def add(self, first: float, second: float) -> float:
+        """Return the sum of two numbers, of which one may be infinite."""
+        total = first + second
+        if math.isfinite(total):
+            self.largest = max(self.largest, abs(first), abs(second), abs(total))
+            self.are_exact = self.are_exact and not rounds(first, second, total)
+        return total
+
+    def put_back(self, root: Root, scores: Iterable[float]) -> None:
+        """Note how exactly scores of the mover's at the root become values of player 0."""
+        for score in scores:
+            self.add(score if root.player == 0 else -score, root.half)
+
+
+def refuse_chance(state: Any, action: int, searcher: str) -> NoReturn:
+    """Raise the error of a searcher that meets dice."""
+    message = (
+        f"{searcher} is for games without chance; action {action} in {shown(state)} has more than "
+        "one "
+        "outcome. Use Expectiminimax, or gamedp.solve."
+    )
+    raise UnsupportedProblemError(message)
+
+
+def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
+    """Check the position to be searched, and the positions after it.
+
+    Parameters
+    ----------
+    game
+    state
+        The position; None for the start of the game.
+    searcher : str
+        The searcher's name, for the words of errors.
+    with_chance : bool
+        Whether it can do games with chance.
+
+    Raises
+    ------
+    UnsupportedArithmeticError
+        If numbers are not computed as proofs assume.
+    UnsupportedProblemError
+        If the game has more players than two, chance although it must not, or no single start.
+    InvalidModelError
+        If the rules are wrong there.
+    """
+    check_arithmetic()
+    rules = Rules(game)
+    if rules.num_players > 2:
+        message = (
+            f"{searcher} is for one and two players; {type(game).__name__} has "
+            f"{rules.num_players}. Use MaxN."
+        )
+        raise UnsupportedProblemError(message)
+    state = single_start(rules) if state is None else state
+    expansion = expand(rules, state)
+    if expansion.payoffs is not None:
+        return Root(rules, state, 0, payoff_of(rules, state, 0), ())
+    sign = 1.0 if expansion.player == 0 else -1.0
+    choices = []
+    for choice in expansion.choices:
+        if len(choice.outcomes) > 1 and not with_chance:
+            refuse_chance(state, choice.action, searcher)
+        refuse_rounded_rewards(rules, state, choice.action)
+        outcomes = []
+        for (following, swapped), probability in choice.outcomes.items():
+            is_terminal = bool(rules.game.is_terminal(following))
+            player = 0 if is_terminal else rules.player(following)
+            outcomes.append(Outcome(probability, following, swapped, is_terminal, player))
+        choices.append(Choice(choice.action, sign * choice.rewards[0], tuple(outcomes)))
+    return Root(rules, state, expansion.player, None, tuple(choices))
+
+
+def payoff_of(rules: Rules, state: Any, player: int) -> float:
+    """Return the payoff where a game is over.
+
+    Raises
+    ------
+    InvalidModelError
+        If no double is equal to it.
+    """
+    payoff = rules.game.payoff(state, player)
+    refuse_rounded_payments(payoff, "payoff", (state, player))
+    return float(payoff)
+
+
+def refuse_rounded_rewards(rules: Rules, state: Any, action: int) -> None:
+    """Raise InvalidModelError if no double is equal to what a player earns by an action."""
+    if hasattr(rules.game, "reward"):
+        for player in range(rules.num_players):
+            reward = rules.game.reward(state, action, player)
+            refuse_rounded_payments(reward, "reward", (state, action, player))
+
+
+def single_start(rules: Rules) -> Any:
+    """Return the game's one initial state.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If it begins at random.
+    """
+    start = [state for probability, state in rules.initial() if probability > 0]
+    if len(start) != 1:
+        message = f"{shown(rules.game)} begins at random; name the state to search."
+        raise UnsupportedProblemError(message)
+    return start[0]
+
+
+def ended(root: Root, searcher: Any) -> SearchResult:
+    """Return the result of a game that is over."""
+    value = float(root.payoff if root.payoff is not None else math.nan)
+    return SearchResult(
+        rules=root.rules,
+        state=root.state,
+        searcher=searcher,
+        value=value,
+        lower=value,
+        upper=value,
+        best_actions=(),
+        actions=(),
+        principal_variation=(),
+        status=Status.SOLVED,
+        guarantee=Guarantee.TWO_SIDED,
+        statistics=SearchStatistics(nodes=1, depth=0),
+    )
+
+
+def checked_range(rules: Rules, state: Any, player: int) -> tuple[float, float]:
+    """Return the game's `value_range`, which must be one.
+
+    Raises
+    ------
+    InvalidModelError
+        If its ends are in the wrong order, or both infinite and the same; or no doubles.
+    """
+    ends = method(rules.game, "value_range")(rules.game, state, player)
+    refuse_rounded_payments(ends, "value_range", (state, player))
+    low, high = map(float, ends)
+    if not low <= high or low == math.inf or high == -math.inf:
+        message = (
+            f"value_range({shown(state)}, {player}) is ({shown(low)}, {shown(high)}), which holds "
+            "no number; the first must not be greater than the second."
+        )
+        raise InvalidModelError(message)
+    return low, high
+
+
+def check_estimate(rules: Rules, state: Any, player: int) -> None:
+    """Look at the game's `heuristic`, which must be one finite number.
+
+    Raises
+    ------
+    InvalidModelError
+        If it is not.
+    """
+    estimate = method(rules.game, "heuristic")(rules.game, state, player)
+    if not math.isfinite(estimate):
+        message = (
+            f"heuristic({shown(state)}, {player}) is {shown(estimate)}; it must be one finite "
+            "number."
+        )
+        raise InvalidModelError(message)
+
+
+def refuse_estimate(rules: Rules, state: Any) -> None:
+    """Look at the `heuristic` of a position for all players, if the game is not over there.
+
+    Raises
+    ------
+    InvalidModelError
+        If it is not one finite number.
+    """
+    if not rules.game.is_terminal(state):
+        for player in range(rules.num_players):
+            check_estimate(rules, state, player)
+
+
+def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:
+    """Look whether a line of play that is to be followed to the end of the game has come round.
+
+    Parameters
+    ----------
+    rules : SearchRules
+    stack : (P, K) int64
+        The positions on the line, each with all that tells it from others.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If it has.
+    """
+    seen = set()
+    for row in stack:
+        key = row.tobytes()
+        if key in seen:
+            message = (
+                f"{shown(rules.build(row))} can come again, so that the game may go on for ever, "
+                "and a search with depth=None looks for its end. Give a depth, or use gamedp.solve."
+            )
+            raise UnsupportedProblemError(message)
+        seen.add(key)
+
+
+def step(root: Root, choice: Choice) -> Any | None:
+    """Return the position that an action leads to, as the game says it; None if chance decides."""
+    outcomes = root.rules.game.outcomes(root.state, choice.action)
+    following = [state for probability, state in outcomes if probability > 0]
+    return following[0] if len(following) == 1 else None
+
+
+Result = TypeVar("Result")
+
+
+class OutOfTime(Exception):  # noqa: N818 - not an error: a search ends early by it
+    """A limit of time or of nodes was reached."""
+
+
+class Watch:
+    """Looks at the limits of a search between two slices of it, and reports how far it is.
+
+    Parameters
+    ----------
+    max_seconds, max_nodes : float
+    progress : callable or None
+    count : callable
+        Returns the nodes so far.
+    total : int, optional
+        How many there will be, where that is known.
+    unit : str
+        What they are.
+
+    Attributes
+    ----------
+    interrupted : bool
+        Whether Ctrl-C has been pressed; that ends the slice at work, as a limit does.
+    """
+
+    def __init__(
+        self,
+        max_seconds: float,
+        max_nodes: float,
+        progress: ProgressCallback | None,
+        count: Callable[[], int],
+        *,
+        total: int | None = None,
+        unit: str = "nodes",
+    ) -> None:
+        self._reporter = Reporter(progress, "search")
+        self._total = total
+        self._unit = unit
+        self._max_seconds = max_seconds
+        self._max_nodes = max_nodes
+        self._count = count
+        self._slice = 1 << 8  # few, as rules may be slow
+        self._last = time.perf_counter()
+        self.detail = ""
+        self.interrupted = False
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the search began."""
+        return self._reporter.seconds
+
+    def for_line(self) -> Watch:
+        """Return the limits of following best play: as much as the search took, or a tenth more.
+
+        The tenth is of the limits, where there are any.
+        """
+        nodes = self._count()
+        seconds = 1.0 if self.interrupted else max(1.0, self.seconds)
+        return Watch(
+            min(seconds, self._max_seconds / 10),
+            nodes + min(nodes + 10_000, self._max_nodes / 10),
+            None,
+            self._count,
+        )
+
+    def budget(self) -> int:
+        """Return after how many nodes to look again: about every twentieth of a second.
+
+        Raises
+        ------
+        OutOfTime
+            If there is none left.
+        """
+        left = self._max_nodes - self._count()
+        if left <= 0:
+            raise OutOfTime
+        return int(min(self._slice, max(1, left)))
+
+    def look(self) -> None:
+        """Report, and raise OutOfTime at a limit."""
+        now = time.perf_counter()
+        if now - self._last < 0.02:
+            self._slice = min(2 * self._slice, 1 << 24)
+        elif now - self._last > 0.1:
+            self._slice = max(self._slice // 2, 1)
+        self._last = now
+        nodes = self._count()
+        self._reporter.report(nodes, self._total, f"{self.detail}{nodes:,} {self._unit}")
+        if self.interrupted or self.seconds > self._max_seconds or nodes >= self._max_nodes:
+            raise OutOfTime
+
+    @property
+    def status(self) -> Status:
+        """What has ended a search that was out of time."""
+        if self.interrupted:
+            return Status.INTERRUPTED
+        is_late = self.seconds > self._max_seconds
+        return Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
+
+
+def heeding_ctrl_c(watch: Watch, search: Callable[[], Result]) -> Result:
+    """Return what a search finds; Ctrl-C ends it between two slices, so that its tables are whole.
+
+    Pressed a second time, it ends all at once.
+
+    Raises
+    ------
+    SearchInterrupted
+        After Ctrl-C; its `result` has what is known.
+    """
+    with _noting_ctrl_c(watch):
+        result = search()
+    if watch.interrupted:
+        raise SearchInterrupted(result)
+    return result
+
+
+@contextlib.contextmanager
+def _noting_ctrl_c(watch: Watch) -> Iterator[None]:
+    """Note Ctrl-C for a while, if it would raise KeyboardInterrupt; in the main thread alone."""
+    is_main = threading.current_thread() is threading.main_thread()
+    usual = signal.getsignal(signal.SIGINT)
+    if not is_main or usual is not signal.default_int_handler:
+        yield
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if watch.interrupted:
+            signal.default_int_handler(number, frame)
+        watch.interrupted = True
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)

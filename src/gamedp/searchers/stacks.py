@@ -1,0 +1,135 @@
+"""What the loops of search work on: stacks of records, whose fields have names.
+
+Compiled loops take arrays of numpy records. The same loops as plain Python take lists of objects
+with slots, whose fields Python reads and writes five times as fast.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "ACTION",
+    "POSITION",
+    "QUESTION",
+    "TALLY",
+    "Fields",
+    "LoopStatus",
+    "clear",
+    "grown",
+    "record_at",
+]
+
+
+class LoopStatus(IntEnum):
+    """Why a loop of search has returned.
+
+    GROW: the stack `tally.wanted` is full. READ: so is it with a block of an endgame table that is
+    not in memory. FAILED: the rules have raised an error. The others are faults of the rules in the
+    position at ply `tally.ply`: wrong in general, wrong about an outcome or an estimate, with
+    chance where there must be none, contradictory about the value, and without a number in the
+    endgame tables.
+    """
+
+    DONE = 0
+    PAUSED = 1
+    GROW = 2
+    READ = 3
+    FAILED = 4
+    BAD_RULES = 5
+    BAD_OUTCOME = 6
+    BAD_ESTIMATE = 7
+    CHANCE = 8
+    UNORDERED = 9
+    OUTSIDE = 10
+
+
+PLIES, ACTIONS, POSITIONS = range(3)
+"""The stacks that a loop may find full, in `tally.wanted`."""
+
+
+class Fields:
+    """The fields of a record.
+
+    Parameters
+    ----------
+    integers, floats : str
+        Their names, with spaces between.
+    """
+
+    def __init__(self, integers: str, floats: str = "") -> None:
+        kinds = dict.fromkeys(integers.split(), np.int64) | dict.fromkeys(
+            floats.split(), np.float64
+        )
+        self._dtype = np.dtype(list(kinds.items()), align=True)
+
+        class Slotted:
+            __slots__ = tuple(kinds)
+
+            def __init__(self) -> None:
+                for name, kind in kinds.items():
+                    setattr(self, name, 0 if kind is np.int64 else 0.0)
+
+        self._slotted = Slotted
+
+    def stack(self, length: int, *, compiled: bool) -> Any:
+        """Return records full of zeros, as a compiled loop takes them or as plain Python does."""
+        if compiled:
+            return np.zeros(length, self._dtype)
+        return [self._slotted() for _ in range(length)]
+
+
+def grown(stack: Any) -> Any:
+    """Return a stack, or an array, that begins with this one and is twice as long."""
+    if isinstance(stack, list):
+        return stack + [type(stack[0])() for _ in stack]
+    more: NDArray[Any] = np.zeros_like(stack)
+    return np.concatenate((stack, more))
+
+
+class _Named:
+    """A record of numpy's, with its fields as attributes; numpy's own are ten times as slow."""
+
+    __slots__ = ("_record",)
+
+    def __init__(self, record: np.void) -> None:
+        object.__setattr__(self, "_record", record)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._record[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._record[name] = value
+
+
+def record_at(stack: Any, place: int) -> Any:
+    """Return a record of a stack, whose fields can be read and written from Python by name."""
+    return stack[place] if isinstance(stack, list) else _Named(stack[place])
+
+
+def clear(stack: Any, place: int) -> None:
+    """Set all fields of a record to zero."""
+    stack[place] = type(stack[place])() if isinstance(stack, list) else 0
+
+
+TALLY = Fields(
+    "ply phase nodes kind proven hits cutoffs inexact deepest most most_plies probes year wanted",
+    "score largest",
+)
+"""Where a loop stands, what it has counted, and what it hands back; the only one of its stack."""
+
+QUESTION = Fields("what row first number action mover", "reward estimate")
+"""What a loop asks of the rules, see :mod:`gamedp.searchers.position_loop`; the only one, too."""
+
+POSITION = Fields(
+    "is_over mover swapped is_rounded ending block opposed is_true",
+    "probability gained low high ending_low ending_high reward rest_low rest_high",
+)
+"""What the rules say of a position before it is searched, and what searchers add to it."""
+
+ACTION = Fields("label order row", "promise")
+"""One action of a position on the stack; all but its number are the searchers' own."""

@@ -1,0 +1,265 @@
+"""The compiled loops over a whole tree of play: counting positions, and plain minimax.
+
+On stacks of their own, so that a game may be long and the loops can pause anywhere. They are
+compiled once for all games, and ask the rules through pointers; see
+:mod:`gamedp.searchers.position_loop`.
+"""
+
+from __future__ import annotations
+
+from gamedp.compiler.native import RAISED, call_native, compiled_for_all
+from gamedp.runtime.floats import rounds_jit
+from gamedp.searchers.alpha_beta_loop import shift_rounds_jit
+from gamedp.searchers.position_loop import FULL
+from gamedp.searchers.stacks import ACTIONS, PLIES, POSITIONS, Fields, LoopStatus
+
+# Where plain minimax goes on.
+ENTER, NEXT, RETURN, BEGIN = range(4)
+
+MINIMAX_PLY = Fields(
+    "row first count current rest opposed first_row outcomes outcome all_proven most",
+    "best sum reward low high",
+)
+"""A position on the way, its actions, and the outcomes of the one that is being searched."""
+
+PERFT_PLY = Fields("row")
+"""Counting has no way: this stands for the position that is asked about."""
+
+
+def perft(work, page, rules, budget):
+    """Count the positions at each ply, and how many of them end the game.
+
+    Parameters
+    ----------
+    work
+        ``depths`` (P,) are the plies of the first positions of the page, a stack of
+        ``tally.wanted`` that wait; ``found`` and ``over`` (depth + 1,) count; ``depth`` is where to
+        stop.
+    page, rules
+        What the rules are asked with, see `gamedp.searchers.driver`.
+    budget : int
+        Positions after which to pause.
+    """
+    fields, depths, found, over = page.fields, work.depths, work.found, work.over
+    tally, question, depth = work.tally[0], page.question[0], work.depth
+    height = tally.proven
+    last_node = tally.nodes + budget
+    while height > 0:
+        tally.proven = height
+        work.plies[0].row = height - 1
+        if tally.nodes >= last_node:
+            return LoopStatus.PAUSED
+        ply = depths[height - 1] + 1
+        question.row = height - 1
+        # The position itself is needed until all that come after it are written.
+        question.first = height
+        question.action = 1 if ply < depth else 0
+        many = call_native(rules.unfold, rules.game, rules.page)
+        if many == RAISED:
+            return LoopStatus.FAILED
+        if many == FULL:
+            tally.wanted = POSITIONS
+            return LoopStatus.GROW
+        if many == 0:
+            return LoopStatus.BAD_RULES
+        ended = question.number
+        last = height
+        if ply < depth:
+            last += many - ended
+        if last > depths.size:
+            tally.wanted = PLIES
+            return LoopStatus.GROW
+        tally.nodes += many
+        found[ply] += many
+        over[ply] += ended
+        for place in range(height, last):
+            depths[place] = ply
+        # The last one takes the place of the position that is done with.
+        last -= 1
+        if last >= height:
+            for k in range(fields.shape[1]):
+                fields[height - 1, k] = fields[last, k]
+            depths[height - 1] = ply
+        height = last
+    tally.proven = 0
+    return LoopStatus.DONE
+
+
+def minimax(work, page, rules, budget):
+    """Give the position at ply 0 its value by looking at every line of play down to a depth.
+
+    The value is the mover's, with half of the constant sum taken off. Chance is averaged over::
+
+        BEGIN --> ENTER --> RETURN     over, or at the horizon
+                  ^   |         |
+                  |   v         v
+                  +-- NEXT <--- ply above
+                      (next outcome; next action; else RETURN)
+
+    Parameters
+    ----------
+    work
+        ``plies`` is the stack. ``tally.score`` takes the score, ``tally.largest`` the largest one
+        met. For the error by rounding, the tally says whether there may be one, how many plies were
+        searched, and how many outcomes an action had at most.
+    page, rules
+        What the rules are asked with, see `gamedp.searchers.driver`.
+    budget : int
+        Positions after which to pause.
+    """
+    plies, positions, actions = work.plies, page.positions, page.actions
+    tally, question, half = work.tally[0], page.question[0], work.half
+    num_players = work.num_players
+    asks_estimates, infinity = work.has_heuristic, float("inf")
+    ply, phase = tally.ply, tally.phase
+    score, proven = tally.score, tally.proven
+    last_node = tally.nodes + budget
+    if phase == BEGIN:
+        question.row = 0
+        if call_native(rules.enter, rules.game, rules.page) == RAISED:
+            return LoopStatus.FAILED
+        phase = ENTER
+    while True:
+        here = plies[ply]
+        if phase == ENTER:
+            tally.ply = ply
+            tally.phase = ENTER
+            if tally.nodes >= last_node:
+                return LoopStatus.PAUSED
+            if ply + 2 > len(plies):
+                tally.wanted = PLIES
+                return LoopStatus.GROW
+            position = positions[here.row]
+            mover = position.mover
+            if mover < 0 or mover >= num_players:
+                return LoopStatus.BAD_RULES
+            if ply > 0:
+                above = plies[ply - 1]
+                here.rest = above.rest - 1
+                swaps = position.swapped
+                here.opposed = (mover ^ swaps) != positions[above.row].mover
+            low, high = position.low, position.high
+            if position.is_over:
+                if not abs(low) < infinity:
+                    return LoopStatus.BAD_RULES
+                tally.nodes += 1
+                score = low - half
+                if rounds_jit(low, -half, score):
+                    tally.inexact = 1
+                proven = 1
+                phase = RETURN
+                continue
+            if half != 0.0:
+                if shift_rounds_jit(low, half) or shift_rounds_jit(high, half):
+                    tally.inexact = 1
+                low -= half
+                high -= half
+            if not low <= high or low == infinity or high == -infinity:
+                return LoopStatus.BAD_RULES
+            question.row = here.row
+            if here.rest == 0:
+                question.mover = mover
+                if asks_estimates and call_native(rules.estimate, rules.game, rules.page) == RAISED:
+                    return LoopStatus.FAILED
+                score = question.estimate - half
+                if not abs(score) < infinity:
+                    return LoopStatus.BAD_ESTIMATE
+                tally.nodes += 1
+                if score < low:
+                    score = low
+                elif score > high:
+                    score = high
+                proven = 1 if low == high else 0
+                phase = RETURN
+                continue
+            here.first = 0
+            here.first_row = 1
+            if ply > 0:
+                above = plies[ply - 1]
+                here.first = above.first + above.count
+                here.first_row = above.first_row + above.outcomes
+            question.first = here.first
+            count = call_native(rules.list_actions, rules.game, rules.page)
+            if count == FULL:
+                tally.wanted = ACTIONS
+                return LoopStatus.GROW
+            if count == RAISED:
+                return LoopStatus.FAILED
+            if count == 0:
+                return LoopStatus.BAD_RULES
+            tally.nodes += 1
+            if ply > tally.deepest:
+                tally.deepest = ply
+            here.count = count
+            here.current = 0
+            here.outcomes = 0
+            here.outcome = 0
+            here.all_proven = 1
+            here.best = -infinity
+            here.low = low
+            here.high = high
+            phase = NEXT
+        elif phase == NEXT:
+            if here.outcome < here.outcomes:
+                plies[ply + 1].row = here.first_row + here.outcome
+                here.outcome += 1
+                ply += 1
+                phase = ENTER
+                continue
+            if here.outcomes > 0:
+                total = here.sum + here.reward
+                if rounds_jit(here.reward, here.sum, total):
+                    tally.inexact = 1
+                if here.outcomes > 1 or positions[here.first_row].probability != 1.0:
+                    tally.inexact = 1
+                if total > here.best:
+                    here.best = total
+                here.current += 1
+                here.outcomes = 0
+            if here.current == here.count:
+                score = here.best
+                proven = here.all_proven
+                if score < here.low:
+                    score = here.low
+                elif score > here.high:
+                    score = here.high
+                phase = RETURN
+                continue
+            tally.ply = ply
+            tally.phase = NEXT
+            question.row = here.row
+            question.first = here.first_row
+            question.action = actions[here.first + here.current].label
+            question.mover = positions[here.row].mover
+            number = call_native(rules.follow, rules.game, rules.page)
+            if number == FULL:
+                tally.wanted = POSITIONS
+                return LoopStatus.GROW
+            if number < 0:
+                return LoopStatus.FAILED if number == RAISED else LoopStatus.BAD_RULES
+            if number > tally.most:
+                tally.most = number
+            here.outcomes = number
+            here.outcome = 0
+            here.sum = 0.0
+            here.reward = question.reward
+        else:
+            if ply == 0:
+                tally.ply = 0
+                tally.proven = proven
+                tally.score = score
+                return LoopStatus.DONE
+            if abs(score) > tally.largest:
+                tally.largest = abs(score)
+            if here.opposed:
+                score = -score
+            row = here.row
+            ply -= 1
+            plies[ply].sum += positions[row].probability * score
+            if proven == 0:
+                plies[ply].all_proven = 0
+            phase = NEXT
+
+
+perft_jit = compiled_for_all(perft)
+minimax_jit = compiled_for_all(minimax)

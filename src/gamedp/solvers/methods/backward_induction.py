@@ -1,0 +1,233 @@
+"""Backward induction: from the end of the game, or of the horizon, to the start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.bellman import max_n, topological
+from gamedp.errors import shown
+from gamedp.model.objectives import (
+    AverageReward,
+    Discounted,
+    FiniteHorizon,
+    Reachability,
+    has_target,
+)
+from gamedp.model.problem import Problem
+from gamedp.reduction import Reduction, needs_reduction, never
+from gamedp.results.solution import Guarantee, Status, width_of
+from gamedp.runtime.progress import Reporter
+from gamedp.solvers.tools.acyclic import Straight
+from gamedp.solvers.tools.finish import check_range, finished, make_solution, outward
+from gamedp.solvers.tools.horizons import sweep_horizon
+from gamedp.solvers.tools.prepared import Prepared, prepare
+from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.support import PreparingSolver, Support, require, support_of_fixed_points
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gamedp.results.solution import Solution
+    from gamedp.runtime.progress import ProgressCallback
+
+__all__ = ["BackwardInduction"]
+
+BUDGET = 1 << 22
+"""States in one call of the kernel."""
+
+
+def _is_acyclic(found: object) -> bool:
+    """Say whether what is left after a reduction has no cycles."""
+    return isinstance(found, Reduction) and found.problem.model.structure.is_acyclic
+
+
+@attrs.frozen(kw_only=True)
+class BackwardInduction(PreparingSolver):
+    """Compute the value of each state after those of its successors, in one pass.
+
+    For acyclic models, and for finite horizons of any model. Rounding is the only error, and is
+    bounded with every step; where all steps are sure and the sums exact, both bounds are the value
+    itself.
+
+    With three players and more (max-n [1]_), each mover takes the action that is best for itself,
+    the first of equally good ones. That is a subgame-perfect equilibrium: no player gains by
+    deviating alone, in any state, up to the width of the bounds. Other ways to break ties may give
+    other values, to all players, so the bounds are about this policy. This is for acyclic models
+    and the total reward.
+
+    References
+    ----------
+    .. [1] C. Luckhardt, K. Irani, "An algorithmic solution of N-person games", AAAI 1986.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> game = Matches(matches=17)
+    >>> gamedp.solve(game, solver=gamedp.solvers.BackwardInduction(), compile="never").value()
+    -1.0
+    """
+
+    def support_of(self, prepared: Prepared) -> Support:  # noqa: PLR0911 - a table of reasons
+        """Say whether this solver can do the problem, and why not."""
+        problem = prepared.problem
+        model = problem.model
+        many = model.num_players > 2
+        if isinstance(problem.objective, FiniteHorizon):
+            if many:
+                return Support(False, "does finite horizons for one and two players only.")
+            return Support(True)
+        if isinstance(problem.objective, AverageReward):
+            reason = "does not support long-run averages; RelativeValueIteration does."
+            return Support(False, reason)
+        if many and (isinstance(problem.objective, Discounted) or has_target(problem.objective)):
+            reason = "supports neither discounts nor targets for more than two players."
+            return Support(False, reason)
+        if not many and prepared.straight is not None:
+            return Support(True)
+        if not many and needs_reduction(problem):
+            support = support_of_fixed_points(prepared)
+            # What leads nowhere but to known values has no cycles left.
+            found = prepared.proper if support else None
+            if not support or support.is_open or _is_acyclic(found):
+                return support
+        if not model.structure.is_acyclic:
+            cycle = model.structure.cycle()
+            path = " → ".join(shown(model.state(index), 80) for index in cycle[:6])
+            dots = " → …" if len(cycle) > 6 else ""
+            steps = "1 step" if len(cycle) == 1 else f"{len(cycle)} steps"
+            way_out = (
+                "No solver does that for more than two players: count the turns in the state, and "
+                "let the last one end the game."
+                if many
+                else "Use TopologicalValueIteration, or name no solver to let gamedp choose."
+            )
+            return Support(
+                False,
+                f"needs an acyclic model; {shown(model.state(cycle[0]))} can be reached from "
+                f"itself in {steps} ({path}{dots} → {shown(model.state(cycle[0]), 80)}). {way_out}",
+            )
+        return Support(True)
+
+    def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
+        """Decide by numbers what is left of the problem, where that matters."""
+        if prepared.straight is None and prepared.problem.model.num_players <= 2:
+            prepared.settle(out_of_time)
+
+    def solve(
+        self,
+        problem: Problem | Prepared,
+        *,
+        tolerance: float,
+        progress: ProgressCallback | None = None,
+    ) -> Solution:
+        """Solve the problem; rounding alone separates the bounds, whatever `tolerance` asks."""
+        prepared = prepare(problem, progress)
+        problem, straight = prepared.problem, prepared.straight
+        if straight is not None:
+            return self._straight(problem, straight, tolerance)
+        self.settle(prepared, never)
+        require(self, prepared)
+        if isinstance(problem.objective, FiniteHorizon):
+            return self._finite_horizon(problem, problem.objective, tolerance, progress)
+        if problem.model.num_players > 2:
+            return self._max_n(problem, tolerance, progress)
+        reduction = prepared.proper if isinstance(prepared.proper, Reduction) else None
+        run = Run(problem if reduction is None else reduction.problem, tolerance, progress)
+        structure = run.problem.model.structure
+        total = structure.num_components
+        scratch = np.empty((2, int(np.diff(run.rows.choice_offsets).max(initial=0))))
+        done = 0
+        while done < total:
+            done = topological.solve_components_jit(
+                done,
+                total,
+                structure.component_offsets,
+                structure.nontrivial,
+                run.rows,
+                BUDGET,
+                tolerance,
+                False,
+                False,
+                False,
+                None,
+                None,
+                run.values,
+                run.errors,
+                run.policy,
+                run.visits,
+                scratch,
+            )
+            run.reporter.report(done, total, f"{done:,} of {total:,} states solved")
+        return run.solution(self, reduction=reduction)
+
+    def _straight(self, problem: Problem, straight: Straight, tolerance: float) -> Solution:
+        """Put the solution together where nothing had to be reduced."""
+        is_probability = isinstance(problem.objective, Reachability)
+        low, high = (0.0, 1.0) if is_probability else (-np.inf, np.inf)
+        numbers, policy, width = finished(
+            problem.model, None, straight.values, straight.errors, straight.policy, low, high
+        )
+        return make_solution(
+            problem,
+            self,
+            numbers,
+            policy,
+            guarantee=Guarantee.TWO_SIDED,
+            status=Status.SOLVED if width <= tolerance else Status.ROUNDING,
+            sweeps=1,
+            seconds=straight.seconds,
+        )
+
+    def _finite_horizon(
+        self,
+        problem: Problem,
+        objective: FiniteHorizon,
+        tolerance: float,
+        progress: ProgressCallback | None,
+    ) -> Solution:
+        """Sweep once for each step, and keep what is best with so many steps to go."""
+        run = Run(problem, tolerance, progress)
+        step_policies, following = sweep_horizon(run, objective.horizon)
+        solution = run.solution(self)
+        return attrs.evolve(solution, step_policies=step_policies, following=following)
+
+    def _max_n(
+        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+    ) -> Solution:
+        """Let each mover take what is best for itself."""
+        model = problem.model
+        reporter = Reporter(progress, "solve")
+        shape = (model.num_states, model.num_players)
+        values, errors = np.zeros(shape), np.zeros(shape)
+        values[model.terminals] = model.payoffs
+        policy = np.full(model.num_states, -1, np.int64)
+        sign = 1.0 if problem.objective.optimum == "max" else -1.0
+        max_n.solve_jit(
+            model.structure.order,
+            model.choice_offsets,
+            model.transition_offsets,
+            model.successors,
+            model.probabilities,
+            model.rewards,
+            model.players,
+            sign,
+            values,
+            errors,
+            policy,
+        )
+        check_range(model, values)
+        lower, upper = outward(values, errors)
+        return make_solution(
+            problem,
+            self,
+            (values, lower, upper),
+            policy,
+            guarantee=Guarantee.EQUILIBRIUM,
+            status=Status.SOLVED if width_of(lower, upper) <= tolerance else Status.ROUNDING,
+            sweeps=1,
+            seconds=reporter.seconds,
+        )

@@ -1,0 +1,201 @@
+"""Policy iteration in rational numbers: the values themselves, not bounds of them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidModelError, shown
+from gamedp.model.objectives import AverageReward, FiniteHorizon
+from gamedp.model.problem import Problem
+from gamedp.results.solution import Guarantee, Status, width_of
+from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.runtime.progress import Reporter
+from gamedp.solvers.tools.exact.process import StoppedError
+from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed
+from gamedp.solvers.tools.exact.work import Work
+from gamedp.solvers.tools.finish import make_solution
+from gamedp.solvers.tools.prepared import Prepared, prepare
+from gamedp.solvers.tools.strategies import MOST_POLICIES
+from gamedp.solvers.tools.support import Limit, PreparingSolver, Support, require, support_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gamedp.results.solution import Solution
+    from gamedp.runtime.progress import ProgressCallback
+
+__all__ = ["ExactPolicyIteration"]
+
+
+def _whole_or_none(instance: object, attribute: Any, value: Any) -> None:
+    if value is not None:
+        whole_and_positive(instance, attribute, value)
+
+
+@attrs.frozen(kw_only=True)
+class ExactPolicyIteration(PreparingSolver):
+    """Policy iteration in rational numbers [1]_: the value of every state, exactly.
+
+    The policy to start with is found in doubles; it is mostly the best one already. Then the
+    linear system of a policy is solved in rational numbers, component by component, and the policy
+    replaced where another choice is strictly better, until none is. Against an opponent, each
+    policy of one player is held against the other's best answer, also where each of them can keep
+    play from ending (as in :class:`StrategyIteration`). Nothing is rounded, so nothing is close:
+    ties are ties, and no policy comes again.
+
+    The solution has the rationals, `exact`. Its bounds are the two doubles next to each, equal
+    where it is a double. They speak of these very numbers: probabilities, rewards and payoffs are
+    those that the rules give, where these are :class:`fractions.Fraction` or int, so that 1/6 is
+    1/6; else those that are stored, probabilities scaled to sum to one exactly. Where two
+    neighbouring doubles are further apart than the tolerance, the status says `ROUNDING`, and
+    nothing is raised.
+
+    With python-flint (``pip install gamedp[exact]``), systems of some thousand states can be
+    solved; without it, plain Fractions do for some hundred. Numerators and denominators grow with
+    the number of states that depend on each other.
+
+    Parameters
+    ----------
+    max_policies : int
+        Linear systems to solve at most.
+    max_seconds : float
+        Time at most; looked at between the steps in which a linear system is solved.
+    max_states : int, optional
+        Refuse models that have more states than this.
+
+    References
+    ----------
+    .. [1] A. Hartmanns, S. Junges, T. Quatmann, M. Weininger, "A practitioner's guide to MDP model
+       checking algorithms", TACAS 2023: policy iteration with exact linear systems.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> model = gamedp.Model.from_arrays(
+    ...     [0, 1, 1, 1], [0, 3], [0, 1, 2], [0.25, 0.25, 0.5], terminals=[1, 2], payoffs=[0, 1]
+    ... )
+    >>> gamedp.solve(model, solver=gamedp.solvers.ExactPolicyIteration()).exact_value(0)
+    Fraction(2, 3)
+    """
+
+    max_policies: int = attrs.field(default=MOST_POLICIES, validator=whole_and_positive)
+    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
+    max_states: int | None = attrs.field(default=None, validator=_whole_or_none)
+
+    def support_of(self, prepared: Prepared) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+        problem = prepared.problem
+        refusal = self._refusal(problem)
+        if refusal is not None:
+            return refusal
+        if isinstance(problem.objective, FiniteHorizon):
+            return Support(problem.model.num_players <= 2, "is for one or two players.")
+        return support_by(prepared.contest)
+
+    def _refusal(self, problem: Problem) -> Support | None:
+        """Return why not, if that is known at once."""
+        states = problem.model.num_states
+        if self.max_states is not None and states > self.max_states:
+            return Support(
+                False, f"has max_states={self.max_states}, and there are {states} states."
+            )
+        if isinstance(problem.objective, AverageReward):
+            reason = "does not support long-run averages; RelativeValueIteration does."
+            return Support(False, reason)
+        return None
+
+    def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
+        """Decide by numbers whether the problem is a contest."""
+        if self._refusal(prepared.problem) is None:
+            prepared.settle_contest(out_of_time)
+
+    def solve(
+        self,
+        problem: Problem | Prepared,
+        *,
+        tolerance: float,
+        progress: ProgressCallback | None = None,
+    ) -> Solution:
+        """Solve the problem; the bounds are apart by rounding to doubles alone."""
+        prepared = prepare(problem, progress)
+        problem = prepared.problem
+        seconds = self.settled(prepared, Limit(self.max_seconds))
+        require(self, prepared)
+        reporter = Reporter(progress, "solve")
+        stored = prepared
+        if any(problem.model.rounding):  # here the rules are asked; a start may be rounded
+            model = attrs.evolve(problem.model, rounding=(0.0, 0.0, 0.0))
+            stored = prepare(attrs.evolve(problem, model=model))
+        work = Work(
+            stored, tolerance, reporter, max_policies=self.max_policies, max_seconds=seconds
+        )
+        following = None
+        try:
+            if isinstance(problem.objective, FiniteHorizon):
+                values, policy, step_policies = work.finite_horizon(problem.objective.horizon)
+                if work.following is not None:
+                    following = _enclosed(problem, tuple(map(as_fraction, work.following)))
+            else:
+                values, policy = work.best_policies()
+                step_policies = None
+        except StoppedError as stopped:
+            return self._unfinished(problem, work, stopped.status)
+        exact = tuple(as_fraction(value) for value in values)
+        numbers = _enclosed(problem, exact)
+        solution = make_solution(
+            problem,
+            self,
+            numbers,
+            policy,
+            guarantee=Guarantee.TWO_SIDED,
+            status=Status.SOLVED,
+            sweeps=work.policies,
+            seconds=reporter.seconds,
+            exact=True,
+        )
+        # No finer bounds are possible, and the numbers themselves are there: so this is no error.
+        close = width_of(numbers[1], numbers[2]) <= tolerance
+        status = Status.SOLVED if close else Status.ROUNDING
+        return attrs.evolve(
+            solution,
+            exact=exact,
+            status=status,
+            step_policies=step_policies,
+            following=following,
+            tight=work.tight,
+        )
+
+    def _unfinished(self, problem: Problem, work: Work, status: Status) -> Solution:
+        """Return what is known in doubles, for the error that says so."""
+        rough = work.rough
+        return make_solution(
+            problem,
+            self,
+            (rough.values, rough.lower, rough.upper),
+            rough.policy,
+            guarantee=Guarantee.TWO_SIDED,
+            status=status,
+            sweeps=work.policies,
+            seconds=work.reporter.seconds,
+        )
+
+
+def _enclosed(problem: Problem, exact: tuple[Fraction | float, ...]) -> Any:
+    """Return values, lower and upper bounds as doubles."""
+    rows = []
+    for state, number in enumerate(exact):
+        try:
+            rows.append(enclosed(number))
+        except OverflowError:
+            message = (
+                f"the value of {shown(problem.model.state(state))} is beyond the range of 64-bit "
+                "floating point."
+            )
+            raise InvalidModelError(message) from None
+    columns = np.array(rows).reshape(-1, 3).T
+    return tuple(np.ascontiguousarray(column) for column in columns)

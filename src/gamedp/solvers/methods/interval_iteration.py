@@ -1,0 +1,81 @@
+"""Interval iteration: bounds from below and from above, until they meet."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+
+from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.solvers.tools.bound_pair import Bracket
+from gamedp.solvers.tools.deflation import bound_contested
+from gamedp.solvers.tools.prepared import Prepared
+from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.support import FixedPointSolver, Support, support_of_deflating
+
+__all__ = ["IntervalIteration"]
+
+
+@attrs.frozen(kw_only=True)
+class IntervalIteration(FixedPointSolver):
+    """Apply Bellman's operator to a lower and to an upper bound, until they are close [1]_ [2]_.
+
+    Bounds are rounded outward, so they hold at every moment, also when a limit stops the solver.
+    The first ones are the extremes of what a component leads to; where there are rewards of both
+    signs, they are proven for values that are nearly right, by the expected number of steps.
+
+    Where two opponents can prolong play for ever, the upper bound is deflated from time to time: it
+    is lowered to the maximiser's value of leaving, and the lower bound is raised in the same way
+    [3]_ [4]_ (:mod:`gamedp.solvers.tools.deflation`). Models without such a place take no time for
+    it.
+
+    Parameters
+    ----------
+    max_sweeps : int
+        Sweeps over one component at most.
+    max_seconds : float
+        Time at most.
+
+    References
+    ----------
+    .. [1] S. Haddad, B. Monmege, "Interval iteration algorithm for MDPs and IMDPs", Theoretical
+       Computer Science 735 (2018).
+    .. [2] C. Baier, J. Klein, L. Leuschner, D. Parker, S. Wunderlich, "Ensuring the reliability of
+       your model checker: interval iteration for Markov decision processes", CAV 2017.
+    .. [3] E. Kelmendi, J. Krämer, J. Křetínský, M. Weininger, "Value iteration for simple
+       stochastic games: stopping criterion and learning algorithm", CAV 2018.
+    .. [4] J. Křetínský, T. Meggendorfer, M. Weininger, "Stopping criteria for value iteration on
+       stochastic games with quantitative objectives", LICS 2023.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.wubbel import Wubbel
+    >>> solution = gamedp.solve(Wubbel(goal=10), solver=gamedp.solvers.IntervalIteration())
+    >>> round(solution.value(), 6)
+    0.67072
+    """
+
+    goes_relative: ClassVar[bool] = True
+    deflates: ClassVar[bool] = True
+
+    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
+    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
+
+    def support_of(self, prepared: Prepared) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+        return support_of_deflating(prepared)
+
+    def iterate(self, run: Run) -> None:
+        """Go through the components, successors first."""
+        if run.problem.is_contested:
+            bound_contested(run, self.max_sweeps)
+            return
+        bracket = Bracket(run, self.max_sweeps)
+
+        def narrow(number: int) -> None:
+            bracket.bound_somehow(number)
+            if bracket.is_finite(number):
+                bracket.narrow(number)
+
+        bracket.go_through(narrow)

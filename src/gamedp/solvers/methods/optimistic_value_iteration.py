@@ -1,0 +1,91 @@
+"""Optimistic value iteration: guess bounds from values that hardly change, and verify them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+import numpy as np
+
+from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.solvers.tools.bound_pair import Bracket
+from gamedp.solvers.tools.prepared import Prepared
+from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.support import FixedPointSolver, Support, support_of_proper
+
+__all__ = ["OptimisticValueIteration"]
+
+
+@attrs.frozen(kw_only=True)
+class OptimisticValueIteration(FixedPointSolver):
+    """Iterate values until they hardly change, guess bounds from them, and verify those [1]_.
+
+    The guess puts bounds about the values at the distance that is asked for, absolute or relative.
+    Sweeps of Bellman's operator, rounded outward, then narrow them where they can. Once there is a
+    sweep in which no bound would have to be wider, the bounds are proven by that alone (Park's
+    induction); where that takes longer than the values took, these are made more exact first.
+
+    In [1]_, values rise from zero and are lower bounds themselves. Here both bounds are guessed and
+    verified: so the values may begin anywhere, and rewards may have either sign.
+
+    Parameters
+    ----------
+    max_sweeps : int
+        Sweeps over one component at most.
+    max_seconds : float
+        Time at most.
+
+    References
+    ----------
+    .. [1] A. Hartmanns, B. Kaminski, "Optimistic value iteration", CAV 2020.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.wubbel import Wubbel
+    >>> solver = gamedp.solvers.OptimisticValueIteration()
+    >>> solution = gamedp.solve(Wubbel(goal=10), solver=solver, tolerance=1e-9, relative=True)
+    >>> round(solution.value(), 6)
+    0.67072
+    """
+
+    goes_relative: ClassVar[bool] = True
+
+    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
+    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
+
+    def support_of(self, prepared: Prepared) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+        return support_of_proper(prepared)
+
+    def iterate(self, run: Run) -> None:
+        """Go through the components, successors first."""
+        bracket = Bracket(run, self.max_sweeps)
+        bracket.go_through(lambda number: self._solve_one(bracket, number))
+
+    def _solve_one(self, bracket: Bracket, number: int) -> None:
+        """Iterate, guess and verify, each time from better values."""
+        margin = 0.5 * bracket.share(number)
+        sweeps = 0
+        earlier, since = np.inf, 0
+        while not bracket.limit_reached(sweeps):
+            change = bracket.approach(number)
+            sweeps += 1
+            if not np.isfinite(change):
+                return  # beyond the range of numbers: to be said in the end
+            # What is left if the changes go on to shrink as they have done since they were looked
+            # at last, some half of the sweeps ago: a guess, like all of this.
+            fall = (change / earlier) ** (1 / (sweeps - since)) if change < earlier else 1.0
+            is_close = change <= 0.1 * margin * (1 - fall)
+            if sweeps >= 2 * since:
+                earlier, since = change, sweeps
+            if change and not is_close:
+                continue
+            patience = min(sweeps + 10, self.max_sweeps - sweeps)
+            if bracket.verify_guess(number, patience):
+                return
+            sweeps += patience
+            if change == 0:
+                break
+            margin /= 4
+        bracket.settle_for_less(number, sweeps)

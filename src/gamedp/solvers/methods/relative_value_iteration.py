@@ -1,0 +1,348 @@
+"""The long-run average: the gain of every end component, then the way to the best one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.bellman import average
+from gamedp.bellman.average import NO_CHOICE
+from gamedp.errors import NotSolvedError
+from gamedp.model.objectives import AverageReward
+from gamedp.model.problem import Problem
+from gamedp.results.solution import Guarantee, Solution, Status
+from gamedp.runtime.floats import UNIT
+from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.runtime.progress import ProgressCallback, Reporter
+from gamedp.solvers.tools.average.end_components import (
+    EndComponents,
+    best_policy,
+    is_easy_to_eliminate,
+)
+from gamedp.solvers.tools.average.ways import Found, Ways, moved
+from gamedp.solvers.tools.finish import check_range, make_solution
+from gamedp.solvers.tools.support import Support, require
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Biases = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+__all__ = ["RelativeValueIteration"]
+
+SMALL = 1 << 14
+"""End components of up to this many states are swept within a kernel; larger ones in single
+sweeps."""
+
+QUICK = 128
+"""Sweeps after which a small end component is taken for one that mixes slowly."""
+
+PATIENCE = 512
+"""Sweeps after which a large one is."""
+
+STRIDE = 1 << 12
+"""End components between two looks at the limits."""
+
+
+@attrs.frozen(kw_only=True)
+class RelativeValueIteration:
+    """The expected reward per step in the long run, for one player, on any model.
+
+    Where play goes on for ever, it stays in an end component in the end [1]_, and in each maximal
+    one the best gain is the same for all of its states. It is found by sweeps over the component
+    alone, some of them along the policy; the bounds ``min(Tv - v) <= gain <= max(Tv - v)`` hold for
+    whatever values v the sweeps have come to (Odoni; Puterman [2]_, theorem 8.5.5), and the lower
+    one is what the greedy policy earns at least. In a component of few states, v are biases of
+    policies, by elimination. The sweeps move only in part, so that periodic chains converge as well
+    (Schweitzer). Where they converge slowly, policies are evaluated by linear systems: these only
+    propose values, for which the same bounds are proven.
+
+    What is left is to get to the best component: a total reward to be had by staying in one, on the
+    model in which each is a single state. Sweeps along policies propose its values, and expected
+    numbers of steps prove bounds around them. Where play takes long to get there,
+    :class:`TopologicalValueIteration` solves that model.
+
+    The solution has `biases`: numbers h with which anyone can check the bounds g, for a maximum by
+    ``g(s) >= sum(P * g)`` and ``g(s) + h(s) >= r + sum(P * h)`` for all choices (above) and the
+    opposite for those of the policy (below) [2]_, theorem 9.1.2.
+
+    Parameters
+    ----------
+    max_sweeps : int
+        Sweeps over one end component at most, and over one component of the ways to them.
+    max_seconds : float
+        Time at most.
+
+    References
+    ----------
+    .. [1] L. de Alfaro, "Formal verification of probabilistic systems", PhD thesis, Stanford
+       University, 1997.
+    .. [2] M. Puterman, "Markov Decision Processes", Wiley 1994, sections 8.5 and 9.1.
+
+    Examples
+    --------
+    A machine that runs, earning 10, breaks down with probability 1/10, and is repaired in one step
+    for 20: it runs in 10 steps of 11.
+
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays(
+    ...     [0, 1, 2], [0, 2, 3], [0, 1, 0], [0.9, 0.1, 1.0], rewards=[10.0, -20.0]
+    ... )
+    >>> solution = gamedp.solve(model, gamedp.AverageReward(), tolerance=1e-9)
+    >>> round(solution.value(), 9) == round(80 / 11, 9)
+    True
+    """
+
+    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
+    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
+
+    def supports(self, problem: Problem) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+        model = problem.model
+        if not isinstance(problem.objective, AverageReward):
+            kind = type(problem.objective).__name__
+            return Support(False, f"is for AverageReward, not for {kind}.")
+        movers = model.players[np.diff(model.choice_offsets) > 0]
+        opposed = len(movers) > 0 and (movers != movers[0]).any()
+        if model.num_players > 2 or model.has_swaps or opposed:
+            return Support(
+                False,
+                "is for one player: with opponents, an end component has no single gain. Use "
+                "Discounted with a discount near one, or FiniteHorizon.",
+            )
+        return Support(True)
+
+    @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
+    def solve(
+        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+    ) -> Solution:
+        """Solve the problem so that every value is known within `tolerance`."""
+        require(self, problem)
+        search = _Search(self, problem, tolerance, Reporter(progress, "solve"))
+        search.find_gains()
+        return search.solution()
+
+
+class _Search:
+    """The solver at work."""
+
+    def __init__(
+        self,
+        solver: RelativeValueIteration,
+        problem: Problem,
+        tolerance: float,
+        reporter: Reporter,
+    ) -> None:
+        model = problem.model
+        self.solver = solver
+        self.problem = problem
+        self.tolerance = tolerance
+        self.reporter = reporter
+        inner = np.diff(model.choice_offsets) > 0
+        wants_most = (model.players[inner] == 0) == (problem.objective.optimum == "max")
+        self.sign = 1.0 if not len(wants_most) or wants_most[0] else -1.0
+        self.parts = EndComponents.of(model, self.sign)
+        # Half of the tolerance is for the gains, the other for the ways to them.
+        self.allowed = 0.5 * tolerance
+        size = len(self.parts.states)
+        self.values = np.zeros(size)
+        self.new_values = np.zeros(size)
+        self.policy = np.full(size, -1, np.int64)
+        self.bounds = np.zeros((len(self.parts.offsets) - 1, 2))
+        self.visits = np.zeros(1, np.int64)
+        self.status = Status.SOLVED
+
+    def out_of_time(self) -> bool:
+        return self.reporter.seconds > self.solver.max_seconds
+
+    def find_gains(self) -> None:
+        """Find bounds of the gain of each end component."""
+        total = len(self.bounds)
+        number = 0
+        while number < total:
+            late = self.out_of_time()
+            stopped = average.settle_jit(
+                number,
+                min(total, number + STRIDE),
+                self.parts.offsets,
+                SMALL,
+                1 if late else min(QUICK, self.solver.max_sweeps),
+                np.inf if late else self.allowed,
+                self.parts.graph,
+                self.values,
+                self.new_values,
+                self.policy,
+                self.bounds,
+                self.visits,
+            )
+            if late:
+                self.status = Status.TIME_LIMIT
+            if stopped < min(total, number + STRIDE):
+                self._settle(stopped)
+                stopped += 1
+            number = stopped
+            self.reporter.report(number, total, f"{number:,} of {total:,} end components")
+
+    def _settle(self, number: int) -> None:
+        """Sweep over one end component until its gain is known, or a limit is reached."""
+        start, stop = self.parts.offsets[number : number + 2].tolist()
+        size = stop - start
+        attempt = 1 if size <= SMALL else PATIENCE
+        shift, before, repeats = 0.0, np.inf, average.REPEATS
+        for sweep in range(1, self.solver.max_sweeps + 1):
+            noise = self._sweep(number, shift)
+            lowest, highest = self.bounds[number].tolist()
+            self.reporter.report(
+                sweep, None, f"end component {number:,}: {size:,} states, ± {highest - lowest:.2e}"
+            )
+            # Sweeps bring nothing more where the rounding of the values themselves begins.
+            coarse = 4 * UNIT * float(np.abs(self.values[start:stop]).max())
+            if highest - lowest <= max(self.allowed, 4 * noise, coarse):
+                return
+            if self.out_of_time():
+                self.status = Status.TIME_LIMIT
+                return
+            if sweep == self.solver.max_sweeps:
+                self.status = Status.SWEEP_LIMIT
+                return
+            shift = lowest + 0.5 * (highest - lowest)
+            if sweep == attempt:
+                attempt *= 8
+                if self._propose(number):
+                    continue
+            if sweep > 1 and not highest - lowest <= 0.9 * before:
+                repeats //= 2
+            before = highest - lowest
+            average.follow_jit(
+                start,
+                stop,
+                shift,
+                repeats,
+                self.parts.graph,
+                self.values,
+                self.new_values,
+                self.policy,
+            )
+            self.visits[0] += repeats * size
+
+    def _sweep(self, number: int, shift: float) -> float:
+        start, stop = self.parts.offsets[number : number + 2].tolist()
+        lowest, highest, noise = average.sweep_jit(
+            start, stop, shift, self.parts.graph, self.values, self.new_values, self.policy
+        )
+        self.visits[0] += stop - start
+        self.bounds[number] = lowest, highest
+        return float(noise)
+
+    def _propose(self, number: int) -> bool:
+        """Take the biases of the best policy if they prove more than the values do."""
+        start, stop = self.parts.offsets[number : number + 2].tolist()
+        graph = self.parts.part(number)
+        if not is_easy_to_eliminate(graph):
+            return False
+        first = self.parts.graph.first_choice[start]
+        biases = best_policy(
+            graph, self.policy[start:stop] - first, 0.1 * self.allowed, self.out_of_time
+        )
+        if biases is None:
+            return False
+        before = self.bounds[number].copy()
+        kept = self.values[start:stop].copy()
+        following = self.new_values[start:stop].copy()
+        self.values[start:stop] = biases
+        self._sweep(number, float(before.mean()))
+        if np.diff(self.bounds[number]) < np.diff(before):
+            return True
+        self.values[start:stop], self.new_values[start:stop] = kept, following
+        self.bounds[number] = before
+        return False
+
+    def solution(self) -> Solution:
+        """Find the ways to the best components, and put the solution together."""
+        model, sweeps = self.problem.model, self.solver.max_sweeps
+        ways = Ways.of(model, self.sign, self.parts)
+        self._check_range()
+        # A fifth for the ways; a tenth for rounding.
+        found = ways.bounds(
+            self.bounds, self.allowed, 0.2 * self.tolerance, self._seconds_left(), sweeps
+        )
+        if self.status is Status.SOLVED:
+            self.status = found.status
+        policy, stays = ways.policy(found.exits, self.policy)
+        lower, upper, biases = self._with_biases(ways, found, policy, stays)
+        if self.sign < 0:
+            lower, upper = 0.0 - upper, 0.0 - lower  # and no zero with a minus
+            biases = None if biases is None else (-biases[1], -biases[0])
+        return self._put_together(lower, upper, policy, biases)
+
+    def _seconds_left(self) -> float:
+        return max(1e-3, self.solver.max_seconds - self.reporter.seconds)
+
+    def _check_range(self) -> None:
+        """Raise InvalidModelError if rewards are so large that their sums overflow."""
+        gains = np.zeros(self.problem.model.num_states)
+        gains[self.parts.states] = np.repeat(
+            np.abs(self.bounds).max(axis=1), np.diff(self.parts.offsets)
+        )
+        check_range(self.problem.model, gains)
+
+    def _with_biases(
+        self,
+        ways: Ways,
+        found: Found,
+        policy: NDArray[np.int64],
+        stays: NDArray[np.bool_],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], Biases | None]:
+        """Return the bounds and biases that prove them.
+
+        What the biases lack by rounding is made up for by the bounds: a constant added to all of
+        them changes nothing else. If the bounds were too wide then, there are no biases: 64-bit
+        numbers are too coarse for them.
+        """
+        model = self.problem.model
+        lower, upper = found.lower[ways.node], found.upper[ways.node]
+        values = np.zeros(model.num_states)
+        values[self.parts.states] = self.values
+        low = ways.lower_biases(lower, values, policy, stays, self._seconds_left())
+        high = ways.upper_biases(upper, values, self._seconds_left())
+        if low is None or high is None:
+            return lower, upper, None
+        fall = ways.excess(False, lower, low, policy)
+        rise = ways.excess(True, upper, high, np.full(model.num_states, NO_CHOICE))
+        width = float(np.max(upper - lower, initial=0.0))
+        if not width + fall + rise <= max(0.95 * self.tolerance, 1.001 * width):
+            return lower, upper, None
+        ends = model.terminals
+        return moved(lower, -fall, ends), moved(upper, rise, ends), (low, high)
+
+    def _put_together(
+        self,
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        policy: NDArray[np.int64],
+        biases: Biases | None,
+    ) -> Solution:
+        width = float(np.max(upper - lower, initial=0.0))
+        if width <= self.tolerance:
+            self.status = Status.SOLVED
+        elif self.status is Status.SOLVED:
+            self.status = Status.ROUNDING
+        inner = max(1, self.problem.model.num_states - len(self.problem.model.terminals))
+        values = lower + 0.5 * (upper - lower)
+        try:
+            solution = make_solution(
+                self.problem,
+                self.solver,
+                (np.clip(values, lower, upper), lower, upper),
+                policy,
+                guarantee=Guarantee.TWO_SIDED,
+                status=self.status,
+                sweeps=-(-int(self.visits[0]) // inner),
+                seconds=self.reporter.seconds,
+            )
+        except NotSolvedError as error:
+            error.solution = attrs.evolve(error.solution, biases=biases)
+            raise
+        return attrs.evolve(solution, biases=biases)

@@ -1,0 +1,125 @@
+"""Value iteration, one strongly connected component after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import attrs
+
+from gamedp.bellman import equation
+from gamedp.model.problem import Problem
+from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.solvers.tools.by_components import solve_by_components, sweep_until_proven
+from gamedp.solvers.tools.component import LARGEST, solve_gathered
+from gamedp.solvers.tools.deflation import bound_contested
+from gamedp.solvers.tools.forced_ends import may_be_forced, solve_where_ends_are_forced
+from gamedp.solvers.tools.prepared import Prepared
+from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.support import (
+    FixedPointSolver,
+    Support,
+    support_of_deflating,
+    support_of_fixed_points,
+)
+
+if TYPE_CHECKING:
+    from gamedp.results.solution import Solution
+    from gamedp.runtime.progress import ProgressCallback
+
+__all__ = ["TopologicalValueIteration"]
+
+SMALL = 1 << 14
+"""Components of up to this many states are solved within a kernel; larger ones sweep by sweep."""
+
+
+@attrs.frozen(kw_only=True)
+class TopologicalValueIteration(FixedPointSolver):
+    """Solve the strongly connected components in reverse topological order, successors first.
+
+    A state that cannot come again takes one step. A component whose cycles all lead through one
+    state is solved by Newton's method on the value of that state; any other by Gauss-Seidel sweeps
+    in depth-first order and, between them, by policy evaluation: exact, by elimination without
+    subtraction, where that costs no more than the sweeps so far, else by a few sweeps over the
+    choices of the policy alone. Two opponents begin with sweeps; where these converge slowly,
+    policies are evaluated and improved in turns, as by :class:`PolicyIteration`. Players who change
+    places begin with sweeps; where these converge slowly, the policy is eliminated together with
+    its mirror image. Where two opponents can prolong play for ever, both bounds of a component are
+    swept over and deflated, as in :class:`IntervalIteration`.
+
+    The stopping rule is a theorem: errors e with
+    ``e >= |residual| + rounding + discount * sum(|P| * e)`` bound the distance to the unique
+    fixed point of Bellman's operator [1]_; see :mod:`gamedp.bellman.residuals`. Where play lasts so
+    long that rounding on every step would be too much, the theorem of elimination is used [3]_;
+    see :mod:`gamedp.bellman.sparse_elimination` and :mod:`gamedp.bellman.policy_proofs`. The idea
+    to go by components is from [2]_.
+
+    Parameters
+    ----------
+    max_sweeps : int
+        Sweeps over one component at most.
+    max_seconds : float
+        Time at most.
+
+    References
+    ----------
+    .. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems",
+       Mathematics of Operations Research 16 (1991); for two players: S. Patek, D. Bertsekas,
+       "Stochastic shortest path games", SIAM Journal on Control and Optimization 37 (1999).
+    .. [2] P. Dai, Mausam, D. Weld, J. Goldsmith, "Topological value iteration algorithms", Journal
+       of Artificial Intelligence Research 42 (2011).
+    .. [3] C. O'Cinneide, "Entrywise perturbation theory and error analysis for Markov chains",
+       Numerische Mathematik 65 (1993).
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.wubbel import Wubbel
+    >>> solution = gamedp.solve(Wubbel(goal=10), solver=gamedp.solvers.TopologicalValueIteration())
+    >>> round(solution.value(), 6)
+    0.67072
+    """
+
+    deflates: ClassVar[bool] = True
+
+    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
+    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
+
+    def support_of(self, prepared: Prepared) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+        support = support_of_fixed_points(prepared)
+        return support or support_of_deflating(prepared)
+
+    def solved_at_once(
+        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+    ) -> Solution | None:
+        """Return the solution where play could go on for ever, but either opponent makes an end."""
+        if not may_be_forced(problem) or problem.draws != (0.0, 0.0):
+            return None
+        return self.solved_if_forced(problem, tolerance, progress)
+
+    def solved_if_forced(
+        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+    ) -> Solution | None:
+        """Return the same, whatever endless play counts: then that does not matter."""
+        return solve_where_ends_are_forced(
+            self, problem, tolerance, progress, self.max_sweeps, self.max_seconds
+        )
+
+    def iterate(self, run: Run) -> None:
+        """Go through the components, successors first."""
+        if run.problem.is_contested:
+            bound_contested(run, self.max_sweeps)
+            return
+
+        def solve_one(number: int) -> None:
+            if run.problem.is_proper and sum(run.measure(number)) <= LARGEST:
+                solve_gathered(run, number, self.max_sweeps)
+                return
+            start, stop = run.component(number)
+
+            def sweep(_: float) -> float:
+                return float(equation.sweep_jit(start, stop, run.rows, run.values, run.policy))
+
+            sweep_until_proven(run, number, sweep, self.max_sweeps)
+
+        solve_by_components(run, solve_one, SMALL)

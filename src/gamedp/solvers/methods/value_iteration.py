@@ -1,0 +1,114 @@
+"""Value iteration: sweeps over all states until the error is proven to be small."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from gamedp.bellman import equation
+from gamedp.model.problem import Problem
+from gamedp.results.solution import Solution, Status
+from gamedp.runtime.floats import UNIT
+from gamedp.runtime.options import Sweep, one_of, positive, whole_and_positive
+from gamedp.runtime.progress import ProgressCallback
+from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted
+from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.support import FixedPointSolver
+
+__all__ = ["ValueIteration"]
+
+SLICE = 1 << 20
+"""States in one call of a kernel."""
+
+
+@attrs.frozen(kw_only=True)
+class ValueIteration(FixedPointSolver):
+    """Apply Bellman's operator to all states again and again.
+
+    A small change per sweep proves nothing. When the change is small, errors are proven as by
+    :class:`TopologicalValueIteration`; if they are not small enough, the sweeps go on. With a
+    discount b and Jacobi sweeps, and players who keep their places, it is over as soon as the
+    interval ``v + b/(1-b) * [min d, max d]`` that contains the true values is narrow enough, d
+    being the last change (Puterman [1]_, theorem 6.6.3), as by :class:`ModifiedPolicyIteration`.
+
+    Parameters
+    ----------
+    sweep : {"gauss-seidel", "jacobi"}
+        Whether a sweep uses its own new values, in depth-first order, or the last sweep's alone.
+    max_sweeps : int
+        Sweeps at most.
+    max_seconds : float
+        Time at most.
+
+    References
+    ----------
+    .. [1] M. Puterman, "Markov Decision Processes", Wiley 1994, sections 6.3 and 6.6.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[1.0])
+    >>> solver = gamedp.solvers.ValueIteration(sweep="jacobi")
+    >>> solution = gamedp.solve(model, gamedp.Discounted(0.9), solver, tolerance=1e-9)
+    >>> abs(solution.value() - 10) < 1e-9
+    True
+    """
+
+    sweep: Sweep = attrs.field(default="gauss-seidel", validator=one_of(Sweep))
+    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
+    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
+
+    def solved_at_once(
+        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+    ) -> Solution | None:
+        """Return the solution of a discounted problem whose players keep their places."""
+        if self.sweep != "jacobi" or not is_one_equation(problem):
+            return None
+        return solve_discounted(
+            self,
+            problem,
+            tolerance,
+            progress,
+            max_sweeps=self.max_sweeps,
+            inner_sweeps=0,
+            max_seconds=self.max_seconds,
+        )
+
+    def iterate(self, run: Run) -> None:
+        """Sweep until the error is proven to be small enough, or a limit is reached."""
+        proper, tolerance = run.problem.is_proper, run.tolerance
+        threshold = 0.01 * tolerance
+        for sweep in range(1, self.max_sweeps + 1):
+            change = self._sweep_once(run)
+            run.reporter.report(sweep, None, f"{sweep:,} sweeps, change {change:.2e}")
+            if run.out_of_time:
+                run.status = Status.TIME_LIMIT
+                break
+            floor = 8 * UNIT * float(np.abs(run.values).max())
+            if change <= max(threshold, floor):
+                if not proper or run.prove_all() <= 0.5 * tolerance or change <= floor:
+                    break
+                threshold = change / 16
+        else:
+            run.status = Status.SWEEP_LIMIT
+        if proper and run.status is not Status.SOLVED:
+            run.prove_all()
+
+    def _sweep_once(self, run: Run) -> float:
+        """Sweep over all states; return the largest change."""
+        num_states = len(run.values)
+        run.visits[0] += num_states - len(run.problem.model.terminals)
+        change = 0.0
+        new_values = np.empty_like(run.values) if self.sweep == "jacobi" else run.values
+        for start in range(0, num_states, SLICE):
+            stop = min(start + SLICE, num_states)
+            if self.sweep == "jacobi":
+                lowest, highest = equation.sweep_apart_jit(
+                    start, stop, run.rows, run.values, new_values, run.policy
+                )
+                moved = max(-lowest, highest)
+            else:
+                moved = equation.sweep_jit(start, stop, run.rows, run.values, run.policy)
+            change = max(change, moved)
+        run.values = new_values
+        return change

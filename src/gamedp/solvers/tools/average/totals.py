@@ -1,0 +1,146 @@
+"""Total rewards of play that surely ends, however long that takes."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.bellman import equation, residuals
+from gamedp.errors import InvalidModelError, NotSolvedError
+from gamedp.model.objectives import TotalReward
+from gamedp.model.problem import Problem
+from gamedp.results.solution import Status
+from gamedp.runtime.floats import TINY
+from gamedp.solvers.methods.policy_iteration import PolicyIteration
+from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
+from gamedp.solvers.tools.average.end_components import (
+    graph_of,
+    is_easy_to_eliminate,
+    offsets_of,
+    ragged,
+)
+from gamedp.solvers.tools.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
+    from gamedp.results.solution import Solution
+
+__all__ = ["bound_of_total", "solved_total"]
+
+FEW_SWEEPS = 1000
+"""Sweeps over a component before linear systems are tried."""
+
+
+def solved_total(
+    model: Model, tolerance: float, seconds: float, max_sweeps: int = 1_000_000
+) -> Solution:
+    """Return a solution as far as it was found.
+
+    By sweeps, as long as there are few of them; else by linear systems if these are easy, for the
+    values and for the weights of the proof: where an end component is hardly ever left, sweeps take
+    as many steps as play does.
+    """
+    problem = Problem(model, TotalReward())
+    begin = time.monotonic()
+    easy = is_easy_to_eliminate(graph_of(model, 1.0))
+    solver = TopologicalValueIteration(
+        max_sweeps=min(max_sweeps, FEW_SWEEPS) if easy else max_sweeps, max_seconds=seconds
+    )
+    swept = _finished(lambda: solver.solve(problem, tolerance=tolerance))
+    left = seconds - (time.monotonic() - begin)
+    if swept.width <= tolerance or not easy or left <= 0:
+        return swept
+    run = _EliminatingRun(problem, tolerance, None, left)
+    direct = PolicyIteration(max_seconds=left)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a matrix that is singular as far as one can tell
+        direct.iterate(run)
+    if np.isfinite(run.values).all():
+        solved = _finished(lambda: run.solution(direct))
+        if solved.width <= swept.width:
+            return solved
+    # It is not for lack of sweeps that these bounds are no closer.
+    return attrs.evolve(swept, status=Status.ROUNDING)
+
+
+def _finished(solve: Callable[[], Solution]) -> Solution:
+    try:
+        return solve()
+    except NotSolvedError as error:
+        solution: Solution = error.solution
+        return solution
+
+
+class _EliminatingRun(Run):
+    """A run whose proofs count the steps of the greedy policy by a linear system."""
+
+    def prove_all(self) -> float:
+        """Prove errors for all values, with weights for the choices that are best by them."""
+        ignored = np.empty_like(self.values)
+        equation.sweep_apart_jit(0, len(ignored), self.rows, self.values, ignored, self.policy)
+        return super().prove_all()
+
+    def _weigh(self, start: int, stop: int, mode: int, margin: float, max_sweeps: int) -> None:
+        model, structure = self.problem.model, self.problem.model.structure
+        states = np.asarray(self.rows.order[start:stop], np.int64)
+        if mode == residuals.GREEDY:
+            choices = self.policy[states]
+        else:
+            choices = ragged(model.choice_offsets, states)
+        if mode == residuals.NEAR:
+            followed = model.transition_matrix[choices] @ self.values
+            worse = self.values[structure.owners[choices]] - model.rewards[choices] - followed
+            choices = choices[worse <= margin]
+        weights = _most_steps(model, states, choices, self.max_seconds - self.reporter.seconds)
+        if np.isfinite(weights).all() and (weights > 0).all():
+            self.weights[states] = weights
+        else:
+            super()._weigh(start, stop, mode, margin, max_sweeps)
+
+
+def _most_steps(
+    model: Model, states: NDArray[np.int64], choices: NDArray[np.int64], seconds: float
+) -> NDArray[np.float64]:
+    """Return how many steps some choices can make of the way out of their states, at most."""
+    size = len(states)
+    place = np.full(model.num_states, size)
+    place[states] = np.arange(size)
+    transitions = ragged(model.transition_offsets, choices)
+    counts = np.bincount(place[model.structure.owners[choices]], minlength=size + 1)
+    part = attrs.evolve(
+        model,
+        choice_offsets=offsets_of(counts),
+        transition_offsets=offsets_of(np.diff(model.transition_offsets)[choices]),
+        successors=place[model.successors[transitions]].astype(  # type: ignore[arg-type]
+            model.successors.dtype
+        ),
+        probabilities=model.probabilities[transitions],
+        rewards=np.ones(len(choices)),
+        players=np.zeros(size + 1, np.int8),
+        terminals=np.array([size]),
+        payoffs=np.zeros(1),
+        action_labels=choices,
+    )
+    run = Run(Problem(part, TotalReward()), np.inf, None, max(1e-3, seconds))
+    PolicyIteration(max_seconds=max(1e-3, seconds)).iterate(run)
+    return run.values[:size]
+
+
+def bound_of_total(model: Model, which: str, seconds: float) -> NDArray[np.float64] | None:
+    """Return a bound of the total reward, close enough for a bias; None if there is none."""
+    scale = max(np.abs(numbers).max(initial=0.0) for numbers in (model.rewards, model.payoffs))
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            solution = solved_total(model, 1e-3 * float(scale) + TINY, seconds)
+    except InvalidModelError:  # beyond the range of these numbers
+        return None
+    bound: NDArray[np.float64] = getattr(solution, which)
+    return bound if np.isfinite(bound).all() else None

@@ -1,0 +1,414 @@
+"""The ways to end components: where play stays in the end, and numbers that prove it.
+
+Sweeps find them (:mod:`gamedp.bellman.ways`), or where these take too long, solvers of totals: a
+model in which each maximal end component is one state, with one more choice: to stay there, for
+good. It has no end component of its own, so that play always ends in some such choice or in a
+terminal state. With the gains of the components as payoffs, its values are the long-run averages of
+the model [1]_; with other rewards, biases come out of it.
+
+References
+----------
+.. [1] P. Ashok, K. Chatterjee, P. Daca, J. Křetínský, T. Meggendorfer, "Value iteration for
+   long-run average reward in Markov decision processes", CAV 2017.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.bellman import average, ways as kernels
+from gamedp.bellman.ways import STAY
+from gamedp.graph.sets import positive
+from gamedp.model.model import Model
+from gamedp.results.solution import Solution, Status
+from gamedp.runtime.floats import TINY, UNIT
+from gamedp.solvers.tools.average.end_components import EndComponents, graph_of, offsets_of, ragged
+from gamedp.solvers.tools.average.totals import bound_of_total, solved_total
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Found", "Ways", "moved"]
+
+SWEEPS = 256
+"""Sweeps that improve a policy after which the ways are taken for slow."""
+
+WORK = 1 << 25
+"""Transitions after which they are, too: kernels cannot be interrupted."""
+
+MARGIN = 2.0**-30
+"""How much of the largest numbers biases are off on each step: they need not be close."""
+
+
+@attrs.frozen(eq=False)
+class Found:
+    """What is known of the ways: N nodes.
+
+    Attributes
+    ----------
+    lower, upper : (N,)
+        Bounds of the best average.
+    exits : (N,)
+        The choice of the model that the policy leaves a node with, or `STAY`.
+    status : Status
+        How far the search got.
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    exits: NDArray[np.int64]
+    status: Status
+
+
+@attrs.frozen(eq=False)
+class Ways:
+    """The ways of a model: K end components and R states outside them, its nodes.
+
+    Attributes
+    ----------
+    model : Model
+        What is to be solved.
+    sign : float
+        1 where player 0 wants the most, else -1: rewards are multiplied by it.
+    parts : EndComponents
+    map : Map
+        The model as kernels take it, with the node of each state.
+    """
+
+    model: Model
+    sign: float
+    parts: EndComponents
+    map: kernels.Map
+
+    @classmethod
+    def of(cls, model: Model, sign: float, parts: EndComponents) -> Ways:
+        """Make each end component of a model one node."""
+        structure = model.structure
+        outside = np.flatnonzero(structure.end_component < 0)
+        node = structure.end_component.copy()
+        node[outside] = structure.num_end_components + np.arange(len(outside))
+        leaves = ~structure.stays
+        heads = model.successors  # for all that is asked where nothing leaves an end component
+        if leaves.any():
+            heads = node[model.successors]
+            heads.flags.writeable = False
+        return cls(
+            model,
+            sign,
+            parts,
+            kernels.Map(
+                structure.order,
+                structure.component_offsets,
+                node,
+                model.choice_offsets,
+                model.transition_offsets,
+                model.successors,
+                heads,
+                model.probabilities,
+                leaves,
+            ),
+        )
+
+    @property
+    def node(self) -> NDArray[np.int64]:
+        """The node that stands for each state of the model; (S,)."""
+        node: NDArray[np.int64] = self.map.node
+        return node
+
+    @property
+    def num_parts(self) -> int:
+        """How many nodes are end components (K)."""
+        return len(self.parts.offsets) - 1
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes there are (K + R)."""
+        return self.num_parts + self.model.num_states - len(self.parts.states)
+
+    @property
+    def _budget(self) -> int:
+        """Sweeps over a component at most that improve a policy."""
+        return min(SWEEPS, 1 + WORK // max(1, self.model.num_transitions))
+
+    @cached_property
+    def skeleton(self) -> Model:
+        """The ways as a model without rewards, with K places to stay at in the end.
+
+        The label of a choice is that of the model which it stands for, or `STAY`.
+        """
+        model, structure, node = self.model, self.model.structure, self.node
+        num_parts, num_nodes = self.num_parts, self.num_nodes
+        leaving = np.flatnonzero(~structure.stays)
+        mover = np.concatenate([np.arange(num_parts), node[structure.owners[leaving]]])
+        # To stay comes first among the choices, so that of equally good ones it is taken.
+        order = np.argsort(mover, kind="stable")
+        labels = np.concatenate([np.full(num_parts, STAY), leaving])[order]
+        lengths = np.diff(model.transition_offsets)[labels]
+        lengths[labels == STAY] = 1
+        offsets = offsets_of(lengths)
+        staying = offsets[:-1][labels == STAY]
+        others = np.ones(offsets[-1], np.bool_)
+        others[staying] = False
+        transitions = ragged(model.transition_offsets, labels[labels != STAY])
+        successors = np.empty(offsets[-1], np.int64)
+        successors[staying] = num_nodes + mover[order][labels == STAY]
+        successors[others] = node[model.successors[transitions]]
+        probabilities = np.ones(offsets[-1])
+        probabilities[others] = model.probabilities[transitions]
+        choice_offsets = offsets_of(np.bincount(mover, minlength=num_nodes + num_parts))
+        terminals = np.flatnonzero(np.diff(choice_offsets) == 0)
+        return Model.unchecked(
+            choice_offsets=choice_offsets,
+            transition_offsets=offsets,
+            # Parallel transitions stay apart: a sum of their probabilities would be rounded.
+            successors=successors.astype(model.successors.dtype),
+            probabilities=probabilities,
+            rewards=np.zeros(len(labels)),
+            players=np.zeros(num_nodes + num_parts, np.int8),
+            terminals=terminals,
+            payoffs=np.zeros(len(terminals)),
+            action_labels=labels,
+            initial_states=np.zeros(1, np.int64),
+            initial_probabilities=np.ones(1),
+        )
+
+    def bounds(
+        self,
+        gains: NDArray[np.float64],
+        allowed: float,
+        tolerance: float,
+        seconds: float,
+        max_sweeps: int,
+    ) -> Found:
+        """Return bounds of the best average, for bounds of each component's gain.
+
+        Parameters
+        ----------
+        gains : (K, 2)
+        allowed : float
+            How far apart those of gains may be for bounds that are as far apart everywhere.
+        tolerance : float
+            How much farther apart they may be than the gains.
+        """
+        found = self._swept(gains, tolerance, min(self._budget, max_sweeps))
+        if found is not None:
+            return found
+        begin = time.monotonic()
+        low = self._solved(gains[:, 0], tolerance, seconds, max_sweeps)
+        apart = float(np.diff(gains).max(initial=0.0))
+        if apart <= allowed:  # no gain is more than so much above its lower bound
+            high, upper = low, moved(low.upper, apart, self.node[self.model.terminals])
+        else:
+            left = max(1e-3, seconds - (time.monotonic() - begin))
+            high = self._solved(gains[:, 1], tolerance, left, max_sweeps)
+            upper = high.upper
+        exits = np.full(self.num_nodes, STAY)
+        chosen = low.policy[: self.num_nodes]
+        exits[chosen >= 0] = self.skeleton.action_labels[chosen[chosen >= 0]]
+        late = [part.status for part in (low, high) if part.width > tolerance]
+        status = late[0] if late else Status.SOLVED
+        return Found(low.lower[: self.num_nodes], upper[: self.num_nodes], exits, status)
+
+    def _swept(self, gains: NDArray[np.float64], tolerance: float, budget: int) -> Found | None:
+        """Return what sweeps find, None if there would be many of them."""
+        num_nodes, levels = self.num_nodes, self.model.structure.num_cyclic_levels
+        low, high = np.full(num_nodes, np.nan), np.empty(num_nodes)
+        exits, num_choices = np.empty(num_nodes, np.int64), self.model.num_choices
+        extra = np.zeros((2, num_choices))
+        extra[1] = 1.0
+        close = kernels.approach_jit(
+            self.num_parts,
+            self.map,
+            extra,
+            gains,
+            tolerance / max(1, levels),
+            budget,
+            low,
+            high,
+            exits,
+            np.zeros(num_nodes),
+            np.zeros((self.num_parts, 2)),
+            np.empty(num_choices, np.bool_),
+            np.empty((2, num_nodes), np.int64),
+            np.empty((2, num_nodes)),
+        )
+        return Found(low, high, exits, Status.SOLVED) if close else None
+
+    def _solved(
+        self, gains: NDArray[np.float64], tolerance: float, seconds: float, max_sweeps: int
+    ) -> Solution:
+        """Return what staying in the best component is worth, for given gains of each; (K,)."""
+        payoffs = np.zeros(len(self.skeleton.terminals))
+        payoffs[len(payoffs) - len(gains) :] = gains
+        model = attrs.evolve(self.skeleton, payoffs=payoffs)
+        return solved_total(model, tolerance, seconds, max_sweeps)
+
+    def policy(
+        self, exits: NDArray[np.int64], within: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the policy of the model's states, and where it stays for good.
+
+        Parameters
+        ----------
+        exits : (K + R,)
+            A policy for the ways.
+        within : (M,)
+            The policy that earns the gain, in the states of the end components.
+        """
+        model, parts, structure = self.model, self.parts, self.model.structure
+        policy = exits[self.node]
+        is_inside = structure.end_component >= 0
+        stays = is_inside & (policy == STAY)
+        policy[parts.states] = parts.choices[within]
+        ends = exits[: self.num_parts]
+        ends = ends[ends != STAY]
+        if len(ends):
+            # From the other states of the component towards the one where it is left: what earns
+            # the gain might stay for ever.
+            at = np.zeros(model.num_states, np.bool_)
+            at[structure.owners[ends]] = True
+            everyone = np.ones(model.num_states, np.bool_)
+            _, towards = positive(structure, everyone, at, structure.stays)
+            left = is_inside & ~stays
+            policy[left] = towards[left]
+            policy[structure.owners[ends]] = ends
+        return policy, stays
+
+    def upper_biases(
+        self,
+        gains: NDArray[np.float64],
+        values: NDArray[np.float64],
+        seconds: float,
+    ) -> NDArray[np.float64] | None:
+        """Return h with ``g(s) + h(s) >= r + sum(P * h)`` for all choices, but for rounding; (S,).
+
+        Within a component, h is `values`, (S,), plus a constant. The constants, and h outside, are
+        total rewards of the ways, if a choice earns ``r - g(s) - values(s) + sum(P * values)``, and
+        to stay nothing: they are finite, for play on the ways ends.
+        """
+        num_nodes = self.num_nodes
+        constants = np.full(num_nodes, np.nan)
+        question = self.model.rewards, self.sign, gains, values, self._margin(gains, values)
+        if kernels.lift_jit(
+            self.num_parts,
+            self.map,
+            *question,
+            self._budget,
+            np.empty(self.model.num_choices),
+            np.zeros((self.num_parts, 2)),
+            constants,
+            np.empty(num_nodes, np.int64),
+            np.empty(num_nodes, np.int64),
+            np.empty((2, num_nodes)),
+        ):
+            return np.asarray(values + constants[self.node])
+        rewards = np.zeros(self.skeleton.num_choices)
+        labels = self.skeleton.action_labels
+        leaving = labels != STAY
+        rewards[leaving] = self._surplus(labels[leaving], gains, values)
+        model = attrs.evolve(self.skeleton, rewards=rewards)
+        bound = bound_of_total(model, "upper", seconds)
+        return None if bound is None else values + bound[self.node]
+
+    def _surplus(
+        self, choices: NDArray[np.int64], gains: NDArray[np.float64], values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return what choices earn beyond the gain, with values as potentials; rounded up."""
+        if not len(choices):
+            return np.zeros(0)
+        model = self.model
+        state = model.structure.owners[choices]
+        counts = np.diff(model.transition_offsets)[choices]
+        transitions = ragged(model.transition_offsets, choices)
+        starts = offsets_of(counts)[:-1]
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found out later
+            terms = model.probabilities[transitions] * (
+                values[model.successors[transitions]] - np.repeat(values[state], counts)
+            )
+            rewards = self.sign * model.rewards[choices]
+            sizes = np.abs(rewards) + np.abs(gains[state]) + np.add.reduceat(np.abs(terms), starts)
+            surplus = rewards - gains[state] + np.add.reduceat(terms, starts)
+            return np.asarray(
+                surplus + (counts + 12) * (UNIT * sizes + TINY) + _margin(surplus, values)
+            )
+
+    def lower_biases(
+        self,
+        gains: NDArray[np.float64],
+        values: NDArray[np.float64],
+        policy: NDArray[np.int64],
+        stays: NDArray[np.bool_],
+        seconds: float,
+    ) -> NDArray[np.float64] | None:
+        """Return h with ``g(s) + h(s) <= r + sum(P * h)`` for a policy, but for rounding; (S,).
+
+        Where the policy stays in a component, h is `values`; on the way there, what it earns beyond
+        the gain until it gets there.
+        """
+        model = self.model
+        moving = (policy >= 0) & ~stays
+        biases, room = np.where(moving, 0.0, values), np.zeros(model.num_states)
+        question = model.rewards, self.sign, gains, policy, moving, self._margin(gains, values)
+        if kernels.lead_jit(self.map, *question, kernels.REPEATS * self._budget, biases, room):
+            return biases
+        choices = policy[moving]
+        transitions = ragged(model.transition_offsets, choices)
+        terminals = np.flatnonzero(~moving)
+        rewards = self.sign * model.rewards[choices]
+        with np.errstate(over="ignore"):  # what overflows is found out later
+            surplus = rewards - gains[moving]
+            surplus -= 4 * UNIT * (np.abs(rewards) + np.abs(gains[moving]))
+            surplus -= _margin(surplus, values)
+        chain = attrs.evolve(
+            self.skeleton,
+            choice_offsets=offsets_of(moving),
+            transition_offsets=offsets_of(np.diff(model.transition_offsets)[choices]),
+            successors=model.successors[transitions],
+            probabilities=model.probabilities[transitions],
+            rewards=surplus,
+            players=np.zeros(model.num_states, np.int8),
+            terminals=terminals,
+            payoffs=values[terminals],
+            action_labels=choices,
+        )
+        return bound_of_total(chain, "lower", seconds)
+
+    def _margin(self, gains: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+        return MARGIN * max(
+            float(np.abs(numbers).max(initial=TINY))
+            for numbers in (self.model.rewards, gains, values)
+        )
+
+    def excess(
+        self,
+        upward: bool,
+        gains: NDArray[np.float64],
+        biases: NDArray[np.float64],
+        policy: NDArray[np.int64],
+    ) -> float:
+        """Return what gains must be moved by, so that their inequality holds; see the kernel."""
+        graph = graph_of(self.model, self.sign)
+        over = average.excess_jit(1.0 if upward else -1.0, graph, gains, biases, policy)
+        return max(0.0, float(over))
+
+
+def moved(
+    bounds: NDArray[np.float64], by: float, ends: NDArray[np.signedinteger[Any]]
+) -> NDArray[np.float64]:
+    """Return bounds that are moved outward, but for terminal states, whose value is zero."""
+    if by == 0:
+        return bounds
+    result = np.nextafter(bounds + by * (1 + 2.0**-40), np.copysign(np.inf, by))
+    result[ends] = bounds[ends]
+    return np.asarray(result)
+
+
+def _margin(surplus: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+    """Return what a bias may gain or lose on each step, so that rounding it does no harm."""
+    scale = np.abs(surplus).max(initial=0.0) + np.abs(values).max(initial=0.0)
+    return float(MARGIN * scale + TINY)

@@ -1,0 +1,401 @@
+"""Solving one component that is gathered into memory of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.bellman import (
+    blocks,
+    component_sweeps,
+    dense_elimination,
+    policy_proofs,
+    sparse_elimination,
+    topological,
+)
+from gamedp.results.solution import Status
+from gamedp.runtime.floats import UNIT
+from gamedp.solvers.tools.by_components import share_of_tolerance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from gamedp.solvers.tools.run import Run
+
+__all__ = ["LARGEST", "Component", "solve_gathered"]
+
+LARGEST = 1 << 25
+"""Choices and transitions of a component that is gathered: a few gigabytes."""
+
+BUDGET = 10_000_000
+"""Transitions between two looks at the limits: some hundredths of a second."""
+
+MOST = 1 << 30
+"""Terms that an elimination may combine: about a second, for it cannot be interrupted."""
+
+DENSE = 8000
+"""States of a component that is eliminated in a dense matrix: half a gigabyte."""
+PANEL = 64
+"""States that are eliminated at a time."""
+ROUND = 64
+"""How far from the floor changes may stay, where rounding comes round in circles."""
+PATIENCE = 4096
+"""Sweeps over a small component before another way is tried."""
+CHEAP = 8
+"""Terms of a dense matrix in the time of a transition that a sweep looks at."""
+
+
+def solve_gathered(run: Run, number: int, max_sweeps: int) -> None:
+    """Iterate over one component until its error is proven to be small, or a limit is reached.
+
+    Parameters
+    ----------
+    run : Run
+        Of a proper problem.
+    number : int
+        The component.
+    max_sweeps : int
+    """
+    component = Component(run, number)
+    allowed = share_of_tolerance(run)
+    threshold = 0.01 * allowed
+    while True:
+        floor = component.floor
+        found = component.iterate(max(threshold, floor), max_sweeps)
+        if found == component_sweeps.TURNING:
+            component.turn()
+        elif found != component_sweeps.MORE:
+            solved = found == component_sweeps.EXACT or component.change <= floor
+            if component.prove(allowed, last=solved) <= allowed or solved:
+                return
+            threshold = component.change / 16
+        elif component.is_crawling:
+            width = component.settle()
+            if width <= allowed:
+                return
+            if np.isfinite(width) and component.change <= ROUND * component.floor:
+                # Sweeps whose changes add up and cancel out may round for ever.
+                component.prove(allowed, last=True)
+                return
+        if run.out_of_time or component.sweeps >= max_sweeps:
+            limit = Status.TIME_LIMIT if run.out_of_time else Status.SWEEP_LIMIT
+            if not component.prove(allowed) <= allowed:
+                run.status = limit
+            return
+
+
+class Component:
+    """One component, and what is known of it.
+
+    Attributes
+    ----------
+    is_dear : bool
+        Whether its policy was too expensive to eliminate.
+    """
+
+    def __init__(self, run: Run, number: int) -> None:
+        self.run, self.number = run, number
+        self.start, self.stop = run.component(number)
+        self.states = run.rows.order[self.start : self.stop]
+        self.size = self.stop - self.start
+        num_choices, num_transitions = run.measure(number)
+        self.block = blocks.reserve(self.size, num_choices, num_transitions, run.rows)
+        bounds = self.start, self.stop
+        _, self.outside = blocks.gather_jit(
+            *bounds, *bounds, run.rows, run.values, run.errors, self.block
+        )
+        self.lengths = num_choices, int(self.block.first_transition[num_choices])
+        self.numbers = np.zeros((blocks.NUMBERS, self.size))
+        self.numbers[blocks.VALUE] = run.values[self.states]
+        component_sweeps.begin_jit(self.size, self.block)
+        swaps = run.problem.model.has_swaps
+        self.who = component_sweeps.chooser_jit(self.size, self.block, swaps)
+        self.memory = np.zeros(component_sweeps.MEMORY)
+        self.rearranged: tuple[Any, NDArray[np.float64], NDArray[Any]] | None = None
+        self.is_dear = False
+        self.budget = min(BUDGET, PATIENCE * (self.size + self.lengths[1]))
+        self.ripe = float(self.budget)
+
+    @property
+    def is_crawling(self) -> bool:
+        """Whether there have been so many sweeps that another way should be tried, or again."""
+        return bool(self.memory[component_sweeps.WORK] >= self.ripe)
+
+    @property
+    def sweeps(self) -> int:
+        """Sweeps over all choices up to now."""
+        return int(self.memory[component_sweeps.SWEEPS])
+
+    @property
+    def change(self) -> float:
+        """The largest change of a value in the last sweep."""
+        return float(self.memory[component_sweeps.CHANGE])
+
+    @property
+    def floor(self) -> float:
+        """A change that rounding alone may make."""
+        return 8 * UNIT * float(np.abs(self._at_work[1][blocks.VALUE]).max())
+
+    @property
+    def _at_work(self) -> tuple[Any, NDArray[np.float64]]:
+        if self.rearranged is None:
+            return self.block, self.numbers
+        return self.rearranged[:2]
+
+    def iterate(self, threshold: float, max_sweeps: int) -> int:
+        """Go on for a while, and say how far it is."""
+        run, before = self.run, self.sweeps
+        found = component_sweeps.iterate_jit(
+            self.size,
+            *self.lengths,
+            run.rows.discount,
+            self.who,
+            run.problem.endless_is_worst,
+            threshold,
+            max_sweeps,
+            self.budget,
+            *self._at_work,
+            self.memory,
+        )
+        run.visits[0] += (self.sweeps - before) * self.size
+        run.reporter.report(
+            self.sweeps,
+            None,
+            f"component {self.number:,}: {self.size:,} states, change {self.change:.2e}",
+        )
+        return int(found)
+
+    def turn(self) -> None:
+        """Begin anew from the other side, see :func:`gamedp.bellman.component_sweeps.turn`."""
+        sequence = np.empty(self.size, np.uintp)
+        sizes = self.size, *self.lengths
+        block = component_sweeps.turn_jit(*sizes, self.block, self.numbers, sequence)
+        numbers = np.zeros_like(self.numbers)
+        numbers[blocks.VALUE] = self.numbers[blocks.VALUE, sequence]
+        self.rearranged = block, numbers, sequence
+
+    def take_policy(self) -> None:
+        """Take over the policy of the run."""
+        chosen = self.run.policy[self.states] - self.run.rows.choice_offsets[self.states]
+        self.block.policy[:] = self.block.first_choice[:-1] + chosen.astype(np.uintp)
+
+    def evaluate(self, enough: float) -> bool:
+        """Find the values of the policy: by elimination or, if that is too expensive, by sweeps.
+
+        Parameters
+        ----------
+        enough : float
+            The change up to which there are sweeps.
+
+        Returns
+        -------
+        bool
+            Whether play leaves the component almost surely; if not, nothing is changed.
+        """
+        sizes = self.size, self.run.rows.discount, self.block
+        if not self.is_dear:
+            terms, _ = sparse_elimination.eliminate_jit(*sizes, MOST, self.numbers)
+            if terms != sparse_elimination.DEAR:
+                return bool(terms >= 0)
+            self.is_dear = True
+        repeats = 1 + BUDGET // (self.size + self.lengths[1])
+        change = np.inf
+        work = 0
+        while not change <= enough and not self.run.out_of_time:
+            if self._may_be_dense(work):
+                return self._eliminate_densely() is not None or self.run.out_of_time
+            work += BUDGET
+            change, increase, sweeps = component_sweeps.follow_jit(
+                *sizes, repeats, enough, self.numbers
+            )
+            self.run.visits[0] += sweeps * self.size
+            self.run.reporter.report(
+                int(self.run.visits[0]),
+                None,
+                f"component {self.number:,}: {self.size:,} states, change {change:.2e}",
+            )
+            if change <= enough and increase > 0.5:
+                change = np.inf  # the expected steps are not there yet
+        return True
+
+    def improve(self, who: int, margin: float) -> int:
+        """Let the policy take choices that are better by a relative margin; return how many.
+
+        Parameters
+        ----------
+        who : int
+            Whose choices may change, see :func:`gamedp.bellman.component_sweeps.improve`.
+        """
+        self.run.visits[0] += self.size
+        _, changed = component_sweeps.improve_jit(
+            self.size, self.run.rows.discount, self.block, who, margin, self.numbers
+        )
+        return int(changed)
+
+    def prove(self, allowed: float, *, last: bool = False) -> float:
+        """Prove errors for the values as they are, or better ones; return the width.
+
+        Parameters
+        ----------
+        allowed : float
+            The width that is good enough.
+        last : bool
+            Whether there is no other way left: then elimination in a dense matrix may take longer
+            than the sweeps did.
+        """
+        run = self.run
+        self._put_back()
+        width = self._prove(allowed, BUDGET if self.is_dear else MOST)
+        if width <= allowed:
+            return float(width)
+        dense = (last or self.is_dear) and allowed > self.size * self.floor / 8
+        if dense and self._may_be_dense(np.inf):
+            width = self._better_of(width, self._settle_densely)
+            if width > allowed:
+                # Values are as exact now as they can be: rounding on all steps may be less.
+                width = self._better_of(width, lambda: self._prove(allowed, 0))
+        if width <= allowed or np.isfinite(width):
+            return float(width)
+        return run.prove(self.number, allowed, max_sweeps=1000)
+
+    def _prove(self, allowed: float, most: int) -> float:
+        run = self.run
+        topological.take_over_jit(
+            self.start, self.size, run.rows, self.block, self.numbers, run.values, run.policy
+        )
+        question = self.start, self.stop, run.rows, self.outside
+        width = topological.prove_by_weights_jit(
+            *question, self.block, self.numbers, run.errors, run.policy
+        )
+        if width <= allowed or most == 0:
+            return float(width)
+        width = topological.prove_by_policy_jit(
+            *question,
+            allowed,
+            most,
+            self.who,
+            run.problem.has_one_sign,
+            self.block,
+            self.numbers,
+            run.values,
+            run.errors,
+            run.policy,
+        )
+        return float(width)
+
+    def _better_of(self, width: float, prove: Callable[[], float]) -> float:
+        """Prove errors in another way; keep what is there if it is within a smaller width."""
+        arrays = self.run.values, self.run.errors, self.run.policy
+        kept = [array[self.states] for array in arrays]
+        other = prove()
+        if other < width:
+            return other
+        for array, parts in zip(arrays, kept, strict=True):
+            array[self.states] = parts
+        return width
+
+    def settle(self) -> float:
+        """Eliminate the policy that sweeps have found, where that takes no longer than they did.
+
+        It is improved and proven, see :mod:`gamedp.bellman.policy_proofs`; return the width. Where
+        that is infinite, sweeps go on from its values.
+        """
+        run, work = self.run, self.memory[component_sweeps.WORK]
+        self.ripe = 2 * work
+        self._put_back()
+        most = int(min(work / 4, MOST))
+        question = self.start, self.stop, run.rows
+        answer = run.values, run.errors, run.policy
+        width = policy_proofs.prove_policy_jit(
+            *question,
+            self.outside,
+            most,
+            run.problem.has_one_sign,
+            self.who,
+            self.block,
+            self.numbers,
+            *answer,
+        )
+        if not np.isfinite(width) and self._may_be_dense(work):
+            width = self._settle_densely()
+        if np.isfinite(width):
+            self.rearranged = None
+        elif self.rearranged is not None:
+            _, numbers, sequence = self.rearranged
+            numbers[blocks.VALUE] = self.numbers[blocks.VALUE, sequence]
+        return float(width)
+
+    def _may_be_dense(self, work: float) -> bool:
+        """Say whether to eliminate in a dense matrix takes no longer than so many transitions."""
+        rows = self.size * (2 if self.who == component_sweeps.SWAPS else 1)
+        return rows <= DENSE and rows**3 / 3 <= CHEAP * work
+
+    def _settle_densely(self) -> float:
+        run = self.run
+        question = self.start, self.stop, run.rows
+        found = (-1, np.inf, np.inf)
+        for _ in range(policy_proofs.ROUNDS):
+            relative = self._eliminate_densely()
+            if relative is None:
+                found = (-1, np.inf, np.inf)
+                break
+            found = policy_proofs.look_around_jit(
+                *question,
+                relative,
+                self.who,
+                self.block,
+                self.numbers,
+                run.values,
+                run.errors,
+                run.policy,
+            )
+            if found[0] <= 0:
+                break
+        width = policy_proofs.grant_jit(
+            *question,
+            self.outside,
+            run.problem.has_one_sign,
+            *found,
+            self.numbers,
+            run.values,
+            run.errors,
+        )
+        return float(width)
+
+    def _eliminate_densely(self) -> float | None:
+        """Set the numbers to those of the policy; return how far off the weights are.
+
+        None if time is up or play stays for ever, with the numbers as they were.
+        """
+        block, size = self.block, self.size
+        if self.who == component_sweeps.SWAPS:
+            block, size = policy_proofs.mirrored_jit(size, block), 2 * size
+        matrix = np.zeros((size, size + dense_elimination.EXTRA))
+        costs = np.empty(size)
+        clear = dense_elimination.lay_out_jit(size, self.run.rows.discount, block, matrix, costs)
+        narrowest = np.inf
+        for first in range(0, size, PANEL):
+            last = min(first + PANEL, size)
+            narrowest = min(
+                narrowest, dense_elimination.divide_jit(first, last, size, matrix, costs)
+            )
+            if narrowest == 0 or self.run.out_of_time:
+                return None
+            dense_elimination.put_in_jit(first, last, last, size, size, matrix, costs)
+            self.run.reporter.report(
+                last, size, f"component {self.number:,}: {last:,} of {size:,} states eliminated"
+            )
+        numbers = np.zeros((blocks.NUMBERS, size))
+        relative = dense_elimination.conclude_jit(size, clear, narrowest, matrix, costs, numbers)
+        self.numbers[:] = numbers[:, : self.size]
+        return float(relative)
+
+    def _put_back(self) -> None:
+        if self.rearranged is not None:
+            block, numbers, sequence = self.rearranged
+            component_sweeps.put_back_jit(
+                self.size, block, numbers, sequence, self.block, self.numbers
+            )

@@ -1,0 +1,370 @@
+"""Deflation: bounds of games in which two opponents can prolong play for ever.
+
+Applying Bellman's operator alone does not lower an upper bound where play can go on for ever: in an
+end component, the maximiser keeps the value that the bound promises by never leaving. So the bound
+is deflated from time to time: lowered to the value of leaving [1]_, [2]_. Let the minimiser keep to
+the choices that are best by the lower bound, and consider the end components of the remaining graph
+in which all rewards are zero. In each of them, the maximiser gets at most the value of endless
+play, or that of the best exit: an upper bound, whichever choices the minimiser keeps to. The lower
+bound is inflated in the same way, to the minimiser's best exit, with the maximiser keeping to
+choices that are best by the upper bound.
+
+**Theorem.** The bounds converge to each other, in exact arithmetic.
+
+*Proof.* Let T be Bellman's operator. Sweeps and deflation preserve ``TU <= U`` and ``L <= TL``; so
+the limits, also called U and L, are fixed points of T. Let w be the value of endless play. In each
+end component, let all rewards have one sign, or all endless play have a positive average reward, or
+all of it a negative one. Suppose that the maximal difference d of U and L is positive, and let D be
+the set of states where it is attained. Consider the *pair* of policies: for the maximiser, a choice
+that is best by U; for the minimiser, a choice that is a best reply to L infinitely often, and hence
+best by the limit.
+
+*Lemma 1.* With any choices that are best by U and by L, play from D stays in D, and there
+``U = r + P U`` and ``L = r + P L``. For ``U <= r + P U`` and ``L >= r + P L``, so the difference at
+a state is at most its expectation over the successors, which is at most d.
+
+*Lemma 2.* On every recurrent class of such choices, all rewards are zero, and U and L are constant.
+For the expectation of U under the stationary distribution is itself plus the average reward. So the
+average is 0, and by assumption all rewards on the class are zero; then U and L are martingales,
+which are constant on a recurrent class.
+
+*Lemma 3.* Let C be a recurrent class of the pair in D, and ``U > w`` there. Then the maximiser has
+a choice, at a state t with ``U(t) = U(C)`` and ``L(t) = L(C)``, that is best by U and leaves an end
+component M that contains C and t: one of those with zero rewards in the graph that the minimiser's
+replies leave. For C is part of such an M. L is constant on M, since ``L >= P L`` for all choices
+inside. M is deflated, so ``U(C) <= Q(t, a)`` by U for some exit (t, a), and Q(t, a) is at most
+U(t); since the difference at t is at most d, all these are equal. If ``L < w``, the same holds with
+the signs reversed; one of the two holds, since d > 0.
+
+*Conclusion.* Suppose ``d > 0``. From each class C, of the first kind if ``U > w`` there, continue
+from C to t within M, out of M, and by the pair to the next class; by lemma 1, all this stays in D.
+In the end, some of the classes recur. From class to class, U and L are martingales up to rewards;
+so by the argument of lemma 2 all rewards on the way are zero, and U and L are the same on all these
+classes: all are of one kind, say the first. Then all these M, together with the states between
+them, form one end component with zero rewards in the graph that the replies leave. M was maximal,
+so its exit does not leave it: a contradiction. ∎
+
+References
+----------
+.. [1] E. Kelmendi, J. Krämer, J. Křetínský, M. Weininger, "Value iteration for simple stochastic
+   games: stopping criterion and learning algorithm", CAV 2018.
+.. [2] J. Křetínský, T. Meggendorfer, M. Weininger, "Stopping criteria for value iteration on
+   stochastic games with quantitative objectives", LICS 2023.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.bellman import deflation, equation
+from gamedp.errors import UnsupportedProblemError
+from gamedp.graph.sets import almost_sure, end_components
+from gamedp.graph.structure import Structure
+from gamedp.model.objectives import TotalReward
+from gamedp.model.problem import Problem
+from gamedp.reduction import OutOfTimeError
+from gamedp.reduction.fixed_policies import fix
+from gamedp.solvers.tools.average.end_components import ragged
+from gamedp.solvers.tools.bound_pair import Bracket
+from gamedp.solvers.tools.opponents import Contest
+from gamedp.solvers.tools.prepared import prepare
+from gamedp.solvers.tools.processes import solve_process
+from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.support import Limit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.signedinteger[Any]]
+
+__all__ = ["bound_contested"]
+
+PATIENCE = 1000
+"""Sweeps over a component after which its policies are evaluated; then four times as many."""
+
+
+def bound_contested(run: Run, max_sweeps: int) -> None:
+    """Bound the values of a run in which two opponents can keep each other from an end.
+
+    Parameters
+    ----------
+    run : Run
+        Its problem :attr:`~gamedp.Problem.is_contested`.
+    max_sweeps : int
+        Sweeps over one component at most.
+    """
+    bracket = _Deflating(run, max_sweeps)
+
+    def narrow(number: int) -> None:
+        if not bracket.is_finite(number):
+            bracket.keep_to_policies()
+        if not bracket.is_finite(number):
+            bracket.improve_policies()
+        if bracket.is_finite(number):
+            bracket.narrow(number)
+
+    bracket.go_through(narrow)
+
+
+class _Deflating(Bracket):
+    """Bounds that are deflated, where that is called for."""
+
+    def __init__(self, run: Run, max_sweeps: int) -> None:
+        super().__init__(run, max_sweeps)
+        model = run.problem.model
+        self.endless: float = run.problem.endless  # type: ignore[assignment] # contested
+        structure = model.structure
+        self.idle = structure.stays & (np.asarray(model.rewards) == 0)
+        self.inside = np.zeros(model.num_choices, np.bool_)
+        self.replies = np.full(model.num_states, -1, np.int64)
+        self._number = -1
+        self._start: tuple[Floats, Floats] | None = None
+        self._improved = False
+        if self.endless == np.inf:
+            # Before anything is known, the one who must not stay for ever keeps to an exit.
+            ends = np.diff(model.choice_offsets) == 0
+            everything = np.ones(model.num_choices, np.bool_)
+            least = ~run.rows.maximise
+            sure = almost_sure(structure, least, ends, everything)
+            run.policy[least] = sure.via[least]
+
+    def _surround(self, number: int) -> None:
+        """Bound a component by what it leads to, and by what endless play is worth."""
+        super()._surround(number)
+        states = self.states(number)
+        ends = self.run.problem.model.structure.end_component[states] >= 0
+        if np.isfinite(self.endless) and ends.any():
+            np.minimum.at(self.lower, states, self.endless)
+            np.maximum.at(self.upper, states, self.endless)
+        self._number = number
+        self._take_start()
+
+    def _take_start(self) -> None:
+        """Narrow the component's bounds to those that policies prove, if these were found."""
+        if self._start is None:
+            return
+        states = self.states(self._number)
+        self.lower[states] = np.maximum(self.lower[states], self._start[0][states])
+        self.upper[states] = np.minimum(self.upper[states], self._start[1][states])
+
+    def keep_to_policies(self) -> None:
+        """Bound all states by what one side gets at least, and at most, that keeps to a policy.
+
+        The policies are those that look best after some sweeps, and after more of them as long as
+        a bound is infinite.
+        """
+        if self._start is not None:
+            return
+        run, rows = self.run, self.run.rows
+        model = run.problem.model
+        lower = np.full(model.num_states, -np.inf)
+        upper = np.full(model.num_states, np.inf)
+        values, policy = run.values.copy(), run.policy.copy()
+        if self.endless == np.inf:
+            self._keep_to(policy, ~rows.maximise, lower, upper)
+        sweeps, due = 0, 1
+        while not (np.isfinite(lower).all() and np.isfinite(upper).all()):
+            equation.sweep_jit(0, model.num_states, rows, values, policy)
+            run.visits[0] += model.num_states
+            sweeps += 1
+            if sweeps == due:
+                due *= 2
+                for side in (rows.maximise, ~rows.maximise):
+                    self._keep_to(policy, side, lower, upper)
+            if self.limit_reached(sweeps) or sweeps == 16 * PATIENCE:
+                break
+        self._start = lower, upper
+        self._take_start()
+
+    def improve_policies(self) -> None:
+        """Bound all states by policies that are improved against each other, if that can be done.
+
+        What sweeps do not bring about, or 64-bit numbers cannot prove by residuals, may be found
+        by strategy iteration; it is tried once.
+        """
+        run = self.run
+        if self._improved or run.out_of_time:
+            return
+        self._improved = True
+        model = run.problem.model
+        ends = np.diff(model.choice_offsets) == 0
+        until = ends if self.endless == np.inf else None
+        problem = Problem(model, TotalReward(run.problem.objective.optimum, until=until))
+        limit = Limit(max(run.max_seconds - run.reporter.seconds, 1e-3))
+        prepared = prepare(problem)
+        try:
+            prepared.settle_contest(limit)
+        except OutOfTimeError:
+            return
+        if not isinstance(prepared.contest, Contest):
+            return
+        from gamedp.solvers.tools.exact.bounds import bound_contest  # noqa: PLC0415 - rare
+
+        least_share = 0.9 * run.tolerance / max(1, len(self._cyclic_levels))
+        answer = bound_contest(prepared, least_share, limit.left, relative=run.relative)
+        states = np.asarray(self.states(self._number))
+        known = np.isfinite(answer.lower) & np.isfinite(answer.upper)
+        before = self.upper[states] - self.lower[states]
+        if not known.all() or not (answer.upper - answer.lower)[states].max() < before.max():
+            return
+        # All of it, for its policies keep its bounds, in these states and in those they lead to.
+        self._start = answer.lower, answer.upper
+        self.lower[:], self.upper[:] = self._start
+        run.policy[:] = answer.policy
+
+    def _keep_to(self, policy: Integers, who: Flags, lower: Floats, upper: Floats) -> None:
+        """Bound what is infinite by what is left if some keep to a policy."""
+        run = self.run
+        bounds = lower if (who == run.rows.maximise).all() else upper
+        if np.isfinite(bounds).all():
+            return
+        size = float(np.abs(run.problem.model.rewards).max(initial=0.0))
+        proven = self._proven_by(policy, who, size)
+        better = ~np.isfinite(bounds) & np.isfinite(proven)
+        bounds[better] = proven[better]
+        run.policy[better & who] = policy[better & who]
+
+    def _proven_by(self, policy: Integers, who: Flags, tolerance: float) -> Floats:
+        """Return what some who keep to a policy get at least, or let the others get at most."""
+        run, model = self.run, self.run.problem.model
+        # What comes later leads here, but nothing here leads there: any choice does.
+        fixed, _ = fix(model, np.where(policy < 0, model.choice_offsets[:-1], policy), who)
+        ends = np.diff(model.choice_offsets) == 0
+        until = ends if self.endless == np.inf else None
+        problem = Problem(fixed, TotalReward(run.problem.objective.optimum, until=until))
+        left = max(run.max_seconds - run.reporter.seconds, 1e-3)
+        maximises = bool((who == run.rows.maximise).all())
+        try:
+            answer = solve_process(problem, tolerance, left)
+        except UnsupportedProblemError:  # a policy that keeps nobody from losing all
+            return np.full(model.num_states, -np.inf if maximises else np.inf)
+        return answer.lower if maximises else answer.upper
+
+    def evaluate_policies(self, number: int) -> None:
+        """Narrow a component's bounds to what linear systems prove of its policies.
+
+        Of those that attain the bounds so far, and of the replies to the opposite bounds.
+        """
+        run, states = self.run, np.asarray(self.states(number), np.int64)
+        apart = float((self.upper[states] - self.lower[states]).max())
+        for most in (True, False):
+            who = run.rows.maximise == most
+            mine = states[who[states]]
+            replies = run.policy.copy()
+            opposite = self.upper if most else self.lower
+            deflation.reply_jit(mine, run.rows, opposite, most, replies)
+            for policy in (run.policy.copy(), replies):
+                proven = self._proven_by(policy, who, 1e-6 * apart)
+                bounds = self.lower if most else self.upper
+                narrower = proven > bounds if most else proven < bounds
+                narrower[np.setdiff1d(np.arange(len(who)), states)] = False
+                bounds[narrower] = proven[narrower]
+                run.policy[narrower & who] = policy[narrower & who]
+
+    def narrow(self, number: int) -> None:
+        """Sweep and deflate until the bounds are close, nothing moves, or a limit comes.
+
+        Where play hardly ever leaves, sweeps take as long as play does; linear systems do not.
+        """
+        run = self.run
+        start, stop = run.component(number)
+        part = _Part(self, number)
+        allowed = self.share(number)
+        moved, sweeps, due, patience = 1, 0, 1, PATIENCE
+        while not sweeps or (moved and self.width(number) > allowed):
+            moved = deflation.narrow_jit(start, stop, run.rows, self.lower, self.upper, run.policy)
+            run.visits[0] += stop - start
+            sweeps += 1
+            if sweeps >= due or not moved:
+                moved += part.deflate()
+                due = sweeps + 1 + sweeps // 8
+            if sweeps == patience and moved and self.width(number) > allowed:
+                if patience > PATIENCE:
+                    self.improve_policies()
+                self.evaluate_policies(number)
+                patience *= 4
+            run.reporter.report(sweeps, None, f"component {number:,}: {moved:,} bounds moved")
+            if self.limit_reached(sweeps):
+                return
+        if self.width(number) > allowed:
+            self.improve_policies()
+
+
+class _Part:
+    """The states of a component that play can stay among without earning anything."""
+
+    def __init__(self, bracket: _Deflating, number: int) -> None:
+        self.bracket = bracket
+        model = bracket.run.problem.model
+        structure = model.structure
+        states = np.sort(np.asarray(bracket.states(number), np.int64))
+        self.states = states[structure.end_component[states] >= 0]
+        choices = ragged(model.choice_offsets, self.states)
+        self.choices = choices[bracket.idle[choices]]
+        place = np.full(model.num_states, -1, structure.successors.dtype)
+        place[self.states] = np.arange(len(self.states))
+        self.owners = place[structure.owners[self.choices]]
+        transitions = ragged(model.transition_offsets, self.choices)
+        lengths = np.diff(model.transition_offsets)[self.choices]
+        counts = np.bincount(self.owners, minlength=len(self.states))
+        self.structure = Structure.of(
+            choice_offsets=np.concatenate([[0], np.cumsum(counts)]),
+            transition_offsets=np.concatenate([[0], np.cumsum(lengths)]),
+            successors=place[model.successors[transitions]],
+        )
+        self.sets: dict[bool, tuple[Integers, Integers, Integers]] = {}
+
+    def deflate(self) -> int:
+        """Lower upper bounds, and raise lower ones; return how many moved."""
+        bracket, moved = self.bracket, 0
+        if not len(self.choices):
+            return moved
+        for side, bounds in ((True, bracket.lower), (False, bracket.upper)):
+            if (np.inf if side else -np.inf) == bracket.endless:
+                continue
+            rows = bracket.run.rows
+            changed = deflation.reply_jit(self.states, rows, bounds, not side, bracket.replies)
+            if changed or side not in self.sets:
+                self.sets[side] = self._end_components(side)
+            offsets, members, stays = self.sets[side]
+            bracket.inside[stays] = True
+            moved += deflation.deflate_jit(
+                offsets,
+                members,
+                bracket.inside,
+                rows,
+                bracket.lower,
+                bracket.upper,
+                side,
+                bracket.endless,
+                bracket.replies,
+                bracket.run.policy,
+            )
+            bracket.inside[stays] = False
+        return moved
+
+    def _end_components(self, side: bool) -> tuple[Integers, Integers, Integers]:
+        """Find the end components if one side keeps to its replies.
+
+        Returns
+        -------
+        offsets, members
+            The states of each of them.
+        stays
+            The choices that stay in them.
+        """
+        mine = self.bracket.run.rows.maximise[self.states][self.owners] == side
+        kept = self.bracket.replies[self.states][self.owners] == self.choices
+        everywhere = np.ones(len(self.states), np.bool_)
+        found = end_components(self.structure, everywhere, mine | kept)
+        if found is None:
+            return np.zeros(1, np.int64), self.states[:0], self.choices[:0]
+        labels, stays = found
+        sequence = np.argsort(labels, kind="stable")
+        sequence = sequence[np.searchsorted(labels[sequence], 0) :]
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(labels[sequence]))])
+        return offsets, self.states[sequence], self.choices[stays]

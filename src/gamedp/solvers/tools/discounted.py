@@ -1,0 +1,228 @@
+"""The whole of a discounted model at once, by modified policy iteration in compiled slices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.bellman import discounted as kernels, policy_rows
+from gamedp.model.objectives import Discounted
+from gamedp.results.solution import Guarantee, Solution, Status
+from gamedp.runtime.progress import ProgressCallback, Reporter
+from gamedp.solvers.tools.finish import make_solution, outward
+from gamedp.solvers.tools.run import Run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
+    from gamedp.model.problem import Problem
+
+__all__ = [
+    "equation_of",
+    "is_narrow",
+    "is_one_equation",
+    "may_be_acyclic",
+    "solve_discounted",
+]
+
+BUDGET = 10_000_000
+"""Transitions that one call of a kernel looks at, about."""
+
+FAR, WIDEST = 10, 20
+"""Below which horizon sweeps are always the fastest; and beyond which width."""
+
+LARGE = 1 << 21
+"""Transitions that do not fit into a processor's caches; of fewer, palettes save nothing."""
+
+
+def is_one_equation(problem: Problem) -> bool:
+    """Say whether a problem is for :func:`solve_discounted`."""
+    model = problem.model
+    discounted = isinstance(problem.objective, Discounted) and model.num_players <= 2
+    return discounted and not model.has_swaps
+
+
+def may_be_acyclic(model: Model) -> bool:
+    """Say whether it is possible that no state comes again; a short look finds most cycles."""
+    if not len(model.terminals):  # nowhere to end
+        return False
+    return not policy_rows.meets_itself_jit(*_graph(model), np.zeros(model.num_states, np.int32))
+
+
+def is_narrow(problem: Problem) -> bool:
+    """Say whether a discounted model is so narrow that elimination is faster than any sweeps.
+
+    Sweeps take the more the farther the discount lets one look; to eliminate states takes the more
+    the farther, in the order of the model, they lead.
+    """
+    if problem.discount >= 1:
+        return False
+    model = problem.model
+    horizon = 1 / (1 - problem.discount)
+    width = min(WIDEST, int((horizon / 2) ** 0.5))
+    if not len(model.terminals) and model.successors[0] > width:
+        return False  # state 0 tells: there is no need to look at the others
+    return horizon >= FAR and bool(policy_rows.is_narrow_jit(*_graph(model), width))
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
+def solve_discounted(
+    solver: Any,
+    problem: Problem,
+    tolerance: float,
+    progress: ProgressCallback | None,
+    *,
+    max_sweeps: int,
+    inner_sweeps: int,
+    max_seconds: float,
+) -> Solution:
+    """Solve a discounted problem whose players keep their places.
+
+    The structure of the model is not looked at, but where rounding ends before the tolerance is
+    reached: then the error of each value is bounded separately.
+
+    Parameters
+    ----------
+    solver
+        Whose name the solution bears.
+    max_sweeps : int
+        Improvements of the policy at most.
+    inner_sweeps : int
+        Sweeps along a policy at most, each time.
+    max_seconds : float
+        Time at most.
+    """
+    reporter = Reporter(progress, "solve")
+    model = problem.model
+    equation, kept = equation_of(problem)
+    values = np.empty(model.num_states)
+    if equation.has_terminals:
+        values[model.terminals] = model.payoffs
+    other = np.empty_like(values)
+    marks = np.zeros(kernels.NUM_MARKS, np.int64)
+    marks[kernels.MOST_IMPROVEMENTS] = max_sweeps
+    marks[kernels.MOST_INNER] = inner_sweeps
+    numbers = np.zeros(policy_rows.NUM_NUMBERS)
+    arguments = (equation, kept, values, other, marks, numbers)
+    limit = None
+    while True:
+        phase = kernels.advance_jit(BUDGET, tolerance, *arguments)
+        if phase >= kernels.DONE:
+            break
+        count = int(marks[kernels.IMPROVEMENTS])
+        change = float(numbers[policy_rows.LEAST])
+        detail = f", change {change:.2e}" if count else ""
+        reporter.report(count, None, f"{count:,} improvements{detail}")
+        if reporter.seconds > max_seconds and phase != kernels.BEGIN and limit is None:
+            limit = Status.TIME_LIMIT
+            # One more improvement, for that is what proves something.
+            marks[kernels.MOST_IMPROVEMENTS] = 0
+            if phase == kernels.FOLLOW:
+                marks[kernels.PHASE], marks[kernels.PLACE] = kernels.IMPROVE, 0
+    if marks[kernels.FLIPPED]:
+        values, other = other, values
+    lower, upper = other, kept.clear
+    status = Status.SOLVED
+    if phase == kernels.OUT_OF_SWEEPS:
+        status = limit or Status.SWEEP_LIMIT
+    sweeps = -(-int(marks[kernels.VISITS]) // model.num_states)
+    if phase == kernels.STUCK:
+        return _proven_one_by_one(
+            solver, problem, tolerance, reporter, (values, lower, upper), kept.policy, sweeps
+        )
+    return make_solution(
+        problem,
+        solver,
+        (values, lower, upper),
+        kept.policy,
+        guarantee=Guarantee.TWO_SIDED,
+        status=status,
+        sweeps=sweeps,
+        seconds=reporter.seconds,
+    )
+
+
+def equation_of(problem: Problem) -> tuple[policy_rows.Equation, policy_rows.Kept]:
+    """Return the equation of a problem, and room for the rows of the choices."""
+    model = problem.model
+    num_states = model.num_states
+    graph = _graph(model)
+    chances, palette = _chances(model)
+    first = np.empty(num_states, np.uint64)
+    room, shortest, longest, most_choices, largest, *sums = policy_rows.survey_jit(
+        *graph[:2], chances, palette, model.rewards, first
+    )
+    has_terminals = len(model.terminals) > 0
+    equation = policy_rows.Equation(
+        *graph,
+        chances,
+        palette,
+        model.rewards,
+        model.players == 0 if problem.objective.optimum == "max" else model.players != 0,
+        problem.discount,
+        has_terminals,
+        longest,
+        np.uint64(longest if shortest == longest and not has_terminals else 0),
+        largest,
+        *sums,
+    )
+    if most_choices > 1:
+        own = np.empty(room, graph[2].dtype), np.empty(room, chances.dtype)
+        rows = own[0].view(), own[1].view()
+        for row in rows:
+            row.flags.writeable = False
+    else:
+        own = np.empty(0, graph[2].dtype), np.empty(0, chances.dtype)
+        rows = graph[2], chances
+    kept = policy_rows.Kept(
+        first,
+        np.empty(num_states, np.uint64),
+        *rows,
+        palette,
+        *own,
+        np.empty(num_states),
+        np.empty(num_states, np.int64),
+        np.empty(num_states),
+        np.empty(min(num_states, policy_rows.SLICE), np.uint32),
+    )
+    return equation, kept
+
+
+def _graph(model: Model) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return offsets and successors, unsigned: so no index is taken to count from the end."""
+    successors = model.successors
+    return (
+        model.choice_offsets.view(np.uint64),
+        model.transition_offsets.view(np.uint64),
+        successors.view(np.uint32 if successors.dtype == np.int32 else np.uint64),
+    )
+
+
+def _chances(model: Model) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """Return the probabilities, by their numbers in a palette where memory is what takes long."""
+    if model.num_transitions >= LARGE and model.palette is not None:
+        return model.palette
+    return model.probabilities, None
+
+
+def _proven_one_by_one(
+    solver: Any,
+    problem: Problem,
+    tolerance: float,
+    reporter: Reporter,
+    numbers: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+    policy: NDArray[np.int64],
+    sweeps: int,
+) -> Solution:
+    """Bound the error of each value separately; intersect these bounds with those there are."""
+    run = Run(problem, tolerance, None)
+    run.reporter = reporter
+    run.values, lower, upper = numbers
+    run.policy[:] = policy
+    run.visits[0] = sweeps * max(1, len(run.values) - len(problem.model.terminals))
+    run.prove_all()
+    least, most = outward(run.values, run.errors)
+    run.bounds = np.fmax(lower, least), np.fmin(upper, most)
+    return run.solution(solver)

@@ -1,0 +1,273 @@
+"""The value of endless play: payoffs are shifted so that it is 0.
+
+If all is paid at the end, let the value of endless play be d. Subtract d from every payoff, and 2 d
+from the constant sum: then the value of every pair of policies falls by d, and that of endless play
+is 0, which is the problem that solvers know.
+
+If d is not declared, it may be any number in an interval; see :class:`gamedp.TotalReward`. Values
+are monotone in d. So the lower bounds for the least d, and the upper bounds for the greatest, hold
+for all d between.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import NotSolvedError, shown
+from gamedp.model.objectives import TotalReward
+from gamedp.model.problem import Problem
+from gamedp.results.solution import Solution, Status, width_of
+from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
+from gamedp.solvers.tools.forced_ends import may_be_forced
+from gamedp.solvers.tools.support import Limit, within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from gamedp.runtime.progress import ProgressCallback
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["at_zero", "counts_zero", "declare", "for_draws", "is_tried_at_once"]
+
+
+def counts_zero(problem: Any) -> bool:
+    """Say whether endless play counts 0 in a problem, or there is none."""
+    return not isinstance(problem, Problem) or problem.draws == (0.0, 0.0)
+
+
+def at_zero(problem: Problem) -> Problem:
+    """Return the problem with payoffs shifted so that endless play counts 0.
+
+    Where that is not declared, it is the problem in which it counts the least.
+    """
+    if counts_zero(problem):
+        return problem
+    model, draw = problem.model, problem.draws[0]
+    shifted = attrs.evolve(
+        model, payoffs=model.payoffs - draw, constant_sum=model.constant_sum - 2 * draw
+    )
+    object.__setattr__(shifted, "structure", model.structure)  # found once
+    return Problem(shifted, TotalReward(problem.objective.optimum, draw=0.0))
+
+
+def declare(problem: Problem, draw: float) -> Problem:
+    """Return the problem in which it is declared what endless play counts."""
+    return attrs.evolve(problem, objective=TotalReward(problem.objective.optimum, draw=draw))
+
+
+def for_draws(solver: Any, problem: Any, choose: Callable[[Problem], Any], limit: Limit) -> Any:
+    """Return what solves the problem by `solver`, whatever endless play counts in it.
+
+    Parameters
+    ----------
+    solver
+        None to `choose` one, for each problem that it comes down to.
+    problem : Problem or StagedProblem
+    limit : Limit
+        Of the time that all have together.
+    """
+    first: TopologicalValueIteration | None = None
+    if is_tried_at_once(problem):
+        if solver is None:
+            first = TopologicalValueIteration()
+        elif isinstance(solver, TopologicalValueIteration) and not counts_zero(problem):
+            first = solver
+    if first is not None:
+        return _Forced(first, solver, choose, limit)
+    return _with_draw(solver, problem, choose, limit)
+
+
+def is_tried_at_once(problem: Any) -> bool:
+    """Say whether it is tried first if each player makes an end; retrograde analysis is faster."""
+    if not isinstance(problem, Problem) or problem.model.is_deterministic:
+        return False
+    return may_be_forced(problem)
+
+
+def _with_draw(solver: Any, problem: Any, choose: Callable[[Problem], Any], limit: Limit) -> Any:
+    if counts_zero(problem):
+        return choose(problem) if solver is None else within(solver, limit)
+    if problem.draws[0] != problem.draws[1]:
+        return _ForAnyDraw(solver, choose, limit)
+    chosen = choose(problem) if solver is None else within(solver, limit)
+    return chosen if getattr(chosen, "counts_draws", False) else _ForADraw(chosen)
+
+
+@attrs.frozen
+class _Forced:
+    """Solves a problem at once if each player makes an end, else as it would be solved anyhow."""
+
+    first: TopologicalValueIteration
+    solver: Any
+    choose: Callable[[Problem], Any]
+    limit: Limit
+
+    def solve(
+        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+    ) -> Solution:
+        first = within(self.first, self.limit)
+        found: Solution | None = first.solved_if_forced(problem, tolerance, progress)
+        if found is not None:
+            return found
+        solver = _with_draw(self.solver, problem, self.choose, self.limit)
+        solution: Solution = solver.solve(problem, tolerance=tolerance, progress=progress)
+        return solution
+
+
+@attrs.frozen
+class _ForADraw:
+    """Solves a problem in which endless play counts another number than 0."""
+
+    solver: Any
+
+    def solve(
+        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+    ) -> Solution:
+        try:
+            solution = self.solver.solve(at_zero(problem), tolerance=tolerance, progress=progress)
+        except NotSolvedError as error:
+            error.solution = _shifted_back(error.solution, problem)
+            raise
+        solution = _shifted_back(solution, problem)
+        if solution.status is Status.SOLVED and not solution.width <= tolerance:
+            message = (
+                f"{type(solution.solver).__name__} knows every value to within "
+                f"{solution.width:.3g}: payoffs less {problem.draws[0]!r} are rounded. Read "
+                ".solution on this error."
+            )
+            raise NotSolvedError(message, attrs.evolve(solution, status=Status.ROUNDING))
+        return solution
+
+
+def _shifted_back(solution: Solution, problem: Problem) -> Solution:
+    """Return the solution of a problem, from that of the one with its payoffs shifted."""
+    model, draw = problem.model, problem.draws[0]
+    shifted = solution.model.payoffs
+    exact = [
+        Fraction(old) - Fraction(new) == Fraction(draw)
+        for old, new in zip(model.payoffs.tolist(), shifted.tolist(), strict=True)
+    ]
+    error = 0.0
+    if not all(exact):
+        error = float(np.spacing(np.abs(shifted).max()))
+    lower = _plus(solution.lower, draw, error, -1)
+    upper = _plus(solution.upper, draw, error, 1)
+    for numbers in (lower, upper):
+        numbers[model.terminals] = model.payoffs
+    values = np.clip(solution.values + draw, lower, upper)
+    known = None
+    if solution.exact is not None and error == 0:
+        known = tuple(
+            value + Fraction(draw) if isinstance(value, Fraction) else value
+            for value in solution.exact
+        )
+    return attrs.evolve(
+        solution,
+        model=model,
+        objective=problem.objective,
+        values=values,
+        lower=lower,
+        upper=upper,
+        exact=known,
+    )
+
+
+def _plus(numbers: Floats, addend: float, error: float, sign: int) -> Floats:
+    """Return sums, and an error, rounded down for the sign -1, up for 1; exact ones as they are."""
+    total = numbers + addend
+    with np.errstate(invalid="ignore"):  # infinite ones stay so
+        part = total - numbers
+        lost = (numbers - (total - part)) + (addend - part)
+        outward = np.nextafter(total + sign * error, sign * np.inf)
+    is_exact = (lost == 0) & (error == 0)
+    return np.where(is_exact | np.isinf(numbers), total, outward)
+
+
+@attrs.frozen
+class _ForAnyDraw:
+    """Solves a problem in which it is not declared what endless play counts."""
+
+    solver: Any
+    choose: Callable[[Problem], Any]
+    limit: Limit
+
+    def solve(
+        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+    ) -> Solution:
+        stopped: NotSolvedError | None = None
+        ends: list[Solution] = []
+        for draw in problem.draws:
+            declared = declare(problem, draw)
+            one = _with_draw(self.solver, declared, self.choose, self.limit)
+            try:
+                ends.append(one.solve(declared, tolerance=tolerance / 2, progress=progress))
+            except NotSolvedError as error:
+                stopped = stopped or error
+                ends.append(error.solution)
+        least, most = ends
+        return _between(problem, least, most, tolerance, stopped)
+
+
+def _between(
+    problem: Problem,
+    least: Solution,
+    most: Solution,
+    tolerance: float,
+    stopped: NotSolvedError | None,
+) -> Solution:
+    """Return the solution for all draws from those for the least and the greatest.
+
+    Raises
+    ------
+    NotSolvedError
+        If the values depend on the draw, or one of the two was not found.
+    """
+    model = problem.model
+    maximise = (model.players == 0) == (problem.objective.optimum == "max")
+    lower, upper = np.asarray(least.lower), np.asarray(most.upper)
+    with np.errstate(invalid="ignore"):
+        middle = np.clip(lower + 0.5 * (upper - lower), lower, upper)
+    distances = least.distances
+    if distances is not None and most.distances is not None:
+        distances = distances if (distances == most.distances).all() else None
+    seconds = dict(least.statistics.seconds)
+    seconds["solve"] += most.statistics.seconds["solve"]
+    solution = attrs.evolve(
+        least,
+        objective=problem.objective,
+        values=np.where(np.isfinite(middle), middle, least.values),
+        lower=lower,
+        upper=upper,
+        # Each side's policy for the draw that is worst for it.
+        policy=np.where(maximise, least.policy, most.policy),
+        exact=least.exact if least.exact == most.exact else None,
+        distances=distances,
+        statistics=attrs.evolve(
+            least.statistics,
+            sweeps=least.statistics.sweeps + most.statistics.sweeps,
+            seconds=seconds,
+        ),
+    )
+    if width_of(lower, upper) <= tolerance:
+        return attrs.evolve(solution, status=Status.SOLVED)
+    if stopped is not None:
+        status = stopped.solution.status
+        raise NotSolvedError(str(stopped), attrs.evolve(solution, status=status))
+    apart = np.asarray(most.values) - np.asarray(least.values)
+    state = int(np.argmax(apart))
+    low, high = problem.draws
+    message = (
+        "the value depends on what endless play counts, which is not declared: from "
+        f"{shown(model.state(state))} it is {float(least.values[state]):.6g} if that is {low:g}, "
+        f"and {float(most.values[state]):.6g} if that is {high:g}. Declare it: "
+        f"TotalReward(draw={model.constant_sum / 2:g}) shares the constant sum equally. Bounds "
+        "that hold for all between are in .solution on this error."
+    )
+    raise NotSolvedError(message, attrs.evolve(solution, status=Status.UNDECLARED))

@@ -1,0 +1,1 @@
+"""Policies of rational numbers, solved without rounding."""

@@ -1,0 +1,193 @@
+"""Bounds from rational values, where sums in 64-bit numbers prove too little.
+
+A proof by residuals loses a rounding error with each step of play, which is too much if play takes
+millions of steps. The values of the stored probabilities, scaled to sum to one, are rational, and
+can be computed exactly (:mod:`gamedp.solvers.tools.exact.work`). It remains to bound how far they
+move for other probabilities that round to the stored ones.
+
+Let n states have choices with chance, and consider memoryless policies of both players. The
+expected number of visits to a state, and the probability to end in some place, are quotients of two
+sums over forests in the graph: of products of n - 1 or n probabilities, none of which leads from a
+state to itself, and with no minus sign [1]_. So if the probabilities of each state are off by a
+factor between 1 - e and 1 + e, these are off by a factor of at most the product of all ``(1 + e) /
+(1 - e)``. Where no reward is negative, and no payoff less than -c, the same is true of a total plus
+c, for any two policies, and so of the value plus c. Elimination without subtraction rests on the
+same fact.
+
+References
+----------
+.. [1] M. Freidlin, A. Wentzell, "Random Perturbations of Dynamical Systems", Springer 1984,
+   chapter 6.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gamedp.errors import InvalidModelError, UnsupportedProblemError
+from gamedp.model.objectives import Discounted
+from gamedp.results.solution import Status, width_of
+from gamedp.runtime.progress import Reporter
+from gamedp.solvers.tools.exact.process import StoppedError
+from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed, flint
+from gamedp.solvers.tools.exact.work import Work
+from gamedp.solvers.tools.opponents import Contest
+from gamedp.solvers.tools.processes import Answer
+from gamedp.solvers.tools.strategies import improve_strategies, middle_of
+from gamedp.solvers.tools.support import finer_tolerance
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.solvers.tools.prepared import Prepared
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["bound_contest", "bounds_by_rationals", "narrowed"]
+
+MOST_STATES, MOST_WITHOUT_FLINT = 1000, 200
+"""Up to here, linear systems in rational numbers take seconds at most."""
+
+SMALLEST = 2.0**-1000
+"""Smaller probabilities are not known to within a factor near to 1."""
+
+
+def bound_contest(
+    prepared: Prepared, tolerance: float, max_seconds: float, *, relative: bool
+) -> Answer:
+    """Bound a contest by policies that are improved, and by rational numbers where that helps.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        Of a contest that is settled.
+    tolerance : float
+    max_seconds : float
+        Time at most.
+    relative : bool
+        Whether that is `tolerance` times the absolute value, for each state: then it is done again
+        with a smaller absolute one, as long as that helps.
+    """
+    contest = prepared.contest
+    assert isinstance(contest, Contest)  # noqa: S101 - settled
+    reporter = Reporter(None, "solve")
+    absolute = tolerance
+    while True:
+        answer = improve_strategies(
+            prepared.problem, contest, absolute, reporter, max_seconds=max_seconds
+        )
+        if answer.status is Status.ROUNDING:
+            answer = narrowed(prepared, answer, absolute, max_seconds, reporter)
+        if not relative or answer.status is not Status.SOLVED:
+            return answer
+        finer = finer_tolerance(answer.lower, answer.upper, tolerance)
+        if not 0 < finer < absolute:
+            return answer
+        absolute = finer
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
+def narrowed(
+    prepared: Prepared, answer: Answer, tolerance: float, seconds: float, reporter: Reporter
+) -> Answer:
+    """Return an answer whose bounds rational numbers have narrowed, or as it is if they do not.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        Of a contest that is settled.
+    answer : Answer
+        What doubles can prove.
+    tolerance : float
+    seconds : float
+        Time at most, counted by `reporter`.
+    """
+    found = bounds_by_rationals(prepared, answer.policy, seconds, reporter)
+    if found is None or width_of(answer.lower, answer.upper) <= width_of(found[0], found[1]):
+        return answer
+    states = slice(prepared.problem.model.num_states)
+    lower, upper, policy = found[0][states], found[1][states], found[2][states]
+    status = Status.SOLVED if width_of(lower, upper) <= tolerance else answer.status
+    return Answer(middle_of(lower, upper), lower, upper, policy, status, answer.sweeps)
+
+
+def bounds_by_rationals(
+    prepared: Prepared, guess: NDArray[np.int64], seconds: float, reporter: Reporter
+) -> tuple[Floats, Floats, NDArray[np.int64]] | None:
+    """Return lower and upper bounds and a policy; None if they cannot be found that way.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        Of a contest that is settled.
+    guess : (S,)
+        A policy that is nearly the best, if not that.
+    seconds : float
+        Time at most, counted by `reporter`.
+    """
+    contest = prepared.contest
+    assert isinstance(contest, Contest)  # noqa: S101 - settled
+    most = MOST_STATES if flint is not None else MOST_WITHOUT_FLINT
+    if contest.model.num_states > most or isinstance(prepared.problem.objective, Discounted):
+        return None
+    spread, offset = _spread(contest), _offset(contest)
+    if spread is None or offset is None:
+        return None
+    try:
+        work = Work(prepared, np.inf, reporter, guess, max_seconds=seconds)
+        values, policy = work.best_policies()
+        numbers = [_around(as_fraction(value), spread, offset) for value in values]
+    except (StoppedError, InvalidModelError, UnsupportedProblemError, OverflowError):
+        return None  # there is no time, or values are beyond the range: what is known stands
+    lower, upper = (np.array(bounds) for bounds in zip(*numbers, strict=True))
+    return lower, upper, policy
+
+
+def _around(value: Fraction | float, spread: Fraction, offset: Fraction) -> tuple[float, float]:
+    """Return 64-bit bounds of what a value is for all probabilities that may be."""
+    if isinstance(value, float):
+        return value, value
+    error = spread * (abs(value) + offset)
+    return enclosed(value - error)[1], enclosed(value + error)[2]
+
+
+def _spread(contest: Contest) -> Fraction | None:
+    """Return by which part of itself a sum without minus signs may move; None if by too much."""
+    model = contest.model
+    chances = np.abs(model.probabilities)
+    if not len(chances) or chances.min() < SMALLEST:
+        return None
+    owners = model.structure.owners.tolist()
+    successors = model.successors.tolist()
+    off = [0.0] * model.num_states
+    for choice, (first, last) in enumerate(itertools.pairwise(model.transition_offsets.tolist())):
+        if len(set(successors[first:last])) > 1:  # else it is sure
+            # What is stored need not sum to one, and rules may have given rationals next to it.
+            scaled = abs(math.fsum([*chances[first:last].tolist(), -1.0]))
+            error = 2.0**-53 + scaled + max(2.0**-51, scaled)
+            off[owners[choice]] = max(off[owners[choice]], error)
+    total = math.fsum(off)
+    # The product of all (1 + e) / (1 - e) is at most exp(2.001 x), x their sum, so 1 + 2.01 x.
+    return Fraction(2.01 * total) if total < 2.0**-10 else None
+
+
+def _offset(contest: Contest) -> Fraction | None:
+    """Return what makes all that is earned positive, or negative; None if there is no such thing.
+
+    Endless play that earns nothing ends with 0.
+    """
+    if not contest.earns:
+        return Fraction(0)
+    model = contest.model
+    rewards = np.asarray(model.rewards)
+    least, most = float(model.payoffs.min(initial=0.0)), float(model.payoffs.max(initial=0.0))
+    sides = [
+        Fraction(-least if sign > 0 else most) for sign in (1, -1) if (sign * rewards >= 0).all()
+    ]
+    # A payoff that a constant sum leaves to the other side may be rounded.
+    return min(sides) * Fraction(1 + 2.0**-40) if sides else None

@@ -1,0 +1,149 @@
+"""A decision process of one player in rational numbers: policies are improved until none is."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import GamedpError, InvalidModelError
+from gamedp.graph.sets import positive as attracted
+from gamedp.graph.structure import Structure
+from gamedp.results.solution import Status
+from gamedp.solvers.tools.exact.rationals import Rational, rational
+from gamedp.solvers.tools.exact.systems import solve_linear_system
+from gamedp.solvers.tools.processes import solve_process
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from gamedp.model.problem import Problem
+    from gamedp.solvers.tools.exact.work import Work
+
+    Integers = NDArray[np.signedinteger[Any]]
+
+__all__ = ["Process", "StoppedError", "Terms"]
+
+
+class StoppedError(GamedpError):
+    """Says that a limit is reached."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.value)
+        self.status = status
+
+
+@attrs.frozen(eq=False)
+class Terms:
+    """A choice of a proper problem: a constant, and the chances of the states that follow."""
+
+    constant: Rational
+    chances: dict[int, Rational]
+
+    def result(self, values: list[Rational]) -> Rational:
+        """Return what the choice is worth."""
+        return self.constant + sum(
+            (chance * values[state] for state, chance in self.chances.items()), start=rational(0)
+        )
+
+
+@attrs.frozen(eq=False)
+class Process:
+    """A proper problem of one player: policies are improved until none is better."""
+
+    work: Work
+    problem: Problem
+    terms: list[Terms]
+
+    def solve(self) -> tuple[list[Rational], Integers]:
+        """Return the values and a policy that attains them; 0 and -1 in terminal states."""
+        policy = self._first_policy()
+        while True:
+            values = self._evaluated(policy)
+            self.work.policies += 1
+            self.work.reporter.report(
+                self.work.policies, None, f"{self.work.policies:,} policies evaluated"
+            )
+            if not self._improve(policy, values):
+                return values, policy
+            if self.work.policies >= self.work.max_policies:
+                raise StoppedError(Status.SWEEP_LIMIT)
+
+    def _first_policy(self) -> Integers:
+        """Return a policy under which play surely ends, the one found in doubles if it is such."""
+        model = self.problem.model
+        structure = model.structure
+        everyone = np.ones(model.num_states, np.bool_)
+        ends = np.zeros(model.num_states, np.bool_)
+        ends[model.terminals] = True
+        seconds = self.work.seconds_left()
+        try:
+            guess = solve_process(self.problem, self.work.tolerance, seconds).policy.copy()
+        except InvalidModelError:  # beyond the range of doubles
+            guess = np.where(ends, -1, model.choice_offsets[:-1])
+        kept = np.zeros(model.num_choices, np.bool_)
+        kept[guess[guess >= 0]] = True
+        if self.problem.discount < 1 or attracted(structure, everyone, ends, kept)[0].all():
+            return guess
+        return attracted(structure, everyone, ends, np.ones_like(kept))[1].astype(np.int64)
+
+    def _improve(self, policy: Integers, values: list[Rational]) -> bool:
+        """Change the policy where another choice is strictly better; say if any is."""
+        problem = self.problem
+        maximise = ((problem.model.players == 0) == (problem.objective.optimum == "max")).tolist()
+        offsets = problem.model.choice_offsets.tolist()
+        changed = False
+        for state, most in enumerate(maximise):
+            best = values[state]
+            for choice in range(offsets[state], offsets[state + 1]):
+                result = self.terms[choice].result(values)
+                if result > best if most else result < best:
+                    best = result
+                    policy[state] = choice
+                    changed = True
+        return changed
+
+    def _evaluated(self, policy: Integers) -> list[Rational]:
+        """Solve the linear system of a policy, component by component."""
+        values = [rational(0)] * len(policy)
+        rows = [self.terms[choice] if choice >= 0 else None for choice in policy.tolist()]
+        for states in _components(rows):
+            self.work.check_limits()
+            place = {state: number for number, state in enumerate(states)}
+            system, known = [], []
+            for state in states:
+                row = rows[state]
+                if row is None:
+                    continue
+                constant, left = row.constant, {}
+                for successor, chance in row.chances.items():
+                    if successor in place:
+                        left[place[successor]] = chance
+                    else:
+                        constant += chance * values[successor]
+                system.append(left)
+                known.append(constant)
+            solved = solve_linear_system(system, known, self.work.check_limits)
+            for state, value in zip(states, solved, strict=False):
+                values[state] = value
+        return values
+
+
+def _components(rows: list[Terms | None]) -> Iterator[list[int]]:
+    """Yield the states of each component of a policy's graph, after all it leads to."""
+    counts = [0 if row is None else 1 for row in rows]
+    lengths = [len(row.chances) for row in rows if row is not None]
+    successors = [state for row in rows if row is not None for state in row.chances]
+    structure = Structure.of(
+        choice_offsets=np.cumsum([0, *counts]),
+        transition_offsets=np.cumsum([0, *lengths]),
+        successors=np.array(successors, np.int32),  # as models have them: no kernel anew
+    )
+    offsets = structure.component_offsets.tolist()
+    order = structure.order.tolist()
+    for start, stop in itertools.pairwise(offsets):
+        yield order[start:stop]

@@ -1,0 +1,223 @@
+"""Linear systems in rational numbers.
+
+Large ones are solved in small steps, between which Ctrl-C and limits of time are heeded: the
+solution is found digit by digit to the base of a prime (Dixon [1]_), from one inverse matrix modulo
+that prime, until fractions with the same digits solve the system. That is then checked exactly.
+
+.. [1] J. Dixon, "Exact solution of linear equations using P-adic expansions", Numerische Mathematik
+   40 (1982).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gamedp.solvers.tools.exact import rationals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gamedp.solvers.tools.exact.rationals import Rational
+
+__all__ = ["solve_linear_system"]
+
+AT_ONCE = 100
+"""Equations up to which a system is solved in one call: some hundredths of a second."""
+
+FIRST_PRIME = 2**62 - 57
+"""The largest one below 2 to the power of 62: products of two fit into 128 bits."""
+
+FEW_DIGITS = 16
+"""Digits after which fractions are looked for first; then after half as many more, and so on."""
+
+CLEAR = 1 << 64
+"""How much larger than by chance a quotient is, or room that is left: then fractions are found."""
+
+
+def solve_linear_system(
+    rows: Sequence[Mapping[int, Rational]], known: list[Rational], pause: Callable[[], object]
+) -> list[Any]:
+    """Solve x = P x + b in rational numbers.
+
+    Parameters
+    ----------
+    rows : n mappings of column to P
+        Of a matrix for which there is one solution: the chances to go on, and each state leads out.
+    known : n numbers
+        b.
+    pause : callable
+        Is called now and then; may raise, as at a limit of time.
+
+    Returns
+    -------
+    list of Rational
+    """
+    flint = rationals.flint
+    count = len(rows)
+    if flint is None or count < 3:
+        return _eliminated([dict(row) for row in rows], list(known), pause)
+    if count > AT_ONCE:
+        return _lifted(rows, known, pause)
+    one, zero = flint.fmpq(1), flint.fmpq(0)
+    entries = [zero] * (count * count)
+    for number, row in enumerate(rows):
+        entries[number * count + number] = one
+        for column, chance in row.items():
+            entries[number * count + column] -= chance
+    matrix = flint.fmpq_mat(count, count, entries)
+    solved = matrix.solve(flint.fmpq_mat(count, 1, known))
+    return [solved[number, 0] for number in range(count)]
+
+
+def _eliminated(
+    rows: list[dict[int, Rational]], known: list[Rational], pause: Callable[[], object]
+) -> list[Rational]:
+    """Solve by taking one unknown after the other out of those that are left."""
+    users: list[set[int]] = [set() for _ in rows]
+    for number, row in enumerate(rows):
+        for column in row:
+            users[column].add(number)
+    for number in reversed(range(len(rows))):
+        pause()
+        row = rows[number]
+        stays = row.pop(number, None)
+        if stays is not None:
+            for column in row:
+                row[column] /= 1 - stays
+            known[number] /= 1 - stays
+        for user in users[number]:
+            if user >= number:
+                continue
+            share = rows[user].pop(number)
+            known[user] += share * known[number]
+            for column, chance in row.items():
+                rows[user][column] = rows[user].get(column, 0) + share * chance
+                users[column].add(user)
+    for number, row in enumerate(rows):
+        known[number] += sum(chance * known[column] for column, chance in row.items())
+    return known
+
+
+def _lifted(
+    rows: Sequence[Mapping[int, Rational]], known: list[Rational], pause: Callable[[], object]
+) -> list[Rational]:
+    """Solve digit by digit."""
+    flint = rationals.flint
+    matrix, right = _in_integers(rows, known)
+    prime, inverse = _inverse(matrix)
+    digits: list[list[int]] = []
+    left, wanted = right, FEW_DIGITS
+    while True:
+        pause()
+        remainders = flint.nmod_mat(len(left), 1, [number % prime for number in left], prime)
+        step = [int(digit) for digit in (inverse * remainders).entries()]
+        digits.append(step)
+        left = [
+            (number - sum(entry * step[column] for column, entry in row.items())) // prime
+            for number, row in zip(left, matrix, strict=True)
+        ]
+        if len(digits) < wanted:
+            continue
+        found = _fractions(digits, prime, pause)
+        if found is not None:
+            tops, bottom = found
+            if all(
+                sum(entry * tops[column] for column, entry in row.items()) == number * bottom
+                for number, row in zip(right, matrix, strict=True)
+            ):
+                return [flint.fmpq(top, bottom) for top in tops]
+        wanted += wanted // 2
+
+
+def _in_integers(
+    rows: Sequence[Mapping[int, Rational]], known: list[Rational]
+) -> tuple[list[dict[int, int]], list[int]]:
+    """Return x - P x = b, each equation times what makes it one of integers."""
+    matrix, right = [], []
+    for number, (row, constant) in enumerate(zip(rows, known, strict=True)):
+        times = math.lcm(int(constant.q), *(int(chance.q) for chance in row.values()))
+        entries = {
+            column: -int(chance.p) * (times // int(chance.q)) for column, chance in row.items()
+        }
+        entries[number] = entries.get(number, 0) + times
+        matrix.append(entries)
+        right.append(int(constant.p) * (times // int(constant.q)))
+    return matrix, right
+
+
+def _inverse(matrix: list[dict[int, int]]) -> tuple[int, Any]:
+    """Return a prime, and the inverse modulo that."""
+    flint = rationals.flint
+    count, prime = len(matrix), FIRST_PRIME
+    while True:
+        entries = [0] * (count * count)
+        for number, row in enumerate(matrix):
+            for column, entry in row.items():
+                entries[number * count + column] = entry % prime
+        try:
+            return prime, flint.nmod_mat(count, count, entries, prime).inv()
+        except ZeroDivisionError:  # the prime divides the determinant
+            prime -= 2
+            while not flint.fmpz(prime).is_prime():
+                prime -= 2
+
+
+def _fractions(
+    digits: list[list[int]], prime: int, pause: Callable[[], object]
+) -> tuple[list[Any], Any] | None:
+    """Return numerators and their denominator that have these digits; None if they are too few."""
+    flint = rationals.flint
+    modulus = flint.fmpz(prime) ** len(digits)
+    tops: list[Any] = []
+    bottom = flint.fmpz(1)
+    for place in range(len(digits[0])):
+        pause()
+        number = _composed([step[place] for step in digits], prime)
+        top = number * bottom % modulus
+        if 2 * top > modulus:
+            top -= modulus
+        if abs(top) * bottom * CLEAR > modulus:
+            ratio = _ratio(top % modulus, modulus)
+            if ratio is None:
+                return None
+            top, more = ratio
+            bottom *= more
+            tops = [other * more for other in tops]
+            if abs(top) * bottom * CLEAR > modulus:
+                return None
+        tops.append(top)
+    return tops, bottom
+
+
+def _composed(digits: list[int], prime: int) -> Any:
+    """Return the number that has these digits, the lowest first."""
+    flint = rationals.flint
+    numbers, base = [flint.fmpz(digit) for digit in digits], flint.fmpz(prime)
+    while len(numbers) > 1:
+        if len(numbers) % 2:
+            numbers.append(flint.fmpz(0))
+        numbers = [low + base * high for low, high in zip(numbers[::2], numbers[1::2], strict=True)]
+        base *= base
+    return numbers[0]
+
+
+def _ratio(number: Any, modulus: Any) -> tuple[Any, Any] | None:
+    """Return numerator and denominator of a small fraction that is a number by a modulus, if any.
+
+    Among those that Euclid's algorithm goes through, it is the one before the largest quotient.
+    """
+    flint = rationals.flint
+    left, right = modulus, number
+    before, now = flint.fmpz(0), flint.fmpz(1)
+    largest, found = CLEAR, None
+    while right:
+        quotient, rest = divmod(left, right)
+        if quotient > largest:
+            largest, found = quotient, (right, now)
+        left, right = right, rest
+        before, now = now, before - quotient * now
+    if found is None:
+        return None
+    top, bottom = found
+    return (top, bottom) if bottom > 0 else (-top, -bottom)

@@ -1,0 +1,363 @@
+"""A problem in rational numbers: policies of one side, each against the other's best answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import InvalidModelError, UnsupportedProblemError
+from gamedp.model.objectives import FiniteHorizon
+from gamedp.results.solution import Status
+from gamedp.runtime.progress import Reporter
+from gamedp.solvers.tools.exact.process import Process, StoppedError, Terms
+from gamedp.solvers.tools.exact.rationals import (
+    Rational,
+    RationalModel,
+    Value,
+    is_infinite,
+    is_less,
+    rational,
+)
+from gamedp.solvers.tools.finish import room_for_policies
+from gamedp.solvers.tools.horizons import sweep_horizon
+from gamedp.solvers.tools.opponents import Contest
+from gamedp.solvers.tools.prepared import Prepared, prepare
+from gamedp.solvers.tools.processes import Answer
+from gamedp.solvers.tools.proper import OpenCases, Refusal
+from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.strategies import MOST_POLICIES, improve_strategies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
+
+    Flags = NDArray[np.bool_]
+    Integers = NDArray[np.signedinteger[Any]]
+
+__all__ = ["Work"]
+
+
+class Work:
+    """A problem as it is solved in rational numbers.
+
+    Parameters
+    ----------
+    guess : (S,), optional
+        The policy to start with, if there is one already.
+
+    Attributes
+    ----------
+    policies : int
+        How many linear systems were solved.
+    tight : (C,) bool
+        When the values are known: whether a choice is worth exactly what its state is.
+    following : list or None
+        For a finite horizon, then: the values with one step fewer to go.
+    """
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        tolerance: float,
+        reporter: Reporter,
+        guess: Integers | None = None,
+        *,
+        max_policies: int = MOST_POLICIES,
+        max_seconds: float = float("inf"),
+    ) -> None:
+        self.max_policies = max_policies
+        self.max_seconds = max_seconds
+        self.prepared = prepared
+        self.problem = problem = prepared.problem
+        self.tolerance = tolerance
+        self.reporter = reporter
+        self.numbers = RationalModel.of(problem.model)
+        self.policies = 0
+        self.tight = np.zeros(problem.model.num_choices, np.bool_)
+        self.following: list[Value] | None = None
+        self._rough: Answer | None = None
+        self._given = guess
+
+    @property
+    def rough(self) -> Answer:
+        """The answer in doubles, as far as it goes."""
+        if self._rough is None:
+            objective = self.problem.objective
+            if isinstance(objective, FiniteHorizon):
+                run = Run(self.problem, self.tolerance, None)
+                sweep_horizon(run, objective.horizon)
+                (values, lower, upper), policy = run.results()
+                self._rough = Answer(values, lower, upper, policy, run.status, run.sweeps)
+            else:
+                self._rough = self._rough_contest()
+        return self._rough
+
+    def _rough_contest(self) -> Answer:
+        contest = self.prepared.contest
+        assert isinstance(contest, Contest)  # noqa: S101 - settled
+        reporter = Reporter(None, "solve")
+        seconds = self.seconds_left()
+        return improve_strategies(
+            self.problem, contest, self.tolerance, reporter, max_seconds=seconds
+        )
+
+    def seconds_left(self) -> float:
+        """Return how long a part of the work may take."""
+        return max(self.max_seconds - self.reporter.seconds, 1e-3)
+
+    def check_limits(self) -> None:
+        """Raise if there is no time left."""
+        if self.reporter.seconds > self.max_seconds:
+            raise StoppedError(Status.TIME_LIMIT)
+
+    def is_late(self) -> bool:
+        """Return False, or raise if there is no time left."""
+        self.check_limits()
+        return False
+
+    def best_policies(self) -> tuple[list[Value], Integers]:
+        """Improve one side's policy, each time against the other's best answer."""
+        self.prepared.settle_contest(self.is_late)
+        contest = self.prepared.contest
+        assert isinstance(contest, Contest)  # noqa: S101 - supported
+        game = _Game(self, contest)
+        states = self.problem.model.num_states
+        policy = np.where(contest.improver, self._guess(contest), contest.start)
+        values, answer = game.best_answer(policy)
+        if contest.improver.any() and game.is_improper(values):
+            policy = contest.start  # rounding has led the guess astray
+            values, answer = game.best_answer(policy)
+        while True:
+            better = game.improved(policy, values)
+            if (better == policy).all():
+                below = np.array([game.is_below(value, 0) for value in values])
+                best = game.best_choices(values, below)
+                stuck, via = contest.escapes(below, best)
+                better = np.where(stuck & contest.improver, via, policy)
+                if (better == policy).all():
+                    reply = contest.answer(answer, via)
+                    self.tight = game.tight(values)[: self.problem.model.num_choices]
+                    return values[:states], np.where(contest.improver, policy, reply)[:states]
+            policy = better
+            values, answer = game.best_answer(policy)
+
+    def _guess(self, contest: Contest) -> Integers:
+        """Return the policy found in doubles; the unfolded model has it twice."""
+        if not contest.improver.any():
+            return contest.start
+        try:
+            policy = np.asarray(self.rough.policy if self._given is None else self._given)
+        except InvalidModelError:  # beyond the range of doubles
+            return contest.start
+        if len(policy) < contest.model.num_states:
+            policy = np.concatenate([policy, policy + self.problem.model.num_choices])
+        return policy
+
+    def finite_horizon(
+        self, horizon: int
+    ) -> tuple[list[Value], NDArray[np.int64], NDArray[np.unsignedinteger[Any]]]:
+        """Go backwards step by step; return values, the first step's policy, and all of them."""
+        model = self.problem.model
+        wants_most = (model.players == 0) == (self.problem.objective.optimum == "max")
+        counts = np.diff(model.choice_offsets)
+        policy = np.full(model.num_states, -1, np.int64)
+        step_policies = room_for_policies(model, horizon)
+        zero = rational(0)
+        values = [self.numbers.payoffs.get(state, zero) for state in range(model.num_states)]
+        for step in range(horizon):
+            self.check_limits()
+            self.following, following = values, list(values)
+            for state in np.flatnonzero(counts).tolist():
+                first = int(model.choice_offsets[state])
+                results = [
+                    self._worth(choice, values) for choice in range(first, first + counts[state])
+                ]
+                following[state] = max(results) if wants_most[state] else min(results)
+                place = results.index(following[state])
+                self.tight[first : first + counts[state]] = [r == following[state] for r in results]
+                policy[state] = first + place
+                step_policies[step, state] = place
+            values = following
+            self.policies += 1
+            self.reporter.report(step + 1, horizon, f"{step + 1:,} steps to go")
+        return values, policy, step_policies
+
+    def _worth(self, choice: int, values: list[Value]) -> Rational:
+        """Return what a choice is worth if these are the values one step later."""
+        model, numbers = self.problem.model, self.numbers
+        row = slice(*model.transition_offsets[choice : choice + 2].tolist())
+        total = numbers.reward(choice)
+        for successor, sign, chance in zip(
+            model.successors[row].tolist(),
+            model.probabilities[row].tolist(),
+            numbers.chance(choice),
+            strict=True,
+        ):
+            value = values[successor]
+            total += chance * (numbers.constant_sum - value if sign < 0 else value)
+        return total
+
+
+class _Game:
+    """The unfolded model in rational numbers: best answers, and better choices."""
+
+    def __init__(self, work: Work, contest: Contest) -> None:
+        self.work = work
+        self.contest = contest
+        self.numbers = work.numbers
+        self.discount = rational(contest.problem.discount)
+        model = contest.model
+        self.offsets = model.transition_offsets.tolist()
+        self.successors = model.successors.tolist()
+        self.choices = model.choice_offsets.tolist()
+
+    def outcomes(self, choice: int) -> Iterator[tuple[int, Rational]]:
+        """Yield the successors of a choice with what they count: discounted probabilities."""
+        successors = self.successors[self.offsets[choice] : self.offsets[choice + 1]]
+        for successor, chance in zip(successors, self.numbers.chance(choice), strict=True):
+            yield successor, self.discount * chance
+
+    def reward(self, choice: int) -> Rational:
+        """Return what a choice earns, if the objective counts it."""
+        return self.numbers.reward(choice) if self.contest.earns else rational(0)
+
+    def result(self, choice: int, values: list[Value]) -> Value:
+        """Return what a choice is worth; only one of the two infinities is among the values."""
+        total = self.reward(choice)
+        for successor, chance in self.outcomes(choice):
+            value = values[successor]
+            if is_infinite(value):
+                return value
+            total += chance * value
+        return total
+
+    def is_below(self, value: Value, other: Value) -> bool:
+        """Say whether a value is worse than another for the improver."""
+        return is_less(value, other) if self.contest.sign > 0 else is_less(other, value)
+
+    def is_improper(self, values: list[Value]) -> bool:
+        """Say whether a policy leaves the improver worse off than need be, by infinity."""
+        return any(
+            is_infinite(value) and self.is_below(value, 0) and not lost
+            for value, lost in zip(values, self.contest.lost.tolist(), strict=True)
+        )
+
+    def improved(self, policy: Integers, values: list[Value]) -> Integers:
+        """Return the improver's policy with the best choices where they are strictly better."""
+        better = policy.copy()
+        owners = self.contest.model.structure.owners.tolist()
+        best = list(values)
+        for choice in np.flatnonzero(self.contest.improves).tolist():
+            state = owners[choice]
+            result = self.result(choice, values)
+            if self.is_below(best[state], result):
+                best[state] = result
+                better[state] = choice
+        return better
+
+    def best_choices(self, values: list[Value], states: Flags) -> Flags:
+        """Say which choices of some states are worth what the state is, if that is finite; (C,)."""
+        return self.tight(values, states & np.isfinite(_floats(values)))
+
+    def tight(self, values: list[Value], states: Flags | None = None) -> Flags:
+        """Say which choices of some states, or of all, are worth what the state is; (C,)."""
+        best = np.zeros(self.contest.model.num_choices, np.bool_)
+        some = range(len(self.choices) - 1) if states is None else np.flatnonzero(states).tolist()
+        for state in some:
+            value = values[state]
+            for choice in range(self.choices[state], self.choices[state + 1]):
+                result = self.result(choice, values)
+                best[choice] = is_infinite(result) == is_infinite(value) and result == value
+        return best
+
+    def best_answer(self, policy: Integers) -> tuple[list[Value], Integers]:
+        """Return the values if the improver keeps to a policy, and the other's best answer."""
+        contest = self.contest
+        problem, rows = contest.kept(policy, contest.improver)
+        prepared = prepare(problem)
+        prepared.settle(self.work.is_late)
+        reduction = prepared.proper
+        if isinstance(reduction, Refusal):
+            raise UnsupportedProblemError(reduction.reason)
+        assert not isinstance(reduction, OpenCases)  # noqa: S101 - settled
+        if reduction is None:
+            small, choice_of = problem, np.arange(problem.model.num_choices)
+            given, model = choice_of, problem.model
+            class_of = np.arange(problem.model.num_states)
+            known = np.full(problem.model.num_states, np.nan)
+            class_of[problem.model.terminals] = -1
+            known[problem.model.terminals] = problem.model.payoffs
+        else:
+            small, choice_of = reduction.problem, reduction.quotient.choice_of
+            class_of, known = reduction.quotient.class_of, reduction.known
+            given, model = reduction.original_choices(), reduction.model
+            if reduction.recasts:
+                self._require_stored(rows)
+        fixed = [self._known(state, known[state]) for state in range(len(known))]
+        terms = [
+            Terms(rational(0), {})
+            if choice < 0
+            else self._terms(int(rows[given[choice]]), class_of, fixed)
+            if given[choice] >= 0
+            else _leg(model, choice, class_of, fixed)
+            for choice in choice_of.tolist()
+        ]
+        solved, chosen = Process(self.work, small, terms).solve()
+        values = [
+            fixed[state] if number < 0 else solved[number]
+            for state, number in enumerate(class_of[: problem.model.num_states].tolist())
+        ]
+        lifted = chosen if reduction is None else reduction.lift_policy(chosen)
+        return values, np.append(rows, -1)[lifted]
+
+    def _require_stored(self, choices: Integers) -> None:
+        """Raise if rewards are others than those stored, of which sums were formed."""
+        stored = self.contest.model.rewards
+        for choice in choices.tolist():
+            if self.reward(choice) != rational(float(stored[choice])):
+                message = (
+                    "ExactPolicyIteration does not do end components that earn and lose in turn, "
+                    "where rewards are Fractions that are not 64-bit numbers. Count them in "
+                    "smaller units, as whole numbers."
+                )
+                raise UnsupportedProblemError(message)
+
+    def _known(self, state: int, value: float) -> Value:
+        """Return a known value, exactly; 0 where there is none."""
+        if np.isinf(value):
+            return float(value)
+        if np.isnan(value):
+            return rational(0)
+        is_given = self.contest.earns and state < self.contest.model.num_states
+        payoff = self.numbers.payoff(state) if is_given else None
+        return rational(float(value)) if payoff is None else payoff
+
+    def _terms(self, choice: int, class_of: Integers, known: list[Value]) -> Terms:
+        """Return what a choice earns for certain, known values included, and what is left."""
+        constant = self.reward(choice)
+        chances: dict[int, Rational] = {}
+        for successor, chance in self.outcomes(choice):
+            number = int(class_of[successor])
+            if number < 0:
+                constant += chance * known[successor]
+            else:
+                chances[number] = chances.get(number, 0) + chance
+        return Terms(constant, chances)
+
+
+def _leg(model: Model, choice: int, class_of: Integers, known: list[Value]) -> Terms:
+    """Return what a choice brings that is none of the game's: one sure step."""
+    earned = rational(float(model.rewards[choice]))
+    state = int(model.successors[model.transition_offsets[choice]])
+    if class_of[state] < 0:
+        return Terms(earned + known[state], {})
+    return Terms(earned, {int(class_of[state]): rational(1)})
+
+
+def _floats(values: list[Value]) -> NDArray[np.float64]:
+    """Return infinite values as they are, and 0 for others."""
+    return np.array([value if is_infinite(value) else 0.0 for value in values])

@@ -1,0 +1,321 @@
+"""What comes after the last sweep: numbers of the asked model's states, checked, in a Solution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import (
+    InvalidModelError,
+    LimitExceededError,
+    NotSolvedError,
+    UnsupportedProblemError,
+    shown,
+)
+from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon, Reachability
+from gamedp.reduction import quotient_kernels
+from gamedp.results.solution import Guarantee, Solution, Statistics, Status, width_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
+    from gamedp.model.problem import Problem
+    from gamedp.reduction import Reduction
+
+    Numbers = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+
+__all__ = [
+    "STOPS",
+    "check_range",
+    "finished",
+    "how_close",
+    "make_solution",
+    "outward",
+    "room_for_policies",
+    "way_out",
+]
+
+STOPS = {
+    Status.SWEEP_LIMIT: "its limit of sweeps",
+    Status.TIME_LIMIT: "its limit of time",
+    Status.ROUNDING: "the limit of 64-bit rounding",
+}
+"""What a solver may stop at."""
+
+SMALL = 1000
+"""States up to which linear systems in rational numbers take seconds at most."""
+
+MOMENT = 1.0
+"""Seconds at most to find out whether rational numbers would do."""
+
+DIGITS = 1e-12
+"""A tolerance below this part of the largest value asks for more digits than 64 bits can prove."""
+
+
+def finished(
+    model: Model,
+    reduction: Reduction | None,
+    values: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    policy: NDArray[np.int64],
+    low: float,
+    high: float,
+) -> tuple[Numbers, NDArray[np.int64], float]:
+    """Return values, bounds and the policy for the states of a model, and the width.
+
+    Parameters
+    ----------
+    model : Model
+        Of S states.
+    reduction : Reduction or None
+        How the problem came out of the model's, if it is another one.
+    values, errors, policy : (S',)
+        Of the problem that was solved.
+    low, high : float
+        Bounds that hold for all values anyhow.
+    """
+    if reduction is None:
+        # Of the types that reductions have: so the kernel compiles only once.
+        none, choices = np.empty(0, model.successors.dtype), np.empty(0, np.int64)
+        choices.flags.writeable = False
+        lifting = (none, np.empty(0), none, choices)
+    else:
+        small, model = reduction.quotient, reduction.model
+        lifting = (small.class_of, reduction.known, reduction.policy, small.choice_of)
+    numbers = (np.empty(model.num_states), np.empty(model.num_states), np.empty(model.num_states))
+    choices = np.empty(model.num_states, np.int64)
+    width = quotient_kernels.finish_jit(
+        values, errors, policy, low, high, *lifting, model.choice_offsets, *numbers, choices
+    )
+    if reduction is not None:
+        reduction.leave(choices)
+        value, lower, upper = numbers
+        numbers = (reduction.fold(value), reduction.fold(lower, -1), reduction.fold(upper, 1))
+        choices = reduction.fold_policy(choices)
+        width = max(width, width_of(*numbers[1:]) if reduction.recasts else 0.0)
+    return numbers, choices, width
+
+
+def outward(
+    values: NDArray[np.float64], errors: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return lower and upper bounds that are values minus and plus errors at least."""
+    lower = np.nextafter(values - errors, -np.inf)
+    upper = np.nextafter(values + errors, np.inf)
+    exact = errors == 0
+    lower[exact] = upper[exact] = values[exact]
+    return lower, upper
+
+
+def room_for_policies(model: Model, horizon: int) -> NDArray[np.unsignedinteger[Any]]:
+    """Return zeros for a policy of each step of a horizon, (H, S): places among the actions.
+
+    Raises
+    ------
+    LimitExceededError
+        If there is not so much memory.
+    """
+    most_actions = int(np.diff(model.choice_offsets).max(initial=0))
+    dtype: type[Any] = np.uint8 if most_actions <= 256 else np.uint32
+    shape = (horizon, model.num_states)
+    try:
+        return np.zeros(shape, dtype)
+    except (MemoryError, ValueError):  # ValueError: beyond what an array can be
+        message = (
+            f"a policy for each of {horizon:,} steps and {model.num_states:,} states is too large "
+            "for this computer's memory. Take a shorter horizon, or Discounted or AverageReward, "
+            "whose policies do not depend on the time."
+        )
+        raise LimitExceededError(
+            message,
+            states=model.num_states,
+            choices=model.num_choices,
+            transitions=model.num_transitions,
+        ) from None
+
+
+def check_range(
+    model: Model, values: NDArray[np.float64], known: NDArray[np.float64] | None = None
+) -> None:
+    """Raise InvalidModelError if a value, of any player, is too large for a 64-bit number.
+
+    Parameters
+    ----------
+    known : (S,), optional
+        Values that are known, and may be infinite; NaN for the others.
+    """
+    finite = np.isfinite(values)
+    if known is not None:
+        finite |= ~np.isnan(known)
+    if not finite.all():
+        state = model.state(int(np.argwhere(~finite)[0, 0]))
+        message = f"the value of {shown(state)} is beyond the range of 64-bit floating point."
+        raise InvalidModelError(message)
+
+
+def widened(
+    problem: Problem, lower: NDArray[np.float64], upper: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return bounds for the payoffs and rewards of the rules, which no doubles may hold.
+
+    With payoffs off by p and rewards by r at most, every policy is worth the same to within p, and
+    r for each step, discounted. Where steps are not bounded, but nothing is negative (or nothing
+    positive), it is worth the same to within a part of itself, the largest part by which a number
+    is off; and so are then the best of all.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If rewards of both signs are rounded where play may last for ever: then this is not bounded.
+    """
+    model, objective = problem.model, problem.objective
+    payoff, reward, part = model.rounding
+    if isinstance(objective, Reachability):
+        return lower, upper
+    amount: Any = payoff
+    if reward > 0:
+        if isinstance(objective, Discounted):
+            amount = payoff + reward / (1 - objective.discount) * (1 + 2.0**-40)
+        elif isinstance(objective, FiniteHorizon):
+            amount = payoff + reward * objective.horizon
+        elif isinstance(objective, AverageReward):
+            amount = reward
+        elif not model.structure.cycle():
+            amount = payoff + reward * model.structure.num_levels
+        elif problem.has_one_sign and not model.has_swaps and part < 0.5:
+            most = np.maximum(np.abs(lower), np.abs(upper))
+            amount = np.where(np.isfinite(most), most * 2 * part, 0.0)
+        else:
+            message = (
+                "some rewards of the rules are not 64-bit numbers, and with rewards of both signs "
+                "their rounding adds up for as long as play lasts. Use ExactPolicyIteration, or "
+                "give rewards that are (by float(...))."
+            )
+            raise UnsupportedProblemError(message)
+    amount = amount * (1 + 2.0**-40)
+    return (
+        np.where(np.isinf(lower), lower, np.nextafter(lower - amount, -np.inf)),
+        np.where(np.isinf(upper), upper, np.nextafter(upper + amount, np.inf)),
+    )
+
+
+def make_solution(  # noqa: PLR0913 - what a solution consists of
+    problem: Problem,
+    solver: Any,
+    numbers: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+    policy: NDArray[np.int64],
+    *,
+    guarantee: Guarantee,
+    status: Status,
+    sweeps: int,
+    seconds: float,
+    relative: bool = False,
+    exact: bool = False,
+) -> Solution:
+    """Make the Solution, and raise NotSolvedError if it is not what was asked for.
+
+    Parameters
+    ----------
+    numbers : (values, lower, upper)
+    seconds : float
+        How long solving took.
+    relative : bool
+        Whether a relative tolerance was asked for.
+    exact : bool
+        Whether the bounds are about what the rules give, not about the doubles nearest to that.
+    """
+    model = problem.model
+    values, lower, upper = numbers
+    if any(model.rounding) and not exact and guarantee is not Guarantee.NONE:
+        tolerance = getattr(solver, "tolerance", np.inf)
+        before = width_of(lower, upper, relative=relative)
+        lower, upper = widened(problem, lower, upper)
+        if before <= tolerance < width_of(lower, upper, relative=relative):
+            status = Status.ROUNDING if status is Status.SOLVED else status
+    num_bytes = values.nbytes + lower.nbytes + upper.nbytes + policy.nbytes
+    solution = Solution(
+        model=model,
+        objective=problem.objective,
+        solver=solver,
+        values=values,
+        lower=lower,
+        upper=upper,
+        policy=policy,
+        status=status,
+        guarantee=guarantee,
+        statistics=Statistics(
+            states=model.num_states,
+            choices=model.num_choices,
+            transitions=model.num_transitions,
+            sweeps=sweeps,
+            seconds={"compile": 0.0, "explore": 0.0, **model.seconds, "solve": seconds},
+            bytes=model.num_bytes + num_bytes,
+        ),
+    )
+    if status in STOPS:
+        message = (
+            f"{type(solver).__name__} stopped at {STOPS[status]} after {sweeps:,} sweeps; "
+            f"{how_close(solution, relative=relative)}. "
+            f"{way_out(problem, solution, relative=relative)}"
+        )
+        raise NotSolvedError(message, solution)
+    return solution
+
+
+def how_close(solution: Solution, *, relative: bool) -> str:
+    """Say how much is known of all values."""
+    width = width_of(solution.lower, solution.upper, relative=relative)
+    if solution.guarantee is Guarantee.NONE or not np.isfinite(width):
+        return "nothing is proven yet for some values"
+    return f"every value is known to within {width:.3g}{' of itself' if relative else ''}"
+
+
+def way_out(problem: Problem, solution: Solution, *, relative: bool) -> str:
+    """Say what would help where a solver has stopped.
+
+    Parameters
+    ----------
+    problem : Problem
+    solution : Solution
+        What is known.
+    relative : bool
+        Whether a relative tolerance was asked for.
+    """
+    ways = []
+    solver = solution.solver
+    if solution.status is Status.TIME_LIMIT:
+        ways.append("Raise max_seconds")
+    elif solution.status is Status.SWEEP_LIMIT:
+        ways.append(f"Raise {'max_policies' if hasattr(solver, 'max_policies') else 'max_sweeps'}")
+    elif _can_be_exact(problem):
+        ways.append("Use gamedp.solvers.ExactPolicyIteration(), which does not round")
+    largest = float(np.abs(solution.values[np.isfinite(solution.values)]).max(initial=0.0))
+    width = width_of(solution.lower, solution.upper, relative=relative)
+    if not relative and solution.status is Status.ROUNDING and width < DIGITS**0.5 * largest:
+        ways.append("ask for digits of each value with relative=True")
+    if np.isfinite(width) and width > 0:
+        ways.append(f"ask for a tolerance of {2 * width:.1g}")
+    ways.append("read .solution on this error")
+    words = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def _can_be_exact(problem: Problem) -> bool:
+    """Say whether rational numbers would do, as far as a moment tells."""
+    from gamedp.reduction import OutOfTimeError  # noqa: PLC0415 - only needed here
+    from gamedp.solvers.tools.prepared import prepare  # noqa: PLC0415 - it imports this
+    from gamedp.solvers.tools.proper import Refusal  # noqa: PLC0415 - it imports this
+    from gamedp.solvers.tools.support import Limit  # noqa: PLC0415 - it imports this
+
+    if problem.model.num_states > SMALL or isinstance(problem.objective, AverageReward):
+        return False
+    if isinstance(problem.objective, FiniteHorizon):
+        return problem.model.num_players <= 2
+    prepared = prepare(problem)
+    try:
+        prepared.settle_contest(Limit(MOMENT))
+    except OutOfTimeError:
+        return True
+    return not isinstance(prepared.contest, Refusal)

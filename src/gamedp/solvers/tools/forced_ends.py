@@ -1,0 +1,154 @@
+"""Games that need not end, in which each player has a good policy that forces an end.
+
+In many games that could go on for ever, nobody wants that: in Pig, both players might hold with
+nothing to hold, again and again, but either would do better to roll. There Bellman's equation is
+solved as if play surely ended. That is no proof yet: the error bounds (as in
+:mod:`gamedp.bellman.residuals`) are for models in which all policies are proper. But fix the
+maximiser's policy that was found, and let the minimiser choose. If the graph of that model has no
+end component, all play ends there, whatever the minimiser does. The lower bound of the values v,
+with errors e, is about this model: ``v - e <= T(v - e)`` involves the maximiser's choices of the
+policy alone, and all of the minimiser's. There Bellman's operator T has a unique fixed point [1]_,
+the value of the maximiser's policy, so v - e is a lower bound of it. In the same way, the
+minimiser's policy proves v + e.
+
+Since all play ends against either policy, the value of endless play does not matter, nor what it
+would earn.
+
+References
+----------
+.. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems", Mathematics
+   of Operations Research 16 (1991).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.graph.end_components import CLEARED, UNSETTLED
+from gamedp.graph.sets import end_components
+from gamedp.model.objectives import TotalReward
+from gamedp.reduction.unfolding import unfold
+from gamedp.results.solution import Status
+from gamedp.solvers.tools.by_components import solve_by_components
+from gamedp.solvers.tools.component import LARGEST, solve_gathered
+from gamedp.solvers.tools.run import Run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
+    from gamedp.model.problem import Problem
+    from gamedp.results.solution import Solution
+    from gamedp.runtime.progress import ProgressCallback
+
+    Flags = NDArray[np.bool_]
+    Integers = NDArray[np.signedinteger[Any]]
+
+__all__ = ["may_be_forced", "solve_where_ends_are_forced"]
+
+SMALL = 1 << 14
+"""Components of up to this many states are solved within a kernel, as far as that is soon done."""
+
+MAXIMISER_KEEPS, MINIMISER_KEEPS = np.uint8(1), np.uint8(2)
+"""Two parts of a model: in each, one keeps to the policy, and the other has all of its choices."""
+
+PATIENCE = 1000
+"""Sweeps over a component in which play may stay, before this way is given up."""
+
+
+class _NotForcedError(Exception):
+    """Says that nothing is proven in this way."""
+
+
+def may_be_forced(problem: Problem) -> bool:
+    """Say whether two opponents play for a total, and play could go on for ever."""
+    model, objective = problem.model, problem.objective
+    if not isinstance(objective, TotalReward) or objective.until is not None:
+        return False
+    if model.num_players != 2 or problem.is_proper or problem.is_contested:
+        return False
+    free = np.diff(model.choice_offsets) > 1
+    movers = model.players[free]
+    return model.has_swaps or bool((movers == 0).any() and (movers == 1).any())
+
+
+def solve_where_ends_are_forced(
+    solver: Any,
+    problem: Problem,
+    tolerance: float,
+    progress: ProgressCallback | None,
+    max_sweeps: int,
+    max_seconds: float,
+) -> Solution | None:
+    """Return the solution, if by the policy found each player makes an end; else None.
+
+    Parameters
+    ----------
+    solver
+        Whose name the solution bears.
+    problem : Problem
+        One that :func:`may_be_forced`; it does not matter what endless play counts in it.
+    max_sweeps : int
+        Sweeps over one component at most.
+    """
+    presumed = attrs.evolve(problem, presumes_ends=True)
+    run = Run(presumed, tolerance, progress, max_seconds)
+    structure = problem.model.structure
+
+    def solve_one(number: int) -> None:
+        start, stop = run.component(number)
+        states = run.rows.order[start:stop]
+        if sum(run.measure(number)) > LARGEST:
+            raise _NotForcedError
+        solve_gathered(run, number, min(max_sweeps, PATIENCE))
+        # Only what takes long is worth a look at where play may stay for ever.
+        takes_long = run.status is Status.SWEEP_LIMIT and max_sweeps > PATIENCE
+        if takes_long and not (structure.end_component[states] >= 0).any():
+            run.status = Status.SOLVED
+            solve_gathered(run, number, max_sweeps)
+        if run.status is not Status.SOLVED or not np.isfinite(run.errors[states]).all():
+            raise _NotForcedError
+
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            solve_by_components(run, solve_one, SMALL)
+    except _NotForcedError:
+        return None
+    if not 2 * run.errors.max(initial=0.0) <= tolerance:
+        return None
+    if not _each_makes_an_end(problem.model, run.policy, run.rows.maximise):
+        return None
+    return run.solution(solver)
+
+
+def _each_makes_an_end(model: Model, policy: Integers, maximise: Flags) -> bool:
+    """Say whether all play ends if one keeps to a policy and the other does not: for either one."""
+    if model.has_swaps:
+        return _makes_an_end(model, policy, maximise)
+    where_free = np.where(maximise, MINIMISER_KEEPS, MAXIMISER_KEEPS)
+    sides = np.repeat(where_free, np.diff(model.choice_offsets))
+    sides[policy[policy >= 0]] = MAXIMISER_KEEPS | MINIMISER_KEEPS
+    found = model.structure.clear(sides)
+    if found != UNSETTLED:
+        return found == CLEARED
+    return all(_makes_an_end(model, policy, side) for side in (maximise, ~maximise))
+
+
+def _makes_an_end(model: Model, policy: Integers, who: Flags) -> bool:
+    """Say whether all play ends if some keep to a policy, whatever the others do.
+
+    Where players change places, it is one of them who keeps to it, on whichever side of a state.
+    """
+    structure = model.structure
+    if model.has_swaps:
+        choices = model.num_choices
+        structure = unfold(model).structure
+        policy = np.concatenate([policy, np.where(policy >= 0, policy + choices, policy)])
+        who = np.concatenate([who, ~who])
+    chosen = np.zeros(len(structure.owners), np.bool_)
+    chosen[policy[who & (policy >= 0)]] = True
+    active = chosen | ~who[structure.owners]
+    return end_components(structure, np.ones(structure.num_states, np.bool_), active) is None

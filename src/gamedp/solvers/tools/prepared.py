@@ -1,0 +1,130 @@
+"""A problem, and what is known of it before numbers are iterated: found once, and handed on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gamedp.reduction import OutOfTimeError, Reduction, never
+from gamedp.solvers.tools.acyclic import Straight, find_straight
+from gamedp.solvers.tools.opponents import Contest, find_contest
+from gamedp.solvers.tools.proper import OpenCases, Refusal, find_reduction, refused_contest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gamedp.model.problem import Problem
+    from gamedp.runtime.progress import ProgressCallback
+
+__all__ = ["Prepared", "prepare"]
+
+UNKNOWN = OpenCases()
+"""What nobody has asked for."""
+
+
+def _no_time() -> bool:
+    """Say that there is no time for numbers: the graph alone is looked at."""
+    return True
+
+
+class Prepared:
+    """A problem, and what is known of it before numbers are iterated.
+
+    Each fact is found when it is first asked for, by passes over the graph alone, and kept for all
+    that share the object: the choice of a solver, and the solver. What the graph cannot decide is
+    an open case until :meth:`settle` decides it by numbers. No fact changes.
+
+    Attributes
+    ----------
+    problem : Problem
+    """
+
+    def __init__(self, problem: Problem, progress: ProgressCallback | None = None) -> None:
+        self.problem = problem
+        self._progress = progress
+        self._straight: Straight | OpenCases | None = UNKNOWN
+        self._reduction: Reduction | Refusal | OpenCases | None = UNKNOWN
+        self._contest: Contest | Refusal | OpenCases = UNKNOWN
+
+    @property
+    def straight(self) -> Straight | None:
+        """The answer, if there is a target and nothing but the ends comes again.
+
+        To know whether that is so is to find the answer.
+        """
+        if isinstance(self._straight, OpenCases):
+            self._straight = find_straight(self.problem, self._progress)
+        return self._straight
+
+    @property
+    def reduction(self) -> Reduction | Refusal | OpenCases | None:
+        """What makes the problem proper; None if nothing need to.
+
+        But for two opponents who can keep play from ending: see :attr:`proper`.
+        """
+        if self._reduction is UNKNOWN:
+            self._reduction = find_reduction(self.problem, _no_time)
+        return self._reduction
+
+    @property
+    def proper(self) -> Reduction | Refusal | OpenCases | None:
+        """The same, for solvers that need an end from each state, by either player's choice."""
+        found = self.reduction
+        if isinstance(found, Reduction) and found.problem.is_contested:
+            return refused_contest(found)
+        return found
+
+    @property
+    def contest(self) -> Contest | Refusal | OpenCases:
+        """The problem as a contest of two opponents, for policy against policy."""
+        if self._contest is UNKNOWN:
+            self._contest = self._find_contest(_no_time)
+        return self._contest
+
+    def _find_contest(self, out_of_time: Callable[[], bool]) -> Contest | Refusal | OpenCases:
+        def reduce(problem: Problem) -> Reduction | Refusal | OpenCases | None:
+            if problem is not self.problem:
+                return find_reduction(problem, out_of_time)
+            self._decide(out_of_time)
+            return self._reduction
+
+        return find_contest(self.problem, out_of_time, reduce)
+
+    def settle(self, out_of_time: Callable[[], bool] = never) -> None:
+        """Decide by numbers what makes the problem proper, if the graph does not tell.
+
+        Parameters
+        ----------
+        out_of_time : callable
+            Is asked now and then whether to give up.
+
+        Raises
+        ------
+        OutOfTimeError
+            If it says so: the case stays open.
+        """
+        self._decide(out_of_time)
+        if isinstance(self._reduction, OpenCases):
+            raise OutOfTimeError
+
+    def settle_contest(self, out_of_time: Callable[[], bool] = never) -> None:
+        """Decide by numbers whether the problem is a contest; as :meth:`settle`."""
+        if isinstance(self._contest, OpenCases):
+            self._contest = self._find_contest(out_of_time)
+        if isinstance(self._contest, OpenCases):
+            raise OutOfTimeError
+
+    def _decide(self, out_of_time: Callable[[], bool]) -> None:
+        if isinstance(self._reduction, OpenCases):
+            self._reduction = find_reduction(self.problem, out_of_time, self._reduction)
+
+
+def prepare(problem: Problem | Prepared, progress: ProgressCallback | None = None) -> Prepared:
+    """Return a problem with what is known of it; one that is prepared as it is.
+
+    Parameters
+    ----------
+    problem : Problem or Prepared
+    progress : callable, optional
+        Is called with a :class:`gamedp.Progress` now and then.
+    """
+    return problem if isinstance(problem, Prepared) else Prepared(problem, progress)

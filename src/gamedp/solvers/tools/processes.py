@@ -1,0 +1,95 @@
+"""A decision process solved by policies, for those who need its answer on the way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.errors import UnsupportedProblemError
+from gamedp.reduction import OutOfTimeError, Reduction
+from gamedp.results.solution import Status
+from gamedp.solvers.tools.finish import widened
+from gamedp.solvers.tools.policies import improve_policies
+from gamedp.solvers.tools.prepared import prepare
+from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.support import Limit, support_of_proper
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model.problem import Problem
+
+__all__ = ["Answer", "solve_process"]
+
+
+@attrs.frozen(eq=False)
+class Answer:
+    """What is known of a problem, solved or not: S states.
+
+    Attributes
+    ----------
+    values, lower, upper : (S,) float64
+    policy : (S,) int64
+    status : Status
+        Whether the bounds are as close as asked for, and if not, what has stopped it.
+    sweeps : int
+    """
+
+    values: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    policy: NDArray[np.int64]
+    status: Status
+    sweeps: int
+
+
+def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Answer:
+    """Solve a problem as :class:`gamedp.solvers.PolicyIteration` does, as far as it goes.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of one player, or of two who cannot keep each other from an end.
+    tolerance : float
+    max_seconds : float
+        Time at most.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If nothing makes it proper.
+    InvalidModelError
+        If a value is beyond the range of 64-bit numbers.
+    """
+    limit = Limit(max_seconds)
+    prepared = prepare(problem)
+    try:
+        prepared.settle(limit)
+    except OutOfTimeError:
+        return _nothing(problem)
+    support = support_of_proper(prepared)
+    if not support:
+        message = f"PolicyIteration {support.reason}"
+        raise UnsupportedProblemError(message)
+    reduction = prepared.proper if isinstance(prepared.proper, Reduction) else None
+    proper = problem if reduction is None else reduction.problem
+    run = Run(proper, tolerance, None, limit.left)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in the end
+        improve_policies(run)
+        numbers, policy = run.results(proven=proper.is_proper, reduction=reduction)
+    values, lower, upper = numbers
+    if any(problem.model.rounding) and proper.is_proper:
+        lower, upper = widened(problem, lower, upper)
+    return Answer(values, lower, upper, policy, run.status, run.sweeps)
+
+
+def _nothing(problem: Problem) -> Answer:
+    """Return an answer that tells nothing, for want of time."""
+    model = problem.model
+    first = model.choice_offsets[:-1]
+    infinite = np.full(model.num_states, np.inf)
+    policy = np.where(first < model.choice_offsets[1:], first, -1).astype(np.int64)
+    values = np.zeros(model.num_states)
+    return Answer(values, -infinite, infinite, policy, Status.TIME_LIMIT, 0)

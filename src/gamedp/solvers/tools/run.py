@@ -1,0 +1,248 @@
+"""A solver at work: the numbers of one run, their proofs, and what it has cost so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.bellman import residuals
+from gamedp.reduction import never
+from gamedp.results.solution import Guarantee, Solution, Status, width_of
+from gamedp.runtime.progress import ProgressCallback, Reporter
+from gamedp.solvers.tools.finish import check_range, finished, make_solution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from gamedp.model.problem import Problem
+    from gamedp.reduction import Reduction
+    from gamedp.solvers.tools.finish import Numbers
+
+__all__ = ["Run"]
+
+PIECE = 1 << 10
+"""States gathered at a time to prove a component: they fit into the processor's cache."""
+
+
+class Run:
+    """A solver at work: the arrays it fills, the limits it minds, the work it counts.
+
+    Attributes
+    ----------
+    tolerance : float
+        How far apart bounds may be.
+    relative : bool
+        Whether `tolerance` is to be multiplied by the absolute value of each state.
+    stop : callable
+        Says whether to stop for another reason, such as the limit of what this run is a part of.
+    values, errors : (S,) float64
+        ``|values - true values| <= errors`` once they are proven.
+    policy : (S,) int64
+    visits : (1,) int64
+        States looked at.
+    bounds : tuple of two (S,) float64, or None
+        Lower and upper bounds, where the solver proves them itself; `errors` do not count then.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        tolerance: float,
+        progress: ProgressCallback | None,
+        max_seconds: float = float("inf"),
+        *,
+        relative: bool = False,
+        stop: Callable[[], bool] = never,
+    ) -> None:
+        model = problem.model
+        self.problem = problem
+        self.tolerance = tolerance
+        self.relative = relative
+        self.max_seconds = max_seconds
+        self.stop = stop
+        self.reporter = Reporter(progress, "solve")
+        self.rows = problem.rows()
+        self.values = np.zeros(model.num_states)
+        self.values[model.terminals] = model.payoffs
+        self.errors = np.zeros(model.num_states)
+        self.policy = np.full(model.num_states, -1, np.int64)
+        self.weights = np.zeros(model.num_states)  # but while a component is proven
+        self.visits = np.zeros(1, np.int64)
+        self.status = Status.SOLVED
+        self.bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+        self._measured = -1, (0, 0)  # a component is measured a few times in a row
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the limit of time is passed."""
+        return self.reporter.seconds > self.max_seconds or self.stop()
+
+    @property
+    def sweeps(self) -> int:
+        """How often every state was looked at, rounded up."""
+        inner = max(1, self.problem.model.num_states - len(self.problem.model.terminals))
+        return -(-int(self.visits[0]) // inner)
+
+    def component(self, number: int) -> tuple[int, int]:
+        """Return where in the order a component starts and stops."""
+        offsets = self.problem.model.structure.component_offsets
+        return int(offsets[number]), int(offsets[number + 1])
+
+    def measure(self, number: int) -> tuple[int, int]:
+        """Return how many choices and transitions the states of a component have."""
+        if self._measured[0] == number:
+            return self._measured[1]
+        start, stop = self.component(number)
+        states = self.rows.order[start:stop]
+        first = self.rows.choice_offsets[states]
+        last = self.rows.choice_offsets[states + 1]
+        offsets = self.rows.transition_offsets
+        sizes = int((last - first).sum()), int((offsets[last] - offsets[first]).sum())
+        self._measured = number, sizes
+        return sizes
+
+    def prove_all(self) -> float:
+        """Prove errors for all values, component by component; return the largest."""
+        structure = self.problem.model.structure
+        arguments = (self.rows, self.values, self.errors, self.policy)
+        number = 0
+        while number < structure.num_components:
+            number = residuals.settle_components_jit(
+                number,
+                structure.num_components,
+                structure.component_offsets,
+                structure.nontrivial,
+                *arguments,
+            )
+            if number < structure.num_components:
+                self.prove(number, self.tolerance, max_sweeps=1000)
+                number += 1
+        return float(self.errors.max(initial=0.0))
+
+    def prove(self, number: int, tolerance: float, max_sweeps: int) -> float:
+        """Prove errors for the values of a component with cycles; return the width it adds.
+
+        The weights count the steps of the greedy policy first; if that does not do, of nearly
+        optimal actions; then of all.
+
+        Parameters
+        ----------
+        number : int
+            The component.
+        tolerance : float
+            The width that is good enough.
+        max_sweeps : int
+            Sweeps over the weights at most.
+        """
+        start, stop = self.component(number)
+        states = self.rows.order[start:stop]
+        width = np.inf
+        if not self.problem.is_proper:
+            self.errors[states] = np.inf
+            return float(width)
+        weights = self.weights
+        scale = float(np.abs(self.values[states]).max())
+        for mode in (residuals.GREEDY, residuals.NEAR, residuals.ALL):
+            if self.rows.discount < 1:
+                weights[states] = 1 / (1 - self.rows.discount)
+            else:
+                weights[states] = 1.0
+                self._weigh(start, stop, mode, 1e-3 * scale, max_sweeps)
+            width = residuals.certify_jit(
+                start, stop, self.rows, PIECE, self.values, weights, self.errors, self.policy
+            )
+            if width <= tolerance or self.rows.discount < 1 or self.out_of_time:
+                break
+            if np.isfinite(width):
+                break
+        return float(width)
+
+    def _weigh(self, start: int, stop: int, mode: int, margin: float, max_sweeps: int) -> None:
+        for _ in range(max_sweeps):
+            increase = residuals.weigh_jit(
+                start, stop, self.rows, self.values, self.policy, mode, margin, self.weights
+            )
+            if increase <= 0.5 or self.out_of_time:
+                return
+
+    def solution(
+        self, solver: Any, *, proven: bool = True, reduction: Reduction | None = None
+    ) -> Solution:
+        """Put the solution together; raise NotSolvedError if it is not what was asked for.
+
+        Parameters
+        ----------
+        solver
+            Whose name the solution bears.
+        proven : bool
+            Whether errors can be proven at all.
+        reduction : Reduction, optional
+            How the problem came out of the one that is solved.
+        """
+        numbers, policy = self.results(proven=proven, reduction=reduction)
+        return make_solution(
+            self.problem if reduction is None else reduction.original,
+            solver,
+            numbers,
+            policy,
+            guarantee=Guarantee.TWO_SIDED if proven else Guarantee.NONE,
+            status=self.status,
+            sweeps=self.sweeps,
+            seconds=self.reporter.seconds,
+            relative=self.relative,
+        )
+
+    def results(
+        self, *, proven: bool = True, reduction: Reduction | None = None
+    ) -> tuple[Numbers, NDArray[np.int64]]:
+        """Return values, lower and upper bounds, and the policy; set the status by these.
+
+        Parameters
+        ----------
+        proven, reduction
+            As for :meth:`solution`.
+        """
+        problem = self.problem
+        if reduction is None:
+            check_range(problem.model, self.values)
+        elif not np.isfinite(self.values).all():
+            known = reduction.fold(reduction.known)
+            check_range(reduction.original.model, reduction.lift(self.values), known)
+        if not proven:
+            self.prove_all()  # what does not depend on endless play is known all the same
+        low, high = problem.range_of_values() if proven else (-np.inf, np.inf)
+        if self.bounds is None:
+            model = problem.model if reduction is None else reduction.original.model
+            numbers, policy, width = finished(
+                model, reduction, self.values, self.errors, self.policy, low, high
+            )
+        else:
+            numbers, policy, width = self._clipped(*self.bounds, reduction, low, high)
+        if self.relative:
+            width = width_of(*numbers[1:], relative=True)
+        if not proven:
+            self.status = Status.UNPROVEN if self.status is Status.SOLVED else self.status
+        elif self.status is Status.SOLVED:
+            self.status = Status.SOLVED if width <= self.tolerance else Status.ROUNDING
+        return numbers, policy
+
+    def _clipped(
+        self,
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        reduction: Reduction | None,
+        low: float,
+        high: float,
+    ) -> tuple[Numbers, NDArray[np.int64], float]:
+        """Return the same where the solver has found bounds itself."""
+        np.clip(lower, low, None, out=lower)
+        np.clip(upper, None, high, out=upper)
+        np.clip(self.values, lower, upper, out=self.values)
+        width = width_of(lower, upper)
+        if reduction is None:
+            return (self.values, lower, upper), self.policy, width
+        numbers = (reduction.lift(self.values), reduction.lift(lower, -1), reduction.lift(upper, 1))
+        return numbers, reduction.lift_policy(self.policy), max(width, width_of(*numbers[1:]))

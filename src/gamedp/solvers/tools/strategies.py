@@ -1,0 +1,231 @@
+"""Strategies of two opponents: one is improved, each time against the other one's best answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.reduction.unfolding import rounding_of, widened
+from gamedp.results.solution import Status, width_of
+from gamedp.runtime.floats import TINY, UNIT
+from gamedp.solvers.tools.processes import Answer, solve_process
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model.problem import Problem
+    from gamedp.runtime.progress import Reporter
+    from gamedp.solvers.tools.opponents import Contest
+
+    Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.signedinteger[Any]]
+
+__all__ = ["MOST_POLICIES", "improve_strategies", "middle_of"]
+
+MOST_POLICIES = 10_000
+"""Policies of one side to improve at most, if nothing else is asked for."""
+
+REFINEMENT = 16.0
+"""How many times closer values are looked at when they do not tell which choice is better."""
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
+def improve_strategies(
+    problem: Problem,
+    contest: Contest,
+    tolerance: float,
+    reporter: Reporter,
+    *,
+    max_policies: int = MOST_POLICIES,
+    max_seconds: float = float("inf"),
+) -> Answer:
+    """Improve policies of one side until the bounds meet, or a limit is reached.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of S states.
+    contest : Contest
+        What the problem is as a contest: its first S states are those of the problem.
+    tolerance : float
+    reporter : Reporter
+        Its clock has begun.
+    max_policies : int
+        Policies to improve at most.
+    max_seconds : float
+        Time at most, by that clock.
+    """
+    search = _Search(contest, tolerance, reporter, max_policies, max_seconds)
+    search.improve_policies()
+    states = slice(problem.model.num_states)
+    lower, upper, policy = search.lower[states], search.upper[states], search.policy[states]
+    if problem.model.has_swaps:
+        lower, upper = widened(lower, upper, rounding_of(problem.model))
+    status = search.status
+    if status is Status.SOLVED and not width_of(lower, upper) <= tolerance:
+        status = Status.ROUNDING
+    return Answer(middle_of(lower, upper), lower, upper, policy, status, search.sweeps)
+
+
+def middle_of(lower: Floats, upper: Floats) -> Floats:
+    """Return numbers between bounds: the middle, or the finite one."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        middle = np.clip(lower + (upper - lower) / 2, lower, upper)
+    apart = lower != upper
+    middle = np.where(apart & np.isfinite(middle), middle, np.where(apart, lower, upper))
+    middle = np.where(np.isfinite(middle) | ~apart, middle, upper)
+    return np.where(np.isfinite(middle) | ~apart, middle, 0.0)
+
+
+@attrs.frozen(eq=False)
+class _Worth:
+    """What a policy of one side is worth, for certain, with the other's best answer to it.
+
+    `least` and `most` bound it as the improver sees it.
+    """
+
+    least: Floats
+    most: Floats
+    policy: Integers
+    is_precise: bool
+
+
+class _Search:
+    """The policies as they are improved, and the bounds that they prove."""
+
+    def __init__(
+        self,
+        contest: Contest,
+        tolerance: float,
+        reporter: Reporter,
+        max_policies: int,
+        max_seconds: float,
+    ) -> None:
+        model = contest.model
+        self.contest = contest
+        self.tolerance = tolerance
+        self.reporter = reporter
+        self.max_policies = max_policies
+        self.max_seconds = max_seconds
+        self.lower = np.full(model.num_states, -np.inf)
+        self.upper = np.full(model.num_states, np.inf)
+        self.policy = contest.start.astype(np.int64)
+        self.status = Status.SOLVED
+        self.sweeps = 0
+        self.owners = model.structure.owners
+        self.improves = contest.improves
+
+    def improve_policies(self) -> None:
+        """Improve until the bounds meet, or a limit is reached."""
+        contest = self.contest
+        precision = self.tolerance / 2 if contest.improver.any() else self.tolerance
+        policy = contest.start
+        before: tuple[Integers, _Worth] | None = None
+        for number in range(1, self.max_policies + 1):
+            own = self._answer(policy, contest.improver, precision)
+            self._learn(own, bounds_below=True)
+            if before is not None and not _is_better(own, before[1]):
+                # To wait for ever was worth a trial: values were too close to tell.
+                if not own.is_precise:
+                    return self._stop(Status.ROUNDING)
+                policy, precision = before[0], precision / REFINEMENT
+                before = None
+                continue
+            before = None
+            stuck, via = contest.escapes(own.most < 0, self._may_be_best(own))
+            reply = contest.answer(np.where(contest.improver, policy, own.policy), via)
+            theirs = own
+            if contest.improver.any():
+                theirs = self._answer(reply, ~contest.improver, precision)
+            self._learn(theirs, bounds_below=False)
+            self.policy = np.where(contest.improver, policy, reply)
+            self.reporter.report(number, None, f"{number:,} policies evaluated")
+            if self._bounds_meet():
+                return None
+            if self.reporter.seconds > self.max_seconds:
+                return self._stop(Status.TIME_LIMIT)
+            better = self._better(policy, own)
+            if (better == policy).all() and stuck.any():
+                better = np.where(stuck & contest.improver, via, policy)
+                before = policy, own
+            if (better == policy).all():
+                if not (own.is_precise and theirs.is_precise):
+                    return self._stop(Status.ROUNDING)
+                precision /= REFINEMENT
+                before = None
+            policy = better
+        return self._stop(Status.SWEEP_LIMIT)
+
+    def _stop(self, status: Status) -> None:
+        self.status = status
+
+    def _answer(self, policy: Integers, who: Flags, precision: float) -> _Worth:
+        """Solve what is left if some keep to a policy."""
+        problem, rows = self.contest.kept(policy, who)
+        left = max(self.max_seconds - self.reporter.seconds, 1e-3)
+        found = solve_process(problem, precision, left)
+        self.sweeps += found.sweeps
+        least, most = found.lower, found.upper
+        if self.contest.sign < 0:
+            least, most = -most, -least
+        choices = np.append(rows, -1)[found.policy]
+        return _Worth(least, most, choices, found.status is Status.SOLVED)
+
+    def _learn(self, answer: _Worth, *, bounds_below: bool) -> None:
+        """Keep what an answer proves: of the improver's policy from below, of the other's above."""
+        one_sided = not self.contest.improver.any()
+        below = answer.least if bounds_below or one_sided else np.full_like(answer.least, -np.inf)
+        above = answer.most if not bounds_below or one_sided else np.full_like(answer.most, np.inf)
+        if self.contest.sign < 0:
+            below, above = -above, -below
+        np.maximum(self.lower, below, out=self.lower)
+        np.minimum(self.upper, above, out=self.upper)
+
+    def _bounds_meet(self) -> bool:
+        return width_of(self.lower, self.upper) <= self.tolerance
+
+    def _results(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return what choices are worth to the improver, and how far rounding may be off."""
+        contest, model = self.contest, self.contest.model
+        chances = contest.problem.discount * model.probabilities
+        starts = model.transition_offsets[:-1]
+        rewards = contest.sign * contest.earns * np.asarray(model.rewards)
+        if not len(starts):
+            return rewards, rewards
+        terms = chances * values[model.successors]
+        with np.errstate(invalid="ignore"):  # what is infinite both ways is not better for certain
+            results = rewards + np.add.reduceat(terms, starts)
+        sizes = np.abs(rewards) + np.add.reduceat(np.abs(terms), starts)
+        slack = (np.diff(model.transition_offsets) + 8) * (UNIT * sizes + TINY)
+        return results, np.where(np.isfinite(slack), slack, 0.0)
+
+    def _better(self, policy: Integers, answer: _Worth) -> Integers:
+        """Return the policy with choices instead that are better for certain."""
+        results, slack = self._results(answer.least)
+        with np.errstate(invalid="ignore"):  # an infinite value that stays so is no gain
+            gains = results - slack - answer.most[self.owners]
+        gains[~(self.improves & (gains > 0))] = 0.0
+        best = np.zeros(len(policy))
+        np.maximum.at(best, self.owners, gains)
+        choices = np.flatnonzero((gains > 0) & (gains == best[self.owners]))[::-1]
+        better = policy.copy()
+        better[self.owners[choices]] = choices
+        return better
+
+    def _may_be_best(self, answer: _Worth) -> Flags:
+        """Say which choices are as good to their mover as the values, as far as is known."""
+        least, slack = self._results(answer.least)
+        most, _ = self._results(answer.most)
+        return np.where(
+            self.contest.improver[self.owners],
+            most + slack >= answer.least[self.owners],
+            least - slack <= answer.most[self.owners],
+        )
+
+
+def _is_better(answer: _Worth, before: _Worth) -> bool:
+    """Say whether an answer is worth more somewhere for certain, and nowhere less for certain."""
+    return bool((answer.least > before.most).any() and (answer.most >= before.least).all())

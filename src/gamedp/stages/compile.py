@@ -1,0 +1,183 @@
+"""From a staged game to its model: the stage explored, the rules of the contexts made callable."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from gamedp.compiler.build import compile_game, fall_back, first_reason
+from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.rules.expand import check_start
+from gamedp.rules.layout import Codec, Layout
+from gamedp.rules.rounding import IN_STAGES
+from gamedp.rules.staged import StagedRules
+from gamedp.stages.model import StagedModel
+from gamedp.stages.plain_rules import Judge
+from gamedp.stages.sweepers import CompiledSweeper, PlainSweeper
+from gamedp.stages.vector_code import Program
+
+if TYPE_CHECKING:
+    from gamedp.model.model import Model
+    from gamedp.runtime.progress import ProgressCallback
+
+__all__ = ["compile_staged"]
+
+MAX_CONTEXTS = 2**31
+"""Beyond this many combinations in the box, a table of all of them is no longer sensible."""
+
+
+SPOTS = 16
+"""Contexts in which compiled rules are compared with plain ones."""
+
+
+def compile_staged(
+    game: Any,
+    *,
+    compile: Literal["auto", "always", "never"] = "auto",
+    progress: ProgressCallback | None = None,
+    stage: Model | None = None,
+) -> StagedModel:
+    """Explore the stage of a staged game, and make the rules of its contexts ready.
+
+    Parameters
+    ----------
+    game
+        An instance of a class that fulfils :class:`gamedp.StagedGame`.
+    compile : {"auto", "always", "never"}
+        As for :func:`gamedp.compile`.
+    progress : callable, optional
+        Is called with a :class:`gamedp.Progress` now and then.
+    stage : Model, optional
+        The stage, if it has been explored before.
+
+    Raises
+    ------
+    InvalidModelError
+        If the rules of the stage are wrong somewhere, or no contexts are declared.
+    UnsupportedProblemError
+        If the stage can go on for ever, or begins at random.
+    """
+    rules = StagedRules(game)
+    if stage is None:
+        stage = compile_game(game.stage(), compile=compile, progress=progress)
+    _check_stage(rules, stage)
+    example = rules.initial()[0][1]
+    layout = Layout.of(example)
+    if layout is None or layout.is_leaf:
+        message = (
+            f"{shown(example)} is no context: it must be a NamedTuple of ints and tuples of ints."
+        )
+        raise InvalidModelError(message)
+    codec = _box(rules, layout)
+    judge = Judge(rules, stage, layout, codec)
+    plain = PlainSweeper(judge)
+    sweeper: PlainSweeper = plain
+    begin = time.perf_counter()
+    if compile != "never":
+        try:
+            compiled = CompiledSweeper(judge)
+            compiled.warm_up()
+        except Exception as error:  # noqa: BLE001 - numba has errors outside its own family, too
+            judge.check(example)  # rules that do not compile are often just wrong
+            fall_back(game, first_reason(error), must=compile == "always")
+        else:
+            _spot_check(judge, plain, compiled, example)
+            sweeper = compiled
+    check_start(rules.initial())
+    seconds = dict(stage.seconds)
+    seconds["compile"] = seconds.get("compile", 0.0) + time.perf_counter() - begin
+    return StagedModel(rules, stage, layout, codec, sweeper, seconds)
+
+
+def _check_stage(rules: StagedRules, stage: Model) -> None:
+    cycle = stage.structure.cycle()
+    words = f"the stage of {shown(rules.game)}"
+    if cycle:
+        path = " → ".join(str(stage.state(index)) for index in (*cycle[:8], cycle[0]))
+        message = (
+            f"{words} can go on for ever: {path}. A stage must be acyclic; let such moves end the "
+            "stage and lead to another context."
+        )
+        raise UnsupportedProblemError(message)
+    if stage.rounding[1] > 0:
+        message = (
+            f"some rewards of {words} are no 64-bit numbers; {IN_STAGES} Return float(...) "
+            "to have them rounded."
+        )
+        raise InvalidModelError(message)
+    if len(stage.initial_states) != 1 or stage.initial_probabilities[0] < 0:
+        message = f"{words} begins at random; give it one initial state, with a chance move there."
+        raise UnsupportedProblemError(message)
+    if stage.has_swaps:
+        message = f"in {words} the players change places; let canonical() of the contexts do that."
+        raise UnsupportedProblemError(message)
+    if rules.num_players > 2 or stage.num_players > rules.num_players:
+        message = (
+            f"{words} has {stage.num_players} players, the staged game {rules.num_players}; a "
+            "staged game is for one player, or for two opponents."
+        )
+        raise UnsupportedProblemError(message)
+    if (
+        stage.structure.order[-1:].size
+        and not np.diff(stage.choice_offsets)[stage.initial_states[0]]
+    ):
+        message = f"{words} is over where it begins."
+        raise InvalidModelError(message)
+
+
+def _box(rules: StagedRules, layout: Layout) -> Codec:
+    """Return how contexts of the declared box become codes."""
+    declared = dict(rules.game.contexts())
+    names = list(layout.names())
+    if set(declared) != set(names):
+        message = (
+            f"contexts() must give a range for each field of a context, {', '.join(names)}; "
+            f"it gives {', '.join(declared) or 'none'}."
+        )
+        raise InvalidModelError(message)
+    ranges = [(int(first), int(last)) for first, last in (declared[name] for name in names)]
+    for name, (first, last) in zip(names, ranges, strict=True):
+        if first > last:
+            message = f"contexts() gives {name} the range {first} to {last}, which is empty."
+            raise InvalidModelError(message)
+    codec = Codec.of_ranges([first for first, _ in ranges], [last + 1 for _, last in ranges])
+    if not 0 < codec.size <= MAX_CONTEXTS:
+        message = f"the box of contexts, {shown(declared)}, is too large for a table."
+        raise InvalidParameterError(message)
+    return codec
+
+
+def _spot_check(judge: Judge, plain: PlainSweeper, compiled: CompiledSweeper, example: Any) -> None:
+    """Compare compiled and plain rules in some contexts; raise InvalidModelError if they differ.
+
+    With random numbers for values, what an end is worth tells where it leads to.
+    """
+    size, num_ends = judge.codec.size, len(judge.end_fields)
+    values = np.random.default_rng(size).random(size)
+    spread = {int(code) for code in np.linspace(0, size - 1, SPOTS)}
+    spread.add(int(judge.codec.pack(np.array([judge.layout.flatten(example)]))[0, 0]))
+    codes = np.array(
+        [code for code in sorted(spread) if judge.is_played(judge.context(code))], np.int64
+    )
+    offsets = np.arange(num_ends + 1)
+    one, ends = np.array([num_ends]), np.ones(num_ends)
+    program = Program(
+        np.array([0, num_ends]), offsets, offsets[:-1], ends, ends - 1, one > 0, one, num_ends + 1
+    )
+    blocks = [sweeper.worth_of_ends(program, codes, values) for sweeper in (plain, compiled)]
+    differing = np.argwhere(~((blocks[0] == blocks[1]) | np.isnan(blocks[0] + blocks[1])))
+    differing = np.concatenate([differing, np.argwhere(np.isnan(blocks[0]) != np.isnan(blocks[1]))])
+    for place, column in differing.tolist():
+        context, end = (
+            judge.context(int(codes[column])),
+            judge.stage.state(int(judge.stage.terminals[place])),
+        )
+        message = (
+            f"compiled rules and plain Python disagree on what {shown(end)} is worth in "
+            f"{shown(context)}. "
+            "They may depend on integers beyond 64 bits or on something outside the game's own "
+            "fields; compile='never' runs them as plain Python."
+        )
+        raise InvalidModelError(message)

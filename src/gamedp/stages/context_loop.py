@@ -1,0 +1,152 @@
+"""The compiled loops over contexts: a survey of all, a sweep of the stage for many at a time.
+
+Plain functions on arrays and on a staged game bound by :mod:`gamedp.compiler.bridge`; compiled for
+each game by :mod:`gamedp.stages.sweepers`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from gamedp.stages.ends_loop import (
+    BAD,
+    CHANGE,
+    DONE,
+    NONE,
+    PLACE,
+    RISE,
+    decode_context,
+    decode_next,
+    fill_ends_jit,
+)
+from gamedp.stages.kernels import sweep_stage_jit
+from gamedp.stages.vector_code import LANES
+
+REAL, TERMINAL = 1, 2
+
+
+def survey(game, work, kinds, ranks, values):
+    """Look at every combination of the box: what is a context of its own, of what rank, and over.
+
+    `kinds` is 0 for what is no context or is represented by another one. Those that are over get
+    their payoff. Returns the code of the first context that the rules say something wrong of, or
+    -1.
+    """
+    fields = work.fields
+    ranges = game.gamedp_ranges(work.low, work.high, work.stride)
+    before = NONE
+    for code in range(kinds.size):
+        decode_next(code, before, work.low, work.high, work.stride, fields)
+        before = code
+        context = game.gamedp_decode(fields)
+        if not game.is_state(context):
+            continue
+        representative, swapped = game.canonical(context)
+        own = game.gamedp_encode(representative, *ranges)
+        if own < 0:
+            return code
+        if own != code:
+            again, swapped = game.canonical(representative)
+            if swapped or game.gamedp_encode(again, *ranges) != own:
+                return code
+            continue
+        if swapped:
+            return code
+        ranks[code] = game.rank(context)
+        kinds[code] = REAL
+        if game.is_terminal(context):
+            kinds[code] = TERMINAL
+            values[code] = game.payoff(context, 0)
+            if not abs(values[code]) < np.inf:
+                return code
+    return -1
+
+
+def take_over(block, row, codes, weights, writes, values, results):
+    """Measure how the values of contexts change, and write the new ones if `writes`.
+
+    The `row` of the block has the values of the stage in these contexts; a weight counts the stage
+    itself, too. Returns the first column without a value, or -1.
+    """
+    lanes = block.shape[2]
+    for column in range(codes.size):
+        new = block[column // lanes, row, column % lanes] + weights
+        if not abs(new) < np.inf:
+            return column
+        # What had no value before (NaN) has not changed.
+        change = new - values[codes[column]]
+        if change > results[RISE]:
+            results[RISE] = change
+        if abs(change) > results[CHANGE]:
+            results[CHANGE] = abs(change)
+        if writes:
+            values[codes[column]] = new
+    return -1
+
+
+take_over_jit = njit(take_over)
+
+
+def sweep_contexts(game, work, program, codes, values, weights, writes):
+    """Sweep the stage for all contexts in `codes`, LANES at a time.
+
+    What it is worth goes to `values` if `writes`, else only the changes are measured;
+    ``work.results`` are to be set to zero before.
+
+    Returns
+    -------
+    status : int
+        DONE; NOT_SOLVED_YET if a context leads to one that has no value yet; BAD if one leads to
+        what is no context, or has no way to go on.
+    """
+    for first in range(0, codes.size, LANES):
+        some = codes[first : min(first + LANES, codes.size)]
+        status = fill_ends_jit(game, work, program.never, some, values, weights)
+        if status == DONE:
+            sweep_stage_jit(program, work.alive, work.block, work.scratch)
+            row = program.own_rows[-1]
+            column = take_over_jit(work.block, row, some, weights, writes, values, work.results)
+            if column >= 0:
+                work.results[PLACE] = column
+                status = BAD
+        if status != DONE:
+            work.results[PLACE] += first
+            return status
+    return DONE
+
+
+def follow_contexts(game, work, codes, payoffs, following, swaps, ranks, rewards):
+    """Say where each end of the stage leads to from each of the contexts `codes`.
+
+    `payoffs` are NaN where the game goes on. There `following` holds for each end the code of the
+    next context's representative, -1 if the end is not allowed; `swaps` whether the players change
+    places, `ranks` the next context's rank, `rewards` what player 0 earns. Where the game is over,
+    all of `following` is -1.
+
+    Returns DONE; BAD if a context leads to what is no context.
+    """
+    fields = work.fields
+    ranges = game.gamedp_ranges(work.low, work.high, work.stride)
+    for place in range(codes.size):
+        decode_context(codes[place], work.low, work.stride, fields)
+        context = game.gamedp_decode(fields)
+        payoffs[place] = np.nan
+        if game.is_terminal(context):
+            payoffs[place] = game.payoff(context, 0)
+            following[place, :] = -1
+            continue
+        for k in range(work.end_fields.shape[0]):
+            end = game.gamedp_decode_end(work.end_fields[k])
+            following[place, k] = -1
+            if game.allows(context, end):
+                representative, swapped = game.canonical(game.following(context, end))
+                code = game.gamedp_encode(representative, *ranges)
+                if code < 0:
+                    work.results[PLACE] = place
+                    return BAD
+                following[place, k] = code
+                swaps[place, k] = swapped
+                ranks[place, k] = game.rank(representative)
+                rewards[place, k] = game.reward(context, end, 0)
+    return DONE

@@ -1,0 +1,264 @@
+"""A staged game made ready for solving: the stage as a model, and the contexts it is played in."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from typing import TYPE_CHECKING, Any, Protocol
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidModelError, UnknownStateError, shown
+from gamedp.model.validation.outcomes import scale
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
+    from gamedp.rules.layout import Codec, Layout
+    from gamedp.rules.staged import StagedRules
+    from gamedp.stages.vector_code import Program
+
+__all__ = ["Contexts", "Onward", "StagedModel", "Sweep", "Sweeper"]
+
+MANY = 1 << 21
+"""Ends times contexts that the rules are asked about at once."""
+
+
+class Sweeper(Protocol):
+    """The rules of the contexts at work, compiled or plain; made by :func:`gamedp.compile`."""
+
+    def survey(self) -> Contexts:
+        """Look at every combination of the box."""
+
+    def sweep(
+        self,
+        program: Program,
+        codes: NDArray[np.int64],
+        values: NDArray[np.float64],
+        *,
+        weights: bool = False,
+        writes: bool = True,
+    ) -> Sweep:
+        """Sweep the stage for the contexts `codes`; see `gamedp.stages.context_loop`."""
+
+    def straighten(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
+        """Return the program as straight machine code, if that is possible, and worth it.
+
+        It pays for very many `columns`, or if the caller asks for it.
+        """
+
+    def follow(self, codes: NDArray[np.int64]) -> Onward:
+        """Say where each end of the stage leads to from the contexts `codes`."""
+
+
+@attrs.frozen(eq=False)
+class Contexts:
+    """All contexts of a staged game, by their codes.
+
+    Attributes
+    ----------
+    codes : (C,) int64
+        The contexts in which the stage is played, by rank, then by code.
+    offsets : (R+1,) int64
+        Those of one rank are ``codes[offsets[r]:offsets[r+1]]``, ascending.
+    values : (B,) float64
+        For every code of the box: the payoff where the game is over, else NaN.
+    """
+
+    codes: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class Onward:
+    """Where the E ends of the stage lead to from each of n contexts.
+
+    Attributes
+    ----------
+    payoffs : (n,) float64
+        Where the game is over; else NaN.
+    following : (n, E) int64
+        The code of the next context's representative; -1 where the end is not allowed.
+    swaps : (n, E) bool
+        Whether the players change places on the way there.
+    ranks : (n, E) int64
+        The next context's rank.
+    rewards : (n, E) float64
+        What player 0 earns by the end.
+    """
+
+    payoffs: NDArray[np.float64]
+    following: NDArray[np.int64]
+    swaps: NDArray[np.bool_]
+    ranks: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+
+
+@attrs.frozen
+class Sweep:
+    """What a sweep has found.
+
+    Attributes
+    ----------
+    is_complete : bool
+        False if a context leads to one that has no value yet: then nothing else is said.
+    rise, change : float
+        The largest rise, and the largest change, of a value.
+    reward : float
+        The largest absolute value of a reward.
+    """
+
+    is_complete: bool
+    rise: float = 0.0
+    change: float = 0.0
+    reward: float = 0.0
+
+
+@attrs.frozen(eq=False, repr=False)
+class StagedModel:
+    """A staged game: its stage as an ordinary model, its contexts as codes of a box.
+
+    Made by :func:`gamedp.compile` of a :class:`gamedp.StagedGame`.
+
+    Attributes
+    ----------
+    rules : StagedRules
+    stage : Model
+        The game that is played in every context.
+    layout, codec
+        Of the contexts: how one becomes its code, the index of its value.
+    sweeper : Sweeper
+        What solvers sweep with.
+    seconds : mapping
+        How long it took to ``"compile"`` the rules and to ``"explore"`` stage and contexts.
+    """
+
+    rules: StagedRules
+    stage: Model
+    layout: Layout
+    codec: Codec
+    sweeper: Sweeper
+    seconds: Mapping[str, float]
+
+    def __repr__(self) -> str:
+        """Say what it is of, and how large."""
+        return (
+            f"<StagedModel {self.rules.game!r}: {self.num_states:,} contexts, "
+            f"a stage of {self.stage.num_states:,} states>"
+        )
+
+    @property
+    def num_players(self) -> int:
+        """How many players there are."""
+        return self.rules.num_players
+
+    @property
+    def constant_sum(self) -> float:
+        """What the payoffs of two players add up to."""
+        return self.rules.constant_sum
+
+    @property
+    def num_states(self) -> int:
+        """How many combinations the box of contexts has."""
+        return self.codec.size
+
+    @functools.cached_property
+    def ends(self) -> list[tuple[int, Any]]:
+        """The ends of the stage: the index of each, and its state."""
+        return [(index, self.stage.state(index)) for index in self.stage.terminals.tolist()]
+
+    @property
+    def starts(self) -> list[tuple[float, Any]]:
+        """The initial distribution as (probability, context) pairs, scaled to sum to one."""
+        pairs = self.rules.initial()
+        chances = np.array([chance for chance, _ in pairs], np.float64)
+        scale(np.array([0, len(chances)]), chances)
+        return [(chance, pair[1]) for chance, pair in zip(chances.tolist(), pairs, strict=True)]
+
+    @property
+    def initial_states(self) -> NDArray[np.int64]:
+        """The codes of the contexts at the start, or of those that represent them."""
+        return np.array([self.index(context)[0] for _, context in self.starts])
+
+    @property
+    def initial_probabilities(self) -> NDArray[np.float64]:
+        """How likely each is, with a minus sign where the players have changed places."""
+        pairs = [(chance, self.index(context)[1]) for chance, context in self.starts]
+        return np.array([-chance if swapped else chance for chance, swapped in pairs])
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the stage, and of what the rules say of every context.
+
+        Equal for equal models, however their rules are written down.
+        """
+        return self._digest
+
+    @functools.cached_property
+    def _digest(self) -> str:
+        contexts = self.sweeper.survey()
+        box = (self.codec.low.tolist(), self.codec.high.tolist(), contexts.offsets.tolist())
+        words = f"{self.stage.digest()} {self.num_players} {self.constant_sum!r} {box}"
+        over = ~np.isnan(contexts.values)
+        parts = [hashlib.sha256(words.encode()) for _ in range(4)]
+        parts[0].update(contexts.codes.data)
+        parts[0].update(np.flatnonzero(over).data)
+        parts[0].update(contexts.values[over].data)
+        many = max(1, MANY // len(self.stage.terminals))
+        for first in range(0, len(contexts.codes), many):
+            onward = self.sweeper.follow(contexts.codes[first : first + many])
+            for part, array in zip(
+                parts[1:], (onward.following, onward.swaps, onward.rewards), strict=True
+            ):
+                part.update(array.data)
+        return hashlib.sha256(b"".join(part.digest() for part in parts)).hexdigest()
+
+    def state(self, index: int) -> Any:
+        """Return the context with that code."""
+        fields = self.codec.unpack(np.array([[index]], np.int64))[0]
+        return self.layout.build(iter(fields.tolist()))
+
+    def index(self, context: Hashable) -> tuple[int, bool]:
+        """Return the code of a context's representative and whether the players are swapped.
+
+        Raises
+        ------
+        UnknownStateError
+            If it is not in the box, or not real.
+        """
+        self.code(context)
+        representative, swapped = self.rules.canonical(context)
+        if not self.rules.call("is_state", representative):
+            message = f"{shown(context)} is not a context of this game: is_state() denies it."
+            raise UnknownStateError(message)
+        return self.code(representative), swapped
+
+    def code(self, context: Hashable) -> int:
+        """Return the code of a context itself, whatever represents it.
+
+        Raises
+        ------
+        UnknownStateError
+            If it is not in the box.
+        """
+        try:
+            fields = self.layout.flatten(context)
+        except InvalidModelError as error:
+            raise UnknownStateError(str(error)) from None
+        if not self.codec.contains(fields):
+            ranges = ", ".join(
+                f"{name} {low} to {high - 1}"
+                for name, low, high in zip(
+                    self.layout.names(),
+                    self.codec.low.tolist(),
+                    self.codec.high.tolist(),
+                    strict=True,
+                )
+            )
+            message = f"{shown(context)} is outside the box of contexts: {ranges}."
+            raise UnknownStateError(message)
+        return int(self.codec.pack(np.array([fields], np.int64))[0, 0])

@@ -1,0 +1,227 @@
+"""A stage as straight machine code: every row and every probability known when it is compiled.
+
+The sweep in :mod:`gamedp.stages.kernels` reads from arrays what to do next. Where a stage is swept
+for very many contexts, that reading is most of the work. Straight code for one register of contexts
+at a time does without it. Inner states have the same rows for all registers, so that these stay in
+the processor's nearest cache.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core.ccallback import CFunc
+from numba.extending import intrinsic
+
+from gamedp.compiler.cache import RulesCache
+from gamedp.compiler.sharing import share
+from gamedp.stages.vector_code import REGISTER, Program
+
+__all__ = ["can_unroll", "is_unrolled", "unrolled"]
+
+MAX_TRANSITIONS = 1 << 15
+"""Beyond that, code for all of them takes minutes to compile."""
+
+
+def can_unroll(program: Program) -> bool:
+    """Say whether a stage can become straight code: if it is small, and all movers agree."""
+    return len(program.rows) <= MAX_TRANSITIONS and bool(
+        program.maximise.all() or not program.maximise.any()
+    )
+
+
+def is_unrolled(program: Program) -> bool:
+    """Say whether the code of a stage has been compiled before, and is on disk."""
+    return _cache(program).holds_something
+
+
+def unrolled(program: Program) -> tuple[Program, object]:
+    """Return a program that runs as straight code, and what must live as long as it is used.
+
+    Columns are swept by registers of `REGISTER`; where an end is not allowed, its value is the
+    worst there is.
+    """
+    code = _code(_digest(program), _Frozen(program))
+    num_ends = _num_ends(program)
+    straight = program._replace(
+        address=code.address,
+        lanes=REGISTER,
+        never=-np.inf if program.maximise.all() else np.inf,
+        # What is left of a block are the ends and the value of the stage.
+        own_rows=np.array([num_ends]),
+        num_rows=num_ends + 1,
+        num_scratch=program.num_rows - num_ends,
+    )
+    return straight, code
+
+
+def _num_ends(program: Program) -> int:
+    return int(program.own_rows.min())
+
+
+class _Frozen:
+    """A program as an argument whose identity is given by another one."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Frozen)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+def _digest(program: Program) -> str:
+    text = hashlib.sha256()
+    for array in program[: Program._fields.index("num_rows")]:
+        text.update(f"{array.dtype} {array.shape} ".encode())  # type: ignore[union-attr]
+        text.update(array.tobytes())  # type: ignore[union-attr]
+    return text.hexdigest()
+
+
+def _function() -> Any:
+    """Return the function that is compiled; what `write` means is put in afterwards."""
+    # Without a module's name, numba can write what it compiles to disk, but not read it again.
+    namespace: dict[str, Any] = {"__name__": __name__}
+    text = "def sweep(block, scratch):\n    write(block, scratch)"
+    exec(text, namespace)  # noqa: S102 - our own text
+    return namespace["sweep"]
+
+
+def _cache(program: Program) -> RulesCache:
+    return RulesCache(_function(), _digest(program), "unrolled")
+
+
+@functools.lru_cache(maxsize=8)
+def _code(_digest: str, frozen: _Frozen) -> Any:
+    """Return the compiled code of a program."""
+    program = frozen.program
+
+    @intrinsic
+    def write(_typing_context, block, scratch):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            _write(builder, arguments, program)
+            return context.get_dummy_value()
+
+        return types.void(block, scratch), generate
+
+    function = _function()
+    function.__globals__["write"] = write
+    pointer = types.CPointer(types.float64)
+    signature = types.void(pointer, pointer)
+    code = CFunc(function, (signature.args, signature.return_type), locals={}, options={})
+    code._cache = RulesCache(function, _digest, "unrolled")  # noqa: SLF001 - where numba puts it
+    code.compile()
+    return code
+
+
+def _write(builder: Any, addresses: Any, program: Program) -> None:
+    """Write the code of all states, successors first."""
+    writer = _Writer(builder, addresses, program)
+    for state in range(len(program.own_rows)):
+        writer.settle(state)
+
+
+class _Writer:
+    """Writes the code of states, for one register of columns.
+
+    Where a choice is sure and earns nothing, its value is one that is known already. What several
+    states have in common of such values is compared once.
+    """
+
+    def __init__(self, builder: Any, addresses: Any, program: Program) -> None:
+        self.builder = builder
+        self.program = program
+        self.vector = ir.VectorType(ir.DoubleType(), REGISTER)
+        self.num_ends = _num_ends(program)
+        self.block, self.scratch = (
+            builder.bitcast(address, self.vector.as_pointer()) for address in addresses
+        )
+        self.comparison = ">" if program.maximise.all() else "<"
+        self.known: list[set[int]] = []
+        self.in_doubt: list[list[int]] = []
+        self._sort_choices()
+        self.pairs = share(self.known, program.num_rows + len(program.own_rows))
+        self.of_pairs: dict[int, Any] = {}
+
+    def _sort_choices(self) -> None:
+        """Note for each state the values known already, and the choices that need a sum.
+
+        A row has one value after another, so that a value is named by its row if it is an end's,
+        and beyond all rows by the state whose it is.
+        """
+        program = self.program
+        values = np.arange(program.num_rows)
+        self.rows = dict(enumerate(range(program.num_rows)))
+        for state, row in enumerate(program.own_rows.tolist()):
+            known, in_doubt = set(), []
+            for choice in range(*program.choice_offsets[state : state + 2].tolist()):
+                first, end = program.transition_offsets[choice : choice + 2].tolist()
+                if end - first == 1 and self._is_sure(choice, first):
+                    known.add(int(values[program.rows[first]]))
+                else:
+                    in_doubt.append(choice)
+            self.known.append(known)
+            self.in_doubt.append(in_doubt)
+            values[row] = program.num_rows + state
+            self.rows[program.num_rows + state] = row
+
+    def _is_sure(self, choice: int, transition: int) -> bool:
+        program = self.program
+        return bool(program.rewards[choice] == 0 and program.probabilities[transition] == 1)
+
+    def settle(self, state: int) -> None:
+        """Write the code of one state."""
+        best = None
+        for choice in self.in_doubt[state]:
+            best = self._better(best, self._expected(choice))
+        for value in sorted(self.known[state]):
+            best = self._better(best, self._value(value))
+        own = self._place(self.program.own_rows[state])
+        if state == len(self.known) - 1:
+            own = self._row(self.block, self.num_ends)
+        self.builder.store(best, own)
+
+    def _place(self, row: int) -> Any:
+        if row < self.num_ends:
+            return self._row(self.block, row)
+        return self._row(self.scratch, row - self.num_ends)
+
+    def _row(self, base: Any, row: int) -> Any:
+        return self.builder.gep(base, [ir.Constant(ir.IntType(64), int(row))])
+
+    def _constant(self, number: float) -> Any:
+        return ir.Constant(self.vector, [float(number)] * REGISTER)
+
+    def _better(self, best: Any, other: Any) -> Any:
+        if best is None:
+            return other
+        is_better = self.builder.fcmp_ordered(self.comparison, other, best)
+        return self.builder.select(is_better, other, best)
+
+    def _value(self, value: int) -> Any:
+        """Load a value that is known; the better one of a pair is found at its first use."""
+        if value in self.rows:
+            return self.builder.load(self._place(self.rows[value]))
+        if value not in self.of_pairs:
+            one, other = self.pairs[value]
+            self.of_pairs[value] = self._better(self._value(one), self._value(other))
+        return self.of_pairs[value]
+
+    def _expected(self, choice: int) -> Any:
+        """Add up as the sweep that reads does; products are rounded, as they are there."""
+        program = self.program
+        reward = program.rewards[choice]
+        result = self._constant(reward) if reward else None
+        for transition in range(*program.transition_offsets[choice : choice + 2].tolist()):
+            chance = self._constant(program.probabilities[transition])
+            values = self.builder.load(self._place(program.rows[transition]))
+            product = self.builder.fmul(chance, values)
+            result = product if result is None else self.builder.fadd(result, product)
+        return result

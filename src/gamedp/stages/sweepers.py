@@ -1,0 +1,333 @@
+"""The rules of the contexts at work: the loops over contexts, plain or compiled for the game."""
+
+from __future__ import annotations
+
+import functools
+import re
+import types
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numba
+import numpy as np
+from numba import int64, typeof
+
+from gamedp.compiler.bridge import bind, compiled_methods, record
+from gamedp.compiler.methods import disagree, hash_of, loops_over_rules, state_functions
+from gamedp.compiler.overflow import compiled_twin, refuse_overflow_at
+from gamedp.errors import shown
+from gamedp.rules.anatomy import dissect, fields_read
+from gamedp.rules.rounding import IN_STAGES, is_rounded, refuse_rounded
+from gamedp.rules.staged import STAGED_DEFAULTS, STAGED_METHODS, StagedRules
+from gamedp.stages import context_loop, ends_loop, straight_code
+from gamedp.stages.kernels import sweep_stage_jit
+from gamedp.stages.model import Contexts, Onward, Sweep
+from gamedp.stages.plain_rules import Judge
+from gamedp.stages.vector_code import LANES, REGISTER, Program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from gamedp.rules.layout import Layout
+
+__all__ = ["CompiledSweeper", "PlainSweeper"]
+
+UNROLLING_PAYS = 1 << 36
+"""Transitions times contexts from which on straight code saves more time than it takes to compile:
+some seconds."""
+
+
+_ZERO, _ZEROS = np.zeros(1, np.int64), np.zeros(1)
+NO_PROGRAM = Program(_ZERO, _ZERO, _ZERO, _ZEROS, _ZEROS, np.zeros(1, np.bool_), _ZERO, 1)
+"""For calls that do not sweep."""
+
+
+def _aligned(shape: tuple[int, ...], number: float) -> NDArray[np.float64]:
+    """Return an array that begins with a line of the processor's cache: no vector lies in two."""
+    size = int(np.prod(shape))
+    room = np.full(size + REGISTER, number)
+    first = -(room.ctypes.data // room.itemsize) % REGISTER
+    return room[first : first + size].reshape(shape)
+
+
+class PlainSweeper:
+    """Runs the loop over contexts with the rules as plain Python."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self.rules, self.layout, self.codec = judge.rules, judge.layout, judge.codec
+        self.end_layout, self.end_fields = judge.end_layout, judge.end_fields
+        self.matters = _what_matters(self.rules, self.layout)
+        self.game = self._bound()
+        self._codes: list[object] = []  # in memory as long as somebody may sweep with them
+        self._survey: Callable[..., int] = context_loop.survey
+        self._fill: Callable[..., int] = ends_loop.fill_ends
+        self._follow: Callable[..., int] = context_loop.follow_contexts
+
+    def _bound(self) -> Any:
+        """Return the game with the methods that the loop calls."""
+        return _PlainGame(self.rules, self.layout, self.end_layout)
+
+    def _work(self, program: Program = NO_PROGRAM) -> types.SimpleNamespace:
+        """Return all that a call of a loop works on."""
+        lanes, num_rows = program.lanes, program.num_rows
+        return types.SimpleNamespace(
+            low=self.codec.low,
+            high=self.codec.high,
+            stride=self.codec.stride,
+            fields=np.zeros(len(self.codec.low), np.int64),
+            columns=np.zeros(len(self.codec.low) * LANES, np.int64),
+            packed=np.zeros(len(self.codec.low) * LANES, np.int64),
+            chosen=np.zeros(LANES, np.int64),
+            following=np.zeros(LANES, np.int64),
+            swaps=np.zeros(LANES, np.bool_),
+            rewards=np.zeros(LANES),
+            worths=np.zeros(LANES),
+            thin=np.zeros(LANES),
+            peaks=np.zeros(LANES, np.int64),
+            matters=self.matters,
+            end_fields=self.end_fields,
+            constant_sum=self.rules.constant_sum,
+            block=_aligned((LANES // lanes, num_rows, lanes), program.never),
+            alive=np.zeros(num_rows, np.bool_),
+            scratch=_aligned((program.num_scratch, lanes), 0.0),
+            results=np.zeros(3),
+        )
+
+    def survey(self) -> Contexts:
+        """Look at every combination of the box."""
+        kinds = np.zeros(self.codec.size, np.int8)
+        ranks = np.zeros(self.codec.size, np.int64)
+        values = np.full(self.codec.size, np.nan)
+        bad = self._guarded(
+            lambda: self._call(self._survey, self._work(), kinds, ranks, values), None
+        )
+        if bad >= 0:
+            self.judge.check(self.judge.context(bad))
+            disagree(f"in {shown(self.judge.context(bad))}", None)
+        codes = np.flatnonzero(kinds == context_loop.REAL)
+        found = ranks[codes]
+        if len(found) and found.min() >= -(2**15) and found.max() < 2**15:
+            found = found.astype(np.int16)  # sorted in one pass
+        order = np.argsort(found, kind="stable")
+        found = found[order]
+        borders = np.flatnonzero(np.diff(found)) + 1
+        offsets = np.concatenate([[0], borders, [len(codes)]]) if len(codes) else np.zeros(1)
+        return Contexts(codes[order], offsets.astype(np.int64), values)
+
+    def sweep(
+        self,
+        program: Program,
+        codes: NDArray[np.int64],
+        values: NDArray[np.float64],
+        *,
+        weights: bool = False,
+        writes: bool = True,
+    ) -> Sweep:
+        """Sweep the stage for the contexts `codes`."""
+        work = self._work(program)
+        status = self._guarded(
+            lambda: self._sweep(work, program, codes, values, weights, writes), codes
+        )
+        if status != ends_loop.DONE:
+            context = self.judge.context(int(codes[int(work.results[ends_loop.PLACE])]))
+            self.judge.check(context)
+            if status == ends_loop.BAD:
+                disagree(f"in {shown(context)}", None)
+            return Sweep(is_complete=False)
+        rise, change = work.results[: ends_loop.PLACE].tolist()
+        return Sweep(True, rise, change, float(work.peaks.view(np.float64).max()))
+
+    def follow(self, codes: NDArray[np.int64]) -> Onward:
+        """Say where each end of the stage leads to from the contexts `codes`."""
+        shape = (len(codes), len(self.end_fields))
+        onward = Onward(
+            np.empty(len(codes)),
+            np.empty(shape, np.int64),
+            np.zeros(shape, np.bool_),
+            np.zeros(shape, np.int64),
+            np.zeros(shape),
+        )
+        work, arrays = self._work(), attrs.astuple(onward, recurse=False)
+        status = self._guarded(lambda: self._call(self._follow, work, codes, *arrays), codes)
+        if status != ends_loop.DONE:
+            context = self.judge.context(int(codes[int(work.results[ends_loop.PLACE])]))
+            self.judge.check(context)
+            disagree(f"in {shown(context)}", None)
+        return onward
+
+    def straighten(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
+        """Return the program as straight machine code, if that is possible, and worth it."""
+        if numba.config.DISABLE_JIT or not straight_code.can_unroll(program):
+            return program
+        if unrolls is None:
+            pays = columns * len(program.rows) >= UNROLLING_PAYS
+            unrolls = pays or straight_code.is_unrolled(program)
+        if not unrolls:
+            return program
+        straight, code = straight_code.unrolled(program)
+        self._codes.append(code)
+        return straight
+
+    def _call(self, loop: Callable[..., int], work: Any, *arguments: Any) -> int:
+        return loop(self.game, work, *arguments)
+
+    def _sweep(
+        self,
+        work: Any,
+        program: Program,
+        codes: NDArray[np.int64],
+        values: NDArray[np.float64],
+        weights: bool,
+        writes: bool,
+    ) -> int:
+        """Do what `stage_loop.sweep_contexts` does, with plain rules and compiled kernels."""
+        row = int(program.own_rows[-1])
+        for first in range(0, len(codes), LANES):
+            some = codes[first : first + LANES]
+            status = self._fill(self.game, work, program.never, some, values, weights)
+            if status == ends_loop.DONE:
+                sweep_stage_jit(program, work.alive, work.block, work.scratch)
+                column = context_loop.take_over_jit(
+                    work.block, row, some, weights, writes, values, work.results
+                )
+                if column < 0:
+                    continue
+                work.results[ends_loop.PLACE] = column
+                status = ends_loop.BAD
+            work.results[ends_loop.PLACE] += first
+            return status
+        return ends_loop.DONE
+
+    def worth_of_ends(
+        self, program: Program, codes: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return what each end is worth in each of a few contexts, (E, n)."""
+        work = self._work(program)
+        self._guarded(
+            lambda: self._sweep(work, program, codes, values, weights=False, writes=False), codes
+        )
+        ends: NDArray[np.float64] = work.block[0, : len(self.end_fields), : len(codes)]
+        return ends
+
+    def _guarded(self, call: Callable[[], int], codes: NDArray[np.int64] | None) -> int:
+        """Make a call of a loop; have the rules' mistake explained if they raise."""
+        try:
+            return int(call())
+        except Exception as error:  # noqa: BLE001 - whatever the rules may raise
+            for code in range(self.codec.size) if codes is None else codes.tolist():
+                context = self.judge.context(code)
+                self._refuse_overflow(context, error)
+                if self.rules.call("is_state", context):
+                    self.judge.check(context)
+            disagree("somewhere in the contexts", error)
+
+    def _refuse_overflow(self, context: Any, error: Exception) -> None:
+        """Raise InvalidModelError if rules that are compiled have left 64 bits there."""
+
+
+class _PlainGame:
+    """A staged game with what the loop calls besides its rules."""
+
+    def __init__(self, rules: StagedRules, layout: Layout, end_layout: Layout) -> None:
+        for name in (*STAGED_METHODS, *STAGED_DEFAULTS):
+            ask = functools.partial(rules.call, name)
+            setattr(self, name, _exactly(name, ask) if name in {"payoff", "reward"} else ask)
+        functions = state_functions(layout) | state_functions(end_layout, of="_end")
+        for name, function in functions.items():
+            setattr(
+                self, name, lambda *arguments, function=function: function(rules.game, *arguments)
+            )
+
+
+def _exactly(name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what asks the same, and refuses numbers that no double is equal to."""
+
+    def call(*arguments: Any) -> Any:
+        answer = ask(*arguments)
+        if is_rounded(answer):
+            refuse_rounded(answer, f"{name}({', '.join(map(shown, arguments))})", IN_STAGES)
+        return answer
+
+    return call
+
+
+class CompiledSweeper(PlainSweeper):
+    """Runs the loop over contexts compiled for the game's rules."""
+
+    def __init__(self, judge: Judge) -> None:
+        super().__init__(judge)
+        if not numba.config.DISABLE_JIT:
+            self._survey, self._sweep_contexts, self._follow = self._loops
+        else:
+            self._sweep_contexts = context_loop.sweep_contexts
+
+    def _bound(self) -> Any:
+        anatomy = dissect(self.rules.game, STAGED_METHODS, STAGED_DEFAULTS)
+        functions = state_functions(self.layout) | state_functions(self.end_layout, of="_end")
+        layouts = hash_of(repr((self.layout, self.end_layout)))
+        key = f"{type(self.rules.game).__name__}-{anatomy.digest[:24]}-stages-{layouts}"
+        methods = anatomy.methods | functions
+        game = bind(self.rules.game, key, methods, anatomy.helpers, anatomy.fields, exact=True)
+        if not numba.config.DISABLE_JIT:
+            context = (game.numba_type, typeof(self.rules.initial()[0][1]))
+            end = typeof(self.end_layout.build(iter(self.end_fields[0].tolist())))
+            signatures = {
+                "is_terminal": context,
+                "payoff": (*context, int64),
+                "following": (*context, end),
+                "allows": (*context, end),
+                "reward": (*context, end, int64),
+                "canonical": context,
+                "rank": context,
+                "is_state": context,
+            }
+            functions_of_rules = (
+                context_loop.survey,
+                context_loop.sweep_contexts,
+                context_loop.follow_contexts,
+            )
+            self._loops = loops_over_rules(functions_of_rules, key, signatures)
+        return game
+
+    def _refuse_overflow(self, context: Any, error: Exception) -> None:
+        if not isinstance(error, OverflowError) or not compiled_methods(self.game):
+            return
+        judge, rules = self.judge, StagedRules(compiled_twin(self.rules.game, self.game))
+        twin = Judge(rules, judge.stage, judge.layout, judge.codec)
+
+        def ask(each: Judge) -> None:
+            if each.rules.call("is_state", context):
+                each.check(context)
+
+        refuse_overflow_at(lambda _: ask(twin), context, lambda _: ask(judge))
+
+    def warm_up(self) -> None:
+        """Compile the loops, or load them from disk, by calls that have nothing to do."""
+        nothing, values = np.zeros(0, np.int64), np.zeros(1)
+        self._call(self._survey, self._work(), np.zeros(0, np.int8), nothing, values)
+        self._sweep(self._work(), NO_PROGRAM, nothing, values, weights=False, writes=True)
+
+    def _call(self, loop: Callable[..., int], work: Any, *arguments: Any) -> int:
+        return int(loop(self.game, record("stages", vars(work)), *arguments))
+
+    def _sweep(
+        self,
+        work: Any,
+        program: Program,
+        codes: NDArray[np.int64],
+        values: NDArray[np.float64],
+        weights: bool,
+        writes: bool,
+    ) -> int:
+        return self._call(self._sweep_contexts, work, program, codes, values, weights, writes)
+
+
+def _what_matters(rules: StagedRules, layout: Layout) -> NDArray[np.bool_]:
+    """Return for each field of a context whether `allows` may depend on it."""
+    function = getattr(type(rules.game), "allows", None)
+    known = set() if function is None else fields_read(function, 1)
+    names = [re.split(r"[.\[]", name)[0] for name in layout.names()]
+    return np.array([known is None or name in known for name in names])

@@ -1,0 +1,272 @@
+"""Where play goes under a policy: through one stage, and from context to context with its totals.
+
+A stage has N inner states and E ends. It is unfolded into M nodes, one for each state and each sum
+of rewards with which it can be reached, so that a node knows what has been paid on the way to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gamedp.runtime.jit import compiled
+from gamedp.stages.vector_code import LANES, Program, settle_row
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+__all__ = ["Nodes", "enlist_jit", "move_jit", "push_jit", "spread_jit", "trace_jit"]
+
+
+class Nodes(NamedTuple):
+    """A stage unfolded; node 0 is its start, and each node comes before those it leads to.
+
+    Attributes
+    ----------
+    places : (M,)
+        Which inner state of the program each node is; -1 for an end.
+    firsts : (M,)
+        Where the transitions of a node begin in `successors`: those of all choices of its state.
+    successors : (L,)
+        The node a transition leads to.
+    ends : (Z,)
+        The nodes in which the stage is over.
+    """
+
+    places: Integers
+    firsts: Integers
+    successors: Integers
+    ends: Integers
+
+
+def spread(program: Program, nodes: Nodes, policy: Integers, weights: Floats) -> None:
+    """Fill `weights` (M,) with the probability of each node if `policy` (N,) are the choices."""
+    weights[:] = 0.0
+    weights[0] = 1.0
+    for node in range(len(weights)):
+        place = nodes.places[node]
+        if place < 0 or weights[node] == 0.0:
+            continue
+        origin = program.transition_offsets[program.choice_offsets[place]]
+        choice = policy[place]
+        for t in range(program.transition_offsets[choice], program.transition_offsets[choice + 1]):
+            target = nodes.successors[nodes.firsts[node] + t - origin]
+            weights[target] += weights[node] * program.probabilities[t]
+
+
+spread_jit: Any = compiled(spread)
+
+
+def compare(
+    program: Program, place: int, alive: Flags, block: Floats, result: Floats, best: Floats,
+    chosen: Integers,
+) -> None:  # fmt: skip
+    """Fill `chosen` (LANES,) with the first best choice of an inner state in each column.
+
+    `result` and `best` (LANES,) are room to work in.
+    """
+    sign = 1.0 if program.maximise[place] else -1.0
+    for column in range(LANES):
+        best[column] = -np.inf
+        chosen[column] = -1
+    for choice in range(program.choice_offsets[place], program.choice_offsets[place + 1]):
+        first = program.transition_offsets[choice]
+        last = program.transition_offsets[choice + 1]
+        allowed = True
+        for t in range(first, last):
+            allowed = allowed and alive[program.rows[t]]
+        if not allowed:
+            continue
+        reward = program.rewards[choice]
+        for column in range(LANES):
+            result[column] = reward
+        for t in range(first, last):
+            row = program.rows[t]
+            probability = program.probabilities[t]
+            for column in range(LANES):
+                result[column] += probability * block[row, column]
+        for column in range(LANES):
+            # False for NaN: such a choice is not allowed.
+            better = sign * result[column] > best[column]
+            best[column] = sign * result[column] if better else best[column]
+            chosen[column] = choice if better else chosen[column]
+
+
+compare_jit: Any = compiled(compare)
+
+
+def spread_block(
+    program: Program, nodes: Nodes, alive: Flags, block: Floats, weights: Floats
+) -> None:
+    """Do what `spread` does for the best choices in each column; `weights` (M, LANES) are 0.
+
+    Column by column within each step: so the compiler makes vector instructions of it.
+    """
+    own, part = np.empty(LANES), np.empty(LANES)
+    best, chosen = np.empty(LANES), np.empty(LANES, np.int64)
+    for node in range(len(weights)):
+        place = nodes.places[node]
+        if place < 0:
+            continue
+        total = 0.0
+        for column in range(LANES):
+            own[column] = weights[node, column]
+            total += own[column]
+        if total == 0.0:
+            continue
+        first_choice = program.choice_offsets[place]
+        last_choice = program.choice_offsets[place + 1]
+        if last_choice - first_choice == 1:
+            chosen[:] = first_choice
+        else:
+            compare_jit(program, place, alive, block, part, best, chosen)
+        origin = program.transition_offsets[first_choice]
+        for choice in range(first_choice, last_choice):
+            total = 0.0
+            for column in range(LANES):
+                part[column] = own[column] if chosen[column] == choice else 0.0
+                total += part[column]
+            if total == 0.0:
+                continue
+            for t in range(
+                program.transition_offsets[choice], program.transition_offsets[choice + 1]
+            ):
+                target = nodes.successors[nodes.firsts[node] + t - origin]
+                probability = program.probabilities[t]
+                for column in range(LANES):
+                    weights[target, column] += part[column] * probability
+
+
+spread_block_jit: Any = compiled(spread_block)
+
+
+def trace(program: Program, nodes: Nodes, worths: Floats, chances: Floats) -> int:
+    """Find for each of n contexts how probable each end is under the best policy there.
+
+    Parameters
+    ----------
+    program : Program
+        With a row for every state, the inner ones in their order.
+    worths : (n, E)
+        What each end is worth in each context; NaN where it is not allowed.
+    chances : (n, Z)
+        Filled.
+
+    Returns
+    -------
+    place : int
+        The first context in which the stage cannot be played to an end, or -1.
+    """
+    block = np.empty((program.num_rows, LANES))
+    alive = np.empty(program.num_rows, np.bool_)
+    weights = np.empty((len(nodes.places), LANES))
+    for first in range(0, len(worths), LANES):
+        count = min(LANES, len(worths) - first)
+        for end in range(worths.shape[1]):
+            alive[end] = False
+            for column in range(LANES):
+                block[end, column] = worths[first + column, end] if column < count else np.nan
+                if block[end, column] == block[end, column]:
+                    alive[end] = True
+        for place in range(len(program.own_rows)):
+            alive[program.own_rows[place]] = settle_row(program, place, alive, block)
+        start = program.own_rows[-1]
+        weights[:] = 0.0
+        for column in range(count):
+            if not alive[start] or not abs(block[start, column]) < np.inf:
+                return first + column
+            weights[0, column] = 1.0
+        spread_block_jit(program, nodes, alive, block, weights)
+        for place in range(len(nodes.ends)):
+            for column in range(count):
+                chances[first + column, place] = weights[nodes.ends[place], column]
+    return -1
+
+
+trace_jit: Any = compiled(trace)
+
+
+def enlist(keys: Integers, slots: Integers, known: int, found: Integers) -> int:
+    """Give each key that has no slot the next one.
+
+    Parameters
+    ----------
+    keys : (n,)
+    slots : (B,)
+        The slot of each key, -1 without one; filled.
+    known : int
+        How many slots there are.
+    found : (n,)
+        Filled with the keys that are new, in their order.
+
+    Returns
+    -------
+    new : int
+        How many there are.
+    """
+    new = 0
+    for key in keys:
+        if slots[key] < 0:
+            slots[key] = known + new
+            found[new] = key
+            new += 1
+    return new
+
+
+enlist_jit: Any = compiled(enlist)
+
+
+def move(
+    old_starts: Integers,
+    old_lows: Integers,
+    old_highs: Integers,
+    old_pool: Floats,
+    starts: Integers,
+    lows: Integers,
+    pool: Floats,
+) -> None:
+    """Copy the totals of each slot, ``low`` to ``high``, to where they lie in a larger pool."""
+    for slot in range(len(old_starts)):
+        place = starts[slot] + old_lows[slot] - lows[slot]
+        for k in range(old_highs[slot] - old_lows[slot] + 1):
+            pool[place + k] = old_pool[old_starts[slot] + k]
+
+
+move_jit: Any = compiled(move)
+
+
+def push(
+    sources: Integers,
+    targets: Integers,
+    shifts: Integers,
+    weights: Floats,
+    source_starts: Integers,
+    source_lows: Integers,
+    source_highs: Integers,
+    source_pool: Floats,
+    target_starts: Integers,
+    target_lows: Integers,
+    target_pool: Floats,
+) -> None:
+    """Add the totals of the sources, shifted and weighted, to those of their targets, edge by edge.
+
+    The totals of slot s are ``low[s] .. high[s]``; their probabilities begin at ``start[s]`` in the
+    pool.
+    """
+    for edge in range(len(sources)):
+        source = sources[edge]
+        target = targets[edge]
+        weight = weights[edge]
+        first = source_starts[source]
+        shift = source_lows[source] + shifts[edge] - target_lows[target]
+        place = target_starts[target] + shift
+        for k in range(source_highs[source] - source_lows[source] + 1):
+            target_pool[place + k] += weight * source_pool[first + k]
+
+
+push_jit: Any = compiled(push)

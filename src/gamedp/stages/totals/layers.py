@@ -1,0 +1,116 @@
+"""The contexts of one rank that are reached, with their totals so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import attrs
+import numpy as np
+
+from gamedp.stages.totals.result import UNIT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Edges", "Layer"]
+
+
+class Edges(NamedTuple):
+    """Where play leads to from the contexts of one rank: n edges.
+
+    `sources` are slots of that rank, `targets` keys of contexts, `shifts` what is earned.
+    """
+
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    ranks: NDArray[np.int64]
+    shifts: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    def some(self, chosen: NDArray[np.bool_]) -> Edges:
+        """Return the edges that are chosen."""
+        return Edges(
+            self.sources[chosen],
+            self.targets[chosen],
+            self.ranks[chosen],
+            self.shifts[chosen],
+            self.weights[chosen],
+        )
+
+    @classmethod
+    def joined(cls, parts: list[Edges]) -> Edges:
+        """Return all edges of some parts, in their order."""
+        return cls(
+            np.concatenate([part.sources for part in parts]),
+            np.concatenate([part.targets for part in parts]),
+            np.concatenate([part.ranks for part in parts]),
+            np.concatenate([part.shifts for part in parts]),
+            np.concatenate([part.weights for part in parts]),
+        )
+
+
+@attrs.define(eq=False)
+class Layer:
+    """The contexts of one rank that are reached, each in a slot, with their totals so far.
+
+    The key of a context is its code, plus the size of the box if the players have changed places.
+    The totals ``low .. high`` of a slot begin at ``start`` in the pool.
+    """
+
+    keys: NDArray[np.int64] = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    lows: NDArray[np.int64] = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    highs: NDArray[np.int64] = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    starts: NDArray[np.int64] = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    pool: NDArray[np.float64] = attrs.field(factory=lambda: np.zeros(0))
+    additions: NDArray[np.int64] = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    before: float = 0.0
+
+    @property
+    def relative_error(self) -> float:
+        """How far off a probability may be: the errors so far, and those of adding up.
+
+        As a part of itself, and apart from what is too small for a number.
+        """
+        return self.before + (int(self.additions.max(initial=0)) + 2) * UNIT
+
+    def take(self, edges: Edges, slots: NDArray[np.int32], source: Layer, error: float) -> None:
+        """Add the totals of another layer, which are off by `error`, along `edges` to this one."""
+        from gamedp.stages.totals import kernels  # noqa: PLC0415
+
+        found = np.empty(len(edges.targets), np.int64)
+        new = kernels.enlist_jit(edges.targets, slots, len(self.keys), found)
+        places = slots[edges.targets].astype(np.int64)
+        self.keys = np.concatenate([self.keys, found[:new]])
+        lows = np.concatenate([self.lows, np.full(new, np.iinfo(np.int64).max)])
+        highs = np.concatenate([self.highs, np.full(new, np.iinfo(np.int64).min)])
+        np.minimum.at(lows, places, source.lows[edges.sources] + edges.shifts)
+        np.maximum.at(highs, places, source.highs[edges.sources] + edges.shifts)
+        self._lay_out(lows, highs)
+        counts = np.bincount(places, minlength=len(lows))
+        counts[: len(self.additions)] += self.additions
+        self.additions, self.before = counts, max(self.before, error)
+        kernels.push_jit(
+            edges.sources, places, edges.shifts, edges.weights,
+            source.starts, source.lows, source.highs, source.pool,
+            self.starts, self.lows, self.pool,
+        )  # fmt: skip
+
+    def _lay_out(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> None:
+        """Make room for the totals ``lows .. highs``."""
+        from gamedp.stages.totals import kernels  # noqa: PLC0415
+
+        ends = np.cumsum(highs - lows + 1)
+        starts = np.concatenate([[0], ends[:-1]])
+        pool = np.zeros(int(ends[-1]))
+        kernels.move_jit(self.starts, self.lows, self.highs, self.pool, starts, lows, pool)
+        self.lows, self.highs, self.starts, self.pool = lows, highs, starts, pool
+
+    def totals(self, slots: NDArray[np.int64], shifts: NDArray[np.int64]) -> dict[int, list[float]]:
+        """Return the probabilities of some slots' totals, each total shifted."""
+        found: dict[int, list[float]] = {}
+        for slot, shift in zip(slots.tolist(), shifts.tolist(), strict=True):
+            low, start = int(self.lows[slot]), int(self.starts[slot])
+            part = self.pool[start : start + int(self.highs[slot]) - low + 1]
+            for place in np.flatnonzero(part).tolist():
+                found.setdefault(low + shift + place, []).append(float(part[place]))
+        return found

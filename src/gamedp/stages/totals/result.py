@@ -1,0 +1,114 @@
+"""The probability of each total."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["UNIT", "Distribution"]
+
+UNIT = 2.0**-53
+"""Rounding is off by at most this share."""
+LOST = 1e-300
+"""More than all probabilities together lose where numbers end: 2**-1075 with each product."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Distribution:
+    """The probability of each total.
+
+    Attributes
+    ----------
+    totals : (K,) int64
+        Ascending; those of probability zero, or smaller than 1e-300, may be left out.
+    probabilities : (K,) float64
+    relative_error : float
+        Each probability, and each sum of some, is off by at most this share of itself and, as
+        products may be too small for a number, by 1e-300 more.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.kniffel import Kniffel
+    >>> solution = gamedp.solve(Kniffel(dice=1, faces=2, throws=1), solver=gamedp.stages.StageInduction())
+    >>> points = gamedp.stages.distribution(solution)
+    >>> points
+    <Distribution of 3 totals, 77 to 80: mean=79.97..., standard deviation=0.19...>
+    """
+
+    totals: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    relative_error: float = 0.0
+
+    def __attrs_post_init__(self) -> None:
+        """Lock the arrays."""
+        self.totals.flags.writeable = False
+        self.probabilities.flags.writeable = False
+
+    def __repr__(self) -> str:
+        """Say where the totals lie."""
+        return (
+            f"<Distribution of {len(self.totals)} totals, {self.totals[0]} to {self.totals[-1]}: "
+            f"mean={self.mean!r}, standard deviation={self.standard_deviation!r}>"
+        )
+
+    def __iter__(self) -> Iterator[tuple[int, float]]:
+        """Yield each total and its probability."""
+        return zip(self.totals.tolist(), self.probabilities.tolist(), strict=True)
+
+    def expectation(self, worth: Callable[[int], float]) -> float:
+        """Return the expectation of ``worth(total)``."""
+        return math.fsum(chance * worth(total) for total, chance in self)
+
+    @property
+    def mean(self) -> float:
+        """The expected total."""
+        return self.expectation(float)
+
+    @property
+    def mean_error(self) -> float:
+        """A bound of the error of the mean."""
+        largest = 2.0**63  # of totals, those that are left out among them
+        return (self.relative_error + 4 * UNIT) * self.expectation(abs) + LOST * largest
+
+    @property
+    def standard_deviation(self) -> float:
+        """The standard deviation of the total."""
+        mean = self.mean
+        return math.sqrt(self.expectation(lambda total: (total - mean) ** 2))
+
+    def probability(self, total: int) -> float:
+        """Return the probability of exactly `total`."""
+        place = int(np.searchsorted(self.totals, total))
+        if place == len(self.totals) or self.totals[place] != total:
+            return 0.0
+        return float(self.probabilities[place])
+
+    def at_least(self, total: float) -> float:
+        """Return the probability of `total` or more."""
+        return math.fsum(self.probabilities[np.searchsorted(self.totals, total) :].tolist())
+
+    def quantile(self, share: float) -> int:
+        """Return the least total that is not exceeded with a probability of at least `share`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If `share` is no probability.
+        """
+        if not 0 <= share <= 1:
+            message = f"the share {share!r} is not between 0 and 1."
+            raise InvalidParameterError(message)
+        cumulated = np.cumsum(self.probabilities)
+        place = int(np.searchsorted(cumulated, min(share, float(cumulated[-1]))))
+        return int(self.totals[place])

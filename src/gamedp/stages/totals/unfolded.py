@@ -1,0 +1,138 @@
+"""A stage whose states include the rewards collected on the way."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.errors import UnsupportedProblemError, shown
+from gamedp.stages.totals.result import UNIT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
+    from gamedp.stages.totals.kernels import Nodes
+    from gamedp.stages.vector_code import Program
+
+__all__ = ["Unfolded", "not_whole", "unfolded_stage"]
+
+
+@functools.lru_cache(maxsize=4)
+def unfolded_stage(stage: Model, optimum: str) -> Unfolded:
+    """Unfold a stage, unless it has just been done."""
+    return Unfolded.of(stage, optimum)
+
+
+@attrs.frozen(eq=False)
+class Unfolded:
+    """A stage whose states include the rewards collected on the way.
+
+    Attributes
+    ----------
+    program : Program
+        With a row for every state.
+    inner : list of int
+        The inner states of the program.
+    nodes : Nodes
+    end_of_node : (Z,) int64
+        Which end each node in which the stage is over is: its place in ``stage.terminals``.
+    paid : (Z,) int64
+        What the stage has paid on the way there.
+    relative_error : float
+        How far off the probability of a node may be by rounding, as a part of itself, and apart
+        from what is too small for a number.
+    """
+
+    program: Program
+    inner: list[int]
+    nodes: Nodes
+    end_of_node: NDArray[np.int64]
+    paid: NDArray[np.int64]
+    relative_error: float
+
+    @classmethod
+    def of(cls, stage: Model, optimum: str) -> Unfolded:
+        """Unfold a stage from its start, in an order in which successors come later."""
+        from gamedp.stages.induction import program_of  # noqa: PLC0415 - likewise
+        from gamedp.stages.totals.kernels import Nodes  # noqa: PLC0415 - brings numba along
+
+        fractions = np.flatnonzero(stage.rewards != np.rint(stage.rewards))
+        if len(fractions):
+            state = int(np.searchsorted(stage.choice_offsets, fractions[0], side="right")) - 1
+            where = f"a reward on the way, in {shown(stage.state(state))},"
+            raise UnsupportedProblemError(not_whole(where, float(stage.rewards[fractions[0]])))
+        program = program_of(stage, optimum=optimum, keeps_all=True)
+        counts = np.diff(stage.choice_offsets)
+        inner = [state for state in stage.structure.order.tolist() if counts[state] > 0]
+        inner = inner[: len(program.own_rows)]
+        found = _reached_with(stage, inner[::-1])
+        ends = stage.terminals.tolist()
+        numbers: dict[tuple[int, int], int] = {}
+        for state in (*inner[::-1], *ends):
+            for paid in sorted(found.get(state, ())):
+                numbers[state, paid] = len(numbers)
+        firsts: list[int] = []
+        successors: list[int] = []
+        errors, reads = np.zeros(len(numbers)), np.zeros(len(numbers))
+        for (state, paid), number in numbers.items():
+            firsts.append(len(successors))
+            errors[number] += reads[number] * UNIT  # of adding up; all that leads here is known
+            for following, reward, probability in _transitions(stage, state):
+                target = numbers[following, paid + reward]
+                successors.append(target)
+                # Of the product, and of a probability that is off by two units in the last place.
+                step = 0.0 if probability == 1 else 5 * UNIT
+                errors[target] = max(errors[target], errors[number] + step)
+                reads[target] += 1
+        places = {state: place for place, state in enumerate(inner)}
+        places_of_ends = {state: place for place, state in enumerate(ends)}
+        over = [(number, key) for key, number in numbers.items() if key[0] in places_of_ends]
+        nodes = Nodes(
+            np.array([places.get(state, -1) for state, _ in numbers]),
+            np.array(firsts),
+            np.array(successors),
+            np.array([number for number, _ in over]),
+        )
+        return cls(
+            program,
+            inner,
+            nodes,
+            np.array([places_of_ends[state] for _, (state, _) in over]),
+            np.array([paid for _, (_, paid) in over]),
+            float(errors.max()),
+        )
+
+
+def _transitions(stage: Model, state: int) -> Iterator[tuple[int, int, float]]:
+    """Yield (successor, reward, probability) of all choices of a state."""
+    for choice in range(*stage.choice_offsets[state : state + 2].tolist()):
+        row = slice(*stage.transition_offsets[choice : choice + 2].tolist())
+        reward = int(stage.rewards[choice])
+        for following, probability in zip(
+            stage.successors[row].tolist(), stage.probabilities[row].tolist(), strict=True
+        ):
+            yield following, reward, probability
+
+
+def _reached_with(stage: Model, states: list[int]) -> dict[int, set[int]]:
+    """Return the sums of rewards with which each state can be reached from the first one."""
+    found: dict[int, set[int]] = {states[0]: {0}}
+    for state in states:
+        if state in found:
+            for following, reward, _ in _transitions(stage, state):
+                found.setdefault(following, set()).update(paid + reward for paid in found[state])
+    return found
+
+
+def not_whole(where: str, number: float) -> str:
+    """Return the message that a number is not whole."""
+    return (
+        f"{where} is {number!r}, not a whole number; the distribution of a total is found for "
+        "games that count in whole numbers. Count in a smaller unit."
+    )

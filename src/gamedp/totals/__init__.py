@@ -1,6 +1,0 @@
-"""The distribution of the totals of a staged game under a policy."""
-
-from gamedp.totals.questions import distribution, end_probabilities
-from gamedp.totals.result import Distribution
-
-__all__ = ["Distribution", "distribution", "end_probabilities"]

@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from docutils import nodes
@@ -54,17 +55,23 @@ html_copy_source = False
 html_show_sphinx = False
 
 
+PARTS = [getattr(gamedp, name) for name in gamedp.__all__]
+PACKAGES = [*(part for part in PARTS if isinstance(part, ModuleType)), gamedp]
+PUBLIC = {name: f"{package.__name__}.{name}" for package in PACKAGES for name in package.__all__}
+"""Where each public name is documented: in gamedp, or in one of its packages."""
+
+
 def find_public_name(
     _app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Node
 ) -> nodes.Node | None:
-    """Resolve ``gamedp.model.model.Model`` to ``gamedp.Model``, the name under which it is documented."""
+    """Resolve ``gamedp.model.model.Model`` to ``gamedp.Model``, under which it is documented."""
     target = node.get("reftarget", "")
     if node.get("refdomain") != "py" or not target.startswith("gamedp."):
         return None
     parts = target.split(".")
     for position, part in enumerate(parts):
-        if part in gamedp.__all__:
-            public = ".".join(["gamedp", *parts[position:]])
+        if part in PUBLIC:
+            public = ".".join([PUBLIC[part], *parts[position + 1 :]])
             if public != target:
                 domain = env.get_domain("py")
                 return domain.resolve_xref(

@@ -24,7 +24,7 @@ from gamedp.errors import (
 )
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
-from gamedp.model.model import ARRAYS
+from gamedp.model.validation.forms import ARRAYS
 from gamedp.testing.strategies import models
 
 CAREFUL = settings(

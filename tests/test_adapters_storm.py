@@ -10,10 +10,7 @@ import gamedp
 stormpy = pytest.importorskip("stormpy", reason="stormpy, with which we compare, is not installed")
 
 from storm_models import QUESTIONS, answers, exact_model, random_process  # noqa: E402
-from stormpy import (
-    examples,  # noqa: E402 - after what may skip all of this
-    io as storm_io,  # noqa: E402
-)
+from stormpy import examples, io as storm_io  # noqa: E402 - after what may skip all of this
 
 # A model of each kind that Storm brings along, in its own language.
 PROGRAMS = {

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gamedp.results.status import check_arithmetic
+from gamedp.runtime.floats import check_arithmetic
 
 SET_MODE = """
 import ctypes, platform

@@ -30,10 +30,10 @@ def model(**changes):
 
 SOLVERS = [
     each()
-    for each in (getattr(gamedp, name) for name in gamedp.__all__)
-    if hasattr(each, "supports")
-    and each not in {gamedp.stages.StageInduction, gamedp.solvers.Support}
+    for each in (getattr(gamedp.solvers, name) for name in gamedp.solvers.__all__)
+    if hasattr(each, "supports") and each is not gamedp.solvers.Solver
 ]
+assert len(SOLVERS) == 15
 
 
 @pytest.mark.parametrize(

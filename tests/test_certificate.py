@@ -1009,10 +1009,14 @@ def test_solutions_and_certificates_do_not_overwrite_each_other(tmp_path):
         gamedp.save(gamedp.certify(solution), tmp_path / "solution")
     with pytest.raises(DamagedFileError, match="not of a saved solution"):
         gamedp.save(solution, tmp_path / "proof")
-    with pytest.raises(DamagedFileError, match="not of a solution"):
-        gamedp.load(tmp_path / "proof")
-    with pytest.raises(DamagedFileError, match="not of a certificate"):
-        gamedp.load(tmp_path / "solution")
+    assert isinstance(gamedp.load(tmp_path / "proof"), gamedp.Certificate)
+    assert isinstance(gamedp.load(tmp_path / "solution", as_=gamedp.Solution), gamedp.Solution)
+    with pytest.raises(DamagedFileError, match="holds a Certificate, not a Solution"):
+        gamedp.load(tmp_path / "proof", as_=gamedp.Solution)
+    with pytest.raises(DamagedFileError, match="holds a Solution, not a Certificate"):
+        gamedp.load(tmp_path / "solution", as_=gamedp.Certificate)
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="needs no game"):
+        gamedp.load(tmp_path / "proof", game=Matches())
 
 
 def test_a_damaged_certificate_is_noticed(tmp_path):

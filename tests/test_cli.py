@@ -23,6 +23,7 @@ import pytest
 from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk
 
 import gamedp
+from gamedp import cli
 from gamedp.cli import COMMANDS, keeping, lists, main, watch
 from gamedp.cli.parameters import make, settings_of
 from gamedp.cli.texts import assignments, kind_of, notation, read, written
@@ -789,6 +790,26 @@ class TestLists:
         monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [other, *own])
         assert registry.registered(registry.GAMES)["wubbel"].value == "gamedp.games.wubbel:Wubbel"
         assert "'wubbel' is registered twice; gamedp.games.wubbel:Wubbel counts" in caplog.text
+
+    def test_a_plugin_brings_a_command(self, run, monkeypatch, folder):
+        """One that cannot be loaded is left out, and none takes the name of gamedp's own."""
+        (folder / "greeting_plugin.py").write_text("def greet(name):\n    print('Hello', name)\n")
+        monkeypatch.syspath_prepend(str(folder))
+        points = {
+            "greet": EntryPoint("greet", "greeting_plugin:greet", cli.PLUGINS),
+            "lost": EntryPoint("lost", "gamedp_no_such_module:lost", cli.PLUGINS),
+            "solve": EntryPoint("solve", "greeting_plugin:greet", cli.PLUGINS),
+        }
+        monkeypatch.setattr(cli, "registered", lambda group: points)
+        try:
+            code, out, err = run("greet", "Ada")
+            assert (code, out) == (0, "Hello Ada\n")
+            assert "lost (gamedp_no_such_module:lost) cannot be loaded" in err
+            assert "greeting_plugin:greet is left out: solve is a command of gamedp" in err
+            assert run("solve", "nim", "--set", "heaps=1,2", "--compile=never")[0] == 0
+            assert " greet " in run("--help")[1]
+        finally:
+            sys.modules.pop("greeting_plugin", None)
 
     def test_explain(self, run):
         code, out, err = run("explain", "matches", "--compile", "never")

@@ -91,7 +91,7 @@ def test_other_threads_do_not_count():
 
 def test_who_waits_is_told():
     told = []
-    with compile_clock.telling(lambda *facts: told.append(facts)):
+    with compile_clock.reporting_compilation(lambda *facts: told.append(facts)):
         compile_for(PAUSE, inner=1)
         compile_for(0.0)
     compile_for(0.0)
@@ -104,7 +104,7 @@ def test_who_interrupts_leaves_no_trace(clock):
     def interrupt(count, seconds):
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), compile_clock.telling(interrupt):
+    with pytest.raises(KeyboardInterrupt), compile_clock.reporting_compilation(interrupt):
         compile_clock.begin()
     compile_for(2.0)
     assert compile_clock.seconds_within(3.0) == 2.0
@@ -136,7 +136,7 @@ def test_numba_is_watched():
     function = numba.njit(lambda number: number + 1)
     told = []
     began = time.perf_counter()
-    with compile_clock.telling(lambda *facts: told.append(facts)):
+    with compile_clock.reporting_compilation(lambda *facts: told.append(facts)):
         function(1)
         count = len(told)
         took = time.perf_counter() - began

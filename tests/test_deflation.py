@@ -13,7 +13,7 @@ import gamedp
 from gamedp.bellman import deflation
 from gamedp.reduction.buchi import forced_again_and_again
 from gamedp.solvers.tools import deflation as deflating
-from gamedp.solvers.tools.exact import bounds
+from gamedp.solvers.tools.exact import bounds as rational_bounds
 from gamedp.testing import exact_values
 
 SOLVERS = (
@@ -247,7 +247,7 @@ def test_a_limit_of_time_is_one_for_its_parts(monkeypatch):
 
         return recorded
 
-    for module, name in ((deflating, "solve_process"), (bounds, "bound_contest")):
+    for module, name in ((deflating, "solve_process"), (rational_bounds, "bound_contest")):
         monkeypatch.setattr(module, name, recording(getattr(module, name)))
     monkeypatch.setattr(deflating, "PATIENCE", 2)
     solver = gamedp.solvers.IntervalIteration(max_seconds=1000.0)
@@ -262,7 +262,7 @@ def test_no_policies_are_improved_when_time_is_up(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr(bounds, "bound_contest", refuse)
+    monkeypatch.setattr(rational_bounds, "bound_contest", refuse)
     monkeypatch.setattr(deflating._Deflating, "_proven_by", proves_nothing)
     model, objective = rewarded_circle(12)
     with pytest.raises(gamedp.NotSolvedError, match="Raise max_seconds") as caught:

@@ -327,8 +327,8 @@ def test_the_certificate_of_such_stages_takes_few_sweeps(monkeypatch):
     assert widest(certificate) <= 1e-7
     code, _ = solution.model.index(Scores(0, 0, 0))
     assert certificate.lower[code] <= 0.524153164697172 <= certificate.upper[code]
-    sheaves = len(list(Stages(solution.model).sheaves(solution.model.sweeper.survey().codes)))
-    assert len(calls) <= 10 * sheaves
+    batches = len(list(Stages(solution.model).batches(solution.model.sweeper.survey().codes)))
+    assert len(calls) <= 10 * batches
 
 
 class IdleTurn(WubbelTurn):

@@ -19,12 +19,9 @@ from gamedp.searchers import root
 from gamedp.testing import problem_kinds
 from gamedp.testing.models import random_model
 
-CLASSES = [getattr(gamedp, name) for name in gamedp.__all__]
+CLASSES = [getattr(gamedp.solvers, name) for name in gamedp.solvers.__all__]
 SOLVERS = [
-    each()
-    for each in CLASSES
-    if hasattr(each, "supports")
-    and each not in {gamedp.stages.StageInduction, gamedp.solvers.Support}
+    each() for each in CLASSES if hasattr(each, "supports") and each is not gamedp.solvers.Solver
 ]
 PAIRS_THAT_REPORT = 60
 """At least so many of the pairs below say how far they are, while they are at it."""

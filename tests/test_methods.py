@@ -320,7 +320,7 @@ def test_the_table_of_who_does_what(kind):
     assert len(table) == 15
     count = 0
     for name, cells in table.items():
-        solver = getattr(gamedp, name)()
+        solver = getattr(gamedp.solvers, name)()
         if cells[kind]:
             count += 1
             solution = gamedp.solve(problem.model, problem.objective, solver)

@@ -434,7 +434,7 @@ def test_the_sign_of_a_gain_that_sweeps_hardly_tell_takes_few_of_them(monkeypatc
 @pytest.mark.parametrize("two", [False, True])
 def test_a_limit_of_time_holds_for_the_signs_of_gains(monkeypatch, name, two):
     """Nothing is swept when time is up; with more time, the same problem is solved after all."""
-    solver = getattr(gamedp, name)
+    solver = getattr(gamedp.solvers, name)
     model = gamedp.Model.from_arrays(
         [0, 2, 4, 4],
         range(5),

@@ -298,7 +298,7 @@ def test_a_certificate_of_another_file_is_refused(run, capsys):
 def test_a_solution_is_no_certificate(run, capsys):
     run("model.umb", "--save", "kept", "--reach", "goal")
     assert main(["verify", "model.umb", "kept"]) == 1
-    assert "It is a solution: gamedp.load reads it." in capsys.readouterr().err
+    assert "holds a solution, not a certificate" in capsys.readouterr().err
 
 
 def test_exact_values_are_shown_as_fractions(run):

@@ -291,7 +291,7 @@ class Slow:
 def test_one_limit_of_time_for_all_of_them(monkeypatch):
     clock, given = Clock(), []
     monkeypatch.setattr(support, "time", clock)
-    monkeypatch.setattr(support.compiling, "seconds_within", lambda _: 0.0)
+    monkeypatch.setattr(support.compile_clock, "seconds_within", lambda _: 0.0)
     slow = Slow(clock, given)
 
     @attrs.frozen
@@ -312,7 +312,7 @@ def test_one_limit_of_time_for_all_of_them(monkeypatch):
 def test_relative_tolerances_have_one_limit_of_time(monkeypatch):
     clock, given = Clock(), []
     monkeypatch.setattr(support, "time", clock)
-    monkeypatch.setattr(support.compiling, "seconds_within", lambda _: 0.0)
+    monkeypatch.setattr(support.compile_clock, "seconds_within", lambda _: 0.0)
 
     @attrs.frozen
     class Steps(Slow):

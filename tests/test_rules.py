@@ -22,9 +22,9 @@ from gamedp.compiler import build, explore_loop, explorer, interpreted
 from gamedp.compiler.interpreted import Patience
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import State, Wubbel
-from gamedp.model.model import ARRAYS
+from gamedp.model.validation.forms import ARRAYS
 from gamedp.rules.anatomy import dissect
-from gamedp.runtime.compile_clock import telling
+from gamedp.runtime.compile_clock import reporting_compilation
 
 TIERS = ["never", "always"]
 
@@ -991,7 +991,7 @@ def test_a_variable_named_as_a_field_compiles_nothing_anew(monkeypatch):
     monkeypatch.setitem(sys.modules, "notebook", notebook)
     exec(compile(source, "notebook.py", "exec", dont_inherit=True), vars(notebook))  # noqa: S102
     compiled = []
-    with telling(lambda count, _seconds: compiled.append(count)):
+    with reporting_compilation(lambda count, _seconds: compiled.append(count)):
         for start in (5, 6, 7):
             notebook.start = start
             gamedp.compile(notebook.Game(start), compile="always")
@@ -1045,5 +1045,5 @@ def test_the_public_names_are_there():
     for name in gamedp.__all__:
         assert getattr(gamedp, name) is not None
     assert set(gamedp.__all__) <= set(dir(gamedp))
-    with pytest.raises(AttributeError, match="no attribute 'solv'"):
+    with pytest.raises(AttributeError, match="No gamedp attribute solv"):
         gamedp.solv  # noqa: B018

@@ -23,6 +23,7 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
+from gamedp.searchers import alpha_beta_loop
 
 large = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="the trees take a minute in plain Python"
@@ -98,6 +99,15 @@ def test_both_tiers_do_the_same_work(kind, depth):
         assert results[0].statistics.nodes == results[1].statistics.nodes
         assert results[0].actions == results[1].actions
         assert results[0].principal_variation == results[1].principal_variation
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="it is about compiled loops")
+def test_loops_are_compiled_once_for_all_games():
+    kinds = set()
+    for game in (Mancala(pits=2, stones=1), Matches(matches=5)):
+        gamedp.searchers.AlphaBeta().search(game, compile="always")
+        kinds.add(len(alpha_beta_loop.alpha_beta_jit.overloads))
+    assert len(kinds) == 1
 
 
 def test_states_that_are_any_objects_are_searched_too():

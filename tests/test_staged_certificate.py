@@ -222,10 +222,10 @@ def test_a_sweep_is_the_stage_rounded_down(name, optimum, seed):
     random = np.random.default_rng(seed)
     low = random.normal(size=model.num_states) * 10.0 ** random.integers(-3, 4)
     bounds = (low, low + random.random(model.num_states))
-    sheaf = next(stages.sheaves(random.permutation(stages.codes)[:4]))
-    least = stages.worths(sheaf, bounds, 1.0, optimum)
-    most = -stages.worths(sheaf, bounds, -1.0, optimum)
-    for place, code in enumerate(sheaf.codes.tolist()):
+    batch = next(stages.batches(random.permutation(stages.codes)[:4]))
+    least = stages.worths(batch, bounds, 1.0, optimum)
+    most = -stages.worths(batch, bounds, -1.0, optimum)
+    for place, code in enumerate(batch.codes.tolist()):
         context = model.state(code)
         exact = []
         for own, other in (bounds, bounds[::-1]):
@@ -282,10 +282,10 @@ def test_sums_are_rounded_down(one, other):
 # What is false -----------------------------------------------------------------------------------
 
 
-def some(sheaf):
+def some(batch):
     """Return up to fifteen contexts, with their places."""
-    places = np.unique(np.linspace(0, len(sheaf.codes) - 1, 15).astype(int))
-    return zip(places.tolist(), sheaf.codes[places].tolist(), strict=True)
+    places = np.unique(np.linspace(0, len(batch.codes) - 1, 15).astype(int))
+    return zip(places.tolist(), batch.codes[places].tolist(), strict=True)
 
 
 @EACH
@@ -301,10 +301,10 @@ def test_any_number_moved_by_more_than_its_slack_is_refused(name, optimum):
             wrong = np.nextafter(stages.payoffs[code], sign * np.inf)
             refused(model, with_number(certificate, which, code, wrong), "the game is over there")
             numbers += 1
-    for sheaf in stages.sheaves(stages.codes):
+    for batch in stages.batches(stages.codes):
         for sign, which in ((1.0, "lower"), (-1.0, "upper")):
-            worth = sign * stages.worths(sheaf, bounds, sign, optimum)
-            for place, code in some(sheaf):
+            worth = sign * stages.worths(batch, bounds, sign, optimum)
+            for place, code in some(batch):
                 slack = worth[place] - getattr(certificate, which)[code]
                 # A context that leads to itself is worth more by a part of what it is moved by.
                 wrong = worth[place] + sign * (8 * abs(slack) + 1e-12)
@@ -314,9 +314,9 @@ def test_any_number_moved_by_more_than_its_slack_is_refused(name, optimum):
                 numbers += 1
         if certificate.weights is None:
             continue
-        least = stages.stages_to_come(sheaf, certificate.weights)
-        for place, code in some(sheaf):
-            if sheaf.stays[:, place].any():
+        least = stages.stages_to_come(batch, certificate.weights)
+        for place, code in some(batch):
+            if batch.stays[:, place].any():
                 wrong = least[place] - 8 * (certificate.weights[code] - least[place]) - 1e-12
                 refused(model, with_number(certificate, "weights", code, wrong), "weights")
             else:
@@ -432,10 +432,10 @@ def test_weights_count_that_either_player_may_keep_play_going(helps):
     stages = Stages(solution.model)
     weights = np.ones_like(certificate.weights)
     for _ in range(200):
-        for sheaf in stages.sheaves(stages.codes):
-            ends = np.where(sheaf.stays, -weights[sheaf.following], 0.0)
-            ends[~sheaf.allowed] = np.nan
-            weights[sheaf.codes] = 1 - stages.lattice.sweep(ends, 0.0, helps)
+        for batch in stages.batches(stages.codes):
+            ends = np.where(batch.stays, -weights[batch.following], 0.0)
+            ends[~batch.allowed] = np.nan
+            weights[batch.codes] = 1 - stages.lattice.sweep(ends, 0.0, helps)
     weights = 1 + (weights - 1) * (1 + 1e-9)
     assert (weights <= certificate.weights * (1 + 1e-6)).all()
     assert (weights < certificate.weights - 1e-3).any()

@@ -15,7 +15,7 @@ from gamedp.games.kniffel import Kniffel
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.rules.anatomy import fields_read
 from gamedp.stages import straight_code
-from gamedp.stages.induction import program_of
+from gamedp.stages.program import program_of
 from gamedp.testing import check_game, exact_values
 
 TIERS = ("always", "never")

@@ -18,8 +18,8 @@ import gamedp
 from gamedp.errors import DamagedFileError, InvalidParameterError, UnknownNameError
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import Wubbel
-from gamedp.model.model import ARRAYS
 from gamedp.model.objectives import Discounted, FiniteHorizon, Reachability, TotalReward
+from gamedp.model.validation.forms import ARRAYS
 from gamedp.results.solution import Guarantee, Solution, Statistics, Status
 from gamedp.rules.layout import ObjectTable, PackedTable
 from gamedp.runtime.registry import GAMES, SOLVERS

@@ -21,11 +21,12 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "gamedp"
 
 MODULES = (
-    "kernels/proofs.py", "kernels/intervals.py", "kernels/elimination.py",
-    "kernels/policy_proofs.py", "kernels/bellman.py", "kernels/rounding.py", "solution.py",
-    "certificate/*.py", "reduction/*.py", "storage/*.py", "validation/*.py", "searchers/*.py",
-    "compiler/loop.py", "compiler/answer_loop.py", "compiler/expand.py",
-    "compiler/search_loop.py", "compiler/proof_loop.py",
+    "bellman/residuals.py", "bellman/intervals.py", "bellman/dense_elimination.py",
+    "bellman/policy_proofs.py", "bellman/equation.py", "runtime/floats.py", "results/solution.py",
+    "certificates/checking/*.py", "reduction/*.py", "storage/*.py",
+    "model/validation/*.py", "searchers/*.py",
+    "compiler/explore_loop.py", "compiler/answer_loop.py", "rules/expand.py",
+    "searchers/alpha_beta_loop.py", "searchers/proof_number_loop.py",
 )  # fmt: skip
 """Where a fault that nobody notices costs most."""
 

@@ -27,7 +27,7 @@ SHARES = (5.0, 20.0)
 PATIENCE, START = 4.0, 60.0
 """How many times longer tests may take than before, and how long they may take to start."""
 
-COMPILED = ("kernels/", "compiler/")
+COMPILED = ("bellman/", "graph/", "compiler/")
 """What is tried compiled, too, if nothing is noticed; kernels alone, whose tests compile little."""
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gamedp.adapters.writing import Ends
     from gamedp.model.model import Model
 
-__all__ = ["FORMATS", "LoadedModel", "load_model", "save_model"]
+__all__ = ["FORMATS", "LoadedModel", "read_model", "write_model"]
 
 Format: TypeAlias = Literal["umb", "drn", "prism"]
 
@@ -79,7 +79,7 @@ def _format(path: Path, given: Format | None) -> Format:
     raise InvalidParameterError(message)
 
 
-def load_model(
+def read_model(
     path: str | Path,
     *,
     format: Format | None = None,  # noqa: A002 - the word that everyone expects
@@ -165,7 +165,7 @@ def load_model(
     return assemble(_read(path, _format(path, format), max_bytes), coalition)
 
 
-def save_model(
+def write_model(
     path: str | Path,
     model: Model | LoadedModel,
     *,
@@ -185,7 +185,7 @@ def save_model(
     Parameters
     ----------
     path
-        As in :func:`load_model`; replaced if it exists.
+        As in :func:`read_model`; replaced if it exists.
     model : Model or LoadedModel
         Of one or two players.
     labels : mapping of str to set of states, optional

@@ -12,6 +12,7 @@ import numpy as np
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.errors import InvalidModelError
 from gamedp.model.model import Model
+from gamedp.runtime.floats import UNIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,8 +28,6 @@ STATES, CHOICES, TRANSITIONS = "states", "choices", "branches"
 
 ROUNDED = 1e-5
 """How far the probabilities of a choice may be from one in total if they were rounded."""
-
-UNIT = 2.0**-53
 
 
 @attrs.frozen(eq=False, kw_only=True)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.runtime.floats import TINY, UPWARD, rounds_jit
+from gamedp.bellman.rounding import rounds_jit
+from gamedp.runtime.floats import TINY, UPWARD
 from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:

@@ -8,11 +8,9 @@ import attrs
 import numpy as np
 
 from gamedp.errors import CertificateError
-from gamedp.results.status import check_arithmetic
+from gamedp.runtime.floats import check_arithmetic
 
 if TYPE_CHECKING:
-    import os
-
     from numpy.typing import NDArray
 
     from gamedp.model.objectives import Objective
@@ -88,18 +86,6 @@ class AnyCertificate:
         for name, value in state.items():
             object.__setattr__(self, name, value)
         self.__attrs_post_init__()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the certificate as a folder that :func:`gamedp.load` reads.
-
-        Parameters
-        ----------
-        path
-            The folder, made if it does not exist. Another certificate in it is replaced.
-        """
-        from gamedp.storage import save_certificate  # noqa: PLC0415 - checking needs no storage
-
-        save_certificate(self, path)
 
 
 class _WithDigest(Protocol):

@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from gamedp.errors import (
@@ -23,17 +23,24 @@ from gamedp.errors import (
     KeptSolutionWarning,
     UnknownNameError,
 )
+from gamedp.runtime.registry import load, registered
 
 if TYPE_CHECKING:
     from cyclopts import App
 
 __all__ = ["main", "make_app"]
 
+PLUGINS = "gamedp.commands"
+"""The entry point group of commands."""
+
 DEBUG = "--debug"
 """Shows where an error was raised, instead of one line; for all commands."""
 
 OURS = "gamedp: "
 """How a note begins that says which of the rules has raised an error."""
+
+OF_ALL = ("help", "completion")
+"""Commands that say something of all the others."""
 
 FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 """Exit codes other than 0; the last two are what a shell reports for SIGINT and SIGPIPE."""
@@ -72,12 +79,11 @@ COMMANDS = {
     "games": "gamedp.cli.lists:games",
     "solvers": "gamedp.cli.lists:solvers",
     "searchers": "gamedp.cli.lists:searchers",
-    "kniffel": "gamedp.cli.kniffel:kniffel",
     "grundy": "gamedp.cli.grundy:grundy",
     "help": "gamedp.cli.usage:print_help",
     "completion": "gamedp.cli.usage:completion",
 }
-"""Where each command is; imported when it is asked for."""
+"""Where each command is; imported when it is asked for. Those of plugins come after them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -156,8 +162,9 @@ def _run(tokens: list[str], *, debug: bool) -> int:
     from cyclopts import CycloptsError  # noqa: PLC0415 - inside the reach of Ctrl-C
 
     try:
-        app = make_app()
-        if not tokens or tokens[0] not in COMMANDS:
+        is_own = bool(tokens) and tokens[0] in COMMANDS and tokens[0] not in OF_ALL
+        app = make_app(plugins=not is_own)
+        if not tokens or tokens[0].startswith("-"):
             app.resolved_commands()  # the page of help shows what each command says about itself
         app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         print(end="", flush=True)
@@ -216,8 +223,15 @@ def _flush_or_drop() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def make_app() -> App:
-    """Return the table of commands. A command is imported when it is needed, not before."""
+def make_app(*, plugins: bool = True) -> App:
+    """Return the table of commands. A command is imported when it is needed, not before.
+
+    Parameters
+    ----------
+    plugins : bool
+        Whether to look for the commands of plugins, too; one that cannot be loaded is left out with
+        a warning, and none takes the name of another.
+    """
     from cyclopts import App, Parameter  # noqa: PLC0415 - inside the reach of Ctrl-C
 
     app = App(
@@ -233,7 +247,24 @@ def make_app() -> App:
     )
     for order, (name, home) in enumerate(COMMANDS.items()):
         app.command(home, name=name, sort_key=order, help_epilogue="")
+    for name, command in _commands_of_plugins() if plugins else ():
+        app.command(command, name=name, sort_key=len(COMMANDS), help_epilogue="")
     return app
+
+
+def _commands_of_plugins() -> Iterator[tuple[str, Callable[..., None]]]:
+    """Yield what packages register in the entry point group ``gamedp.commands``."""
+    for name, point in registered(PLUGINS).items():
+        if name in COMMANDS:
+            message = f"{point.value} is left out: {name} is a command of gamedp itself."
+        else:
+            try:
+                yield name, load(point)
+            except UnknownNameError as error:
+                message = str(error)
+            else:
+                continue
+        print(f"gamedp: warning: {message}", file=sys.stderr)
 
 
 def _version() -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.runtime.files import write_whole
+from gamedp.verbs import certify, save
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,10 +29,10 @@ def kept_in(solution: Solution | StagedSolution, keep: KeepOptions) -> list[tupl
     """Keep what is asked for; return where, in words."""
     pairs = []
     if keep.save is not None:
-        gamedp.save(solution, keep.save)
+        save(solution, keep.save)
         pairs.append(("saved in", str(keep.save)))
     if keep.certificate is not None:
-        gamedp.save(gamedp.certify(solution), keep.certificate)
+        save(certify(solution), keep.certificate)
         pairs.append(("proof in", str(keep.certificate)))
     if keep.csv is not None:
         count = write_csv(keep.csv, solution)

@@ -138,7 +138,7 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
 
 
 def model_with_digest(
-    loaded: LoadedModel, objective: gamedp.Objective, digest: str
+    loaded: LoadedModel, objective: Objective, digest: str
 ) -> tuple[Model, dict[str, str]]:
     """Return the model in a file that a certificate is of, and words for its objective.
 

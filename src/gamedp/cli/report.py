@@ -23,7 +23,7 @@ from gamedp.model.objectives import (
     Reachability,
     TotalReward,
 )
-from gamedp.results.tables import hint_of
+from gamedp.results.base import hint_of
 from gamedp.runtime.registry import SOLVERS, registered
 
 if TYPE_CHECKING:

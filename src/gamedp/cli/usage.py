@@ -6,13 +6,16 @@ from typing import Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
-from gamedp.cli import COMMANDS, make_app
+from gamedp.cli import COMMANDS, PLUGINS, make_app
+from gamedp.runtime.registry import registered
 
 __all__ = ["completion", "print_help"]
 
 CommandName: TypeAlias = Annotated[
     str | None,
-    Parameter(help="A command; all if not given.", completer=lambda _: list(COMMANDS)),
+    Parameter(
+        help="A command; all if not given.", completer=lambda _: [*COMMANDS, *registered(PLUGINS)]
+    ),
 ]
 
 

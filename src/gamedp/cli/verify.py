@@ -9,11 +9,12 @@ from typing import Any
 import attrs
 
 import gamedp
+from gamedp.certificates.certificate import AnyCertificate
 from gamedp.cli import report
 from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
 from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions, SavedGame
 from gamedp.cli.watch import watch
-from gamedp.errors import CertificateError, InvalidParameterError
+from gamedp.errors import CertificateError, DamagedFileError, InvalidParameterError
 from gamedp.results.status import at_start
 
 __all__ = ["verify"]
@@ -47,6 +48,9 @@ def verify(
         Limit the unpacked size of a file.
     """
     claims = gamedp.load(certificate)
+    if not isinstance(claims, AnyCertificate):
+        message = f"{certificate} holds a solution, not a certificate. Give the folder of a proof."
+        raise DamagedFileError(message)
     name = report.OBJECTIVES[type(claims.objective)]
     facts: dict[str, Any] = {"model": model, "certificate": str(certificate), "objective": name}
     words: dict[str, str] = {}

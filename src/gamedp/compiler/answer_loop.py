@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.native import called_by_rules, held_at
-from gamedp.model.model import LEAST_PROBABILITY
+from gamedp.runtime.floats import LEAST_PROBABILITY
 
 # What a call returns.
 TERMINAL, ORDINARY, UNREAL, FULL, OUTSIDE, WRONG, UNSETTLED = range(7)

@@ -35,9 +35,9 @@ from numba.extending import (
 )
 
 from gamedp.compiler.integers import CheckedCompiler, raise_if_rounded
+from gamedp.compiler.rounding import is_rounded
 from gamedp.errors import shown
 from gamedp.rules.game import HELPER_MARK, with_item
-from gamedp.rules.rounding import is_rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,6 +12,7 @@ import numpy as np
 
 from gamedp.compiler import interpreted
 from gamedp.compiler.limits import Limits, Watch
+from gamedp.compiler.rounding import rounding_of
 from gamedp.compiler.spot_check import ask_again, spot_check
 from gamedp.errors import (
     CompilationError,
@@ -26,8 +27,6 @@ from gamedp.model.model import Model
 from gamedp.rules.expand import canonical_state, is_state, start
 from gamedp.rules.game import Rules
 from gamedp.rules.layout import Codec, Layout, ObjectTable, PackedTable
-from gamedp.rules.rounding import rounding_of
-from gamedp.rules.staged import is_staged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,62 +59,11 @@ def compile_game(
     max_seconds: float = float("inf"),
     max_bytes: float | None = None,
     progress: ProgressCallback | None = None,
-) -> Any:
-    """Explore a game from its initial states and return it as sparse arrays.
-
-    Breadth first: states are numbered in the order of their discovery, the same in both tiers.
-
-    Parameters
-    ----------
-    game
-        An instance of a class that fulfils :class:`gamedp.Game`, or :class:`gamedp.StagedGame`: of
-        this the stage is explored. The limits are for ordinary games.
-    compile : {"auto", "always", "never"}
-        Whether numba compiles the rules. "auto" begins in plain Python, where a small game is
-        explored before numba would have begun, and compiles the rules of one that turns out to be
-        large; if they cannot be compiled, a warning gives numba's reason, and plain Python goes on.
-        "always" raises instead. The model is the same.
-    box : mapping of field name to (first, last), optional
-        Enumerate all states of a box instead of only those that can be reached: the range of each
-        field of the state, both ends included. The game's ``is_state`` says which are real. States
-        that the box leaves out and that can be reached are added.
-    max_states, max_seconds, max_bytes : float, optional
-        Limits that stop the exploration with an error. `max_bytes` is nine tenths of the free
-        memory if not given.
-    progress : callable, optional
-        Is called with a :class:`gamedp.Progress` now and then.
-
-    Returns
-    -------
-    Model
-        Of a staged game, a :class:`gamedp.StagedModel`.
-
-    Raises
-    ------
-    InvalidModelError
-        If the rules are wrong somewhere; names the state and the action.
-    LimitExceededError
-        At a limit; says how far the exploration got.
-    CompilationError
-        If the rules cannot be compiled and ``compile="always"``.
-
-    Examples
-    --------
-    >>> import gamedp
-    >>> from gamedp.games.matches import Matches
-    >>> gamedp.compile(Matches(matches=18), compile="never")
-    <Model Matches(matches=18, takes=(1, 2, 3), misere=True): 19 states, 51 choices, 51 transitions>
-    """
+) -> Model:
+    """Return the model of an ordinary game; see :func:`gamedp.compile`."""
     if compile not in ("auto", "always", "never"):
         message = f'compile is {compile!r}; it must be "auto", "always" or "never".'
         raise InvalidParameterError(message)
-    if is_staged(game):
-        from gamedp.stages.compile import compile_staged  # noqa: PLC0415 - loads the kernels
-
-        if box is not None:
-            message = f"a box is for ordinary games; {type(game).__name__} declares its contexts."
-            raise InvalidParameterError(message)
-        return compile_staged(game, compile=compile, progress=progress)
     rules = Rules(game)
     limits = (
         Limits(max_states, max_seconds)
@@ -280,7 +228,7 @@ def first_reason(error: Exception) -> str:
     else:
         reason = next(iter(plain), type(error).__name__)
     places = re.findall(r'File "([^"]+)", line (\d+)', text)
-    ours = ("gamedp/compiler", "<string>")
+    ours = ("gamedp/compiler", "gamedp/searchers", "gamedp/stages", "<string>")
     theirs = [place for place in places if not any(part in place[0] for part in ours)]
     for path, number in theirs[:1]:
         return f"{reason.rstrip('.')} ({path}, line {number})"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -22,11 +21,14 @@ __all__ = ["RulesCache", "cache_directory"]
 logger = logging.getLogger("gamedp")
 
 
+BINDING = ("compiler/*.py", "searchers/*.py", "searchers/endings/*.py", "stages/*.py")
+"""Where loops over rules stand, and what binds and calls rules."""
+
+
 @functools.cache
 def _own_source() -> bytes:
     """Return what compiled code depends on besides the rules: how they are bound and called."""
-    own = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
-    return own + sources().encode()
+    return (sources(BINDING) + sources()).encode()
 
 
 class _Implementation(CompileResultCacheImpl):  # type: ignore[misc] # numba has no types

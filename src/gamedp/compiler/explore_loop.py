@@ -28,8 +28,8 @@ from gamedp.compiler.native import (
     compiled_for_all,
     held_at,
 )
-from gamedp.model.model import SUM_ROUNDING
 from gamedp.rules.probabilities import LONG_ROW, lost
+from gamedp.runtime.floats import SUM_ROUNDING
 from gamedp.runtime.jit import inlined
 
 # What a call returns.

@@ -24,7 +24,7 @@ from gamedp.compiler.cache import RulesCache
 from gamedp.compiler.native import NativeFunction, Place, PlaceType
 from gamedp.errors import InvalidModelError
 from gamedp.rules.anatomy import dissect
-from gamedp.stages.vector_code import LANES
+from gamedp.runtime.jit import LANES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import operator
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex
 
 import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
+from gamedp.model.validation.forms import ARRAYS
 from gamedp.rules.game import Rules
 
 if TYPE_CHECKING:
@@ -22,35 +23,40 @@ if TYPE_CHECKING:
     from gamedp.graph.structure import Structure
     from gamedp.rules.layout import StateTable
 
-__all__ = ["Model"]
+__all__ = ["AnyModel", "Model"]
 
-SUM_TOLERANCE = 1e-9
-"""How far the probabilities of a choice may be from one in total."""
 
-SUM_ROUNDING = 3 * 2.0**-53
-"""How far they are off at most in a model, as products of two rounded numbers are: from more than
-this, they are scaled."""
+class AnyModel(Protocol):
+    """What a model of an ordinary game and one of a staged game have in common."""
 
-LEAST_PROBABILITY = 2.0**-1021
-"""Smaller ones are refused. Below half of this, where scaling may lead to, numbers have fewer
-digits: two units in the last place may be all that there is."""
+    @property
+    def num_players(self) -> int:
+        """How many players there are."""
 
-FAINT = f"One below {LEAST_PROBABILITY:.2g} has too few digits for proofs; leave it out."
-"""What messages say of smaller ones."""
+    @property
+    def constant_sum(self) -> float:
+        """What the payoffs of two players add up to."""
 
-ARRAYS = (
-    "choice_offsets",
-    "transition_offsets",
-    "successors",
-    "probabilities",
-    "rewards",
-    "players",
-    "terminals",
-    "payoffs",
-    "action_labels",
-    "initial_states",
-    "initial_probabilities",
-)
+    @property
+    def num_states(self) -> int:
+        """How many states there are; of a staged game, combinations in the box of contexts."""
+
+    @property
+    def initial_states(self) -> NDArray[np.int64]:
+        """Where play begins."""
+
+    @property
+    def initial_probabilities(self) -> NDArray[np.float64]:
+        """How likely, with a minus sign where the players have changed places."""
+
+    def state(self, index: int) -> Any:
+        """Return the game's own state with that number."""
+
+    def index(self, state: Hashable) -> tuple[int, bool]:
+        """Return the number of a state's representative, and whether the players are swapped."""
+
+    def digest(self) -> str:
+        """Return what is equal for equal models alone."""
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)

@@ -21,14 +21,12 @@ from gamedp.model.objectives import (
     resolved,
     worth_of_endless_play,
 )
-from gamedp.results.status import check_arithmetic
+from gamedp.runtime.floats import check_arithmetic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.stages.model import StagedModel
-
-__all__ = ["Problem", "StagedProblem"]
+__all__ = ["Problem"]
 
 
 @attrs.frozen(eq=False)
@@ -247,21 +245,3 @@ class Problem:
                 other_high = np.nextafter(other_high, np.inf)
             low, high = min(low, float(other_low)), max(high, float(other_high))
         return low, high
-
-
-@attrs.frozen(eq=False)
-class StagedProblem:
-    """A staged game and an objective.
-
-    Attributes
-    ----------
-    model : StagedModel
-    objective : Objective
-    """
-
-    model: StagedModel
-    objective: Objective = attrs.field(factory=TotalReward)
-
-    def __attrs_post_init__(self) -> None:
-        """Refuse to work with numbers that are not computed as proofs assume."""
-        check_arithmetic()

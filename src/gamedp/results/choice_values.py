@@ -8,12 +8,12 @@ import numpy as np
 
 from gamedp.errors import UnsupportedProblemError
 from gamedp.model.objectives import AverageReward, FiniteHorizon, Reachability
-from gamedp.results.status import TINY, UNIT
+from gamedp.runtime.floats import TINY, UNIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.results.solution import Solution
+    from gamedp.results.table import Table
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
@@ -29,7 +29,7 @@ class ChoiceValues(NamedTuple):
     upper: Floats
 
 
-def settled(solution: Solution) -> Flags | None:
+def settled(solution: Table) -> Flags | None:
     """Return in which states the objective has ended whatever follows; None if it names none."""
     objective = solution.objective
     if isinstance(objective, Reachability):
@@ -39,7 +39,7 @@ def settled(solution: Solution) -> Flags | None:
     return None if until is None else np.asarray(until)
 
 
-def choice_values(solution: Solution, first: int, end: int, player: int = 0) -> ChoiceValues:
+def choice_values(solution: Table, first: int, end: int, player: int = 0) -> ChoiceValues:
     """Return the values of the choices from `first` to `end`, that one excluded.
 
     They are player 0's with two players; with more, those of `player`, if all keep to the policy
@@ -104,7 +104,7 @@ def choice_values(solution: Solution, first: int, end: int, player: int = 0) -> 
     return _where_it_goes_on(solution, first, end, ChoiceValues(totals, *bounds))
 
 
-def _following(solution: Solution) -> tuple[Floats, Floats, Floats]:
+def _following(solution: Table) -> tuple[Floats, Floats, Floats]:
     """Return the values one step later, and their bounds."""
     if not isinstance(solution.objective, FiniteHorizon):
         return solution.values, solution.lower, solution.upper
@@ -135,9 +135,7 @@ def _defined(totals: Floats, otherwise: Floats | float) -> Floats:
     return np.where(np.isnan(totals), otherwise, totals)
 
 
-def _where_it_goes_on(
-    solution: Solution, first: int, end: int, numbers: ChoiceValues
-) -> ChoiceValues:
+def _where_it_goes_on(solution: Table, first: int, end: int, numbers: ChoiceValues) -> ChoiceValues:
     """Return the numbers, with those of their states for choices after the objective's end."""
     over = settled(solution)
     if over is None:

@@ -34,8 +34,8 @@ from gamedp.results.status import Guarantee
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.results.solution import Solution
     from gamedp.results.status import Best
+    from gamedp.results.table import Table
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
@@ -59,11 +59,11 @@ class OptimalChoices:
 
     Attributes
     ----------
-    solution : Solution
+    solution : Table
         Of one or two players.
     """
 
-    solution: Solution
+    solution: Table
 
     def of_state(self, state: int, tolerance: float = 0.0) -> list[Best]:
         """Say of each choice of a state whether it is best.

@@ -13,6 +13,7 @@ import numpy as np
 from gamedp.errors import UnknownStateError, UnsupportedProblemError, shown
 from gamedp.model.objectives import has_target, sum_of_values
 from gamedp.results.choice_values import choice_values
+from gamedp.results.columns import columns_of
 from gamedp.results.optimal_choices import OptimalChoices
 from gamedp.results.status import (
     ActionValue,
@@ -24,17 +25,13 @@ from gamedp.results.status import (
     opposite_bounds,
     width_of,
 )
-from gamedp.results.tables import columns_of, html_table, in_short
+from gamedp.results.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-    from pathlib import Path
+    from collections.abc import Hashable
 
     from numpy.typing import NDArray
 
-    from gamedp.certificates import Certificate, EquilibriumCertificate
-    from gamedp.model.model import Model
-    from gamedp.model.objectives import Objective
     from gamedp.results.status import Best
     from gamedp.rules.symmetry import Counterparts
 
@@ -45,8 +42,6 @@ __all__ = [
     "Statistics",
     "Status",
     "check_player",
-    "html_table",
-    "in_short",
     "opposite_bounds",
     "width_of",
 ]
@@ -58,7 +53,7 @@ def _is_same(state: Hashable, representative: Any) -> bool:
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
-class Solution:
+class Solution(Table):
     """The value of every state, between proven bounds, and a policy.
 
     The bounds hold for every game whose probabilities sum to one exactly and agree with the stored
@@ -102,44 +97,6 @@ class Solution:
         For :class:`gamedp.AverageReward`: numbers h that prove `lower`, and numbers that prove
         `upper`; see :class:`gamedp.solvers.RelativeValueIteration`.
     """
-
-    model: Model
-    objective: Objective
-    solver: Any
-    values: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    policy: NDArray[np.int64]
-    status: Status
-    guarantee: Guarantee
-    statistics: Statistics
-    step_policies: NDArray[np.unsignedinteger[Any]] | None = None
-    distances: NDArray[np.int64] | None = None
-    exact: tuple[Fraction | float, ...] | None = None
-    biases: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
-    following: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None = None
-    tight: NDArray[np.bool_] | None = None
-
-    def __attrs_post_init__(self) -> None:
-        """Lock the arrays."""
-        always = (self.values, self.lower, self.upper, self.policy)
-        others = (self.step_policies, self.distances, self.tight)
-        for array in (*always, *others, *(self.biases or ()), *(self.following or ())):
-            if array is not None:
-                array.flags.writeable = False
-
-    def __reduce__(self) -> tuple[Callable[[], Solution], tuple[()]]:
-        # Made anew, the arrays are locked again: pickle returns them writable.
-        fields = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
-        return functools.partial(type(self), **fields), ()
-
-    def __repr__(self) -> str:
-        """Give the value at the start, its bounds and what they rest on."""
-        return in_short(self)
-
-    def _repr_html_(self) -> str:
-        """Return a small table for notebooks."""
-        return html_table(self, "states")
 
     def _at(self, array: NDArray[np.float64], state: Hashable, player: int) -> tuple[float, bool]:
         index, swapped = self._index(state)
@@ -560,46 +517,3 @@ class Solution:
         packed into integers there is the one column ``state``.
         """
         return columns_of(self)
-
-    def certificate(self) -> Certificate | EquilibriumCertificate:
-        """Return the bounds with all that :func:`gamedp.verify` needs to check them.
-
-        The bounds are those of the solution, or a little wider where they were rounded in a way
-        that hides the proof. Where rounding has stopped the solver, they may be narrower: those of
-        a certificate can be finer than doubles. The certificate has been verified. With more than
-        two players it is one of the policy: that it is an equilibrium, and what it is worth to
-        each.
-
-        Raises
-        ------
-        UnsupportedProblemError
-            If nothing is proven, or for objectives without certificates.
-        CertificateError
-            If rounding leaves no room for a proof.
-
-        Examples
-        --------
-        >>> import gamedp
-        >>> from gamedp.games.matches import Matches
-        >>> solution = gamedp.solve(Matches(), compile="never")
-        >>> gamedp.verify(solution.model, gamedp.certify(solution)).width
-        0.0
-        """
-        from gamedp.certificates.making.bounds import certify  # noqa: PLC0415 - brings numba along
-
-        return certify(self)
-
-    def save(self, path: str | Path) -> None:
-        """Save the solution and its model as a folder that :func:`gamedp.load` reads.
-
-        Every file is written beside, synced and renamed, the manifest last: an interrupted save
-        leaves either the old solution or the new one.
-
-        Parameters
-        ----------
-        path
-            The folder, made if it does not exist.
-        """
-        from gamedp.storage import save_solution  # noqa: PLC0415 - storage knows solutions
-
-        save_solution(self, path)

@@ -10,24 +10,20 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import attrs
 import numpy as np
 
-from gamedp.errors import UnknownNameError, UnsupportedArithmeticError
+from gamedp.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.model.model import Model
-    from gamedp.stages.model import StagedModel
+    from gamedp.model.model import AnyModel
 
 __all__ = [
-    "TINY",
-    "UNIT",
     "ActionValue",
     "Best",
     "Guarantee",
     "Statistics",
     "Status",
     "at_start",
-    "check_arithmetic",
     "check_player",
     "mean_of",
     "opposite_bounds",
@@ -35,36 +31,8 @@ __all__ = [
 ]
 
 
-UNIT = 2.0**-53
-"""How much of a number is lost at most when it is rounded."""
-TINY = 2.0**-1060
-"""More than what a few operations on one number may lose where numbers end."""
-SMALLEST_NORMAL = 2.0**-1022
-
 Best: TypeAlias = Literal["certain", "possible", "no"]
 """Whether an action is best: proven, as far as the bounds can tell, or not."""
-
-
-def check_arithmetic() -> None:
-    """Raise UnsupportedArithmeticError unless numbers are rounded to the nearest, however small.
-
-    A library built with ``-ffast-math`` may change that for the whole process when it is loaded: so
-    it is asked again with each problem, and takes less than a microsecond.
-    """
-    half = 0.5 * SMALLEST_NORMAL
-    if half == 0 or half + half != SMALLEST_NORMAL:
-        message = (
-            "in this process, numbers smaller than 2.2e-308 count as zero, and no bound could be "
-            "relied on. Most likely a library built with -ffast-math was loaded: import it later, "
-            "or in another process."
-        )
-        raise UnsupportedArithmeticError(message)
-    if 1 + UNIT != 1 or 1 + 1.5 * UNIT == 1 or -1 - UNIT != -1:
-        message = (
-            "in this process, sums are not rounded to the nearest number, and no bound could be "
-            "relied on: some library has changed the rounding mode. Use it in another process."
-        )
-        raise UnsupportedArithmeticError(message)
 
 
 class Status(enum.Enum):
@@ -190,7 +158,7 @@ def _less(minuend: float, subtrahend: float, outward: float) -> float:
 
 
 def at_start(
-    model: Model | StagedModel,
+    model: AnyModel,
     array: NDArray[np.float64],
     opposite: NDArray[np.float64],
     player: int = 0,

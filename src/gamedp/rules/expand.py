@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from gamedp.errors import InvalidModelError, shown
-from gamedp.model.model import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 from gamedp.rules.game import as_real, method
 from gamedp.rules.probabilities import Gathering
+from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

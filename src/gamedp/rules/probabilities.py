@@ -18,7 +18,7 @@ from numbers import Rational
 from typing import Any
 
 from gamedp.errors import InvalidModelError
-from gamedp.model.model import SUM_ROUNDING, SUM_TOLERANCE
+from gamedp.runtime.floats import SUM_ROUNDING, SUM_TOLERANCE
 
 __all__ = ["LONG_ROW", "Gathering", "lost"]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from gamedp.errors import InvalidModelError, shown
-from gamedp.model.model import SUM_TOLERANCE
 from gamedp.rules.expand import expand
+from gamedp.runtime.floats import SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TypeAlias
 
-__all__ = ["begin", "end", "seconds_within", "telling"]
+__all__ = ["begin", "end", "reporting_compilation", "seconds_within"]
 
 Listener: TypeAlias = Callable[[int, float], None]
 """Is called with the number of functions compiled so far, and the seconds that it has taken."""
@@ -26,13 +26,13 @@ class _Record(threading.local):
         self.depth = 0
         self.began = 0.0
         self.spans: list[tuple[float, float]] = []
-        self.telling: list[telling] = []
+        self.listeners: list[reporting_compilation] = []
 
 
 _record = _Record()
 
 
-class telling:  # noqa: N801 - reads as what follows `with`
+class reporting_compilation:  # noqa: N801 - reads as what follows `with`
     """Call a listener whenever a function begins to be compiled, within a block."""
 
     def __init__(self, listener: Listener | None) -> None:
@@ -42,7 +42,7 @@ class telling:  # noqa: N801 - reads as what follows `with`
 
     def __enter__(self) -> None:
         if self._listener is not None:
-            _record.telling.append(self)
+            _record.listeners.append(self)
 
     def __exit__(
         self,
@@ -51,7 +51,7 @@ class telling:  # noqa: N801 - reads as what follows `with`
         trace: TracebackType | None,
     ) -> None:
         if self._listener is not None:
-            _record.telling.remove(self)
+            _record.listeners.remove(self)
 
     def tell(self, seconds: float) -> None:
         """Say that another function is compiled, `seconds` after the first that waits for it."""
@@ -69,8 +69,8 @@ def begin() -> None:
     now = time.perf_counter()
     if _record.depth == 0:
         _record.began = now
-    if _record.telling:
-        _record.telling[-1].tell(now - _record.began)
+    if _record.listeners:
+        _record.listeners[-1].tell(now - _record.began)
     _record.depth += 1
 
 
@@ -80,7 +80,7 @@ def end() -> None:
     if _record.depth == 0:
         now = time.perf_counter()
         _record.spans.append((_record.began, now))
-        for each in _record.telling:
+        for each in _record.listeners:
             each.add(now - _record.began)
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "is_unwritable",
     "near",
     "nothing",
+    "stable_path",
 ]
 
 Known: TypeAlias = "Callable[[str], type | None]"
@@ -231,13 +232,30 @@ def _is_named_tuple(kind: Any) -> bool:
 
 
 def class_path(kind: type) -> str:
-    """Return the name of a class in files, ``"module:Class"``."""
-    return f"{kind.__module__}:{kind.__qualname__}"
+    """Return the name of a class in files: ``"module:Class"``, see `stable_path`."""
+    return stable_path(f"{kind.__module__}:{kind.__qualname__}")
+
+
+def stable_path(path: str) -> str:
+    """Return the name of a class in files, wherever in this library the class stands.
+
+    Of gamedp's own classes but its games it is the name alone: their modules may move.
+
+    Examples
+    --------
+    >>> stable_path("gamedp.model.objectives:Discounted"), stable_path("my_game:Game")
+    ('gamedp:Discounted', 'my_game:Game')
+    """
+    module, _, name = path.partition(":")
+    room = f"{module}.".split(".")[:2]
+    if room[0] != "gamedp" or room[1] in {"games", "testing"}:
+        return path
+    return f"gamedp:{name}"
 
 
 def _find(path: Any, known: Known) -> Any:
     """Return the class of a name, if it may be made."""
-    found = known(path) if isinstance(path, str) else None
+    found = known(stable_path(path)) if isinstance(path, str) else None
     if found is None:
         module, _, name = str(path).partition(":")
         message = f"{name} of module {module} is not registered, and files do not import anything."

@@ -1,8 +1,21 @@
-"""The numbers of floating-point arithmetic, and whether a sum is exact."""
+"""The numbers of floating-point arithmetic, and whether a process computes as proofs assume."""
 
 from __future__ import annotations
 
-from gamedp.runtime.jit import inlined
+from gamedp.errors import UnsupportedArithmeticError
+
+__all__ = [
+    "FAINT",
+    "LEAST",
+    "LEAST_PROBABILITY",
+    "SUM_ROUNDING",
+    "SUM_TOLERANCE",
+    "TINY",
+    "UNIT",
+    "UPWARD",
+    "check_arithmetic",
+    "rounds",
+]
 
 UNIT = 2.0**-53
 """How much of a number is lost at most when it is rounded."""
@@ -12,6 +25,40 @@ TINY = 2.0**-1060
 """More than what a few operations on one number may lose where numbers end."""
 UPWARD = 1.0 + 2.0**-46
 """Outweighs the rounding of the few operations that put a bound together."""
+SMALLEST_NORMAL = 2.0**-1022
+
+SUM_TOLERANCE = 1e-9
+"""How far the probabilities of a choice may be from one in total."""
+SUM_ROUNDING = 3 * UNIT
+"""How far they are off at most in a model, as products of two rounded numbers are: from more than
+this, they are scaled."""
+LEAST_PROBABILITY = 2.0**-1021
+"""Smaller ones are refused. Below half of this, where scaling may lead to, numbers have fewer
+digits: two units in the last place may be all that there is."""
+FAINT = f"One below {LEAST_PROBABILITY:.2g} has too few digits for proofs; leave it out."
+"""What messages say of smaller ones."""
+
+
+def check_arithmetic() -> None:
+    """Raise UnsupportedArithmeticError unless numbers are rounded to the nearest, however small.
+
+    A library built with ``-ffast-math`` may change that for the whole process when it is loaded: so
+    it is asked again with each problem, and takes less than a microsecond.
+    """
+    half = 0.5 * SMALLEST_NORMAL
+    if half == 0 or half + half != SMALLEST_NORMAL:
+        message = (
+            "in this process, numbers smaller than 2.2e-308 count as zero, and no bound could be "
+            "relied on. Most likely a library built with -ffast-math was loaded: import it later, "
+            "or in another process."
+        )
+        raise UnsupportedArithmeticError(message)
+    if 1 + UNIT != 1 or 1 + 1.5 * UNIT == 1 or -1 - UNIT != -1:
+        message = (
+            "in this process, sums are not rounded to the nearest number, and no bound could be "
+            "relied on: some library has changed the rounding mode. Use it in another process."
+        )
+        raise UnsupportedArithmeticError(message)
 
 
 def rounds(first: float, second: float, total: float) -> bool:
@@ -25,6 +72,3 @@ def rounds(first: float, second: float, total: float) -> bool:
     """
     part = total - first
     return (first - (total - part)) + (second - part) != 0.0
-
-
-rounds_jit = inlined(rounds)

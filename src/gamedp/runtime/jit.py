@@ -1,4 +1,14 @@
-"""How kernels are compiled, and kept on disk so that a second process compiles nothing."""
+"""How kernels are compiled, and kept on disk so that a second process compiles nothing.
+
+A kernel is a loop over arrays, a plain function: inputs first, arrays that it fills last; it
+returns scalars. It has two names. ``name`` is the plain Python function, which tests and debuggers
+run; ``name_jit`` is the same function compiled by numba at its first call, which everything else
+runs: ``name_jit = compiled(name)``. Arrays that a kernel only reads may be locked against writing.
+
+A kernel calls nothing but numpy, numba and other kernels, those by their ``_jit`` name. Compiled
+kernels are kept on disk and found again as long as no kernel's text has changed. With
+``NUMBA_DISABLE_JIT=1`` both names mean the plain function.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +31,7 @@ from numba.misc.appdirs import user_cache_dir
 
 from gamedp.runtime import compile_clock
 
-__all__ = ["Locator", "QuickCache", "cache_directory", "compiled", "inlined", "sources"]
+__all__ = ["LANES", "Locator", "QuickCache", "cache_directory", "compiled", "inlined", "sources"]
 
 logger = logging.getLogger("gamedp")
 
@@ -47,11 +57,33 @@ class _Clock(event.Listener):  # type: ignore[misc] # numba has no types
 event.register("numba:compile", _Clock())
 
 
+LANES = 64
+"""Columns of a block: so many contexts of a staged game are swept at once."""
+
+KERNELS = (
+    "runtime/floats.py",
+    "runtime/jit.py",
+    "graph/*.py",
+    "bellman/*.py",
+    "searchers/transposition.py",
+    "*/kernels.py",
+    "*/*_kernels.py",
+    "*/*/*kernels.py",
+)
+"""Where kernels stand, below the package."""
+
+
 @functools.cache
-def sources() -> str:
-    """Return the digest of all kernels' source."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+def sources(patterns: tuple[str, ...] = KERNELS) -> str:
+    """Return the digest of the source of some files of the package: of all kernels', if not given.
+
+    Parameters
+    ----------
+    patterns : tuple of str
+        As for :meth:`pathlib.Path.glob`.
+    """
+    package, digest = Path(__file__).parents[1], hashlib.sha256()
+    for path in sorted({path for pattern in patterns for path in package.glob(pattern)}):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

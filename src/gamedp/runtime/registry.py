@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import UnknownNameError
-from gamedp.runtime.encoding import class_path
+from gamedp.runtime.encoding import class_path, stable_path
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -18,12 +18,12 @@ GAMES = "gamedp.games"
 SEARCHERS = "gamedp.searchers"
 SOLVERS = "gamedp.solvers"
 
-MADE_OF_PARTS = (
-    "gamedp.rules.staged:Flattened",
-    "gamedp.sums.composition:Sum",
-    "gamedp.sums.octal:OctalGame",
-    "gamedp.testing.table_game:TableGame",
-)
+MADE_OF_PARTS = {
+    "gamedp:Flattened": "gamedp.stages.flattened",
+    "gamedp:Sum": "gamedp.sums.composition",
+    "gamedp:OctalGame": "gamedp.sums.octal",
+    "gamedp.testing.table_game:TableGame": "gamedp.testing.table_game",
+}
 """Games of this library that have no names of their own: they are made of others, or of numbers."""
 
 logger = logging.getLogger("gamedp")
@@ -97,9 +97,9 @@ def class_named(group: str, path: str) -> type | None:
 
     Only what is registered is imported, whatever the file says.
     """
+    path = stable_path(path)
     if group == GAMES and path in MADE_OF_PARTS:
-        module, _, name = path.partition(":")
-        made: type = getattr(importlib.import_module(module), name)
+        made: type = getattr(importlib.import_module(MADE_OF_PARTS[path]), path.partition(":")[2])
         return made
     for point in registered(group).values():
         if point.attr == path.partition(":")[2]:

@@ -1,3 +1,5 @@
 """Searchers: from compiled rules straight to the value of one position, with no model between."""
 
-from __future__ import annotations
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -12,8 +12,8 @@ than a number, or as much, has both ends there. No reward that is taken off can 
 
 from __future__ import annotations
 
+from gamedp.bellman.rounding import rounds_jit, shift_rounds_jit
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
-from gamedp.runtime.floats import rounds_jit
 from gamedp.runtime.jit import inlined
 from gamedp.searchers.position_loop import FULL, KNOWN, NO_NUMBER, UNREAD
 from gamedp.searchers.stacks import ACTIONS, PLIES, POSITIONS, Fields, LoopStatus
@@ -83,14 +83,6 @@ def fails_high(score, beta, ends):
 fails_high_jit = inlined(fails_high)
 
 
-def shift_rounds(bound, half):
-    """Say whether a finite bound is rounded when half of the constant sum is taken off."""
-    return abs(bound) < float("inf") and rounds_jit(bound, -half, bound - half)
-
-
-shift_rounds_jit = inlined(shift_rounds)
-
-
 def usable(info, depth, strict):
     """Return what an entry's score bounds for a search of this depth, and what of it is proven."""
     stored = info >> DEPTH
@@ -108,18 +100,6 @@ def usable(info, depth, strict):
 
 
 usable_jit = inlined(usable)
-
-
-def next_place(order, first, count, current):
-    """Return where the action of the highest priority stands among those not yet searched."""
-    chosen = first + current
-    for place in range(first + current + 1, first + count):
-        if order[place] > order[chosen]:
-            chosen = place
-    return chosen
-
-
-next_place_jit = inlined(next_place)
 
 
 def next_action(actions, first, count, current):

@@ -26,12 +26,12 @@ from gamedp.compiler.methods import (
 )
 from gamedp.compiler.native import NativeFunction, Place
 from gamedp.compiler.overflow import refuse_overflow
+from gamedp.compiler.rounding import is_rounded, refuse_rounded
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.anatomy import ENTRY_METHODS, dissect
 from gamedp.rules.expand import Calling, expand
 from gamedp.rules.game import SEARCH_DEFAULTS, as_real, method
 from gamedp.rules.layout import Layout
-from gamedp.rules.rounding import is_rounded, refuse_rounded
 from gamedp.searchers.position_loop import QUESTIONS
 
 if TYPE_CHECKING:

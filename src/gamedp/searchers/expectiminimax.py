@@ -10,7 +10,7 @@ import numpy as np
 
 from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.results.solution import Guarantee, Status
-from gamedp.results.status import TINY
+from gamedp.runtime.floats import TINY
 from gamedp.runtime.memory import untouched
 from gamedp.runtime.options import one_of, positive, whole_and_positive
 from gamedp.searchers import expectiminimax_loop as loop

@@ -15,14 +15,13 @@ to move sees it, or the upper one. From the two others' results follow bounds of
 
 from __future__ import annotations
 
+from gamedp.bellman.rounding import rounds_jit, shift_rounds_jit
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
-from gamedp.runtime.floats import rounds_jit
 from gamedp.runtime.jit import inlined
 from gamedp.searchers.alpha_beta_loop import (
     MOST_HISTORY,
     PLACES,
     next_action_jit,
-    shift_rounds_jit,
     swap_actions_jit,
     usable_jit,
 )

@@ -10,10 +10,9 @@ import numpy as np
 
 from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.results.solution import Guarantee, Status
-from gamedp.results.status import check_arithmetic
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
-from gamedp.runtime.floats import rounds
+from gamedp.runtime.floats import check_arithmetic, rounds
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.searchers import max_n_loop as loop
 from gamedp.searchers.bound_rules import SearchRules, search_rules

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.explore_loop import lost_jit
-from gamedp.model.model import LEAST_PROBABILITY, SUM_ROUNDING
-from gamedp.runtime.floats import TINY, UNIT, UPWARD
+from gamedp.runtime.floats import LEAST_PROBABILITY, SUM_ROUNDING, TINY, UNIT, UPWARD
 
 # What a call returns.
 DONE, PAUSED, GROW_PLIES, GROW_MOVES, BAD, BAD_ESTIMATE = range(6)

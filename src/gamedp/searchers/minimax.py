@@ -9,7 +9,7 @@ import attrs
 
 from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.results.solution import Guarantee, Status
-from gamedp.results.status import TINY
+from gamedp.runtime.floats import TINY
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.searchers import tree_loop as loop
 from gamedp.searchers.driver import Driver, Loop

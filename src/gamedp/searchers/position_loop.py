@@ -7,11 +7,11 @@ integers of the position from `fields`, at `question.row`. What they return belo
 
 from __future__ import annotations
 
+from gamedp.bellman.rounding import rounds_jit
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.explore_loop import lost_jit
 from gamedp.compiler.native import called_by_rules, held_at
-from gamedp.model.model import LEAST_PROBABILITY, SUM_ROUNDING
-from gamedp.runtime.floats import rounds_jit
+from gamedp.runtime.floats import LEAST_PROBABILITY, SUM_ROUNDING
 
 # What is asked, in `question.what`: so that it can be asked again when the rules raise an error.
 ENTER, LIST, FOLLOW, ESTIMATE, UNFOLD = range(5)

@@ -14,10 +14,9 @@ import attrs
 from gamedp.errors import InvalidModelError, SearchInterrupted, UnsupportedProblemError, shown
 from gamedp.results.search_result import SearchResult, SearchStatistics
 from gamedp.results.solution import Guarantee, Status
-from gamedp.results.status import check_arithmetic
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules, method
-from gamedp.runtime.floats import rounds
+from gamedp.runtime.floats import check_arithmetic, rounds
 from gamedp.runtime.progress import Reporter
 from gamedp.searchers.bound_rules import refuse_rounded_payments
 

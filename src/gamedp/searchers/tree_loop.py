@@ -7,9 +7,8 @@ compiled once for all games, and ask the rules through pointers; see
 
 from __future__ import annotations
 
+from gamedp.bellman.rounding import rounds_jit, shift_rounds_jit
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
-from gamedp.runtime.floats import rounds_jit
-from gamedp.searchers.alpha_beta_loop import shift_rounds_jit
 from gamedp.searchers.position_loop import FULL
 from gamedp.searchers.stacks import ACTIONS, PLIES, POSITIONS, Fields, LoopStatus
 

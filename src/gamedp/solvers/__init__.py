@@ -1,5 +1,5 @@
-"""Solvers: one file each, one frozen class each; and the functions that choose among them."""
+"""Solvers: one file each, one frozen class each; and what chooses among them."""
 
-from gamedp.solvers.choose import explain, solve
+from lazy_loader import attach_stub
 
-__all__ = ["explain", "solve"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,30 +1,22 @@
-"""Solving in one call: the model is built and a solver chosen, unless they are given."""
+"""Which solver is chosen for a problem, and why."""
 
 from __future__ import annotations
 
 import functools
-import numbers
-import time
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidParameterError, NotSolvedError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.model.objectives import (
     AverageReward,
     Discounted,
     FiniteHorizon,
-    Objective,
     TotalReward,
-    check_objective,
 )
-from gamedp.model.problem import Problem, StagedProblem
+from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
-from gamedp.runtime import compile_clock
-from gamedp.runtime.progress import Progress
-from gamedp.runtime.registry import SOLVERS, find
 from gamedp.solvers.methods.backward_induction import BackwardInduction
 from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.portfolio import (
@@ -37,23 +29,17 @@ from gamedp.solvers.tools.draws import at_zero, counts_zero, declare, for_draws,
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.proper import Refusal
 from gamedp.solvers.tools.support import Limit, Solver, solve_as_asked, within
-from gamedp.stages.model import StagedModel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from gamedp.results.solution import Solution
     from gamedp.runtime.progress import ProgressCallback
-    from gamedp.stages.induction import StageInduction
 
 # Solvers that are not for every day are imported where they are chosen: it makes a start faster.
 
-__all__ = ["explain", "solve"]
+__all__ = ["explain_problem", "solve_problem"]
 
 CHEAP = 1e-3
 """A cost below this part of the largest reward or payoff takes more sweeps than linear systems."""
-
-NOT_GIVEN = ("auto", None, float("inf"), None)
-"""What `solve` is asked for if the exploration of a game is not limited."""
 
 DISCOUNT_NARROWS = (
     "a discount narrows the interval of the true values with every improvement of the policy, and "
@@ -66,200 +52,26 @@ NARROW = (
 )
 
 
-def solve(  # noqa: PLR0913 - what is usually set in one call
-    game_or_model: Any,
-    objective: Objective | None = None,
-    solver: Solver | str | None = None,
-    *,
-    tolerance: float = 1e-6,
-    relative: bool = False,
+def solve_problem(
+    problem: Problem,
+    solver: Any,
+    tolerance: float,
     progress: ProgressCallback | None = None,
-    compile: Literal["auto", "always", "never"] = "auto",
-    box: Mapping[str, tuple[int, int]] | None = None,
-    max_states: float = float("inf"),
-    max_seconds: float = float("inf"),
-    max_bytes: float | None = None,
-    keep: bool = False,
-) -> Any:
-    """Solve a game or a model: the value of every state between proven bounds, and a policy.
-
-    Parameters
-    ----------
-    game_or_model
-        An instance of a class that fulfils :class:`gamedp.Game` or :class:`gamedp.StagedGame`; or
-        what :func:`gamedp.compile` made of one.
-    objective : TotalReward, Reachability, Discounted, FiniteHorizon or AverageReward, optional
-        What to compute; the total reward, payoff at the end included, if not given.
-    solver : solver or str, optional
-        A solver, or the name of a registered one. If not given, it is chosen by the model's
-        structure (:func:`gamedp.explain` says why), and others go on where it gets stuck.
-    tolerance : float
-        Allow this distance between the bounds of a value.
-    relative : bool
-        Whether that is `tolerance` times the absolute value, for each state: then a value of 1e-40
-        is not simply close to 0.
-    progress : callable, optional
-        Is called with a :class:`gamedp.Progress` now and then.
-    compile, box, max_states, max_bytes
-        For the exploration of a game; see :func:`gamedp.compile`. With a model they are refused.
-    max_seconds : float
-        Time at most, for exploring and solving together; what numba compiles while solving is not
-        counted. A solver that has no limit of time, as it needs one pass only, finishes that.
-    keep : bool
-        Whether to keep the solution in the user's cache folder, and to read the one that is kept
-        there of exactly these rules, parameters, objective, solver and tolerance instead of solving
-        again. One that is damaged or of other rules is replaced, with a
-        :class:`gamedp.errors.KeptSolutionWarning`. The statistics of one that was read have its
-        `folder`, and the seconds that it took to ``"load"`` it.
-
-    Returns
-    -------
-    Solution
-        Of a staged game, a :class:`gamedp.StagedSolution`. Its `guarantee` says whether the bounds
-        are proven: it is ``NONE`` where endless play earns and loses in turn, so that no method
-        here proves anything.
-
-    Raises
-    ------
-    InvalidModelError
-        If the rules or the arrays are wrong somewhere.
-    UnsupportedProblemError
-        If the solver cannot do the problem; says which can.
-    NotSolvedError
-        If the solver stopped at a limit, or the tolerance is finer than 64-bit rounding allows, or
-        values depend on what endless play counts, which the objective does not say; what is
-        known so far is its `solution`.
-    LimitExceededError
-        If the exploration stopped at a limit.
-
-    Examples
-    --------
-    >>> import gamedp
-    >>> from gamedp.games.matches import Matches
-    >>> solution = gamedp.solve(Matches(matches=18), compile="never")
-    >>> solution.value(), solution.bounds(), solution.guarantee.name
-    (1.0, (1.0, 1.0), 'TWO_SIDED')
-    """
-    number: Any = tolerance
-    if not (isinstance(number, numbers.Real) and number > 0):  # type: ignore[operator]
-        message = f"tolerance is {shown(tolerance)}; it must be a positive number."
-        raise InvalidParameterError(message)
-    objective = TotalReward() if objective is None else objective
-    check_objective(objective)
-    chosen = find(SOLVERS, solver)() if isinstance(solver, str) else solver
-    if isinstance(chosen, type) or not (chosen is None or hasattr(chosen, "solve")):
-        name = chosen.__name__ if isinstance(chosen, type) else repr(chosen)
-        message = f"solver is {name}; it must be a solver, such as gamedp.solvers.ValueIteration()."
-        raise InvalidParameterError(message)
-    if keep:
-        if isinstance(game_or_model, (Model, StagedModel)):
-            message = "keep=True is for games; save the solution of a model with its save()."
-            raise InvalidParameterError(message)
-        from gamedp.storage.kept import read_or_solve  # noqa: PLC0415 - loads numba
-
-        return read_or_solve(
-            game_or_model,
-            (objective, chosen, (tolerance, relative), box),
-            lambda: solve(
-                game_or_model,
-                objective,
-                chosen,
-                tolerance=tolerance,
-                relative=relative,
-                progress=progress,
-                compile=compile,
-                box=box,
-                max_states=max_states,
-                max_seconds=max_seconds,
-                max_bytes=max_bytes,
-            ),
-        )
-    number = max_seconds
-    if not (isinstance(number, numbers.Real) and number > 0):  # type: ignore[operator]
-        message = f"max_seconds is {shown(max_seconds)}; it must be a positive number."
-        raise InvalidParameterError(message)
-    limit = Limit(float(max_seconds))
-    limit()
-    with compile_clock.telling(None if progress is None else _reporting(progress)):
-        if isinstance(game_or_model, (Model, StagedModel)):
-            model = game_or_model
-            _refuse_limits(compile, box, max_states, max_bytes)
-        else:
-            from gamedp.compiler import compile_game  # noqa: PLC0415 - not needed for models
-
-            model = compile_game(
-                game_or_model,
-                compile=compile,
-                box=box,
-                max_states=max_states,
-                max_seconds=max_seconds,
-                max_bytes=max_bytes,
-                progress=progress,
-            )
-        began = time.perf_counter()
-        try:
-            solution = _in_time(
-                model, objective, chosen, tolerance, progress, relative=relative, limit=limit
-            )
-        except NotSolvedError as error:
-            error.solution = _with_compiling(error.solution, began)
-            raise
-    return _with_compiling(solution, began)
-
-
-def _in_time(
-    model: Model | StagedModel,
-    objective: Objective,
-    solver: Any,
-    tolerance: float,
-    progress: ProgressCallback | None,
     *,
     relative: bool,
     limit: Limit,
-) -> Any:
-    """Return the solution of a model, which bears the solver as it was given."""
-    most = getattr(solver, "max_seconds", float("inf"))
-    arguments = model, objective, solver, tolerance, progress
-    try:
-        solution = _solved(*arguments, relative=relative, limit=limit)
-    except NotSolvedError as error:
-        error.solution = _with_limit(error.solution, most)
-        raise
-    return _with_limit(solution, most)
-
-
-def _with_limit(solution: Any, max_seconds: float) -> Any:
-    """Return a solution whose solver, if it has a limit of time, has this one."""
-    if getattr(solution.solver, "max_seconds", max_seconds) == max_seconds:
-        return solution
-    return attrs.evolve(solution, solver=attrs.evolve(solution.solver, max_seconds=max_seconds))
-
-
-def _solved(
-    model: Model | StagedModel,
-    objective: Objective,
-    solver: Any,
-    tolerance: float,
-    progress: ProgressCallback | None,
-    *,
-    relative: bool,
-    limit: Limit,
-) -> Any:
-    """Return the solution of a model, by the solver that is given or chosen."""
-    if isinstance(model, StagedModel):
-        staged = StagedProblem(model, objective)
-        asked = within(_of_stages(solver), limit)
-        return solve_as_asked(asked, staged, tolerance, progress, relative=relative)
-    problem = Problem(model, objective)
+) -> Solution:
+    """Return the solution of a problem, by the solver that is given, or chosen if it is None."""
     if not counts_zero(problem) or (solver is None and not relative and is_tried_at_once(problem)):
         in_turn = functools.partial(_in_turn, limit=limit)
         asked = for_draws(solver, problem, in_turn, limit)
-        return solve_as_asked(asked, problem, tolerance, progress, relative=relative)
-    if solver is not None:
+    elif solver is not None:
         asked = within(solver, limit)
-        return solve_as_asked(asked, problem, tolerance, progress, relative=relative)
-    prepared, chosen, _ = _choose(problem, progress, limit)
-    return solve_in_turn(prepared, chosen, tolerance, progress, relative=relative, limit=limit)
+    else:
+        prepared, chosen, _ = _choose(problem, progress, limit)
+        return solve_in_turn(prepared, chosen, tolerance, progress, relative=relative, limit=limit)
+    solution: Solution = solve_as_asked(asked, problem, tolerance, progress, relative=relative)
+    return solution
 
 
 @attrs.frozen
@@ -286,91 +98,9 @@ def _in_turn(problem: Problem, limit: Limit) -> Any:
     return chosen if getattr(chosen, "counts_draws", False) else _InTurn(prepared, chosen, limit)
 
 
-def _reporting(progress: ProgressCallback) -> compile_clock.Listener:
-    """Return what tells `progress` that something is compiled."""
-    why = "only the first time: the result is kept"
-    return lambda count, seconds: progress(Progress("compile", count, None, seconds, why))
-
-
-def _with_compiling(solution: Any, began: float) -> Any:
-    """Return a solution whose statistics tell apart what was compiled since it was begun."""
-    compiled = compile_clock.seconds_within(time.perf_counter() - began)
-    if not compiled:
-        return solution
-    seconds = dict(solution.statistics.seconds)
-    # A solver's clock starts when the structure is known; what that compiled is not in it.
-    seconds["solve"] -= compile_clock.seconds_within(seconds["solve"])
-    seconds["compile"] += compiled
-    return attrs.evolve(solution, statistics=attrs.evolve(solution.statistics, seconds=seconds))
-
-
-def _refuse_limits(compile: str, box: Any, max_states: float, max_bytes: float | None) -> None:
-    """Refuse what is for the exploration of a game where a model is given."""
-    if (compile, box, max_states, max_bytes) == NOT_GIVEN:
-        return
-    given = [
-        name
-        for name, is_given in (
-            ("compile", compile != "auto"),
-            ("box", box is not None),
-            ("max_states", max_states != float("inf")),
-            ("max_bytes", max_bytes is not None),
-        )
-        if is_given
-    ]
-    message = (
-        f"{given[0]} is for exploring a game, and this is a model already. Limits of solving are "
-        "max_seconds, and those of a solver: solver=gamedp.solvers.ValueIteration(max_sweeps=1000)."
-    )
-    raise InvalidParameterError(message)
-
-
-def _of_stages(solver: Any) -> StageInduction:
-    """Return the solver for a staged game; raise UnsupportedProblemError for any other."""
-    from gamedp.stages.induction import StageInduction  # noqa: PLC0415
-
-    solver = StageInduction() if solver is None else solver
-    if not isinstance(solver, StageInduction):
-        message = (
-            f"{type(solver).__name__} is for ordinary games. A staged game is solved by "
-            "StageInduction, or as the ordinary one that gamedp.stages.Flattened(game) is."
-        )
-        raise UnsupportedProblemError(message)
-    return solver
-
-
-def explain(game_or_model: Any, objective: Objective | None = None) -> str:
-    """Describe the structure of a model, and which solver gamedp picks for it and why.
-
-    Parameters
-    ----------
-    game_or_model
-        As for :func:`gamedp.solve`.
-    objective : optional
-        As for :func:`gamedp.solve`.
-
-    Examples
-    --------
-    >>> import gamedp
-    >>> from gamedp.games.matches import Matches
-    >>> print(gamedp.explain(gamedp.compile(Matches(matches=18), compile="never")))
-    19 states, 51 choices, 51 transitions; no state can come again (19 levels).
-    BackwardInduction: one pass from the end gives every value, up to rounding.
-    """
-    if isinstance(game_or_model, (Model, StagedModel)):
-        model = game_or_model
-    else:
-        from gamedp.compiler import compile_game  # noqa: PLC0415
-
-        model = compile_game(game_or_model)
-    if isinstance(model, StagedModel):
-        stage = model.stage
-        return (
-            f"{_count(model.num_states, 'context')}, in each a stage of {stage.num_states:,} "
-            f"states, {stage.num_choices:,} choices, {stage.num_transitions:,} transitions.\n"
-            "StageInduction: one sweep of the stage for each context, after those that follow it."
-        )
-    problem = Problem(model, TotalReward() if objective is None else objective)
+def explain_problem(problem: Problem) -> str:
+    """Describe the structure of a problem's model, and which solver is chosen for it and why."""
+    model = problem.model
     prepared, solver, reason = _choose(problem)
     endless = _endless(problem)
     reduction = prepared.proper if model.num_players <= 2 else None

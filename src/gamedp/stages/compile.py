@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gamedp.compiler.build import compile_game, fall_back, first_reason
+from gamedp.compiler.rounding import IN_STAGES
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.rules.expand import check_start
 from gamedp.rules.layout import Codec, Layout
-from gamedp.rules.rounding import IN_STAGES
 from gamedp.rules.staged import StagedRules
 from gamedp.stages.model import StagedModel
-from gamedp.stages.plain_rules import Judge
+from gamedp.stages.plain_rules import PlainRules
 from gamedp.stages.sweepers import CompiledSweeper, PlainSweeper
 from gamedp.stages.vector_code import Program
 
@@ -71,19 +71,19 @@ def compile_staged(
         )
         raise InvalidModelError(message)
     codec = _box(rules, layout)
-    judge = Judge(rules, stage, layout, codec)
-    plain = PlainSweeper(judge)
+    plain_rules = PlainRules(rules, stage, layout, codec)
+    plain = PlainSweeper(plain_rules)
     sweeper: PlainSweeper = plain
     begin = time.perf_counter()
     if compile != "never":
         try:
-            compiled = CompiledSweeper(judge)
+            compiled = CompiledSweeper(plain_rules)
             compiled.warm_up()
         except Exception as error:  # noqa: BLE001 - numba has errors outside its own family, too
-            judge.check(example)  # rules that do not compile are often just wrong
+            plain_rules.check(example)  # rules that do not compile are often just wrong
             fall_back(game, first_reason(error), must=compile == "always")
         else:
-            _spot_check(judge, plain, compiled, example)
+            _spot_check(plain_rules, plain, compiled, example)
             sweeper = compiled
     check_start(rules.initial())
     seconds = dict(stage.seconds)
@@ -149,17 +149,20 @@ def _box(rules: StagedRules, layout: Layout) -> Codec:
     return codec
 
 
-def _spot_check(judge: Judge, plain: PlainSweeper, compiled: CompiledSweeper, example: Any) -> None:
+def _spot_check(
+    plain_rules: PlainRules, plain: PlainSweeper, compiled: CompiledSweeper, example: Any
+) -> None:
     """Compare compiled and plain rules in some contexts; raise InvalidModelError if they differ.
 
     With random numbers for values, what an end is worth tells where it leads to.
     """
-    size, num_ends = judge.codec.size, len(judge.end_fields)
+    size, num_ends = plain_rules.codec.size, len(plain_rules.end_fields)
     values = np.random.default_rng(size).random(size)
     spread = {int(code) for code in np.linspace(0, size - 1, SPOTS)}
-    spread.add(int(judge.codec.pack(np.array([judge.layout.flatten(example)]))[0, 0]))
+    spread.add(int(plain_rules.codec.pack(np.array([plain_rules.layout.flatten(example)]))[0, 0]))
     codes = np.array(
-        [code for code in sorted(spread) if judge.is_played(judge.context(code))], np.int64
+        [code for code in sorted(spread) if plain_rules.is_played(plain_rules.context(code))],
+        np.int64,
     )
     offsets = np.arange(num_ends + 1)
     one, ends = np.array([num_ends]), np.ones(num_ends)
@@ -171,8 +174,8 @@ def _spot_check(judge: Judge, plain: PlainSweeper, compiled: CompiledSweeper, ex
     differing = np.concatenate([differing, np.argwhere(np.isnan(blocks[0]) != np.isnan(blocks[1]))])
     for place, column in differing.tolist():
         context, end = (
-            judge.context(int(codes[column])),
-            judge.stage.state(int(judge.stage.terminals[place])),
+            plain_rules.context(int(codes[column])),
+            plain_rules.stage.state(int(plain_rules.stage.terminals[place])),
         )
         message = (
             f"compiled rules and plain Python disagree on what {shown(end)} is worth in "

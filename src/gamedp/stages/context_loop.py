@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from gamedp.runtime.jit import LANES
 from gamedp.stages.ends_loop import (
     BAD,
     CHANGE,
@@ -21,7 +22,6 @@ from gamedp.stages.ends_loop import (
     fill_ends_jit,
 )
 from gamedp.stages.kernels import sweep_stage_jit
-from gamedp.stages.vector_code import LANES
 
 REAL, TERMINAL = 1, 2
 

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-from gamedp.stages.vector_code import LANES
+from gamedp.runtime.jit import LANES
 
 # What a call returns.
 DONE, NOT_SOLVED_YET, BAD = range(3)

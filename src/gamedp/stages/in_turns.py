@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.results.solution import Status
-from gamedp.stages.vector_code import LANES
+from gamedp.runtime.jit import LANES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.stages.induction import Run
+    from gamedp.stages.run import StageRun
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
@@ -49,7 +49,7 @@ NEARLY = 2.0**12
 """How many times as much as by rounding choices may be worse, to be nearly best."""
 
 
-def always_changes_places(run: Run, codes: Integers) -> bool:
+def always_changes_places(run: StageRun, codes: Integers) -> bool:
     """Say whether players change places on every way from a context to one of its rank."""
     for first in range(0, len(codes), LANES):
         onward = run.model.sweeper.follow(codes[first : first + LANES])
@@ -59,7 +59,7 @@ def always_changes_places(run: Run, codes: Integers) -> bool:
     return True
 
 
-def settle_in_turns(run: Run, codes: Integers, allowed: float) -> float:
+def settle_in_turns(run: StageRun, codes: Integers, allowed: float) -> float:
     """Find the values of the contexts `codes`; return their error, infinite if nothing is proven.
 
     Parameters
@@ -105,7 +105,7 @@ def _ahead(first: Floats, second: Floats, third: Floats) -> Floats:
     return third + change * (factor / (1 - factor))
 
 
-def _prove(run: Run, codes: Integers, margin: float) -> float:
+def _prove(run: StageRun, codes: Integers, margin: float) -> float:
     """Return the largest of errors that are proven, from `margin` for each weight on."""
     values = run.values[codes].copy()
     weights = _weigh(run, codes, values)
@@ -127,7 +127,7 @@ def _prove(run: Run, codes: Integers, margin: float) -> float:
     return np.inf
 
 
-def _weigh(run: Run, codes: Integers, values: Floats) -> Floats:
+def _weigh(run: StageRun, codes: Integers, values: Floats) -> Floats:
     """Return how many stages in the rank are to come, by choices that are best or nearly so."""
     weights = np.ones(len(codes))
     present, reward = _swept(run, codes, values)
@@ -142,7 +142,7 @@ def _weigh(run: Run, codes: Integers, values: Floats) -> Floats:
     return weights
 
 
-def _swept(run: Run, codes: Integers, values: Floats) -> tuple[Floats, float]:
+def _swept(run: StageRun, codes: Integers, values: Floats) -> tuple[Floats, float]:
     """Return what a sweep makes of values of the contexts `codes`, and the largest reward.
 
     Within LANES contexts, all is read before anything is written.

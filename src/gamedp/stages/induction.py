@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -12,25 +11,25 @@ import numpy as np
 
 from gamedp.errors import NotSolvedError, UnsupportedProblemError
 from gamedp.model.objectives import TotalReward
-from gamedp.model.problem import Problem, StagedProblem
+from gamedp.model.problem import Problem
 from gamedp.results.solution import Guarantee, Statistics, Status
-from gamedp.runtime.floats import TINY, UNIT
+from gamedp.runtime.floats import UNIT
+from gamedp.runtime.jit import LANES
 from gamedp.runtime.options import positive, whole_and_positive
-from gamedp.runtime.progress import Reporter
 from gamedp.solvers.tools.support import Support
 from gamedp.stages.in_turns import always_changes_places, settle_in_turns
-from gamedp.stages.kernels import bound_rounding_jit
+from gamedp.stages.model import StagedProblem, Sweep
+from gamedp.stages.program import program_of
+from gamedp.stages.run import StageRun, largest
 from gamedp.stages.solution import StagedSolution
-from gamedp.stages.vector_code import LANES, Program
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.model.model import Model
     from gamedp.runtime.progress import ProgressCallback
-    from gamedp.stages.model import Sweep
+    from gamedp.stages.model import StagedModel
 
-__all__ = ["StageInduction", "program_of"]
+__all__ = ["StageInduction", "explain_stages", "solver_of_stages"]
 
 SLICE = 512 * LANES
 """Contexts between two looks at the limits: some hundredths of a second."""
@@ -86,7 +85,8 @@ class StageInduction:
     --------
     >>> import gamedp
     >>> from gamedp.games.kniffel import Kniffel
-    >>> solution = gamedp.solve(Kniffel(dice=2, faces=2), solver=gamedp.stages.StageInduction(threads=1))
+    >>> solver = gamedp.stages.StageInduction(threads=1)
+    >>> solution = gamedp.solve(Kniffel(dice=2, faces=2), solver=solver)
     >>> solution.guarantee.name
     'TWO_SIDED'
     """
@@ -117,17 +117,12 @@ class StageInduction:
         if not support or not isinstance(problem, StagedProblem):
             message = f"{type(self).__name__} {support.reason}"
             raise UnsupportedProblemError(message)
-        run = Run(self, problem, tolerance, progress)
+        run = _Run(self, problem, tolerance, progress)
         threads = self.threads or _processors()
         with ThreadPoolExecutor(threads) as pool:
             run.pool, run.threads = pool, threads
             run.solve()
         return run.solution()
-
-
-def _largest(values: NDArray[np.float64]) -> float:
-    """Return the largest absolute value; 0 if none is a number."""
-    return float(np.fmax(np.fmax.reduce(values, initial=0.0), -np.fmin.reduce(values, initial=0.0)))
 
 
 def _processors() -> int:
@@ -137,43 +132,11 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-class Run:
+class _Run(StageRun):
     """The solver at work."""
 
     pool: ThreadPoolExecutor
     threads: int
-
-    def __init__(
-        self,
-        solver: StageInduction,
-        problem: StagedProblem,
-        tolerance: float,
-        progress: ProgressCallback | None,
-    ) -> None:
-        self.solver = solver
-        self.problem = problem
-        self.tolerance = tolerance
-        self.reporter = Reporter(progress, "solve")
-        self.model = model = problem.model
-        begin = time.perf_counter()
-        contexts = model.sweeper.survey()
-        self.explored = time.perf_counter() - begin
-        self.codes, self.offsets, self.values = contexts.codes, contexts.offsets, contexts.values
-        self.program = model.sweeper.straighten(
-            program_of(model.stage, optimum=problem.objective.optimum),
-            len(self.codes),
-            unrolls=solver.unrolls,
-        )
-        self.stage_error = _rounding_of(model.stage)
-        self.errors = np.zeros(len(self.offsets) - 1)
-        self.largest = _largest(self.values)  # absolute value known so far
-        self.sweeps = 0
-        self.status = Status.SOLVED
-        self.is_proven = True
-
-    @property
-    def is_out_of_time(self) -> bool:
-        return self.reporter.seconds > self.solver.max_seconds
 
     def solve(self) -> None:
         """Solve rank after rank, as far as the limits allow."""
@@ -185,27 +148,12 @@ class Run:
                 error = self._settle(codes, error)
             else:
                 error += self.rounding(reward)
-            self.largest = max(self.largest, _largest(self.values[codes]))
+            self.largest = max(self.largest, largest(self.values[codes]))
             self.errors[rank] = error
             if self.status is not Status.SOLVED:
                 self.values[self.codes[self.offsets[rank] :]] = np.nan
                 self.errors[rank:] = np.inf
                 return
-
-    def rounding(self, reward: float, apart: float = 0.0) -> float:
-        """Return how far off one sweep may be by rounding.
-
-        Parameters
-        ----------
-        reward : float
-            What an end earns at most.
-        apart : float
-            How far numbers may be beyond the largest value so far.
-        """
-        relative, rewards = self.stage_error
-        size = self.largest + apart + abs(self.model.constant_sum) + reward + rewards
-        # Three times for the sums at the end of the stage, once for this very formula.
-        return (relative + 4 * UNIT) * (size + TINY / UNIT)  # and of what underflows
 
     def _sweep_once(self, codes: NDArray[np.int64]) -> float | None:
         """Sweep contexts that do not lead to each other; return the largest reward, None if so."""
@@ -250,7 +198,7 @@ class Run:
             if self.is_out_of_time:
                 self.status = Status.TIME_LIMIT
                 break
-            self.largest = max(self.largest, _largest(self.values[codes]))
+            self.largest = max(self.largest, largest(self.values[codes]))
             floor = self.rounding(result.reward)
             if result.change * heaviest <= allowed or result.change <= 8 * floor:
                 check = sweep(self.program, codes, self.values, writes=False)
@@ -333,105 +281,23 @@ class Run:
         return solution
 
 
-def _rounding_of(stage: Model) -> tuple[float, float]:
-    """Return how far off a sweep may be, relatively, and the largest sum of rewards on the way."""
-    errors, rewards = np.zeros(stage.num_states), np.zeros(stage.num_states)
-    bound_rounding_jit(
-        stage.structure.order,
-        stage.choice_offsets,
-        stage.transition_offsets,
-        stage.successors,
-        stage.probabilities,
-        stage.rewards,
-        errors,
-        rewards,
+def solver_of_stages(solver: Any) -> StageInduction:
+    """Return the solver for a staged game; raise UnsupportedProblemError for any other."""
+    solver = StageInduction() if solver is None else solver
+    if not isinstance(solver, StageInduction):
+        message = (
+            f"{type(solver).__name__} is for ordinary games. A staged game is solved by "
+            "StageInduction, or as the ordinary one that gamedp.stages.Flattened(game) is."
+        )
+        raise UnsupportedProblemError(message)
+    return solver
+
+
+def explain_stages(model: StagedModel) -> str:
+    """Describe a staged model, and how it is solved."""
+    stage, contexts = model.stage, model.num_states
+    return (
+        f"{contexts:,} context{'s' * (contexts != 1)}, in each a stage of {stage.num_states:,} "
+        f"states, {stage.num_choices:,} choices, {stage.num_transitions:,} transitions.\n"
+        "StageInduction: one sweep of the stage for each context, after those that follow it."
     )
-    start = stage.initial_states[0]
-    return float(errors[start]), float(rewards[start])
-
-
-def program_of(
-    stage: Model, *, optimum: str = "max", weights: bool = False, keeps_all: bool = False
-) -> Program:
-    """Return the stage as the sweep takes it.
-
-    Parameters
-    ----------
-    stage : Model
-        Acyclic, for one or two players; its first initial state is the one that counts.
-    optimum : {"max", "min"}
-        What player 0 wants.
-    weights : bool
-        For the largest expectation under any policies of both players, without rewards.
-    keeps_all : bool
-        Whether every state has a row of its own, those of inner states in their order.
-    """
-    counts = np.diff(stage.choice_offsets)
-    order = np.asarray(stage.structure.order)
-    start = int(stage.initial_states[0])
-    inner = order[counts[order] > 0]
-    # The value of the stage is the last row: nothing that comes after the start matters.
-    inner = inner[: int(np.flatnonzero(inner == start)[0]) + 1]
-    choices = _ranges(stage.choice_offsets[inner], counts[inner])
-    lengths = np.diff(stage.transition_offsets)[choices]
-    transitions = _ranges(stage.transition_offsets[choices], lengths)
-    successors = np.asarray(stage.successors)[transitions]
-    choice_offsets = np.concatenate([[0], np.cumsum(counts[inner])])
-    transition_offsets = np.concatenate([[0], np.cumsum(lengths)])
-    rows, num_rows = _allocate(
-        stage, inner.tolist(), choice_offsets, transition_offsets, successors, keeps_all
-    )
-    maximise = (stage.players[inner] == 0) == (optimum == "max")
-    return Program(
-        choice_offsets.astype(np.int64),
-        transition_offsets.astype(np.int64),
-        rows[successors],
-        np.asarray(stage.probabilities)[transitions],
-        np.zeros(len(choices)) if weights else np.asarray(stage.rewards)[choices],
-        np.ones(len(inner), np.bool_) if weights else maximise,
-        rows[inner],
-        num_rows,
-    )
-
-
-def _ranges(starts: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the numbers of all ranges, one range after the other."""
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    shifts: NDArray[np.int64] = np.repeat(starts - (ends - lengths), lengths)
-    return np.arange(total) + shifts
-
-
-def _allocate(
-    stage: Model,
-    inner: list[int],
-    choice_offsets: NDArray[np.int64],
-    transition_offsets: NDArray[np.int64],
-    successors: NDArray[Any],
-    keeps_all: bool,
-) -> tuple[NDArray[np.int64], int]:
-    """Give every state a row, and a row again once the last state that reads it is done.
-
-    So the rows in use stay few enough for the processor's cache.
-    """
-    reads = np.diff(transition_offsets[choice_offsets])
-    reader = np.full(stage.num_states, -1)
-    # The last one that reads counts: of equal indices, numpy keeps the last.
-    reader[successors] = np.repeat(np.arange(len(inner)), reads)
-    rows = np.full(stage.num_states, -1, np.int64)
-    rows[stage.terminals] = np.arange(len(stage.terminals))
-    is_end = np.zeros(stage.num_states, np.bool_)
-    is_end[stage.terminals] = True
-    done: list[list[int]] = [[] for _ in inner]
-    for state in [] if keeps_all else np.flatnonzero((reader >= 0) & ~is_end).tolist():
-        done[reader[state]].append(state)
-    free: list[int] = []
-    num_rows = len(stage.terminals)
-    for place, state in enumerate(inner):
-        if not free:
-            free.append(num_rows)
-            num_rows += 1
-        rows[state] = free.pop()
-        # Only now: a state must not overwrite what it reads.
-        free.extend(int(rows[one]) for one in done[place])
-    return rows, num_rows

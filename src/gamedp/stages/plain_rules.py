@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.compiler.rounding import IN_STAGES, refuse_rounded
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.layout import PackedTable
-from gamedp.rules.rounding import IN_STAGES, refuse_rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from gamedp.rules.layout import Codec, Layout
     from gamedp.rules.staged import StagedRules
 
-__all__ = ["Judge"]
+__all__ = ["PlainRules"]
 
 
 @attrs.frozen(eq=False)
-class Judge:
+class PlainRules:
     """Looks at one context at a time, and says what is wrong with the rules there.
 
     Attributes

@@ -11,36 +11,31 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
 from gamedp.model.model import Model
+from gamedp.results.base import BaseSolution
+from gamedp.results.columns import joined, numbers
 from gamedp.results.solution import (
     ActionValue,
     Guarantee,
     Solution,
     Statistics,
-    Status,
     check_player,
-    html_table,
-    in_short,
     opposite_bounds,
 )
-from gamedp.results.status import TINY, UNIT
-from gamedp.results.tables import columns_of_stages
 from gamedp.rules.layout import PackedTable
+from gamedp.runtime.floats import TINY, UNIT
+from gamedp.stages.model import StagedModel
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from gamedp.certificates import StagedCertificate
-    from gamedp.model.objectives import Objective
-    from gamedp.stages.model import StagedModel
 
 __all__ = ["StagedSolution"]
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
-class StagedSolution:
+class StagedSolution(BaseSolution[StagedModel]):
     """The value of every context of a staged game, between proven bounds.
 
     Values are player 0's. What is best inside the stage is found when asked for: :meth:`inside`
@@ -62,28 +57,15 @@ class StagedSolution:
         Of the whole game: the stage's size times the number of contexts.
     """
 
-    model: StagedModel
-    objective: Objective
-    solver: Any
-    values: NDArray[np.float64]
+    counted = "contexts"
+
     errors: NDArray[np.float64]
-    status: Status
-    guarantee: Guarantee
-    statistics: Statistics
     _inside: dict[Any, Solution] = attrs.field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
         """Lock the arrays."""
         self.values.flags.writeable = False
         self.errors.flags.writeable = False
-
-    def __repr__(self) -> str:
-        """Give the value at the start, its bounds and what they rest on."""
-        return in_short(self)
-
-    def _repr_html_(self) -> str:
-        """Return a small table for notebooks."""
-        return html_table(self, "contexts")
 
     @functools.cached_property
     def lower(self) -> NDArray[np.float64]:
@@ -241,53 +223,11 @@ class StagedSolution:
         >>> list(columns)
         ['state_upper', 'boxes', 'bonus', 'value', 'lower', 'upper']
         """
-        return columns_of_stages(self)
-
-    def certificate(self) -> StagedCertificate:
-        """Return the bounds with all that :func:`gamedp.verify` needs to check them.
-
-        The bounds are those of the solution, or a little wider where they were rounded in a way
-        that hides the proof; or closer, where contexts lead to each other. The certificate has been
-        verified, in about the time that :func:`gamedp.verify` takes.
-
-        Raises
-        ------
-        UnsupportedProblemError
-            If nothing is proven.
-        CertificateError
-            If rounding leaves no room for a proof.
-
-        Examples
-        --------
-        >>> import gamedp
-        >>> from gamedp.games.kniffel import Kniffel
-        >>> solution = gamedp.solve(Kniffel(dice=2, faces=2))
-        >>> gamedp.verify(solution.model, gamedp.certify(solution)).width < 1e-9
-        True
-        """
-        from gamedp.certificates.making.stages import certify_stages  # noqa: PLC0415 - rarely needed
-
-        return certify_stages(self)
-
-    def save(self, path: str | Path) -> None:
-        """Save the solution and its model as a folder that :func:`gamedp.load` reads.
-
-        Every file is written beside, synced and renamed, the manifest last: an interrupted save
-        leaves either the old solution or the new one.
-
-        Parameters
-        ----------
-        path
-            The folder, made if it does not exist.
-
-        Raises
-        ------
-        InvalidParameterError
-            If nobody could tell later whether the rules are still the same.
-        """
-        from gamedp.storage import save_solution  # noqa: PLC0415 - storage knows solutions
-
-        save_solution(self, path)
+        model = self.model
+        codes = np.flatnonzero(~np.isnan(self.values))
+        fields = model.codec.unpack(codes[:, None])
+        found = numbers(self.values[codes], self.lower[codes], self.upper[codes])
+        return joined(dict(zip(model.layout.names(), fields.T, strict=True)), found)
 
 
 def _solve_inside(solution: StagedSolution, context: Any, swapped: bool) -> Solution:

@@ -15,15 +15,16 @@ from numba import int64, typeof
 from gamedp.compiler.bridge import bind, compiled_methods, record
 from gamedp.compiler.methods import disagree, hash_of, loops_over_rules, state_functions
 from gamedp.compiler.overflow import compiled_twin, refuse_overflow_at
+from gamedp.compiler.rounding import IN_STAGES, is_rounded, refuse_rounded
 from gamedp.errors import shown
 from gamedp.rules.anatomy import dissect, fields_read
-from gamedp.rules.rounding import IN_STAGES, is_rounded, refuse_rounded
 from gamedp.rules.staged import STAGED_DEFAULTS, STAGED_METHODS, StagedRules
+from gamedp.runtime.jit import LANES
 from gamedp.stages import context_loop, ends_loop, straight_code
 from gamedp.stages.kernels import sweep_stage_jit
 from gamedp.stages.model import Contexts, Onward, Sweep
-from gamedp.stages.plain_rules import Judge
-from gamedp.stages.vector_code import LANES, REGISTER, Program
+from gamedp.stages.plain_rules import PlainRules
+from gamedp.stages.vector_code import REGISTER, Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,10 +56,14 @@ def _aligned(shape: tuple[int, ...], number: float) -> NDArray[np.float64]:
 class PlainSweeper:
     """Runs the loop over contexts with the rules as plain Python."""
 
-    def __init__(self, judge: Judge) -> None:
-        self.judge = judge
-        self.rules, self.layout, self.codec = judge.rules, judge.layout, judge.codec
-        self.end_layout, self.end_fields = judge.end_layout, judge.end_fields
+    def __init__(self, plain_rules: PlainRules) -> None:
+        self.plain_rules = plain_rules
+        self.rules, self.layout, self.codec = (
+            plain_rules.rules,
+            plain_rules.layout,
+            plain_rules.codec,
+        )
+        self.end_layout, self.end_fields = plain_rules.end_layout, plain_rules.end_fields
         self.matters = _what_matters(self.rules, self.layout)
         self.game = self._bound()
         self._codes: list[object] = []  # in memory as long as somebody may sweep with them
@@ -105,8 +110,8 @@ class PlainSweeper:
             lambda: self._call(self._survey, self._work(), kinds, ranks, values), None
         )
         if bad >= 0:
-            self.judge.check(self.judge.context(bad))
-            disagree(f"in {shown(self.judge.context(bad))}", None)
+            self.plain_rules.check(self.plain_rules.context(bad))
+            disagree(f"in {shown(self.plain_rules.context(bad))}", None)
         codes = np.flatnonzero(kinds == context_loop.REAL)
         found = ranks[codes]
         if len(found) and found.min() >= -(2**15) and found.max() < 2**15:
@@ -132,8 +137,8 @@ class PlainSweeper:
             lambda: self._sweep(work, program, codes, values, weights, writes), codes
         )
         if status != ends_loop.DONE:
-            context = self.judge.context(int(codes[int(work.results[ends_loop.PLACE])]))
-            self.judge.check(context)
+            context = self.plain_rules.context(int(codes[int(work.results[ends_loop.PLACE])]))
+            self.plain_rules.check(context)
             if status == ends_loop.BAD:
                 disagree(f"in {shown(context)}", None)
             return Sweep(is_complete=False)
@@ -153,8 +158,8 @@ class PlainSweeper:
         work, arrays = self._work(), attrs.astuple(onward, recurse=False)
         status = self._guarded(lambda: self._call(self._follow, work, codes, *arrays), codes)
         if status != ends_loop.DONE:
-            context = self.judge.context(int(codes[int(work.results[ends_loop.PLACE])]))
-            self.judge.check(context)
+            context = self.plain_rules.context(int(codes[int(work.results[ends_loop.PLACE])]))
+            self.plain_rules.check(context)
             disagree(f"in {shown(context)}", None)
         return onward
 
@@ -218,10 +223,10 @@ class PlainSweeper:
             return int(call())
         except Exception as error:  # noqa: BLE001 - whatever the rules may raise
             for code in range(self.codec.size) if codes is None else codes.tolist():
-                context = self.judge.context(code)
+                context = self.plain_rules.context(code)
                 self._refuse_overflow(context, error)
                 if self.rules.call("is_state", context):
-                    self.judge.check(context)
+                    self.plain_rules.check(context)
             disagree("somewhere in the contexts", error)
 
     def _refuse_overflow(self, context: Any, error: Exception) -> None:
@@ -257,8 +262,8 @@ def _exactly(name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
 class CompiledSweeper(PlainSweeper):
     """Runs the loop over contexts compiled for the game's rules."""
 
-    def __init__(self, judge: Judge) -> None:
-        super().__init__(judge)
+    def __init__(self, plain_rules: PlainRules) -> None:
+        super().__init__(plain_rules)
         if not numba.config.DISABLE_JIT:
             self._survey, self._sweep_contexts, self._follow = self._loops
         else:
@@ -295,14 +300,17 @@ class CompiledSweeper(PlainSweeper):
     def _refuse_overflow(self, context: Any, error: Exception) -> None:
         if not isinstance(error, OverflowError) or not compiled_methods(self.game):
             return
-        judge, rules = self.judge, StagedRules(compiled_twin(self.rules.game, self.game))
-        twin = Judge(rules, judge.stage, judge.layout, judge.codec)
+        plain_rules, rules = (
+            self.plain_rules,
+            StagedRules(compiled_twin(self.rules.game, self.game)),
+        )
+        twin = PlainRules(rules, plain_rules.stage, plain_rules.layout, plain_rules.codec)
 
-        def ask(each: Judge) -> None:
+        def ask(each: PlainRules) -> None:
             if each.rules.call("is_state", context):
                 each.check(context)
 
-        refuse_overflow_at(lambda _: ask(twin), context, lambda _: ask(judge))
+        refuse_overflow_at(lambda _: ask(twin), context, lambda _: ask(plain_rules))
 
     def warm_up(self) -> None:
         """Compile the loops, or load them from disk, by calls that have nothing to do."""

@@ -14,6 +14,8 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from gamedp.runtime.jit import LANES
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -21,10 +23,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-__all__ = ["LANES", "REGISTER", "Program", "run_straight_code", "settle_row"]
-
-LANES = 64
-"""Columns of a block: so many contexts are swept at once."""
+__all__ = ["REGISTER", "Program", "run_straight_code", "settle_row"]
 
 REGISTER = 8
 """Columns that straight code takes at once: 64 bytes, a line of the processor's cache."""

@@ -14,6 +14,7 @@ rules of the game, is imported from where it is defined, and compared with what 
 """
 
 from gamedp.storage.certificates import load_certificate, save_certificate
-from gamedp.storage.solutions import load, save_solution
+from gamedp.storage.folder import noun_of
+from gamedp.storage.solutions import load_solution, save_solution
 
-__all__ = ["load", "load_certificate", "save_certificate", "save_solution"]
+__all__ = ["load_certificate", "load_solution", "noun_of", "save_certificate", "save_solution"]

@@ -33,7 +33,7 @@ KINDS: dict[str, tuple[type[_Kinds], tuple[str, ...]]] = {
 
 
 def save_certificate(certificate: AnyCertificate, path: str | os.PathLike[str]) -> None:
-    """Save a certificate as a folder; see :meth:`gamedp.Certificate.save`.
+    """Save a certificate as a folder; see :func:`gamedp.save`.
 
     Raises
     ------
@@ -62,35 +62,7 @@ def save_certificate(certificate: AnyCertificate, path: str | os.PathLike[str]) 
 def load_certificate(
     path: str | os.PathLike[str],
 ) -> Certificate | EquilibriumCertificate | StagedCertificate:
-    """Load a certificate of any kind that its ``save`` method has saved.
-
-    Every byte is verified, but nothing of what is claimed: :func:`gamedp.verify` does that.
-
-    Parameters
-    ----------
-    path : path-like
-        The folder.
-
-    Returns
-    -------
-    Certificate, EquilibriumCertificate or StagedCertificate
-
-    Raises
-    ------
-    DamagedFileError
-        If the folder is missing, damaged, of another version or holds no certificate.
-
-    Examples
-    --------
-    >>> import gamedp, tempfile
-    >>> from gamedp.games.matches import Matches
-    >>> solution = gamedp.solve(Matches(), compile="never")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     gamedp.save(gamedp.certify(solution), folder)
-    ...     certificate = gamedp.load(folder)
-    >>> gamedp.verify(solution.model, certificate).states
-    19
-    """
+    """Load a certificate of any kind that `save_certificate` has saved; see :func:`gamedp.load`."""
     folder = Path(path)
     content, arrays = read_folder(folder, NOUN)
     kind = content.get("kind", "ordinary")

@@ -22,19 +22,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["MANIFEST", "SOLUTION", "WAY_OUT", "read_folder", "write_folder"]
+__all__ = ["MANIFEST", "SOLUTION", "WAY_OUT", "noun_of", "read_folder", "write_folder"]
 
 SOLUTION = "solution"
 """What a folder holds, if nothing else is said."""
 
 VERSION = 1
 MANIFEST = "manifest.json"
-
-READERS = {
-    SOLUTION: "It is a solution: gamedp.load reads it.",
-    "certificate": "It is a certificate: gamedp.load reads it.",
-}
-"""What reads each kind of folder, for those who take one for the other."""
 
 MAP_FROM = 1 << 20
 """Bytes from which on a file is mapped into memory instead of read."""
@@ -107,6 +101,17 @@ def read_folder(
             if _read_manifest(folder, noun)["arrays"] == content["arrays"]:
                 message = f"{error.filename} is missing. {WAY_OUT}."
                 raise DamagedFileError(message) from None
+
+
+def noun_of(folder: Path) -> str:
+    """Return what a folder says that it holds; a solution, if it says nothing.
+
+    Whoever reads it then says what is wrong with it.
+    """
+    with contextlib.suppress(OSError, ValueError), open_plain(folder / MANIFEST) as file:
+        if b'"gamedp certificate"' in file.read(100):
+            return "certificate"
+    return SOLUTION
 
 
 def _version_of_gamedp() -> str:
@@ -196,9 +201,7 @@ def _read_manifest(folder: Path, noun: str) -> dict[str, Any]:
         message = f"{path} is damaged, or not of a {noun}: it is not JSON ({error}). {WAY_OUT}."
         raise DamagedFileError(message) from None
     if not isinstance(manifest, dict) or manifest.get("format") != f"gamedp {noun}":
-        other = str(manifest.get("format", "")) if isinstance(manifest, dict) else ""
-        way_out = next((way for kind, way in READERS.items() if other == f"gamedp {kind}"), "")
-        message = f"{path} is not of a {noun} that gamedp has saved. {way_out or 'Check the path.'}"
+        message = f"{path} is not of a {noun} that gamedp has saved. Check the path."
         raise DamagedFileError(message)
     if manifest.get("version") != VERSION:
         message = (

@@ -11,13 +11,15 @@ import numpy as np
 from gamedp.compiler import compile_game
 from gamedp.compiler.spot_check import SPOT_CHECKS, differences
 from gamedp.errors import DamagedFileError, InvalidModelError
-from gamedp.model.model import ARRAYS, Model
+from gamedp.model.model import Model
+from gamedp.model.validation.forms import ARRAYS
 from gamedp.rules.expand import start
 from gamedp.rules.game import Rules
+from gamedp.rules.identity import encode_game, rules_digest
 from gamedp.rules.layout import Codec, Layout, PackedTable
 from gamedp.runtime.encoding import decode, encode
 from gamedp.storage.folder import WAY_OUT
-from gamedp.storage.rules import changed, encode_game, rules_digest
+from gamedp.storage.rules import changed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gamedp.results.solution import Solution
 
-__all__ = ["load", "restore", "save_solution"]
+__all__ = ["load_solution", "restore", "save_solution"]
 
 UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What entries of a manifest raise that are missing, or of another type."""
@@ -31,7 +31,7 @@ def save_solution(
     path: str | os.PathLike[str],
     remarks: Mapping[str, Any] | None = None,
 ) -> None:
-    """Save a solution and its model as a folder; see :meth:`gamedp.Solution.save`.
+    """Save a solution and its model as a folder; see :func:`gamedp.save`.
 
     Parameters
     ----------
@@ -58,49 +58,8 @@ def save_solution(
     write_folder(Path(path), {**content, **(remarks or {})}, arrays)
 
 
-def load(path: str | os.PathLike[str], game: Any = None) -> Any:
-    """Load a solution that :meth:`gamedp.Solution.save` has saved, staged or not.
-
-    Every byte is verified. Large arrays are mapped into memory and not read a second time. The
-    rules of the game are compared with those that were saved: of an ordinary game wholly if they
-    look different and in places otherwise; a staged game whose rules look different is refused.
-    A folder never makes anything be imported but games and solvers that installed packages
-    register.
-
-    Parameters
-    ----------
-    path : path-like
-        The folder.
-    game : optional
-        The game, unless it is a registered one (which ``gamedp games`` lists). It must be the one
-        that was solved.
-
-    Returns
-    -------
-    Solution
-        Of a staged game, a :class:`gamedp.StagedSolution`. Its rules are compiled when someone
-        solves its model again, not before.
-
-    Raises
-    ------
-    DamagedFileError
-        If the folder is missing, damaged, of another version or no solution, or if the rules of
-        the game have changed since.
-    UnknownNameError
-        If the game is not registered, and not given.
-    InvalidParameterError
-        If `game` is not the game that was solved.
-
-    Examples
-    --------
-    >>> import gamedp, tempfile
-    >>> from gamedp.games.matches import Matches, MatchesState
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     gamedp.save(gamedp.solve(Matches(), compile="never"), folder)
-    ...     solution = gamedp.load(folder)
-    >>> solution.value(MatchesState(player=0, left=17))
-    -1.0
-    """
+def load_solution(path: str | os.PathLike[str], game: Any = None) -> Solution | StagedSolution:
+    """Load a solution that :func:`save_solution` has saved; see :func:`gamedp.load`."""
     folder = Path(path)
     return restore(folder, *read_folder(folder), game)
 
@@ -108,7 +67,7 @@ def load(path: str | os.PathLike[str], game: Any = None) -> Any:
 def restore(
     folder: Path, content: dict[str, Any], arrays: Mapping[str, NDArray[Any]], game: Any
 ) -> Solution | StagedSolution:
-    """Return the solution of what `read_folder` has read; see :func:`load`."""
+    """Return the solution of what `read_folder` has read; see :func:`gamedp.load`."""
     if game is not None:
         _ = StagedRules(game) if is_staged(game) else Rules(game)  # refuses what is no game
     kinds: dict[Any, Callable[..., Solution | StagedSolution]] = {

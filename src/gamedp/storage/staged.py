@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
+from gamedp.rules.identity import encode_game, rules_digest
 from gamedp.rules.layout import Codec, Layout
 from gamedp.rules.staged import StagedRules
 from gamedp.stages.compile import compile_staged
@@ -17,7 +18,7 @@ from gamedp.storage.arrays import check_arrays, length, shapes_of_model
 from gamedp.storage.folder import WAY_OUT
 from gamedp.storage.models import arrays_of_model, describe_model, encode_layout, restore_model
 from gamedp.storage.results import describe_result, restore_result
-from gamedp.storage.rules import changed, encode_game, game_of, rules_digest
+from gamedp.storage.rules import changed, game_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

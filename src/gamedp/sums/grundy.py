@@ -11,6 +11,7 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model, check_finite, describe_choice
+from gamedp.rules.staged import is_staged
 from gamedp.sums.composition import Sum, SumPosition
 
 if TYPE_CHECKING:
@@ -260,10 +261,10 @@ def grundy_values(
     else:
         from gamedp.compiler import compile_game  # noqa: PLC0415 - not needed for models
 
-        model = compile_game(game_or_model, compile=compile)
-        if not isinstance(model, Model):
+        if is_staged(game_or_model):
             message = f"{CLAIM}; {type(game_or_model).__name__} is a staged game."
             raise UnsupportedProblemError(message)
+        model = compile_game(game_or_model, compile=compile)
     check_finite(model)
     _check_normal_play(model)
     _check_impartial(model)

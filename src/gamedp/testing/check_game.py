@@ -456,8 +456,8 @@ def _check_acyclic(model: gamedp.Model, complaints: Complaints) -> None:
 
 def _compare_tiers(model: gamedp.Model, complaints: Complaints, *, must: bool) -> bool:
     """Compare a plain model with the compiled one; say whether there was one."""
-    rules = model.rules
-    game = rules.game if rules is not None else None
+    assert model.rules is not None  # noqa: S101 - it was made of a game
+    game = model.rules.game
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", gamedp.errors.CompilationWarning)

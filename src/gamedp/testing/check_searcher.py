@@ -86,7 +86,8 @@ def check_searcher(
     Examples
     --------
     >>> import gamedp
-    >>> print(check_searcher(gamedp.searchers.ProofNumberSearch(), {"moves": small_games()["moves"]}))
+    >>> games = {"moves": small_games()["moves"]}
+    >>> print(check_searcher(gamedp.searchers.ProofNumberSearch(), games))
     ProofNumberSearch(...) is in order:
       searched: moves, 10 positions
     """

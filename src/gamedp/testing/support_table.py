@@ -70,12 +70,11 @@ def support_table(
     (True, 'is for one player alone; PolicyIteration does two opponents who choose.')
     """
     if solvers is None:
-        classes = [getattr(gamedp, name) for name in gamedp.__all__]
+        classes = [getattr(gamedp.solvers, name) for name in dir(gamedp.solvers)]
         solvers = {
             each.__name__: each()
             for each in classes
-            if hasattr(each, "supports")
-            and each not in {gamedp.stages.StageInduction, gamedp.solvers.Support}
+            if hasattr(each, "supports") and each is not gamedp.solvers.Solver
         }
     kinds = problem_kinds()
     return {

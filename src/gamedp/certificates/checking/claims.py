@@ -44,7 +44,7 @@ LARGEST_REST = 2.0**1000
 class Certificate(AnyCertificate):
     """Bounds of all values of a model, with what :func:`gamedp.verify` needs to check them.
 
-    Made by :meth:`gamedp.Solution.certificate`; or by hand, as all that counts is whether it is
+    Made by :func:`gamedp.certify`; or by hand, as all that counts is whether it is
     accepted. S states. The arrays are read-only.
 
     Attributes

@@ -51,7 +51,7 @@ __all__ = ["EquilibriumCertificate", "needed", "verify_equilibrium"]
 class EquilibriumCertificate(AnyCertificate):
     """A policy of three or more players, and bounds of what each gets and could get alone.
 
-    Made by :meth:`gamedp.Solution.certificate`; or by hand, as all that counts is whether
+    Made by :func:`gamedp.certify`; or by hand, as all that counts is whether
     :func:`gamedp.verify` accepts it. S states, N players. The arrays are read-only.
 
     Attributes

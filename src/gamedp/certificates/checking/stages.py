@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["OVER", "Sheaf", "StagedCertificate", "Stages", "verify_staged"]
+__all__ = ["OVER", "ContextBatch", "StagedCertificate", "Stages", "verify_staged"]
 
 BLOCK = 1 << 20
 """Numbers that a sweep works on at once: few enough for the cache of a processor."""
@@ -72,7 +72,7 @@ NOWHERE = 1 << 62
 class StagedCertificate(AnyCertificate):
     """Bounds of all contexts of a staged game, with what :func:`gamedp.verify` needs to check them.
 
-    Made by :meth:`gamedp.StagedSolution.certificate`; or by hand, as all that counts is whether it
+    Made by :func:`gamedp.certify`; or by hand, as all that counts is whether it
     is accepted. B combinations in the box of contexts. The arrays are read-only.
 
     Attributes
@@ -94,7 +94,7 @@ class StagedCertificate(AnyCertificate):
 
 
 @attrs.frozen(eq=False)
-class Sheaf:
+class ContextBatch:
     """Some contexts, and where the ends of the stage lead to from each: n of them, with E ends.
 
     Attributes
@@ -149,7 +149,7 @@ class Stages:
         self.order[self.codes] = np.repeat(np.arange(num_ranks), np.diff(self.offsets))
         self.width = max(16, BLOCK // self.lattice.height)
 
-    def sheaves(self, codes: Integers) -> Iterator[Sheaf]:
+    def batches(self, codes: Integers) -> Iterator[ContextBatch]:
         """Ask the rules where contexts lead to, for as many at a time as a sweep takes.
 
         Raises
@@ -173,7 +173,7 @@ class Stages:
             for start in range(0, len(some), self.width):
                 part = slice(start, start + self.width)
                 columns = (np.ascontiguousarray(array[part].T) for array in arrays)
-                yield Sheaf(some[part], *columns)
+                yield ContextBatch(some[part], *columns)
 
     def _check(self, codes: Integers, wrong: Flags, what: str) -> None:
         if wrong.any():
@@ -182,13 +182,13 @@ class Stages:
             raise InvalidModelError(message)
 
     def worths(
-        self, sheaf: Sheaf, bounds: tuple[Floats, Floats], sign: float, optimum: Optimum
+        self, batch: ContextBatch, bounds: tuple[Floats, Floats], sign: float, optimum: Optimum
     ) -> Floats:
         """Return what contexts are worth at least, by the bounds of those that follow; (n,).
 
         Parameters
         ----------
-        sheaf : Sheaf
+        batch : ContextBatch
         bounds : (lower, upper)
         sign : {1.0, -1.0}
             -1 for what they are worth at most, with the other sign.
@@ -196,23 +196,23 @@ class Stages:
             What player 0 wants.
         """
         own, other = (bounds[0], bounds[1]) if sign > 0 else (-bounds[1], -bounds[0])
-        ends = own[sheaf.following]
-        if sheaf.swapped.any():
+        ends = own[batch.following]
+        if batch.swapped.any():
             constant = np.full(ends.shape, sign * self.model.constant_sum)
-            swapped = sums_below(constant, -other[sheaf.following])
-            ends = np.where(sheaf.swapped, swapped, ends)
-        if sheaf.rewards.any():
-            ends = sums_below(ends, sign * sheaf.rewards)
-        ends[~sheaf.allowed] = np.nan
+            swapped = sums_below(constant, -other[batch.following])
+            ends = np.where(batch.swapped, swapped, ends)
+        if batch.rewards.any():
+            ends = sums_below(ends, sign * batch.rewards)
+        ends[~batch.allowed] = np.nan
         first = (sign > 0) == (optimum == "max")
         return self.lattice.sweep(ends, sign, (first, not first))
 
-    def stages_to_come(self, sheaf: Sheaf, weights: Floats) -> Floats:
+    def stages_to_come(self, batch: ContextBatch, weights: Floats) -> Floats:
         """Return what the weights of contexts must be at least, by those that follow; (n,)."""
-        ends = np.where(sheaf.stays, -weights[sheaf.following], 0.0)
-        ends[~sheaf.allowed] = np.nan
+        ends = np.where(batch.stays, -weights[batch.following], 0.0)
+        ends[~batch.allowed] = np.nan
         return -sums_below(
-            self.lattice.sweep(ends, 0.0, (False, False)), np.full(len(sheaf.codes), -1.0)
+            self.lattice.sweep(ends, 0.0, (False, False)), np.full(len(batch.codes), -1.0)
         )
 
 
@@ -222,10 +222,10 @@ def verify_staged(model: StagedModel, certificate: StagedCertificate) -> Verifie
     stages = Stages(model)
     _check_claims(stages, certificate)
     with np.errstate(all="ignore"):  # what overflows is not proven
-        for sheaf in stages.sheaves(stages.codes):
-            _check_weights(stages, sheaf, certificate)
+        for batch in stages.batches(stages.codes):
+            _check_weights(stages, batch, certificate)
             for sign, name in ((1.0, "lower"), (-1.0, "upper")):
-                _check_bounds(stages, sheaf, certificate, sign, name)
+                _check_bounds(stages, batch, certificate, sign, name)
     who = "largest" if certificate.objective.optimum == "max" else "smallest"
     return Verified(
         claim=(
@@ -274,11 +274,11 @@ def _check_claims(stages: Stages, certificate: StagedCertificate) -> None:
         raise CertificateError(message)
 
 
-def _check_weights(stages: Stages, sheaf: Sheaf, certificate: StagedCertificate) -> None:
+def _check_weights(stages: Stages, batch: ContextBatch, certificate: StagedCertificate) -> None:
     """Raise unless play is sure to leave the rank of contexts that something is claimed of."""
-    codes = sheaf.codes
+    codes = batch.codes
     claimed = np.isfinite(certificate.lower[codes]) | np.isfinite(certificate.upper[codes])
-    asked = sheaf.stays.any(axis=0) & claimed
+    asked = batch.stays.any(axis=0) & claimed
     if not asked.any():
         return
     if certificate.weights is None:
@@ -287,7 +287,7 @@ def _check_weights(stages: Stages, sheaf: Sheaf, certificate: StagedCertificate)
             "its own rank; so the certificate needs weights."
         )
         raise CertificateError(message)
-    least = stages.stages_to_come(sheaf, certificate.weights)
+    least = stages.stages_to_come(batch, certificate.weights)
     wrong = asked & ~(certificate.weights[codes] >= least)
     if wrong.any():
         place = int(wrong.argmax())
@@ -301,12 +301,12 @@ def _check_weights(stages: Stages, sheaf: Sheaf, certificate: StagedCertificate)
 
 
 def _check_bounds(
-    stages: Stages, sheaf: Sheaf, certificate: StagedCertificate, sign: float, name: str
+    stages: Stages, batch: ContextBatch, certificate: StagedCertificate, sign: float, name: str
 ) -> None:
     """Raise unless the bounds follow from those of the contexts that come next."""
-    codes = sheaf.codes
+    codes = batch.codes
     bounds = (certificate.lower, certificate.upper)
-    worth = stages.worths(sheaf, bounds, sign, certificate.objective.optimum)
+    worth = stages.worths(batch, bounds, sign, certificate.objective.optimum)
     claimed = sign * getattr(certificate, name)[codes]
     wrong = ~(claimed <= worth) & (claimed > -np.inf)
     if wrong.any():

@@ -17,7 +17,7 @@ import numpy as np
 from gamedp.certificates import Certificate
 from gamedp.certificates.checking.bounds import accept, recompute
 from gamedp.certificates.making.equilibrium import certify_equilibrium
-from gamedp.certificates.making.oscillations import refuse_swings
+from gamedp.certificates.making.oscillations import refuse_oscillations
 from gamedp.certificates.making.ranks import MOST_EXACT as MOST_DECIDED, Judgement, Ranking
 from gamedp.certificates.making.refinement import Refining, cut
 from gamedp.errors import CertificateError, UnsupportedProblemError, shown
@@ -65,7 +65,7 @@ SHIFT = 1000
 
 
 def certify(solution: Solution) -> Certificate | EquilibriumCertificate:
-    """Return a certificate of a solution; see :meth:`gamedp.Solution.certificate`."""
+    """Return a certificate of a solution; see :func:`gamedp.certify`."""
     model, objective = solution.model, solution.objective
     if solution.guarantee is Guarantee.EQUILIBRIUM:
         return certify_equilibrium(solution)
@@ -75,7 +75,7 @@ def certify(solution: Solution) -> Certificate | EquilibriumCertificate:
             f"{solution.guarantee.value}."
         )
         raise UnsupportedProblemError(message)
-    refuse_swings(solution)
+    refuse_oscillations(solution)
     plain = Certificate(
         objective=objective,
         lower=solution.lower,

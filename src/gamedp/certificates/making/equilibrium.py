@@ -34,7 +34,7 @@ MOST_DOUBLINGS = 40
 
 
 def certify_equilibrium(solution: Solution) -> EquilibriumCertificate:
-    """Return a certificate of a policy of several players; see :meth:`Solution.certificate`."""
+    """Return a certificate of a policy of several players; see :func:`gamedp.certify`."""
     model, structure, objective = solution.model, solution.model.structure, solution.objective
     if not isinstance(objective, TotalReward):
         message = f"there are no certificates of equilibria for {type(objective).__name__}."

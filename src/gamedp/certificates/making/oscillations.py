@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["refuse_swings"]
+__all__ = ["refuse_oscillations"]
 
 CLOSE = 2.0**-40
 """By which part of the largest number values may miss what is earned between them."""
 
 
-def refuse_swings(solution: Solution) -> None:
+def refuse_oscillations(solution: Solution) -> None:
     """Refuse totals without a target where one player may go round, and earn and lose in turn.
 
     Let an end component of theirs have a step with a gain, and a cycle with the sum 0. The rules of

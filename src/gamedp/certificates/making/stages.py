@@ -15,7 +15,7 @@ import numpy as np
 
 from gamedp.certificates.checking.stages import (
     OVER,
-    Sheaf,
+    ContextBatch,
     StagedCertificate,
     Stages,
     verify_staged,
@@ -59,7 +59,7 @@ ROOM = 2.0**-38
 
 
 def certify_stages(solution: StagedSolution) -> StagedCertificate:
-    """Return a certificate of a solution; see :meth:`gamedp.StagedSolution.certificate`."""
+    """Return a certificate of a solution; see :func:`gamedp.certify`."""
     if solution.guarantee is not Guarantee.TWO_SIDED:
         message = (
             f"there is no certificate for a solution whose guarantee is {solution.guarantee.name}: "
@@ -81,13 +81,13 @@ class _Ranks:
     def __init__(self, stages: Stages, codes: Integers) -> None:
         self.stages = stages
         self.codes = codes
-        self._kept: list[Sheaf] | None = None
+        self._kept: list[ContextBatch] | None = None
         if len(codes) * len(stages.lattice.ends) <= MOST_KEPT:
-            self._kept = list(stages.sheaves(codes))
+            self._kept = list(stages.batches(codes))
 
-    def __iter__(self) -> Iterator[Sheaf]:
-        sheaves: Iterable[Sheaf] = self._kept or self.stages.sheaves(self.codes)
-        return iter(sheaves)
+    def __iter__(self) -> Iterator[ContextBatch]:
+        batches: Iterable[ContextBatch] = self._kept or self.stages.batches(self.codes)
+        return iter(batches)
 
 
 class _Certifying:
@@ -115,7 +115,7 @@ class _Certifying:
                 ranks = self._ranks(first, place)
                 if not self._is_known(ranks.codes):
                     continue
-                if not any(sheaf.stays.any() for sheaf in ranks):
+                if not any(batch.stays.any() for batch in ranks):
                     self._bound(ranks)
                     continue
                 # What takes many sweeps is done for many ranks at once.
@@ -147,19 +147,19 @@ class _Certifying:
 
     def _bound(self, rank: _Ranks) -> None:
         """Find the bounds of a rank whose contexts do not lead to each other."""
-        for sheaf in rank:
-            least, most = self._worths(sheaf)
-            codes = sheaf.codes
+        for batch in rank:
+            least, most = self._worths(batch)
+            codes = batch.codes
             self.lower[codes] = np.minimum(self.lower[codes], least)
             self.upper[codes] = np.maximum(self.upper[codes], most)
 
     def _worths(
-        self, sheaf: Sheaf, bounds: tuple[Floats, Floats] | None = None
+        self, batch: ContextBatch, bounds: tuple[Floats, Floats] | None = None
     ) -> tuple[Floats, Floats]:
         """Return what contexts are worth at least and at most, by the bounds that follow."""
         optimum = self.solution.objective.optimum
         least, most = (
-            self.stages.worths(sheaf, bounds or (self.lower, self.upper), sign, optimum)
+            self.stages.worths(batch, bounds or (self.lower, self.upper), sign, optimum)
             for sign in (1.0, -1.0)
         )
         return least, -most
@@ -197,11 +197,11 @@ class _Certifying:
         before = np.inf
         for _ in range(MOST_POLISHING):
             change = 0.0
-            for sheaf in ranks:
-                least, most = self._worths(sheaf, (self.values, self.values))
+            for batch in ranks:
+                least, most = self._worths(batch, (self.values, self.values))
                 middle = least + (most - least) / 2
-                change = max(change, float(np.abs(middle - self.values[sheaf.codes]).max()))
-                self.values[sheaf.codes] = middle
+                change = max(change, float(np.abs(middle - self.values[batch.codes]).max()))
+                self.values[batch.codes] = middle
             if not 0 < change <= before / 2:
                 return
             before = change
@@ -216,9 +216,9 @@ class _Certifying:
     def _missed(self, ranks: _Ranks) -> float:
         """Return by how much bounds of some ranks miss their proof at most; infinite if unknown."""
         most = -np.inf
-        for sheaf in ranks:
-            least, greatest = self._worths(sheaf)
-            codes = sheaf.codes
+        for batch in ranks:
+            least, greatest = self._worths(batch)
+            codes = batch.codes
             missed = np.maximum(self.lower[codes] - least, greatest - self.upper[codes])
             if np.isnan(missed).any():
                 return np.inf
@@ -258,10 +258,10 @@ class _Certifying:
         None is raised before all are compared: so none rises by one or more where play leaves.
         """
         rise, raised = -np.inf, []
-        for sheaf in ranks:
-            least = self.stages.stages_to_come(sheaf, self.weights)
-            rise = max(rise, float((least - self.weights[sheaf.codes]).max()))
-            raised.append((sheaf.codes, least))
+        for batch in ranks:
+            least = self.stages.stages_to_come(batch, self.weights)
+            rise = max(rise, float((least - self.weights[batch.codes]).max()))
+            raised.append((batch.codes, least))
         for codes, least in raised if writes else ():
             self.weights[codes] = np.maximum(least, self.weights[codes])
         return rise

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
-from gamedp.model.model import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 from gamedp.model.validation.forms import (
     Rows,
     as_index,
@@ -21,6 +20,7 @@ from gamedp.model.validation.forms import (
 from gamedp.model.validation.outcomes import check_outcomes, merged, scale
 from gamedp.model.validation.payments import checked_rewards, endings
 from gamedp.rules.game import MOST_PLAYERS, as_real
+from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

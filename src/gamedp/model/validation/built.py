@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
-from gamedp.model.model import ARRAYS, FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
-from gamedp.model.validation.forms import Rows, check_offsets, how_many
+from gamedp.model.validation.forms import ARRAYS, Rows, check_offsets, how_many
 from gamedp.model.validation.outcomes import check_outcomes
 from gamedp.rules.game import MOST_PLAYERS
-
-if TYPE_CHECKING:
-    from gamedp.model.model import Model
+from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 __all__ = ["check_model"]
 
@@ -33,7 +30,7 @@ SCALED = LEAST_PROBABILITY / 2
 """What the least probability is at least, once it is scaled."""
 
 
-def check_model(model: Model) -> None:
+def check_model(model: Any) -> None:
     """Raise InvalidModelError unless the arrays of a model belong together.
 
     What :meth:`gamedp.Model.from_arrays` makes passes; nothing is converted, copied or scaled. It
@@ -50,7 +47,7 @@ def check_model(model: Model) -> None:
     _check_states(model)
 
 
-def _check_form(model: Model) -> None:
+def _check_form(model: Any) -> None:
     """Check types, and the lengths that follow from each other."""
     count: Any = model.num_players
     if not isinstance(count, (int, np.integer)) or not 1 <= count <= MOST_PLAYERS:
@@ -88,7 +85,7 @@ def _check_form(model: Model) -> None:
             raise InvalidModelError(message)
 
 
-def _check_states(model: Model) -> None:
+def _check_states(model: Any) -> None:
     """Check who moves, where play ends, and where it begins."""
     bad = (model.players < 0) | (model.players >= model.num_players)
     if bad.any():

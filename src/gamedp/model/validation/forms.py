@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = [
+    "ARRAYS",
     "LARGEST",
     "Rows",
     "as_index",
@@ -28,6 +29,21 @@ __all__ = [
     "how_many",
     "offsets_of",
 ]
+
+ARRAYS = (
+    "choice_offsets",
+    "transition_offsets",
+    "successors",
+    "probabilities",
+    "rewards",
+    "players",
+    "terminals",
+    "payoffs",
+    "action_labels",
+    "initial_states",
+    "initial_probabilities",
+)
+"""The arrays that a model is made of."""
 
 LARGEST = 2**63 - 1
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import InvalidModelError
-from gamedp.model.model import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
 from gamedp.model.validation.forms import LARGEST, Rows, how_many, offsets_of
+from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

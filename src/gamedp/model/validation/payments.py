@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.errors import InvalidModelError
-from gamedp.model.model import SUM_TOLERANCE
 from gamedp.model.validation.forms import Rows, as_integers, as_numbers, how_many
+from gamedp.runtime.floats import SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -10,13 +10,13 @@ from gamedp.compiler.methods import disagree
 from gamedp.compiler.overflow import refuse_overflow
 from gamedp.errors import DamagedFileError, InvalidModelError, UnsupportedProblemError, shown
 from gamedp.rules.expand import expand
+from gamedp.rules.identity import rules_digest
 from gamedp.runtime.block_file import BLOCK, BlockFile, remove_leftovers, write_blocks
 from gamedp.runtime.encoding import encode_object
 from gamedp.searchers.bound_rules import SearchRules, search_rules
 from gamedp.searchers.endings import loop
-from gamedp.searchers.endings.check import numbered
+from gamedp.searchers.endings.strata import numbered
 from gamedp.searchers.root import OutOfTime, Watch, refuse_chance
-from gamedp.storage.rules import rules_digest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from gamedp.rules.game import Rules
     from gamedp.runtime.progress import ProgressCallback
-    from gamedp.searchers.endings.tables import EndgameTables
+    from gamedp.searchers.endings.strata import Strata
 
 __all__ = ["METHODS", "Builder", "Home"]
 
@@ -80,18 +80,18 @@ class Builder:
     Parameters
     ----------
     rules : Rules
-    tables : EndgameTables
+    tables : Strata
         To be filled.
     missing : list of int
         The strata that will be.
     compile, max_seconds, progress
-        As for `EndgameTables.build`.
+        As for `Strata.build`.
     """
 
     def __init__(
         self,
         rules: Rules,
-        tables: EndgameTables,
+        tables: Strata,
         missing: list[int],
         compile: Literal["auto", "always", "never"],
         max_seconds: float,
@@ -177,7 +177,7 @@ class Builder:
         state = rules.game.ending_state(stratum, self._index())
         action = int(self._counters[loop.ACTION])
         if status == loop.CHANCE:
-            refuse_chance(state, action, "EndgameTables")
+            refuse_chance(state, action, "Strata")
         if status == loop.LOOPS:
             message = (
                 f"{shown(state)} can come again without losing material; endgame tables are for "

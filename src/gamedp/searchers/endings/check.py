@@ -13,44 +13,16 @@ from gamedp.rules.game import Rules
 from gamedp.searchers.root import refuse_chance
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from gamedp.searchers.endings.strata import Strata
 
-    from gamedp.searchers.endings.tables import EndgameTables
-
-__all__ = ["numbered", "verify"]
+__all__ = ["verify"]
 
 LONGEST = 10_000
 """Moves of a game at random before it is given up."""
 
 
-def numbered(game: Any, state: Any, sizes: NDArray[np.int64]) -> int:
-    """Return the number of a position in its stratum.
-
-    Raises
-    ------
-    InvalidModelError
-        If its stratum, or that number, does not exist.
-    """
-    material = int(game.material(state))
-    if not 0 <= material < len(sizes):
-        message = (
-            f"{shown(state)} has material {material}; the tables have strata for 0 to "
-            f"{len(sizes) - 1}."
-        )
-        raise InvalidModelError(message)
-    index, size = int(game.ending_index(state)), int(sizes[material])
-    if not 0 <= index < size:
-        message = (
-            f"ending_index({shown(state)}) is {index}; by num_endings({material}) there are "
-            "numbers "
-            f"from 0 to {size - 1}."
-        )
-        raise InvalidModelError(message)
-    return index
-
-
-def verify(tables: EndgameTables, samples: int, generator: np.random.Generator) -> int:
-    """Do what `EndgameTables.verify` says."""
+def verify(tables: Strata, samples: int, generator: np.random.Generator) -> int:
+    """Do what `Strata.verify` says."""
     if samples < 1:
         message = f"samples is {shown(samples)}; it must be at least 1."
         raise InvalidParameterError(message)
@@ -66,7 +38,7 @@ def verify(tables: EndgameTables, samples: int, generator: np.random.Generator) 
 class _Check:
     """Checks positions, and counts them."""
 
-    def __init__(self, tables: EndgameTables, generator: np.random.Generator) -> None:
+    def __init__(self, tables: Strata, generator: np.random.Generator) -> None:
         self._tables = tables
         self._game = tables.game
         self._rules = Rules(tables.game)
@@ -137,7 +109,7 @@ class _Check:
         mover = self._rules.player(state)
         for choice in expand(self._rules, state).choices:
             if len(choice.outcomes) > 1:
-                refuse_chance(state, choice.action, "EndgameTables")
+                refuse_chance(state, choice.action, "Strata")
             ((after, swapped),) = choice.outcomes
             reward = self._rules.reward(state, choice.action, mover)
             side = mover ^ swapped

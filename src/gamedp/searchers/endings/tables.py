@@ -10,7 +10,6 @@ import attrs
 import numpy as np
 
 from gamedp.compiler.limits import available_bytes
-from gamedp.compiler.methods import disagree
 from gamedp.errors import (
     InvalidModelError,
     InvalidParameterError,
@@ -19,17 +18,15 @@ from gamedp.errors import (
     UnsupportedProblemError,
     shown,
 )
-from gamedp.rules.expand import expand
-from gamedp.rules.game import Rules, method
+from gamedp.rules.game import Rules
 from gamedp.runtime.block_file import BLOCK, BlockFile
 from gamedp.runtime.memory import untouched
 from gamedp.searchers.endings.build import METHODS, Builder, Home
-from gamedp.searchers.endings.check import numbered, verify
+from gamedp.searchers.endings.check import verify
+from gamedp.searchers.endings.strata import Strata
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterator
 
     from gamedp.runtime.progress import ProgressCallback
 
@@ -40,7 +37,7 @@ MOST_POSITIONS = 2**46
 
 
 @attrs.frozen(eq=False, repr=False)
-class EndgameTables:
+class EndgameTables(Strata):
     """The value of every position with at most this much material, one byte each.
 
     For deterministic games of two players that shed material: stones, pieces, empty squares. The
@@ -87,14 +84,6 @@ class EndgameTables:
     files : list of BlockFile or None
         Where each stratum is kept, if it was opened.
     """
-
-    game: Any
-    material: int
-    values: NDArray[np.int8]
-    offsets: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    present: NDArray[np.bool_]
-    files: list[BlockFile | None]
 
     @classmethod
     def build(
@@ -244,61 +233,6 @@ class EndgameTables:
         covered = f"material 0 to {self.material}" if self.material >= 0 else "nothing"
         return f"<EndgameTables of {shown(self.game)}: {covered}, {self.num_positions:,} positions>"
 
-    @property
-    def num_positions(self) -> int:
-        """How many positions the tables cover."""
-        return int(self.sizes.sum())
-
-    @property
-    def num_bytes(self) -> int:
-        """How many bytes of memory the values take that are not only on disk."""
-        return int(np.count_nonzero(self.present)) * BLOCK
-
-    def read(self, block: int) -> None:
-        """Read one block of the values from its file.
-
-        Raises
-        ------
-        DamagedFileError
-            If it is not what was written.
-        """
-        stratum = int(np.searchsorted(self.offsets, block * BLOCK, side="right")) - 1
-        # Empty strata begin where the next one does.
-        file = self.files[stratum]
-        if file is not None:
-            first = block * BLOCK
-            data = file.read(block - int(self.offsets[stratum]) // BLOCK)
-            self.values[first : first + len(data)] = data
-        self.present[block] = True
-
-    def value(self, state: Hashable) -> tuple[float, float]:
-        """Return bounds of what the mover gets in a position, from the tables alone.
-
-        Raises
-        ------
-        UnsupportedProblemError
-            If there is more material in it than the tables cover.
-        InvalidModelError
-            If the game gives it a number that its stratum does not have.
-        """
-        rules = Rules(self.game)
-        state, _ = rules.canonical(state)
-        if self.game.is_terminal(state):
-            payoff = float(self.game.payoff(state, rules.player(state)))
-            return payoff, payoff
-        material = int(self.game.material(state))
-        if material > self.material:
-            message = (
-                f"{shown(state)} has material {material}; the tables go to {self.material}. "
-                "Build larger ones, or search."
-            )
-            raise UnsupportedProblemError(message)
-        place = int(self.offsets[material]) + numbered(self.game, state, self.sizes)
-        if not self.present[place // BLOCK]:
-            self.read(place // BLOCK)
-        low, high = method(self.game, "ending_range")(self.game, state, float(self.values[place]))
-        return float(low), float(high)
-
     def verify(self, samples: int = 1000, generator: np.random.Generator | None = None) -> int:
         """Check positions against their successors, by the rules in plain Python.
 
@@ -333,39 +267,6 @@ class EndgameTables:
         True
         """
         return verify(self, samples, generator or np.random.default_rng(0))
-
-    def refuse(self, state: Hashable) -> NoReturn:
-        """Raise the error of a position that is, or leads to one that is, in no place of a table.
-
-        For searchers whose loop has met one.
-        """
-        rules = Rules(self.game)
-        after = [pair[0] for choice in expand(rules, state).choices for pair in choice.outcomes]
-        for each in (state, *after):
-            if not self.game.is_terminal(each) and self.game.material(each) <= self.material:
-                numbered(self.game, each, self.sizes)
-        disagree(f"at the endgame tables, after {shown(state)}", None)
-
-    def stratum(self, material: int) -> NDArray[np.int8]:
-        """Return the values of the positions with just so much material, by their numbers.
-
-        Raises
-        ------
-        UnsupportedProblemError
-            If the tables do not go so far.
-        DamagedFileError
-            If a file is damaged.
-        """
-        if not 0 <= material <= self.material:
-            message = (
-                f"there is no material {shown(material)} in the tables, but 0 to {self.material}."
-            )
-            raise UnsupportedProblemError(message)
-        first, size = int(self.offsets[material]), int(self.sizes[material])
-        blocks = slice(first // BLOCK, -(-(first + size) // BLOCK))
-        for block in np.flatnonzero(~self.present[blocks]):
-            self.read(blocks.start + int(block))
-        return self.values[first : first + size]
 
 
 def _stop(tables: EndgameTables, stratum: int, max_seconds: float, folder: Any) -> NoReturn:

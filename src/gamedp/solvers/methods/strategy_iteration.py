@@ -79,7 +79,8 @@ class StrategyIteration(PreparingSolver):
     ...     [0, 2, 4, 4, 4], [0, 1, 3, 4, 6], [1, 2, 3, 0, 2, 3], [1, 0.75, 0.25, 1, 0.25, 0.75],
     ...     players=[0, 1, 0, 0], terminals=[2, 3],
     ... )
-    >>> gamedp.solve(model, gamedp.Reachability([3]), gamedp.solvers.StrategyIteration()).values.tolist()
+    >>> solver = gamedp.solvers.StrategyIteration()
+    >>> gamedp.solve(model, gamedp.Reachability([3]), solver).values.tolist()
     [0.25, 0.25, 0.0, 1.0]
     """
 

@@ -47,9 +47,6 @@ STOPS = {
 SMALL = 1000
 """States up to which linear systems in rational numbers take seconds at most."""
 
-MOMENT = 1.0
-"""Seconds at most to find out whether rational numbers would do."""
-
 DIGITS = 1e-12
 """A tolerance below this part of the largest value asks for more digits than 64 bits can prove."""
 
@@ -289,7 +286,7 @@ def way_out(problem: Problem, solution: Solution, *, relative: bool) -> str:
         ways.append("Raise max_seconds")
     elif solution.status is Status.SWEEP_LIMIT:
         ways.append(f"Raise {'max_policies' if hasattr(solver, 'max_policies') else 'max_sweeps'}")
-    elif _can_be_exact(problem):
+    elif _can_be_exact(problem, solution):
         ways.append("Use gamedp.solvers.ExactPolicyIteration(), which does not round")
     largest = float(np.abs(solution.values[np.isfinite(solution.values)]).max(initial=0.0))
     width = width_of(solution.lower, solution.upper, relative=relative)
@@ -302,20 +299,8 @@ def way_out(problem: Problem, solution: Solution, *, relative: bool) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def _can_be_exact(problem: Problem) -> bool:
-    """Say whether rational numbers would do, as far as a moment tells."""
-    from gamedp.reduction import OutOfTimeError  # noqa: PLC0415 - only needed here
-    from gamedp.solvers.tools.prepared import prepare  # noqa: PLC0415 - it imports this
-    from gamedp.solvers.tools.proper import Refusal  # noqa: PLC0415 - it imports this
-    from gamedp.solvers.tools.support import Limit  # noqa: PLC0415 - it imports this
-
-    if problem.model.num_states > SMALL or isinstance(problem.objective, AverageReward):
-        return False
-    if isinstance(problem.objective, FiniteHorizon):
-        return problem.model.num_players <= 2
-    prepared = prepare(problem)
-    try:
-        prepared.settle_contest(Limit(MOMENT))
-    except OutOfTimeError:
-        return True
-    return not isinstance(prepared.contest, Refusal)
+def _can_be_exact(problem: Problem, solution: Solution) -> bool:
+    """Say whether rational numbers would most likely do; their solver says what it refuses."""
+    is_small = problem.model.num_states <= SMALL and problem.model.num_players <= 2
+    of_this_kind = not isinstance(problem.objective, AverageReward)
+    return is_small and of_this_kind and solution.guarantee is not Guarantee.NONE

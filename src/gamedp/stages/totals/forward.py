@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     Policy = Callable[[Any, Any], int]
 
-__all__ = ["Walker"]
+__all__ = ["ForwardPass"]
 
 SLICE = 512
 """Contexts whose ends are followed at once."""
 
 
-class Walker:
+class ForwardPass:
     """Follows play from context to context, rank by rank."""
 
     def __init__(self, solution: Any, policy: Policy | None, counting: Any) -> None:

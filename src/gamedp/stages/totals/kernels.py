@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.runtime.jit import compiled
-from gamedp.stages.vector_code import LANES, Program, settle_row
+from gamedp.runtime.jit import LANES, compiled
+from gamedp.stages.vector_code import Program, settle_row
 
 if TYPE_CHECKING:
     import numpy.typing as npt

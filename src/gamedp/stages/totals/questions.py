@@ -11,7 +11,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
 from gamedp.results.solution import Guarantee
 from gamedp.stages.solution import StagedSolution
-from gamedp.stages.totals.forward import Walker
+from gamedp.stages.totals.forward import ForwardPass
 from gamedp.stages.totals.result import UNIT, Distribution
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def distribution(
     >>> points.quantile(0.005), round(points.at_least(85), 6)
     (84, 0.993732)
     """
-    walker = Walker(solution, policy, counting)
-    result = walker.walk(context)
+    forward_pass = ForwardPass(solution, policy, counting)
+    result = forward_pass.walk(context)
     if policy is None and counting is None and isinstance(solution, StagedSolution):
         _check_mean(solution, context, result)
     return result
@@ -118,19 +118,21 @@ def end_probabilities(
     >>> sorted((end.points, chance) for end, chance in ends.items())
     [(0, 0.5), (1, 0.5)]
     """
-    walker = Walker(solution, policy, None)
-    _, swapped = walker.model.index(context)
-    codes = np.array([walker.model.code(context)])
-    onward = walker.model.sweeper.follow(codes)
+    forward_pass = ForwardPass(solution, policy, None)
+    _, swapped = forward_pass.model.index(context)
+    codes = np.array([forward_pass.model.code(context)])
+    onward = forward_pass.model.sweeper.follow(codes)
     if swapped:  # as the stage's players see it
         onward = attrs.evolve(onward, swaps=~onward.swaps, rewards=-onward.rewards)
     if onward.payoffs[0] == onward.payoffs[0]:
         message = f"the game is over in {shown(context)}: there is nothing to play inside."
         raise UnknownStateError(message)
-    chances = walker.chances(codes, onward)[0]
+    chances = forward_pass.chances(codes, onward)[0]
     result: dict[Any, float] = {}
-    for node, chance in zip(walker.unfolded.end_of_node.tolist(), chances.tolist(), strict=True):
+    for node, chance in zip(
+        forward_pass.unfolded.end_of_node.tolist(), chances.tolist(), strict=True
+    ):
         if chance > 0:
-            end = walker.model.stage.state(int(walker.model.stage.terminals[node]))
+            end = forward_pass.model.stage.state(int(forward_pass.model.stage.terminals[node]))
             result[end] = result.get(end, 0.0) + chance
     return result

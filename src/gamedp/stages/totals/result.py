@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidParameterError
+from gamedp.runtime.floats import UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["UNIT", "Distribution"]
 
-UNIT = 2.0**-53
-"""Rounding is off by at most this share."""
 LOST = 1e-300
 """More than all probabilities together lose where numbers end: 2**-1075 with each product."""
 
@@ -40,7 +39,7 @@ class Distribution:
     --------
     >>> import gamedp
     >>> from gamedp.games.kniffel import Kniffel
-    >>> solution = gamedp.solve(Kniffel(dice=1, faces=2, throws=1), solver=gamedp.stages.StageInduction())
+    >>> solution = gamedp.solve(Kniffel(dice=1, faces=2, throws=1))
     >>> points = gamedp.stages.distribution(solution)
     >>> points
     <Distribution of 3 totals, 77 to 80: mean=79.97..., standard deviation=0.19...>

@@ -59,7 +59,7 @@ class Unfolded:
     @classmethod
     def of(cls, stage: Model, optimum: str) -> Unfolded:
         """Unfold a stage from its start, in an order in which successors come later."""
-        from gamedp.stages.induction import program_of  # noqa: PLC0415 - likewise
+        from gamedp.stages.program import program_of  # noqa: PLC0415 - likewise
         from gamedp.stages.totals.kernels import Nodes  # noqa: PLC0415 - brings numba along
 
         fractions = np.flatnonzero(stage.rewards != np.rint(stage.rewards))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.problem import Problem
-    from gamedp.solvers.tools.exact.work import Work
+    from gamedp.runtime.progress import Reporter
 
     Integers = NDArray[np.signedinteger[Any]]
 
@@ -51,11 +51,26 @@ class Terms:
         )
 
 
+class Account(Protocol):
+    """Who counts the policies, and minds the limits."""
+
+    policies: int
+    max_policies: int
+    tolerance: float
+    reporter: Reporter
+
+    def seconds_left(self) -> float:
+        """Return how much time is left."""
+
+    def check_limits(self) -> None:
+        """Raise StoppedError at a limit."""
+
+
 @attrs.frozen(eq=False)
 class Process:
     """A proper problem of one player: policies are improved until none is better."""
 
-    work: Work
+    work: Account
     problem: Problem
     terms: list[Terms]
 

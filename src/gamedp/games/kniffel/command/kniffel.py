@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import attrs
 from cyclopts import Parameter
 
-from gamedp.cli.kniffel_games import (
+from gamedp.cli.plugin import (
+    OUTPUT,
+    GameSettings,
+    OutputOptions,
+    print_json,
+    values_of,
+    watch,
+)
+from gamedp.errors import InvalidParameterError
+from gamedp.games.kniffel.command.games import (
     NAME,
     PLAY,
     PlayOptions,
@@ -17,12 +26,7 @@ from gamedp.cli.kniffel_games import (
     play_game,
     rules_of,
 )
-from gamedp.cli.kniffel_goals import GOAL, GoalOptions, goal_facts, outlook_of
-from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions
-from gamedp.cli.parameters import values_of
-from gamedp.cli.report import print_json
-from gamedp.cli.watch import watch
-from gamedp.errors import InvalidParameterError
+from gamedp.games.kniffel.command.goals import GOAL, GoalOptions, goal_facts, outlook_of
 
 if TYPE_CHECKING:
     from gamedp.games.kniffel import Adviser, Option, Situation

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import attrs
 from cyclopts import Group, Parameter
 
-from gamedp.cli.options import Flag
+from gamedp.cli.plugin import Flag
 from gamedp.errors import InvalidParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import gamedp
     from gamedp.games.kniffel import Adviser, Kniffel, Opponent, Outlook, Situation
-    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["GOAL", "GoalOptions", "goal_facts", "opponent_of", "outlook_of"]
 
@@ -88,7 +90,10 @@ GOAL = GoalOptions()
 
 
 def outlook_of(
-    adviser: Adviser, situation: Situation, goal: GoalOptions, progress: ProgressCallback | None
+    adviser: Adviser,
+    situation: Situation,
+    goal: GoalOptions,
+    progress: Callable[[gamedp.Progress], None] | None,
 ) -> Outlook:
     """Return how likely the goal is, and what every decision leaves of that."""
     from gamedp.games.kniffel import (  # noqa: PLC0415 - as above

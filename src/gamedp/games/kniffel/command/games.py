@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import attrs
 from cyclopts import Group, Parameter
 
-from gamedp.cli.games import make_game
-from gamedp.cli.kniffel_goals import GoalOptions, opponent_of
-from gamedp.cli.options import Flag, OutputOptions
-from gamedp.cli.report import print_json
-from gamedp.cli.watch import be_lenient, watch
+from gamedp.cli.plugin import (
+    Flag,
+    OutputOptions,
+    be_lenient,
+    make_game,
+    print_json,
+    watch,
+)
 from gamedp.errors import InvalidParameterError
+from gamedp.games.kniffel.command.goals import GoalOptions, opponent_of
 
 if TYPE_CHECKING:
     from gamedp.games.kniffel import Adviser, Card, Kniffel, Record, RecordOfTwo

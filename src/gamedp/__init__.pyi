@@ -1,0 +1,64 @@
+from . import (
+    adapters as adapters,
+    certificates as certificates,
+    errors as errors,
+    graph as graph,
+    play as play,
+    results as results,
+    rules as rules,
+    searchers as searchers,
+    solvers as solvers,
+    stages as stages,
+    sums as sums,
+    testing as testing,
+)
+from .adapters import (
+    read_model as read_model,
+    write_model as write_model,
+)
+from .certificates import (
+    Certificate as Certificate,
+    Verified as Verified,
+)
+from .errors import (
+    GamedpError as GamedpError,
+    InvalidModelError as InvalidModelError,
+    NotSolvedError as NotSolvedError,
+    UnsupportedProblemError as UnsupportedProblemError,
+)
+from .model.model import Model as Model
+from .model.objectives import (
+    AverageReward as AverageReward,
+    Discounted as Discounted,
+    FiniteHorizon as FiniteHorizon,
+    Reachability as Reachability,
+    TotalReward as TotalReward,
+)
+from .model.problem import Problem as Problem
+from .results.search_result import SearchResult as SearchResult
+from .results.solution import Solution as Solution
+from .results.status import (
+    ActionValue as ActionValue,
+    Guarantee as Guarantee,
+    Statistics as Statistics,
+    Status as Status,
+)
+from .rules.game import (
+    Game as Game,
+    helper as helper,
+    with_item as with_item,
+)
+from .rules.staged import StagedGame as StagedGame
+from .runtime.progress import Progress as Progress
+from .stages.model import StagedModel as StagedModel
+from .stages.solution import StagedSolution as StagedSolution
+from .verbs import (
+    certify as certify,
+    compile as compile,
+    explain as explain,
+    load as load,
+    save as save,
+    search as search,
+    solve as solve,
+    verify as verify,
+)

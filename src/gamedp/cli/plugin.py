@@ -1,0 +1,23 @@
+"""What commands of plugins are made of: options that all commands have, and how these speak.
+
+A plugin registers a command in the entry point group ``gamedp.commands``: a function whose
+parameters are its options.
+"""
+
+from gamedp.cli.games import make_game
+from gamedp.cli.options import OUTPUT, Flag, GameSettings, OutputOptions
+from gamedp.cli.parameters import values_of
+from gamedp.cli.report import print_json
+from gamedp.cli.watch import be_lenient, watch
+
+__all__ = [
+    "OUTPUT",
+    "Flag",
+    "GameSettings",
+    "OutputOptions",
+    "be_lenient",
+    "make_game",
+    "print_json",
+    "values_of",
+    "watch",
+]

@@ -1,0 +1,1 @@
+"""``gamedp kniffel``: found through the entry point group ``gamedp.commands``."""

@@ -1,0 +1,1 @@
+from .structure import Structure as Structure

@@ -1,0 +1,4 @@
+from .search_result import (
+    SearchedAction as SearchedAction,
+    SearchStatistics as SearchStatistics,
+)

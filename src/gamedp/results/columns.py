@@ -1,0 +1,56 @@
+"""Solutions as columns of tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.results.table import Table
+
+__all__ = ["columns_of", "joined", "numbers"]
+
+
+def numbers(
+    values: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]
+) -> dict[str, NDArray[Any]]:
+    """Return values and bounds as columns: of each player, where each has their own."""
+    named = {"value": values, "lower": lower, "upper": upper}
+    if values.ndim == 1:
+        return named
+    return {
+        f"{name}_{player}": array[:, player]
+        for player in range(values.shape[1])
+        for name, array in named.items()
+    }
+
+
+def joined(
+    fields: dict[str, NDArray[Any]], found: dict[str, NDArray[Any]]
+) -> dict[str, NDArray[Any]]:
+    """Return the columns of states and of what was found; no field of a state is hidden."""
+    named = {f"state_{name}" if name in found else name: field for name, field in fields.items()}
+    return named | found
+
+
+def columns_of(solution: Table) -> dict[str, NDArray[Any]]:
+    """Return the states of a solution as columns; see :meth:`gamedp.Solution.to_columns`."""
+    model = solution.model
+    layout = getattr(model.states, "layout", None)
+    if layout is not None:
+        packed = model.states.fields()  # type: ignore[union-attr] # a packed table has them
+        fields = dict(zip(layout.names(), packed.T, strict=True))
+    else:
+        states = np.empty(model.num_states, object)
+        states[:] = [model.state(index) for index in range(model.num_states)]
+        fields = {"state": states}
+    found = numbers(solution.values, solution.lower, solution.upper)
+    has_choice = solution.policy >= 0
+    actions = np.where(has_choice, model.action_labels[solution.policy * has_choice], 0)
+    found["action"] = np.ma.masked_array(actions, ~has_choice)
+    if solution.distances is not None:
+        found["distance"] = np.ma.masked_less(solution.distances, 0)
+    return joined(fields, found)

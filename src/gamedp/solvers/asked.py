@@ -1,0 +1,90 @@
+"""What is asked of a solver, checked; and what the answer says of itself besides the values."""
+
+from __future__ import annotations
+
+import numbers
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import attrs
+
+from gamedp.errors import InvalidParameterError, NotSolvedError, shown
+from gamedp.model.objectives import Objective, TotalReward, check_objective
+from gamedp.runtime import compile_clock
+from gamedp.runtime.progress import Progress
+from gamedp.runtime.registry import SOLVERS, find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gamedp.results.base import BaseSolution
+    from gamedp.runtime.progress import ProgressCallback
+
+__all__ = ["answer", "checked_number", "checked_objective", "checked_solver", "reporting"]
+
+SolutionT = TypeVar("SolutionT", bound="BaseSolution[Any]")
+
+
+def checked_number(name: str, given: Any) -> float:
+    """Return a tolerance or a limit; raise InvalidParameterError unless it is a positive number."""
+    if not (isinstance(given, numbers.Real) and given > 0):  # type: ignore[operator]
+        message = f"{name} is {shown(given)}; it must be a positive number."
+        raise InvalidParameterError(message)
+    return float(given)
+
+
+def checked_objective(objective: Objective | None) -> Objective:
+    """Return an objective, or the one that is meant if none is given."""
+    objective = TotalReward() if objective is None else objective
+    check_objective(objective)
+    return objective
+
+
+def checked_solver(solver: Any) -> Any:
+    """Return a solver that is given or named; None for the one that will be chosen."""
+    chosen = find(SOLVERS, solver)() if isinstance(solver, str) else solver
+    if isinstance(chosen, type) or not (chosen is None or hasattr(chosen, "solve")):
+        name = chosen.__name__ if isinstance(chosen, type) else repr(chosen)
+        message = f"solver is {name}; it must be a solver, such as gamedp.solvers.ValueIteration()."
+        raise InvalidParameterError(message)
+    return chosen
+
+
+def answer(solve: Callable[[], SolutionT], solver: Any) -> SolutionT:
+    """Solve; the solution bears the solver as it was given, and tells what was compiled.
+
+    So does what :class:`gamedp.NotSolvedError` has.
+    """
+    began = time.perf_counter()
+    most = getattr(solver, "max_seconds", float("inf"))
+    try:
+        solution = solve()
+    except NotSolvedError as error:
+        error.solution = _with_compiling(_with_limit(error.solution, most), began)
+        raise
+    return _with_compiling(_with_limit(solution, most), began)
+
+
+def _with_limit(solution: SolutionT, max_seconds: float) -> SolutionT:
+    """Return a solution whose solver, if it has a limit of time, has this one."""
+    if getattr(solution.solver, "max_seconds", max_seconds) == max_seconds:
+        return solution
+    return attrs.evolve(solution, solver=attrs.evolve(solution.solver, max_seconds=max_seconds))
+
+
+def reporting(progress: ProgressCallback) -> compile_clock.Listener:
+    """Return what tells `progress` that something is compiled."""
+    why = "only the first time: the result is kept"
+    return lambda count, seconds: progress(Progress("compile", count, None, seconds, why))
+
+
+def _with_compiling(solution: SolutionT, began: float) -> SolutionT:
+    """Return a solution whose statistics tell apart what was compiled since it was begun."""
+    compiled = compile_clock.seconds_within(time.perf_counter() - began)
+    if not compiled:
+        return solution
+    seconds = dict(solution.statistics.seconds)
+    # A solver's clock starts when the structure is known; what that compiled is not in it.
+    seconds["solve"] -= compile_clock.seconds_within(seconds["solve"])
+    seconds["compile"] += compiled
+    return attrs.evolve(solution, statistics=attrs.evolve(solution.statistics, seconds=seconds))

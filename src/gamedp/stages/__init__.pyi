@@ -1,0 +1,10 @@
+from .flattened import (
+    Flattened as Flattened,
+    Position as Position,
+)
+from .induction import StageInduction as StageInduction
+from .totals.questions import (
+    distribution as distribution,
+    end_probabilities as end_probabilities,
+)
+from .totals.result import Distribution as Distribution

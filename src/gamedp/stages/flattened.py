@@ -1,0 +1,133 @@
+"""A staged game as an ordinary one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+
+from gamedp.rules.game import Rules
+from gamedp.rules.staged import StagedRules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Flattened", "Position"]
+
+
+class Position(NamedTuple):
+    """A state inside the stage, and the context it is played in."""
+
+    context: Any
+    state: Any
+
+
+@attrs.frozen
+class Flattened:
+    """A staged game as an ordinary one, whose states are positions: for games that are small.
+
+    What the staged game says in one step, from the last state of the stage to the next context, is
+    one action here, so that an end of the stage is a position with one action. Contexts with the
+    same representative must correspond end by end, for so do the positions inside them then.
+
+    Parameters
+    ----------
+    game
+        A staged game.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.kniffel import Kniffel
+    >>> flat = gamedp.stages.Flattened(Kniffel(dice=1, faces=2, throws=1))
+    >>> gamedp.compile(flat, compile="never").num_players
+    1
+    """
+
+    game: Any
+    rules: StagedRules = attrs.field(init=False, eq=False, repr=False)
+    stage: Rules = attrs.field(init=False, eq=False, repr=False)
+    num_players: int = attrs.field(init=False, eq=False, repr=False)
+    constant_sum: float = attrs.field(init=False, eq=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Take the two games apart once."""
+        rules = StagedRules(self.game)
+        object.__setattr__(self, "rules", rules)
+        object.__setattr__(self, "stage", Rules(self.game.stage()))
+        object.__setattr__(self, "num_players", rules.num_players)
+        object.__setattr__(self, "constant_sum", rules.constant_sum)
+
+    def _begin(self, context: Any) -> Position:
+        ((_, state),) = self.stage.initial()
+        return Position(context, state)
+
+    def initial_state(self) -> list[tuple[float, Position]]:
+        """Return the positions at the start."""
+        return [(chance, self._begin(context)) for chance, context in self.rules.initial()]
+
+    def is_terminal(self, position: Position) -> bool:
+        """Say whether the whole game is over."""
+        return bool(self.rules.call("is_terminal", position.context))
+
+    def payoff(self, position: Position, player: int) -> float:
+        """Return what the context pays."""
+        return float(self.rules.call("payoff", position.context, player))
+
+    def _swapped(self, position: Position) -> bool:
+        return self.rules.canonical(position.context)[1]
+
+    def player(self, position: Position) -> int:
+        """Return who moves; where places are swapped, the other one."""
+        player = self.stage.player(position.state)
+        return 1 - player if self._swapped(position) else player
+
+    def _ends(self, state: Any) -> bool:
+        return bool(self.stage.game.is_terminal(state))
+
+    def actions(self, position: Position) -> Iterator[int]:
+        """Yield the stage's actions that do not force an end that is not allowed."""
+        context, state = position
+        if self._ends(state):
+            yield 0
+            return
+        for action in self.stage.game.actions(state):
+            if self._possible(context, state, action):
+                yield action
+
+    def _possible(self, context: Any, state: Any, action: int) -> bool:
+        """Say whether an action, and whatever follows it, can end as the context allows."""
+        for chance, following in self.stage.game.outcomes(state, action):
+            if chance <= 0:
+                continue
+            if self._ends(following):
+                if not self.rules.call("allows", context, following):
+                    return False
+            elif not any(
+                self._possible(context, following, further)
+                for further in self.stage.game.actions(following)
+            ):
+                return False
+        return True
+
+    def outcomes(self, position: Position, action: int) -> Iterator[tuple[float, Position]]:
+        """Yield the stage's outcomes; from its end, the next context."""
+        context, state = position
+        if self._ends(state):
+            yield 1.0, self._begin(self.rules.call("following", context, state))
+            return
+        for chance, following in self.stage.game.outcomes(state, action):
+            yield chance, Position(context, following)
+
+    def reward(self, position: Position, action: int, player: int) -> float:
+        """Return what the stage pays on the way, or the context at the stage's end."""
+        context, state = position
+        if self._ends(state):
+            return float(self.rules.call("reward", context, state, player))
+        side = 1 - player if self._swapped(position) else player
+        return self.stage.reward(state, action, side)
+
+    def canonical(self, position: Position) -> tuple[Position, bool]:
+        """Return the position in the representative context."""
+        context, swapped = self.rules.canonical(position.context)
+        return Position(context, position.state), swapped

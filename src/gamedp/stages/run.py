@@ -1,0 +1,97 @@
+"""What a solver of a staged game knows while it works."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.results.status import Status
+from gamedp.runtime.floats import TINY, UNIT
+from gamedp.runtime.progress import Reporter
+from gamedp.stages.kernels import bound_rounding_jit
+from gamedp.stages.program import program_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
+    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.stages.model import StagedProblem
+
+__all__ = ["StageRun", "largest"]
+
+
+class StageRun:
+    """What a solver of a staged game knows so far."""
+
+    def __init__(
+        self,
+        solver: Any,
+        problem: StagedProblem,
+        tolerance: float,
+        progress: ProgressCallback | None,
+    ) -> None:
+        self.solver = solver
+        self.problem = problem
+        self.tolerance = tolerance
+        self.reporter = Reporter(progress, "solve")
+        self.model = model = problem.model
+        begin = time.perf_counter()
+        contexts = model.sweeper.survey()
+        self.explored = time.perf_counter() - begin
+        self.codes, self.offsets, self.values = contexts.codes, contexts.offsets, contexts.values
+        self.program = model.sweeper.straighten(
+            program_of(model.stage, optimum=problem.objective.optimum),
+            len(self.codes),
+            unrolls=solver.unrolls,
+        )
+        self.stage_error = _rounding_of(model.stage)
+        self.errors = np.zeros(len(self.offsets) - 1)
+        self.largest = largest(self.values)  # absolute value known so far
+        self.sweeps = 0
+        self.status = Status.SOLVED
+        self.is_proven = True
+
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether the solver's time is over."""
+        return bool(self.reporter.seconds > self.solver.max_seconds)
+
+    def rounding(self, reward: float, apart: float = 0.0) -> float:
+        """Return how far off one sweep may be by rounding.
+
+        Parameters
+        ----------
+        reward : float
+            What an end earns at most.
+        apart : float
+            How far numbers may be beyond the largest value so far.
+        """
+        relative, rewards = self.stage_error
+        size = self.largest + apart + abs(self.model.constant_sum) + reward + rewards
+        # Three times for the sums at the end of the stage, once for this very formula.
+        return (relative + 4 * UNIT) * (size + TINY / UNIT)  # and of what underflows
+
+
+def largest(values: NDArray[np.float64]) -> float:
+    """Return the largest absolute value; 0 if none is a number."""
+    return float(np.fmax(np.fmax.reduce(values, initial=0.0), -np.fmin.reduce(values, initial=0.0)))
+
+
+def _rounding_of(stage: Model) -> tuple[float, float]:
+    """Return how far off a sweep may be, relatively, and the largest sum of rewards on the way."""
+    errors, rewards = np.zeros(stage.num_states), np.zeros(stage.num_states)
+    bound_rounding_jit(
+        stage.structure.order,
+        stage.choice_offsets,
+        stage.transition_offsets,
+        stage.successors,
+        stage.probabilities,
+        stage.rewards,
+        errors,
+        rewards,
+    )
+    start = stage.initial_states[0]
+    return float(errors[start]), float(rewards[start])

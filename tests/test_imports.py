@@ -1,0 +1,75 @@
+"""No file imports, directly or not, a file that imports it: not inside functions nor for types."""
+
+import ast
+from pathlib import Path
+
+import gamedp
+
+ROOT = Path(gamedp.__file__).parent
+
+
+def modules():
+    """Return the files by the names of their modules."""
+    found = {}
+    for path in ROOT.rglob("*.py"):
+        parts = ("gamedp", *path.relative_to(ROOT).with_suffix("").parts)
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported_by(path, known):
+    """Return which modules a file imports anywhere; of a package, the part that is named."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module is not None:
+            for alias in node.names:
+                part = f"{node.module}.{alias.name}"
+                found.add(part if part in known else node.module)
+        elif isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+    return found & known
+
+
+def circles(graph):
+    """Return the groups of modules that can reach each other, by Tarjan's algorithm."""
+    order, low, stack, found = {}, {}, [], []
+
+    def visit(module):
+        order[module] = low[module] = len(order)
+        stack.append(module)
+        for other in sorted(graph[module]):
+            if other not in order:
+                visit(other)
+            if other in stack:
+                low[module] = min(low[module], low[other])
+        if low[module] == order[module]:
+            group = stack[stack.index(module) :]
+            del stack[stack.index(module) :]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for module in sorted(graph):
+        if module not in order:
+            visit(module)
+    return found
+
+
+def test_there_is_no_circle_of_imports():
+    paths = modules()
+    graph = {name: imported_by(path, paths.keys()) - {name} for name, path in paths.items()}
+    # The public face itself imports nothing: its names are looked up when they are asked for.
+    graph["gamedp"] = set()
+    assert len(graph) > 250
+    assert circles(graph) == []
+
+
+def test_no_method_imports_another():
+    paths = modules()
+    methods = {name for name in paths if name.startswith("gamedp.solvers.methods.")}
+    assert len(methods) == 15
+    for name in methods:
+        assert not imported_by(paths[name], methods - {name})
+
+
+def test_a_circle_would_be_seen():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]

@@ -1033,6 +1033,6 @@ def test_a_loaded_file_is_not_a_model_but_has_one(folder):
     certificate = gamedp.certify(solution)
     with pytest.raises(InvalidParameterError, match=r"nor a model; give its `\.model`"):
         gamedp.verify(loaded, certificate)
-    with pytest.raises(InvalidParameterError, match=r"solution\.certificate\(\) makes one"):
+    with pytest.raises(InvalidParameterError, match=r"gamedp\.certify\(solution\) makes one"):
         gamedp.verify(loaded.model, solution)
     assert gamedp.verify(loaded.model, certificate).states == 4

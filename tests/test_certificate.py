@@ -14,10 +14,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 import gamedp
-from gamedp.bellman import judging
 from gamedp.certificates.checking.choice_values import exact_worth, slices, worths
 from gamedp.certificates.checking.directions import turned
-from gamedp.certificates.making import rank_kernels as kernels
+from gamedp.certificates.making import judging_kernels as judging, rank_kernels as kernels
 from gamedp.cli import main
 from gamedp.errors import CertificateError, DamagedFileError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel

@@ -659,4 +659,4 @@ def test_who_gains_at_a_rank_has_a_choice_to_keep_to():
     ranking = Ranking(Judgement(model, plain), 0.0)
     assert ranking.ranks[0, 0] == ranking.ranks[0, 1] > 0
     assert ranking.via[0, 0] == 1
-    gamedp.verify(model, gamedp.certify(ranking))
+    gamedp.verify(model, ranking.certificate())

@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.bellman import judging
-from gamedp.certificates.making import bounds, rank_kernels as kernels, ranks
+from gamedp.certificates.making import (
+    bounds,
+    judging_kernels as judging,
+    rank_kernels as kernels,
+    ranks,
+)
 from gamedp.games.wubbel import Wubbel
 from gamedp.testing.models import random_model
 

@@ -47,7 +47,7 @@ def write_kniffel(path):
 
 def write_kniffel_of_two(path):
     players = (Record(seed=1).thrown("11456").keeping("11"), Record(seed=2))
-    gamedp.save(RecordOfTwo(players), path)
+    RecordOfTwo(players).save(path)
 
 
 def write_figures(path):
@@ -56,9 +56,7 @@ def write_figures(path):
     spec = importlib.util.spec_from_file_location("measure", script)
     measure = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(measure)
-    gamedp.save(
-        measure, path, {"rows": [{"what": "states a second", "ours": number} for number in "123"]}
-    )
+    measure.save(path, {"rows": [{"what": "states a second", "ours": number} for number in "123"]})
 
 
 WRITERS = {

@@ -199,7 +199,8 @@ class Fingerprint:
             return
         self._searched.add(key)
         self._add(module.__name__, getattr(module, "__version__", ""))
-        if module.__name__ == OWN or not _is_library(module.__name__):
+        is_own = f"{module.__name__}.".startswith(f"{OWN}.")  # where helpers are
+        if is_own or not _is_library(module.__name__):
             for name in key[1]:
                 self._visit(name, getattr(module, name, None), names)
 

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.bellman import judging
 from gamedp.certificates import Certificate
 from gamedp.certificates.checking.choice_values import exactly_keeps, slices, worths
 from gamedp.certificates.checking.claims import may_drift
 from gamedp.certificates.checking.directions import Ending, Side, turned
 from gamedp.certificates.checking.first_look import following
-from gamedp.certificates.making import rank_kernels as kernels
+from gamedp.certificates.making import judging_kernels as judging, rank_kernels as kernels
 from gamedp.certificates.making.drifts import find_drifts
 from gamedp.model.objectives import Reachability, TotalReward
 from gamedp.runtime.floats import TINY

@@ -440,7 +440,7 @@ def search(
     >>> from gamedp.games.matches import Matches
     >>> result = gamedp.search(Matches(matches=18), compile="never")
     >>> result.value, result.best_actions
-    (1.0, [1])
+    (1.0, (1,))
     """
     from gamedp.runtime.registry import SEARCHERS, find
 

@@ -47,6 +47,7 @@ def test_a_searcher_may_be_given_or_named():
         (gamedp.searchers.Minimax, {}, "must be a searcher"),
         (gamedp.searchers.Minimax(depth=2), {"depth": 3}, r"give Minimax\(depth=...\)"),
         (gamedp.solvers.ValueIteration(), {}, "must be a searcher"),
+        ("proof-number-search", {"depth": 3}, "proof-number-search has no depth"),
     ],
 )
 def test_what_is_no_searcher_is_refused(searcher, options, words):

@@ -430,7 +430,7 @@ def search(
     InvalidModelError
         If the rules are wrong somewhere.
     InvalidParameterError
-        If the searcher has options of its own that are given here.
+        If the searcher has options of its own that are given here, or lacks one of them.
     UnsupportedProblemError
         If the searcher cannot do the game.
 
@@ -453,7 +453,11 @@ def search(
     options = {"depth": depth, "max_seconds": max_seconds}
     given = {name: value for name, value in options.items() if value not in (None, float("inf"))}
     if isinstance(searcher, str):
-        chosen = find(SEARCHERS, searcher)(**given)
+        for name in given:
+            if not hasattr(chosen, name):
+                message = f"{searcher} has no {name}; leave it out, or choose another searcher."
+                raise InvalidParameterError(message)
+        chosen = type(chosen)(**given)
     elif given:
         name = next(iter(given))
         message = f"{name} is an option of the searcher: give {type(chosen).__name__}({name}=...)."

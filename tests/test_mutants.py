@@ -129,7 +129,7 @@ def test_faults_are_tried_on_the_tests_that_run_the_line(tmp_path):
     )
     verdicts = []
     for name in ("test_binomials", "test_binomials_out_of_range"):
-        test = f"tests/test_ranking.py::{name}"
+        test = f"tests/rules/test_ranking.py::{name}"
         here = tmp_path / name
         here.mkdir()
         found = record(here, {test: (mutant.path, [mutant.number])}, {f"{test}": 0.1})
@@ -139,8 +139,8 @@ def test_faults_are_tried_on_the_tests_that_run_the_line(tmp_path):
         moved = attrs.evolve(mutant, number=mutant.number + 1)
         assert tried(moved, found, "seed").verdict == UNCOVERED
     assert verdicts == [KILLED, SURVIVED]
-    assert what_fails(["tests/test_ranking.py::test_binomials"]) == ""
-    assert what_fails(["tests/test_ranking.py::test_that_is_not_there"]) != ""
+    assert what_fails(["tests/rules/test_ranking.py::test_binomials"]) == ""
+    assert what_fails(["tests/rules/test_ranking.py::test_that_is_not_there"]) != ""
 
 
 def test_tests_are_drawn_within_their_time(tmp_path):

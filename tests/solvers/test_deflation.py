@@ -6,6 +6,7 @@ import attrs
 import numba
 import numpy as np
 import pytest
+from contested_games import big_circle, contested_games
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from reductions import is_reduced, reduction_of
 
@@ -27,38 +28,6 @@ relaxed = settings(
     suppress_health_check=list(HealthCheck),
 )
 sides = st.sampled_from(["max", "min"])
-
-
-@st.composite
-def games(draw, rewards):
-    """Draw a game of two ends, in which every state has a choice that leads to no end."""
-    inner = draw(st.integers(2, 4))
-    total = inner + 2
-    choices, offsets, successors, chances, earned = [0], [0], [], [], []
-    for _ in range(inner):
-        for number in range(draw(st.integers(1, 3))):
-            targets = draw(
-                st.lists(st.integers(0, inner - 1), min_size=not number, max_size=2, unique=True)
-            )
-            if number:
-                targets += [inner, inner + 1]
-            weights = [draw(st.integers(1, 3)) for _ in targets]
-            successors += targets
-            chances += [weight / sum(weights) for weight in weights]
-            offsets.append(len(successors))
-            earned.append(draw(rewards))
-        choices.append(len(earned))
-    return gamedp.Model.from_arrays(
-        choices + [len(earned)] * (total - inner),
-        offsets,
-        successors,
-        chances,
-        rewards=[float(number) for number in earned],
-        players=[draw(st.integers(0, 1)) for _ in range(total)],
-        terminals=range(inner, total),
-        payoffs=[float(draw(st.integers(-3, 3))) for _ in range(inner, total)],
-        num_players=2,
-    )
 
 
 def assert_solved(model, objective):
@@ -87,40 +56,25 @@ def assert_solved(model, objective):
 
 
 @relaxed
-@given(games(st.just(0)), sides)
+@given(contested_games(st.just(0)), sides)
 def test_reachability(model, optimum):
     assert_solved(model, gamedp.Reachability([model.num_states - 1], optimum=optimum))
 
 
 @relaxed
-@given(games(st.sampled_from([0, 0, 1, 2])), sides)
+@given(contested_games(st.sampled_from([0, 0, 1, 2])), sides)
 def test_totals_until_a_target(model, optimum):
     target = model.terminals.tolist()
     assert_solved(model, gamedp.TotalReward(optimum, until=target))
 
 
 @relaxed
-@given(st.sampled_from([1, -1]).flatmap(lambda sign: games(st.sampled_from([0, 0, sign]))), sides)
+@given(
+    st.sampled_from([1, -1]).flatmap(lambda sign: contested_games(st.sampled_from([0, 0, sign]))),
+    sides,
+)
 def test_totals_of_play_that_may_go_on(model, optimum):
     assert_solved(model, gamedp.TotalReward(optimum))
-
-
-def big_circle(states):
-    """Each of two may send the other on round a circle, or leave: the further on, the better."""
-    successors, chances, offsets = [], [], [0]
-    for state in range(states):
-        likely = (state + 1) / (states + 1)
-        successors += [(state + 1) % states, states, states + 1]
-        chances += [1.0, likely, 1 - likely]
-        offsets += [len(successors) - 2, len(successors)]
-    return gamedp.Model.from_arrays(
-        [*range(0, 2 * states + 1, 2), 2 * states, 2 * states],
-        offsets,
-        successors,
-        chances,
-        players=[state % 2 for state in range(states)] + [0, 0],
-        terminals=[states, states + 1],
-    )
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
@@ -316,7 +270,7 @@ def test_what_is_infinite_for_two_opponents():
 
 
 @relaxed
-@given(games(st.sampled_from([0, 0, 1])))
+@given(contested_games(st.sampled_from([0, 0, 1])))
 def test_who_can_force_choices_again_and_again(model):
     """A total of rewards that are never negative is infinite from there, and from nowhere else."""
     helps = model.players == 0
@@ -328,7 +282,7 @@ def test_who_can_force_choices_again_and_again(model):
 
 
 @relaxed
-@given(games(st.just(0)), st.data())
+@given(contested_games(st.just(0)), st.data())
 def test_kernels_compiled_and_in_plain_python_agree(model, data):
     rows = gamedp.Problem(model).rows()
     size = model.num_states

@@ -8,7 +8,7 @@ import pytest
 import gamedp
 from gamedp.games.matches import Matches
 
-SAVED = Path(__file__).parent / "saved"
+SAVED = Path(__file__).parents[1] / "saved"
 
 SOLUTIONS = {
     "solution": ("BackwardInduction", gamedp.TotalReward(), Matches(matches=9)),

@@ -8,32 +8,11 @@ import numba
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
+from solving import FIXED_POINT, SOLVERS, assert_contains, walk
 
 import gamedp
-from gamedp.solvers.tools.support import FixedPointSolver
 from gamedp.testing import exact_values
 from gamedp.testing.strategies import models
-
-SOLVERS = (
-    gamedp.solvers.BackwardInduction(),
-    gamedp.solvers.TopologicalValueIteration(),
-    gamedp.solvers.ValueIteration(),
-    gamedp.solvers.ValueIteration(sweep="jacobi"),
-    gamedp.solvers.PolicyIteration(),
-    gamedp.solvers.OptimisticValueIteration(),
-    gamedp.solvers.IntervalIteration(),
-    gamedp.solvers.SoundValueIteration(),
-    gamedp.solvers.ModifiedPolicyIteration(),
-    gamedp.solvers.ModifiedPolicyIteration(inner_sweeps=3),
-    gamedp.solvers.PrioritizedSweeping(),
-    gamedp.solvers.AndersonAcceleration(),
-    gamedp.solvers.LinearProgramming(),
-    gamedp.solvers.Retrograde(),
-    gamedp.solvers.StrategyIteration(),
-    gamedp.solvers.ExactPolicyIteration(),
-)
-FIXED_POINT = tuple(s for s in SOLVERS if isinstance(s, FixedPointSolver))
-"""Those that approach Bellman's fixed point, and do all that is proper."""
 
 relaxed = settings(
     # Plain Python takes long for each.
@@ -55,13 +34,6 @@ def solve_anyhow(model, objective, solver, tolerance):
         if error.solution.status is not gamedp.Status.ROUNDING:
             raise
         return error.solution
-
-
-def assert_contains(solution, truth):
-    for low, value, high in zip(
-        solution.lower.tolist(), truth, solution.upper.tolist(), strict=True
-    ):
-        assert low <= value <= high  # of a float and a Fraction, Python compares the numbers
 
 
 def assert_policy_attains(solution, truth):
@@ -185,20 +157,6 @@ def test_scaling_rewards_scales_values(model, factor):
     one, other = (solve_anyhow(m, None, None, 1e-7) for m in (model, scaled))
     assert (factor * one.lower <= other.upper).all()
     assert (other.lower <= factor * one.upper).all()
-
-
-def walk(up=0.5, states=50):
-    """A random walk that ends at either side, and pays 1 at the top."""
-    inner = states - 2
-    return gamedp.Model.from_arrays(
-        [0, 0, *range(1, inner + 1), inner],
-        2 * np.arange(inner + 1),
-        np.stack([np.arange(inner), np.arange(2, states)], axis=1).ravel(),
-        np.tile([1 - up, up], inner),
-        terminals=[0, states - 1],
-        payoffs=[0.0, 1.0],
-        initial=1,
-    )
 
 
 @pytest.mark.parametrize("solver", FIXED_POINT, ids=str)

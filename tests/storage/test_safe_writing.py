@@ -52,7 +52,7 @@ def write_kniffel_of_two(path):
 
 def write_figures(path):
     """Write what the benchmarks have found, as they do."""
-    script = Path(__file__).parents[1] / "benchmarks" / "measure.py"
+    script = Path(__file__).parents[2] / "benchmarks" / "measure.py"
     spec = importlib.util.spec_from_file_location("measure", script)
     measure = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(measure)
@@ -245,7 +245,8 @@ def writing(name, path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=os.environ
+        | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])},
     )
     assert process.stdout.readline() == "ready\n"
     return process

@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
+from solving import assert_contains
 
 import gamedp
 from gamedp.certificates.checking.choice_values import exact_worth, slices, worths
@@ -64,13 +65,6 @@ def assert_certified(solution, truth=None):
     if truth is not None:
         assert_contains(certificate, truth)
     return certificate
-
-
-def assert_contains(certificate, truth):
-    for low, value, high in zip(
-        certificate.lower.tolist(), truth, certificate.upper.tolist(), strict=True
-    ):
-        assert low <= value <= high
 
 
 # What solvers prove ------------------------------------------------------------------------------

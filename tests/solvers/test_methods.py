@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
-from test_solvers import FIXED_POINT, assert_contains, walk
+from solving import FIXED_POINT, assert_contains, walk
 
 import gamedp
 from gamedp.testing import exact_values, problem_kinds, support_table

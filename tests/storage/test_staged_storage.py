@@ -467,7 +467,8 @@ def test_a_file_of_another_table_is_noticed(home):
         assert path.name in said[0]
 
 
-RULES = (Path(__file__).parent / "staged_games.py").read_text()
+HELPERS = Path(__file__).parents[1] / "helpers"
+RULES = (HELPERS / "staged_games.py").read_text()
 
 EDITS = {
     "the payoff": ("return (3.0 - 2.0 * context.luck)", "return (4.0 - 2.0 * context.luck)"),
@@ -663,7 +664,7 @@ print(repr(solution), folder is not None)
 
 def start(expression, cache, kill_at=0, warns="error"):
     source = Path(gamedp.__file__).parents[1]
-    paths = os.pathsep.join([str(source), str(Path(__file__).parent)])
+    paths = os.pathsep.join([str(source), str(HELPERS)])
     return subprocess.Popen(
         [sys.executable, "-c", SOLVE, expression, str(kill_at), warns],
         env={**os.environ, "PYTHONPATH": paths, "GAMEDP_CACHE_DIR": str(cache)},

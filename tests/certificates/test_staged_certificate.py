@@ -528,7 +528,7 @@ def test_the_command_line_verifies(tmp_path, capsys):
         done = capsys.readouterr()
         return code, done.out, done.err
 
-    name = f"{Path(__file__).parent / 'staged_games.py'}:StagedWubbel"
+    name = f"{Path(__file__).parents[1] / 'helpers' / 'staged_games.py'}:StagedWubbel"
     game = ("--set", "goal=4")
     saved, proof = tmp_path / "solution", tmp_path / "proof"
     code, out, err = run("solve", name, *game, "--save", saved, "--certificate", proof)

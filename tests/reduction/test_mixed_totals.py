@@ -6,9 +6,9 @@ import attrs
 import numba
 import numpy as np
 import pytest
+from contested_games import contested_games
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from reductions import is_reduced, reduction_of
-from test_deflation import games
 
 import gamedp
 from gamedp import reduction
@@ -23,7 +23,7 @@ relaxed = settings(
     suppress_health_check=list(HealthCheck),
 )
 sides = st.sampled_from(["max", "min"])
-drawn = games(st.sampled_from([-3, -1, 0, 2]))
+drawn = contested_games(st.sampled_from([-3, -1, 0, 2]))
 SOLVERS = (
     gamedp.solvers.TopologicalValueIteration(max_sweeps=50_000),
     gamedp.solvers.IntervalIteration(max_sweeps=50_000),
@@ -126,7 +126,7 @@ def test_two_opponents(model, optimum):
 
 
 @relaxed
-@given(games(st.sampled_from([-1, 0, 0])), sides)
+@given(contested_games(st.sampled_from([-1, 0, 0])), sides)
 def test_what_can_be_put_off_for_ever(model, optimum):
     """Where that is minus infinity, it might as well be an end that is worth almost as little."""
     objective = gamedp.TotalReward(optimum, until=model.terminals.tolist())

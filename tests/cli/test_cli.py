@@ -706,7 +706,7 @@ class TestStaged:
             "            open('started', 'w').close()\n"
             "        return context.left == 0\n"
         )
-        tests = str(Path(__file__).parent)
+        tests = str(Path(__file__).parents[1] / "helpers")
         process = subprocess.Popen(
             command("solve", "slow.py:Slow", "--set", "days=100000", "--compile", "never"),
             stdout=subprocess.PIPE,

@@ -8,7 +8,7 @@ import sys
 import attrs
 import numpy as np
 import pytest
-from test_deflation import big_circle
+from contested_games import big_circle
 
 import gamedp
 from gamedp.errors import SearchInterrupted

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numba
 import numpy as np
 import pytest
+from solving import assert_contains
 
 import gamedp
 from gamedp.bellman import component_sweeps
@@ -14,11 +15,6 @@ from gamedp.testing import exact_values
 from gamedp.testing.models import SlipperyGrid, SlowChain
 
 SOLVERS = [None, gamedp.solvers.TopologicalValueIteration(), gamedp.solvers.PolicyIteration()]
-
-
-def assert_contains(solution, truth):
-    for low, exact, high in zip(solution.lower, truth, solution.upper, strict=True):
-        assert low <= exact <= high
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)

@@ -1,0 +1,48 @@
+"""The solvers that tests compare, a walk for them to solve, and what their bounds must contain."""
+
+import numpy as np
+
+import gamedp
+from gamedp.solvers.tools.support import FixedPointSolver
+
+SOLVERS = (
+    gamedp.solvers.BackwardInduction(),
+    gamedp.solvers.TopologicalValueIteration(),
+    gamedp.solvers.ValueIteration(),
+    gamedp.solvers.ValueIteration(sweep="jacobi"),
+    gamedp.solvers.PolicyIteration(),
+    gamedp.solvers.OptimisticValueIteration(),
+    gamedp.solvers.IntervalIteration(),
+    gamedp.solvers.SoundValueIteration(),
+    gamedp.solvers.ModifiedPolicyIteration(),
+    gamedp.solvers.ModifiedPolicyIteration(inner_sweeps=3),
+    gamedp.solvers.PrioritizedSweeping(),
+    gamedp.solvers.AndersonAcceleration(),
+    gamedp.solvers.LinearProgramming(),
+    gamedp.solvers.Retrograde(),
+    gamedp.solvers.StrategyIteration(),
+    gamedp.solvers.ExactPolicyIteration(),
+)
+FIXED_POINT = tuple(s for s in SOLVERS if isinstance(s, FixedPointSolver))
+"""Those that approach Bellman's fixed point, and do all that is proper."""
+
+
+def assert_contains(solution, truth):
+    for low, value, high in zip(
+        solution.lower.tolist(), truth, solution.upper.tolist(), strict=True
+    ):
+        assert low <= value <= high  # of a float and a Fraction, Python compares the numbers
+
+
+def walk(up=0.5, states=50):
+    """A random walk that ends at either side, and pays 1 at the top."""
+    inner = states - 2
+    return gamedp.Model.from_arrays(
+        [0, 0, *range(1, inner + 1), inner],
+        2 * np.arange(inner + 1),
+        np.stack([np.arange(inner), np.arange(2, states)], axis=1).ravel(),
+        np.tile([1 - up, up], inner),
+        terminals=[0, states - 1],
+        payoffs=[0.0, 1.0],
+        initial=1,
+    )

@@ -483,7 +483,7 @@ def test_the_sign_of_a_gain_is_given_up_when_time_is_up(monkeypatch):
         arguments[-2][0] = -1.0, 1.0
         return 0
 
-    for name, number in (("FEW_SWEEPS", 4), ("MOST_SWEEPS", 16), ("PIECE", 9)):
+    for name, number in (("FEW_SWEEPS", 4), ("MOST_SWEEPS", 16), ("TIMED_TRANSITIONS", 9)):
         monkeypatch.setattr(reduction.gains, name, number)
     monkeypatch.setattr(average, "settle_jit", swept_in_vain)
     model = gamedp.Model.from_arrays(

@@ -50,7 +50,7 @@ def test_slow_components_take_few_sweeps(name, inside, monkeypatch):
         monkeypatch.setattr(by_components, "MANY", 1)
     else:
         monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
-        monkeypatch.setattr(component, "BUDGET", 1000)
+        monkeypatch.setattr(component, "TRANSITIONS", 1000)
     solution = gamedp.solve(model, objective, gamedp.solvers.TopologicalValueIteration())
     truth = gamedp.solve(model, objective, gamedp.solvers.PolicyIteration())
     assert solution.status is gamedp.Status.SOLVED
@@ -73,7 +73,7 @@ def test_what_is_too_large_to_be_gathered_is_swept_where_it_lies(size, monkeypat
 @pytest.mark.parametrize("limit", [{"max_sweeps": 1}, {"max_seconds": 1e-9}], ids=str)
 def test_limits_leave_bounds_that_hold(limit, monkeypatch):
     monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
-    monkeypatch.setattr(component, "BUDGET", 1)
+    monkeypatch.setattr(component, "TRANSITIONS", 1)
     monkeypatch.setattr(component, "MOST", 0)  # or elimination would prove all that is asked for
     monkeypatch.setattr(component, "DENSE", 0)
     model = tug_of_war(100, 1e-2)
@@ -140,7 +140,7 @@ def test_a_component_that_is_left_to_the_solver_is_tried_once(monkeypatch):
 
     monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
     monkeypatch.setattr(topological_value_iteration, "solve_gathered", counted)
-    monkeypatch.setattr(by_components, "BUDGET", 1)
+    monkeypatch.setattr(by_components, "VISITS", 1)
     model = tug_of_war(50, 0.1)
     gamedp.solve(attrs.evolve(model), solver=gamedp.solvers.TopologicalValueIteration())
     assert tried == [2]  # after the two ends

@@ -128,7 +128,7 @@ def scattered(size, branches, actions, leaving):
 def test_where_elimination_fills_everything_it_is_dense(solver, actions, monkeypatch):
     """What would take a sparse elimination too long, and sweeps for ever."""
     monkeypatch.setattr(component, "MOST", 1000)
-    monkeypatch.setattr(component, "BUDGET", 1 << 18)
+    monkeypatch.setattr(component, "TRANSITIONS", 1 << 18)
     monkeypatch.setattr(component_sweeps, "MOST", 1000.0)
     model = scattered(300, 30, actions, 1e-9 if actions == 1 else 1e-7)
     solution = gamedp.solve(model, solver=solver, tolerance=1e-6)
@@ -150,7 +150,7 @@ def test_where_elimination_fills_everything_it_is_dense(solver, actions, monkeyp
 def test_sweeps_take_over_where_policies_are_too_dear(monkeypatch):
     monkeypatch.setattr(component, "MOST", 10)
     monkeypatch.setattr(component, "DENSE", 10)
-    monkeypatch.setattr(component, "BUDGET", 1 << 12)
+    monkeypatch.setattr(component, "TRANSITIONS", 1 << 12)
     grid = SlipperyGrid(rows=6, columns=6)
     model = gamedp.compile(grid, compile="never")
     solution = gamedp.solve(model, grid.objective, gamedp.solvers.PolicyIteration(), tolerance=1e-7)

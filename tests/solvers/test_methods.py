@@ -282,7 +282,7 @@ def test_the_narrower_and_the_farther_seen_the_rather_by_elimination(
     ],
 )
 def test_bounds_at_a_limit_of_a_discounted_model(players, options, tolerance, status, monkeypatch):
-    monkeypatch.setattr(gamedp.solvers.tools.discounted, "BUDGET", 100)
+    monkeypatch.setattr(gamedp.solvers.tools.discounted, "TRANSITIONS", 100)
     model, objective = mixing(players), gamedp.Discounted(0.99)
     truth = gamedp.solve(model, objective, gamedp.solvers.PolicyIteration(), tolerance=1e-7)
     solver = gamedp.solvers.ModifiedPolicyIteration(**options)

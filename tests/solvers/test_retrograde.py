@@ -243,7 +243,7 @@ def test_the_kernels_as_plain_python(model):
 def test_small_slices_change_nothing(monkeypatch):
     model = gamedp.compile(KingAndPawn(size=4), compile="never")
     whole = gamedp.solve(model, solver=gamedp.solvers.Retrograde())
-    monkeypatch.setattr("gamedp.solvers.methods.retrograde.BUDGET", 7)
+    monkeypatch.setattr("gamedp.solvers.methods.retrograde.VISITS", 7)
     sliced = gamedp.solve(model, solver=gamedp.solvers.Retrograde(), progress=lambda _report: None)
     for name in ("values", "distances", "policy"):
         assert (getattr(whole, name) == getattr(sliced, name)).all()

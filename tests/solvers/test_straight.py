@@ -114,7 +114,7 @@ def test_work_in_small_pieces_comes_to_the_same(model, target):
     objective = gamedp.Reachability(np.array(target[: model.num_states]))
     whole = acyclic.find_straight(gamedp.Problem(model, objective))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(acyclic, "BUDGET", 1)
+        patch.setattr(acyclic, "VISITS", 1)
         pieces = acyclic.find_straight(gamedp.Problem(model, objective))
     for one, other in zip(whole[:3], pieces[:3], strict=True):
         assert one.tolist() == other.tolist()

@@ -382,7 +382,7 @@ def test_matches_at_the_end(values):
 @pytest.mark.parametrize("slices", [1, 7])
 def test_small_slices_and_few_values_change_nothing(monkeypatch, slices):
     whole = gamedp.sums.OctalGame("0.77").grundy_sequence(100).tolist()
-    monkeypatch.setattr(octal, "SLICE", slices)
+    monkeypatch.setattr(octal, "HEAPS", slices)
     monkeypatch.setattr(octal, "FIRST_SIZE", 3)
     assert (
         gamedp.sums.OctalGame("0.77").grundy_sequence(100).tolist()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from gamedp.errors import DamagedFileError, InvalidModelError, LimitExceededError
+from gamedp.runtime.slices import BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,8 +46,6 @@ FASTEST = 1
 
 DEFAULT_BITS = {"double": 64, "int": 64, "uint": 64, "rational": 128}
 
-
-CHUNK = 1 << 20
 
 MAGIC: dict[bytes, Callable[..., BinaryIO]] = {
     b"\x1f\x8b\x08": gzip.open,  # type: ignore[dict-item]
@@ -125,7 +124,7 @@ class Archive:
                         content = tar.extractfile(member) if wanted(name) else None
                         if content is not None:
                             self._files[name] = self._whole(name, content.read(), member.size)
-                while stream.read(CHUNK):
+                while stream.read(BYTES):
                     pass  # to the end, where the checksum of what was compressed stands
         except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
             raise damaged(self, f"is not a complete tar archive ({error})") from None

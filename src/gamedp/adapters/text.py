@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from gamedp.errors import DamagedFileError
+from gamedp.runtime.slices import LINES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["TextFile", "write_lines"]
 
-BATCH = 10_000
-"""Lines that are written at once."""
-
 
 def write_lines(file: BinaryIO, lines: Iterable[str]) -> None:
     """Write lines, each of which gets its end here."""
     left = iter(lines)
-    while batch := list(itertools.islice(left, BATCH)):
+    while batch := list(itertools.islice(left, LINES)):
         file.write("\n".join([*batch, ""]).encode())
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.runtime.files import write_whole
+from gamedp.runtime.slices import LINES
 from gamedp.verbs import certify, save
 
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from gamedp.stages.solution import StagedSolution
 
 __all__ = ["kept_in", "write_csv"]
-
-ROWS = 10_000
-"""As many are turned into text at once."""
 
 
 def kept_in(solution: Solution | StagedSolution, keep: KeepOptions) -> list[tuple[str, str]]:
@@ -63,12 +61,12 @@ def write_csv(path: Path, solution: Solution | StagedSolution) -> int:
 
 def _lines(columns: dict[str, np.ndarray[Any, Any]], count: int) -> Iterator[str]:
     """Yield the file as text, some rows at a time."""
-    for first in range(-1, count, ROWS):
+    for first in range(-1, count, LINES):
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         if first < 0:
             writer.writerow(columns)
-        parts = [column[max(first, 0) : first + ROWS] for column in columns.values()]
+        parts = [column[max(first, 0) : first + LINES] for column in columns.values()]
         # A masked number becomes None, which is written as nothing.
         writer.writerows(zip(*(part.tolist() for part in parts), strict=True))
         yield text.getvalue()

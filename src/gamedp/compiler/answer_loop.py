@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.native import called_by_rules, held_at
-from gamedp.runtime.floats import LEAST_PROBABILITY
+from gamedp.runtime.floats import LEAST_PROBABILITY, SUM_TOLERANCE
 
 # What a call returns.
 TERMINAL, ORDINARY, UNREAL, FULL, OUTSIDE, WRONG, UNSETTLED = range(7)
 
 # Places in `found`.
 MOVER, NUM_CHOICES = range(2)
-
-SLACK = 1e-9
 
 
 def encode_long(page, at):
@@ -114,7 +112,7 @@ def expand_state(place, page):
         labels[choice] = action
         for chance, successor in game.outcomes(state, action):
             probability = float(chance)
-            if not (0.0 <= probability <= 1.0 + SLACK):
+            if not (0.0 <= probability <= 1.0 + SUM_TOLERANCE):
                 return WRONG
             if probability < LEAST_PROBABILITY:
                 if probability > 0.0:

@@ -16,7 +16,6 @@ from gamedp.compiler.answer_loop import (
     NUM_CHOICES,
     ORDINARY,
     OUTSIDE,
-    SLACK,
     TERMINAL,
     UNREAL,
     UNSETTLED,
@@ -29,7 +28,7 @@ from gamedp.compiler.native import (
     held_at,
 )
 from gamedp.rules.probabilities import LONG_ROW, lost
-from gamedp.runtime.floats import SUM_ROUNDING
+from gamedp.runtime.floats import SUM_ROUNDING, SUM_TOLERANCE
 from gamedp.runtime.jit import inlined
 
 # What a call returns.
@@ -280,7 +279,7 @@ def explore(work, page, rules, budget):
                     payoffs[place, player] = payoff
                 total += payoff
                 size = max(size, abs(payoff))
-            if num_players == 2 and abs(total - work.constant_sum) > SLACK * size:
+            if num_players == 2 and abs(total - work.constant_sum) > SUM_TOLERANCE * size:
                 return BAD
             terminals[place] = index
             counters[TERMINALS] = place + 1
@@ -333,7 +332,7 @@ def explore(work, page, rules, budget):
                             fold_jit(probabilities, start, rests)
                             merges = False
                 excess = (total - 1.0) + missing
-                if not abs(excess) <= SLACK:
+                if not abs(excess) <= SUM_TOLERANCE:
                     return BAD
                 if merges:
                     fold_jit(probabilities, start, rests)
@@ -355,7 +354,7 @@ def explore(work, page, rules, budget):
                             rewards[choice, player] = reward
                         total += reward
                         size = max(size, abs(reward))
-                    if num_players == 2 and abs(total) > SLACK * size:
+                    if num_players == 2 and abs(total) > SUM_TOLERANCE * size:
                         return BAD
                 labels[choice] = page.labels[number]
                 choice += 1

@@ -18,6 +18,7 @@ from gamedp.rules.expand import canonical_state, expand, is_state
 from gamedp.rules.layout import WORD_LIMIT, Codec, PackedTable
 from gamedp.rules.probabilities import LONG_ROW
 from gamedp.runtime.memory import fitted, roomier
+from gamedp.runtime.slices import NEW_TRANSITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from gamedp.rules.layout import Layout
 
 __all__ = ["Explorer"]
-
-BUDGET = 1 << 21
-"""Transitions between two looks at the limits: a few hundredths of a second."""
 
 DIRECT_SIZE = 1 << 22
 """A table of up to this many codes (4 bytes each) is indexed directly, however few are used."""
@@ -159,7 +157,7 @@ class Explorer:
 
     def _explore(self) -> int:
         expand = self.compiled.expand(self.page)
-        return self._run(explore_loop.explore_jit, "expand", expand, BUDGET)
+        return self._run(explore_loop.explore_jit, "expand", expand, NEW_TRANSITIONS)
 
     def _run(
         self, function: Callable[..., int], name: str, asked: NativeFunction, *arguments: Any

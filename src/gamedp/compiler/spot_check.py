@@ -11,6 +11,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
 from gamedp.rules.expand import expand
 from gamedp.rules.layout import PackedTable
+from gamedp.runtime.slices import UNPACKED_STATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,9 +39,6 @@ MOST_SECONDS = 0.3
 
 LARGE = 2.0**31
 """In fields with a range beyond this, also the states with the largest numbers are checked."""
-
-BLOCK = 1 << 16
-"""States that are unpacked at a time, which bounds the memory this takes."""
 
 
 def spot_check(rules: Rules, model: Model) -> None:
@@ -145,8 +143,8 @@ def _extreme_states(model: Model) -> set[int]:
     extents = codec.high.astype(np.float64) - codec.low
     extremes: dict[tuple[int, int], tuple[int, int]] = {}
     for k in np.flatnonzero(extents > LARGE).tolist():
-        for first in range(0, len(table), BLOCK):
-            numbers = codec.unpack(table.codes[first : first + BLOCK])[:, k]
+        for first in range(0, len(table), UNPACKED_STATES):
+            numbers = codec.unpack(table.codes[first : first + UNPACKED_STATES])[:, k]
             for sign in (1, -1):
                 place = int(numbers.argmax() if sign > 0 else numbers.argmin())
                 found = (sign * int(numbers[place]), first + place)

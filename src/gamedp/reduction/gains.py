@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gamedp.bellman import average
+from gamedp.runtime.slices import TIMED_TRANSITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,9 +37,6 @@ UNDECIDED = 2
 
 MOST_VISITS = 30_000_000
 """Transitions that sweeps over one end component look at, about, before its sign is given up."""
-
-PIECE = 3_000_000
-"""The same, about, between two looks at the clock, if there is a limit of time."""
 
 FEW_SWEEPS, MOST_SWEEPS = 250, 16_000
 """Sweeps over one end component at first, and at most; each of few states is also eliminated."""
@@ -193,7 +191,7 @@ def sign_of_gain(
     values, new_values = np.zeros((2, len(states)))
     own, bounds = np.zeros(len(states), np.int64), np.empty((1, 2))
     sweeps, most = FEW_SWEEPS, min(MOST_SWEEPS, max(FEW_SWEEPS, MOST_VISITS // len(places)))
-    at_once = sys.maxsize if out_of_time is never else max(1, PIECE // len(places))
+    at_once = sys.maxsize if out_of_time is never else max(1, TIMED_TRANSITIONS // len(places))
     done = 0
     while True:
         if out_of_time():

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from gamedp.model.model import Model
+from gamedp.runtime.floats import UNIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +85,7 @@ def rounding_of(model: Model) -> float:
     ends = model.constant_sum - model.payoffs
     back = ends - model.constant_sum
     lost = (model.constant_sum - (ends - back)) - (model.payoffs + back)
-    return 2.0**-53 * float(np.abs(ends[lost != 0]).max(initial=0.0))
+    return UNIT * float(np.abs(ends[lost != 0]).max(initial=0.0))
 
 
 def widened(

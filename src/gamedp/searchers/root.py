@@ -18,6 +18,7 @@ from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules, method
 from gamedp.runtime.floats import check_arithmetic, rounds
 from gamedp.runtime.progress import Reporter
+from gamedp.runtime.slices import FIRST_NODES, MOST_NODES
 from gamedp.searchers.bound_rules import refuse_rounded_payments
 
 if TYPE_CHECKING:
@@ -403,7 +404,7 @@ class Watch:
         self._max_seconds = max_seconds
         self._max_nodes = max_nodes
         self._count = count
-        self._slice = 1 << 8  # few, as rules may be slow
+        self._slice = FIRST_NODES
         self._last = time.perf_counter()
         self.detail = ""
         self.interrupted = False
@@ -444,7 +445,7 @@ class Watch:
         """Report, and raise OutOfTime at a limit."""
         now = time.perf_counter()
         if now - self._last < 0.02:
-            self._slice = min(2 * self._slice, 1 << 24)
+            self._slice = min(2 * self._slice, MOST_NODES)
         elif now - self._last > 0.1:
             self._slice = max(self._slice // 2, 1)
         self._last = now

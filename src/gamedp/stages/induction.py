@@ -16,6 +16,7 @@ from gamedp.results.solution import Guarantee, Statistics, Status
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.jit import LANES
 from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.runtime.slices import CONTEXTS
 from gamedp.solvers.tools.support import Support
 from gamedp.stages.in_turns import always_changes_places, settle_in_turns
 from gamedp.stages.model import StagedProblem, Sweep
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from gamedp.stages.model import StagedModel
 
 __all__ = ["StageInduction", "explain_stages", "solver_of_stages"]
-
-SLICE = 512 * LANES
-"""Contexts between two looks at the limits: some hundredths of a second."""
 
 ENDLESS = 1e-9
 """Play that ends less likely than this, however often it may, is taken for play that never ends."""
@@ -158,8 +156,9 @@ class _Run(StageRun):
     def _sweep_once(self, codes: NDArray[np.int64]) -> float | None:
         """Sweep contexts that do not lead to each other; return the largest reward, None if so."""
         reward = 0.0
-        for first in range(0, len(codes), SLICE * self.threads):
-            some = codes[first : first + SLICE * self.threads]
+        step = CONTEXTS * LANES * self.threads
+        for first in range(0, len(codes), step):
+            some = codes[first : first + step]
             share = -(-len(some) // self.threads // LANES) * LANES or LANES
             parts = [some[a : a + share] for a in range(0, len(some), share)]
             results = list(self.pool.map(self._sweep, parts))

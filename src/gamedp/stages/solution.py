@@ -301,7 +301,7 @@ def _restricted(
             following = rules.call("following", context, end)
             value, error = solution._expected(following, player)  # noqa: SLF001 - of this module
             worth[index] = value + rules.call("reward", context, end, player)
-            errors[index] = error + 2.0**-52 * abs(worth[index])
+            errors[index] = error + 2 * UNIT * abs(worth[index])
     kept, reached = np.zeros(stage.num_choices, np.bool_), np.zeros(stage.num_states, np.bool_)
     kernels.restrict_jit(
         stage.structure.order, stage.choice_offsets, stage.transition_offsets, stage.successors,

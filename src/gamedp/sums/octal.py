@@ -11,6 +11,7 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.rules.game import with_item
+from gamedp.runtime.slices import HEAPS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,9 +23,6 @@ WHOLE, SINGLE, SPLIT = 1, 2, 4
 
 FIRST_SIZE = 256
 """Heaps computed before a period is looked for; their number is doubled from there on."""
-
-SLICE = 1 << 13
-"""Heaps in one call of the kernel: some tenths of a second."""
 
 
 class OctalPosition(NamedTuple):
@@ -356,7 +354,7 @@ def _explored(code: tuple[int, ...], up_to: int) -> tuple[NDArray[np.int32], Per
         while done < size:
             is_common = _common_values(values[:done])
             rare_heaps = 1 + np.flatnonzero(~is_common[values[1:done]])
-            stop = min(size, done + SLICE)
+            stop = min(size, done + HEAPS)
             rare = np.concatenate([rare_heaps, np.zeros(stop - done, np.int64)])
             marks = np.full(len(is_common), -1, np.int64)
             done = kernels.heap_values_jit(

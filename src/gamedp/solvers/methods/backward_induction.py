@@ -20,6 +20,7 @@ from gamedp.model.problem import Problem
 from gamedp.reduction import Reduction, needs_reduction, never
 from gamedp.results.solution import Guarantee, Status, width_of
 from gamedp.runtime.progress import Reporter
+from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.acyclic import Straight
 from gamedp.solvers.tools.finish import check_range, finished, make_solution, outward
 from gamedp.solvers.tools.horizons import sweep_horizon
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["BackwardInduction"]
-
-BUDGET = 1 << 22
-"""States in one call of the kernel."""
 
 
 def _is_acyclic(found: object) -> bool:
@@ -148,7 +146,7 @@ class BackwardInduction(PreparingSolver):
                 structure.component_offsets,
                 structure.nontrivial,
                 run.rows,
-                BUDGET,
+                VISITS,
                 tolerance,
                 False,
                 False,

@@ -16,6 +16,7 @@ from gamedp.results.solution import Guarantee, Solution, Status
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.progress import ProgressCallback, Reporter
+from gamedp.runtime.slices import END_COMPONENTS
 from gamedp.solvers.tools.average.end_components import (
     EndComponents,
     best_policy,
@@ -41,9 +42,6 @@ QUICK = 128
 
 PATIENCE = 512
 """Sweeps after which a large one is."""
-
-STRIDE = 1 << 12
-"""End components between two looks at the limits."""
 
 
 @attrs.frozen(kw_only=True)
@@ -165,7 +163,7 @@ class _Search:
             late = self.out_of_time()
             stopped = average.settle_jit(
                 number,
-                min(total, number + STRIDE),
+                min(total, number + END_COMPONENTS),
                 self.parts.offsets,
                 SMALL,
                 1 if late else min(QUICK, self.solver.max_sweeps),
@@ -179,7 +177,7 @@ class _Search:
             )
             if late:
                 self.status = Status.TIME_LIMIT
-            if stopped < min(total, number + STRIDE):
+            if stopped < min(total, number + END_COMPONENTS):
                 self._settle(stopped)
                 stopped += 1
             number = stopped

@@ -14,6 +14,7 @@ from gamedp.model.objectives import TotalReward, has_target, worth_of_endless_pl
 from gamedp.model.problem import Problem
 from gamedp.results.solution import Guarantee, Status
 from gamedp.runtime.progress import Reporter
+from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.finish import make_solution
 from gamedp.solvers.tools.support import Support, require
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["Retrograde", "draw_of"]
-
-BUDGET = 1 << 22
-"""States in one call of the kernel."""
 
 
 @attrs.frozen(kw_only=True)
@@ -249,7 +247,7 @@ def _spread(
     done = False
     while not done:
         done = retrograde.spread_jit(
-            BUDGET,
+            VISITS,
             model.terminals[by_round],
             rounds[by_round],
             offsets,

@@ -11,14 +11,12 @@ from gamedp.results.solution import Solution, Status
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.options import Sweep, one_of, positive, whole_and_positive
 from gamedp.runtime.progress import ProgressCallback
+from gamedp.runtime.slices import STATES
 from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted
 from gamedp.solvers.tools.run import Run
 from gamedp.solvers.tools.support import FixedPointSolver
 
 __all__ = ["ValueIteration"]
-
-SLICE = 1 << 20
-"""States in one call of a kernel."""
 
 
 @attrs.frozen(kw_only=True)
@@ -100,8 +98,8 @@ class ValueIteration(FixedPointSolver):
         run.visits[0] += num_states - len(run.problem.model.terminals)
         change = 0.0
         new_values = np.empty_like(run.values) if self.sweep == "jacobi" else run.values
-        for start in range(0, num_states, SLICE):
-            stop = min(start + SLICE, num_states)
+        for start in range(0, num_states, STATES):
+            stop = min(start + STATES, num_states)
             if self.sweep == "jacobi":
                 lowest, highest = equation.sweep_apart_jit(
                     start, stop, run.rows, run.values, new_values, run.policy

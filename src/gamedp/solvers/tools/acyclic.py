@@ -10,6 +10,7 @@ from gamedp.bellman import acyclic
 from gamedp.bellman.equation import Rows
 from gamedp.model.objectives import Reachability, TotalReward, has_target
 from gamedp.runtime.progress import Reporter
+from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.finish import check_range
 
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["Straight", "find_straight"]
-
-BUDGET = 1 << 22
-"""Transitions in one call of the kernel."""
 
 
 class Straight(NamedTuple):
@@ -92,7 +90,7 @@ def find_straight(problem: Problem, progress: ProgressCallback | None = None) ->
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
         while found == acyclic.MORE:
             found = acyclic.search_jit(
-                BUDGET, rows, probable, cursor, stack, next_edge, status, values, errors, policy
+                VISITS, rows, probable, cursor, stack, next_edge, status, values, errors, policy
             )
             done = int(cursor[acyclic.START])
             reporter.report(done, model.num_states, f"{done:,} of {model.num_states:,} states seen")

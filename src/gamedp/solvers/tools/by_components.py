@@ -10,15 +10,13 @@ import numpy as np
 from gamedp.bellman import blocks, component_sweeps, topological
 from gamedp.results.solution import Status
 from gamedp.runtime.floats import UNIT
+from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.run import Run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["share_of_tolerance", "solve_by_components", "sweep_until_proven"]
-
-BUDGET = 1 << 22
-"""Visits of states between two looks at the limits: some hundredths of a second."""
 
 ROOM = 64
 """States of a component that there is room for at first."""
@@ -58,14 +56,14 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
     hard = 0
     number = 0
     while number < total:
-        enough = int(run.visits[0]) + BUDGET
+        enough = int(run.visits[0]) + VISITS
         stopped = topological.solve_components_jit(
             number,
             total,
             structure.component_offsets,
             structure.nontrivial,
             run.rows,
-            BUDGET,
+            VISITS,
             allowed,
             run.problem.endless_is_worst,
             run.problem.model.has_swaps,

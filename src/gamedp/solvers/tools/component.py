@@ -16,6 +16,7 @@ from gamedp.bellman import (
 )
 from gamedp.results.solution import Status
 from gamedp.runtime.floats import UNIT
+from gamedp.runtime.slices import TRANSITIONS
 from gamedp.solvers.tools.by_components import share_of_tolerance
 
 if TYPE_CHECKING:
@@ -29,9 +30,6 @@ __all__ = ["LARGEST", "Component", "solve_gathered"]
 
 LARGEST = 1 << 25
 """Choices and transitions of a component that is gathered: a few gigabytes."""
-
-BUDGET = 10_000_000
-"""Transitions between two looks at the limits: some hundredths of a second."""
 
 MOST = 1 << 30
 """Terms that an elimination may combine: about a second, for it cannot be interrupted."""
@@ -116,7 +114,7 @@ class Component:
         self.memory = np.zeros(component_sweeps.MEMORY)
         self.rearranged: tuple[Any, NDArray[np.float64], NDArray[Any]] | None = None
         self.is_dear = False
-        self.budget = min(BUDGET, PATIENCE * (self.size + self.lengths[1]))
+        self.budget = min(TRANSITIONS, PATIENCE * (self.size + self.lengths[1]))
         self.ripe = float(self.budget)
 
     @property
@@ -201,13 +199,13 @@ class Component:
             if terms != sparse_elimination.DEAR:
                 return bool(terms >= 0)
             self.is_dear = True
-        repeats = 1 + BUDGET // (self.size + self.lengths[1])
+        repeats = 1 + TRANSITIONS // (self.size + self.lengths[1])
         change = np.inf
         work = 0
         while not change <= enough and not self.run.out_of_time:
             if self._may_be_dense(work):
                 return self._eliminate_densely() is not None or self.run.out_of_time
-            work += BUDGET
+            work += TRANSITIONS
             change, increase, sweeps = component_sweeps.follow_jit(
                 *sizes, repeats, enough, self.numbers
             )
@@ -248,7 +246,7 @@ class Component:
         """
         run = self.run
         self._put_back()
-        width = self._prove(allowed, BUDGET if self.is_dear else MOST)
+        width = self._prove(allowed, TRANSITIONS if self.is_dear else MOST)
         if width <= allowed:
             return float(width)
         dense = (last or self.is_dear) and allowed > self.size * self.floor / 8

@@ -10,6 +10,7 @@ from gamedp.bellman import discounted as kernels, policy_rows
 from gamedp.model.objectives import Discounted
 from gamedp.results.solution import Guarantee, Solution, Status
 from gamedp.runtime.progress import ProgressCallback, Reporter
+from gamedp.runtime.slices import TRANSITIONS
 from gamedp.solvers.tools.finish import make_solution, outward
 from gamedp.solvers.tools.run import Run
 
@@ -26,9 +27,6 @@ __all__ = [
     "may_be_acyclic",
     "solve_discounted",
 ]
-
-BUDGET = 10_000_000
-"""Transitions that one call of a kernel looks at, about."""
 
 FAR, WIDEST = 10, 20
 """Below which horizon sweeps are always the fastest; and beyond which width."""
@@ -108,7 +106,7 @@ def solve_discounted(
     arguments = (equation, kept, values, other, marks, numbers)
     limit = None
     while True:
-        phase = kernels.advance_jit(BUDGET, tolerance, *arguments)
+        phase = kernels.advance_jit(TRANSITIONS, tolerance, *arguments)
         if phase >= kernels.DONE:
             break
         count = int(marks[kernels.IMPROVEMENTS])

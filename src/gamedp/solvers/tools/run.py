@@ -10,6 +10,7 @@ from gamedp.bellman import residuals
 from gamedp.reduction import never
 from gamedp.results.solution import Guarantee, Solution, Status, width_of
 from gamedp.runtime.progress import ProgressCallback, Reporter
+from gamedp.runtime.slices import GATHERED_STATES
 from gamedp.solvers.tools.finish import check_range, finished, make_solution
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from gamedp.solvers.tools.finish import Numbers
 
 __all__ = ["Run"]
-
-PIECE = 1 << 10
-"""States gathered at a time to prove a component: they fit into the processor's cache."""
 
 
 class Run:
@@ -152,7 +150,14 @@ class Run:
                 weights[states] = 1.0
                 self._weigh(start, stop, mode, 1e-3 * scale, max_sweeps)
             width = residuals.certify_jit(
-                start, stop, self.rows, PIECE, self.values, weights, self.errors, self.policy
+                start,
+                stop,
+                self.rows,
+                GATHERED_STATES,
+                self.values,
+                weights,
+                self.errors,
+                self.policy,
             )
             if width <= tolerance or self.rows.discount < 1 or self.out_of_time:
                 break

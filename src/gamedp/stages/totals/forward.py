@@ -13,6 +13,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.rules.staged import StagedRules
+from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.layers import Edges, Layer
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     Policy = Callable[[Any, Any], int]
 
 __all__ = ["ForwardPass"]
-
-SLICE = 512
-"""Contexts whose ends are followed at once."""
 
 
 class ForwardPass:
@@ -89,8 +87,8 @@ class ForwardPass:
         self, layer: Layer, rank: int, pool: ThreadPoolExecutor
     ) -> tuple[Edges, NDArray[np.int64], NDArray[np.int64]]:
         """Return the edges that lead on from a layer; the slots where play ends, with payoffs."""
-        firsts = range(0, len(layer.keys), SLICE)
-        parts = [layer.keys[first : first + SLICE] for first in firsts]
+        firsts = range(0, len(layer.keys), CONTEXTS)
+        parts = [layer.keys[first : first + CONTEXTS] for first in firsts]
         # A policy in Python is called in one thread only.
         results = list((pool.map if self.policy is None else map)(self._expand_some, parts))
         edges, over, payoffs = [], [], []

@@ -32,6 +32,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError, UnsupportedProblemError
 from gamedp.model.objectives import Discounted
 from gamedp.results.solution import Status, width_of
+from gamedp.runtime.floats import UNIT
 from gamedp.runtime.progress import Reporter
 from gamedp.solvers.tools.exact.process import StoppedError
 from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed, flint
@@ -169,7 +170,7 @@ def _spread(contest: Contest) -> Fraction | None:
         if len(set(successors[first:last])) > 1:  # else it is sure
             # What is stored need not sum to one, and rules may have given rationals next to it.
             scaled = abs(math.fsum([*chances[first:last].tolist(), -1.0]))
-            error = 2.0**-53 + scaled + max(2.0**-51, scaled)
+            error = UNIT + scaled + max(4 * UNIT, scaled)
             off[owners[choice]] = max(off[owners[choice]], error)
     total = math.fsum(off)
     # The product of all (1 + e) / (1 - e) is at most exp(2.001 x), x their sum, so 1 + 2.01 x.

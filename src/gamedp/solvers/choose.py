@@ -17,6 +17,7 @@ from gamedp.model.objectives import (
 )
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
+from gamedp.solvers.draws import at_zero, counts_zero, declare, for_draws, is_tried_at_once
 from gamedp.solvers.methods.backward_induction import BackwardInduction
 from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.portfolio import (
@@ -25,7 +26,6 @@ from gamedp.solvers.portfolio import (
     is_supported,
     solve_in_turn,
 )
-from gamedp.solvers.tools.draws import at_zero, counts_zero, declare, for_draws, is_tried_at_once
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.proper import Refusal
 from gamedp.solvers.tools.support import Limit, Solver, solve_as_asked, within

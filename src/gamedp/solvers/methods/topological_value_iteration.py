@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import attrs
 
-from gamedp.bellman import equation
 from gamedp.model.problem import Problem
 from gamedp.runtime.options import positive, whole_and_positive
-from gamedp.solvers.tools.by_components import solve_by_components, sweep_until_proven
-from gamedp.solvers.tools.component import LARGEST, solve_gathered
 from gamedp.solvers.tools.deflation import bound_contested
 from gamedp.solvers.tools.forced_ends import may_be_forced, solve_where_ends_are_forced
 from gamedp.solvers.tools.prepared import Prepared
@@ -21,15 +18,13 @@ from gamedp.solvers.tools.support import (
     support_of_deflating,
     support_of_fixed_points,
 )
+from gamedp.solvers.tools.topological import sweep_components
 
 if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["TopologicalValueIteration"]
-
-SMALL = 1 << 14
-"""Components of up to this many states are solved within a kernel; larger ones sweep by sweep."""
 
 
 @attrs.frozen(kw_only=True)
@@ -110,16 +105,4 @@ class TopologicalValueIteration(FixedPointSolver):
         if run.problem.is_contested:
             bound_contested(run, self.max_sweeps)
             return
-
-        def solve_one(number: int) -> None:
-            if run.problem.is_proper and sum(run.measure(number)) <= LARGEST:
-                solve_gathered(run, number, self.max_sweeps)
-                return
-            start, stop = run.component(number)
-
-            def sweep(_: float) -> float:
-                return float(equation.sweep_jit(start, stop, run.rows, run.values, run.policy))
-
-            sweep_until_proven(run, number, sweep, self.max_sweeps)
-
-        solve_by_components(run, solve_one, SMALL)
+        sweep_components(run, self.max_sweeps)

@@ -35,6 +35,7 @@ from gamedp.results.solution import Status
 from gamedp.solvers.tools.by_components import solve_by_components
 from gamedp.solvers.tools.component import LARGEST, solve_gathered
 from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.topological import SMALL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,9 +49,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.signedinteger[Any]]
 
 __all__ = ["may_be_forced", "solve_where_ends_are_forced"]
-
-SMALL = 1 << 14
-"""Components of up to this many states are solved within a kernel, as far as that is soon done."""
 
 MAXIMISER_KEEPS, MINIMISER_KEEPS = np.uint8(1), np.uint8(2)
 """Two parts of a model: in each, one keeps to the policy, and the other has all of its choices."""

@@ -10,39 +10,58 @@ import attrs
 import numpy as np
 
 from gamedp.bellman import equation, residuals
-from gamedp.errors import InvalidModelError, NotSolvedError
+from gamedp.errors import InvalidModelError
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
-from gamedp.results.solution import Status
+from gamedp.results.status import Status, width_of
 from gamedp.runtime.floats import TINY
-from gamedp.solvers.methods.policy_iteration import PolicyIteration
-from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.tools.average.end_components import (
     graph_of,
     is_easy_to_eliminate,
     offsets_of,
     ragged,
 )
+from gamedp.solvers.tools.policies import improve_policies
 from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.topological import sweep_components
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
-    from gamedp.results.solution import Solution
 
-__all__ = ["bound_of_total", "solved_total"]
+__all__ = ["Total", "bound_of_total", "solved_total"]
 
 FEW_SWEEPS = 1000
 """Sweeps over a component before linear systems are tried."""
 
 
+@attrs.frozen(eq=False)
+class Total:
+    """Bounds of the total reward from each of S states, as far as they were found.
+
+    Attributes
+    ----------
+    lower, upper : (S,) float64
+    policy : (S,) int64
+    status : Status
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    policy: NDArray[np.int64]
+    status: Status
+
+    @property
+    def width(self) -> float:
+        """The largest distance of an upper from a lower bound."""
+        return width_of(self.lower, self.upper)
+
+
 def solved_total(
     model: Model, tolerance: float, seconds: float, max_sweeps: int = 1_000_000
-) -> Solution:
-    """Return a solution as far as it was found.
+) -> Total:
+    """Return the total of a model in which all play ends, as far as it was found.
 
     By sweeps, as long as there are few of them; else by linear systems if these are easy, for the
     values and for the weights of the proof: where an end component is hardly ever left, sweeps take
@@ -51,32 +70,29 @@ def solved_total(
     problem = Problem(model, TotalReward())
     begin = time.monotonic()
     easy = is_easy_to_eliminate(graph_of(model, 1.0))
-    solver = TopologicalValueIteration(
-        max_sweeps=min(max_sweeps, FEW_SWEEPS) if easy else max_sweeps, max_seconds=seconds
-    )
-    swept = _finished(lambda: solver.solve(problem, tolerance=tolerance))
+    run = Run(problem, tolerance, None, seconds)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in the end
+        sweep_components(run, min(max_sweeps, FEW_SWEEPS) if easy else max_sweeps)
+        swept = _found(run)
     left = seconds - (time.monotonic() - begin)
     if swept.width <= tolerance or not easy or left <= 0:
         return swept
-    run = _EliminatingRun(problem, tolerance, None, left)
-    direct = PolicyIteration(max_seconds=left)
+    direct = _EliminatingRun(problem, tolerance, None, left)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a matrix that is singular as far as one can tell
-        direct.iterate(run)
-    if np.isfinite(run.values).all():
-        solved = _finished(lambda: run.solution(direct))
+        improve_policies(direct)
+    if np.isfinite(direct.values).all():
+        solved = _found(direct)
         if solved.width <= swept.width:
             return solved
     # It is not for lack of sweeps that these bounds are no closer.
     return attrs.evolve(swept, status=Status.ROUNDING)
 
 
-def _finished(solve: Callable[[], Solution]) -> Solution:
-    try:
-        return solve()
-    except NotSolvedError as error:
-        solution: Solution = error.solution
-        return solution
+def _found(run: Run) -> Total:
+    """Return what a run has found, proven as far as all play ends."""
+    (_, lower, upper), policy = run.results(proven=run.problem.is_proper)
+    return Total(lower, upper, policy, run.status)
 
 
 class _EliminatingRun(Run):
@@ -130,7 +146,7 @@ def _most_steps(
         action_labels=choices,
     )
     run = Run(Problem(part, TotalReward()), np.inf, None, max(1e-3, seconds))
-    PolicyIteration(max_seconds=max(1e-3, seconds)).iterate(run)
+    improve_policies(run)
     return run.values[:size]
 
 

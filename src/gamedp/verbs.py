@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.max_n import MaxNResult
-    from gamedp.solvers.tools.support import Limit, Solver
+    from gamedp.solvers.tools.base import Solver
+    from gamedp.solvers.tools.limit import Limit
     from gamedp.stages.model import StagedModel
     from gamedp.stages.solution import StagedSolution
 
@@ -252,7 +253,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     (1.0, (1.0, 1.0), 'TWO_SIDED')
     """
     from gamedp.solvers import asked
-    from gamedp.solvers.tools.support import Limit
+    from gamedp.solvers.tools.limit import Limit
 
     tolerance = asked.checked_number("tolerance", tolerance)
     objective = asked.checked_objective(objective)
@@ -296,7 +297,8 @@ def _solved(
     limit: Limit,
 ) -> Solution | StagedSolution:
     """Return the solution of a model, by the solver that is given or chosen."""
-    from gamedp.solvers.tools.support import solve_as_asked, within
+    from gamedp.solvers.tools.base import solve_as_asked
+    from gamedp.solvers.tools.limit import within
     from gamedp.stages.model import StagedModel, StagedProblem
 
     if isinstance(model, StagedModel):

@@ -3,7 +3,7 @@
 import numpy as np
 
 import gamedp
-from gamedp.solvers.tools.support import FixedPointSolver
+from gamedp.solvers.tools.base import FixedPointSolver
 
 SOLVERS = (
     gamedp.solvers.BackwardInduction(),

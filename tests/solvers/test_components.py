@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.solvers.methods import topological_value_iteration
-from gamedp.solvers.tools import by_components, component
+from gamedp.solvers.tools import by_components, component, topological
 from gamedp.testing.models import GamblersRuin, SlipperyGrid, SlowChain
 
 
@@ -49,7 +48,7 @@ def test_slow_components_take_few_sweeps(name, inside, monkeypatch):
     if inside:
         monkeypatch.setattr(by_components, "MANY", 1)
     else:
-        monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
+        monkeypatch.setattr(topological, "SMALL", 0)
         monkeypatch.setattr(component, "TRANSITIONS", 1000)
     solution = gamedp.solve(model, objective, gamedp.solvers.TopologicalValueIteration())
     truth = gamedp.solve(model, objective, gamedp.solvers.PolicyIteration())
@@ -61,8 +60,8 @@ def test_slow_components_take_few_sweeps(name, inside, monkeypatch):
 
 @pytest.mark.parametrize("size", [1, 1 << 25])
 def test_what_is_too_large_to_be_gathered_is_swept_where_it_lies(size, monkeypatch):
-    monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
-    monkeypatch.setattr(topological_value_iteration, "LARGEST", size)
+    monkeypatch.setattr(topological, "SMALL", 0)
+    monkeypatch.setattr(topological, "LARGEST", size)
     model = tug_of_war(20, 0.1)
     solution = gamedp.solve(model, solver=gamedp.solvers.TopologicalValueIteration())
     truth = gamedp.solve(model, solver=gamedp.solvers.PolicyIteration())
@@ -72,7 +71,7 @@ def test_what_is_too_large_to_be_gathered_is_swept_where_it_lies(size, monkeypat
 
 @pytest.mark.parametrize("limit", [{"max_sweeps": 1}, {"max_seconds": 1e-9}], ids=str)
 def test_limits_leave_bounds_that_hold(limit, monkeypatch):
-    monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
+    monkeypatch.setattr(topological, "SMALL", 0)
     monkeypatch.setattr(component, "TRANSITIONS", 1)
     monkeypatch.setattr(component, "MOST", 0)  # or elimination would prove all that is asked for
     monkeypatch.setattr(component, "DENSE", 0)
@@ -111,13 +110,13 @@ def in_a_row(count, size, chance):
 @pytest.mark.parametrize("many", [1, 3, 100])
 def test_only_the_first_hard_components_are_left_to_the_solver(many, monkeypatch):
     tried = []
-    solve = topological_value_iteration.solve_gathered
+    solve = topological.solve_gathered
 
     def counted(run, number, max_sweeps):
         tried.append(number)
         solve(run, number, max_sweeps)
 
-    monkeypatch.setattr(topological_value_iteration, "solve_gathered", counted)
+    monkeypatch.setattr(topological, "solve_gathered", counted)
     monkeypatch.setattr(by_components, "MANY", many)
     monkeypatch.setattr(by_components, "ROOM", 2)  # too little
     model = in_a_row(8, 9, 0.1)
@@ -132,14 +131,14 @@ def test_only_the_first_hard_components_are_left_to_the_solver(many, monkeypatch
 
 def test_a_component_that_is_left_to_the_solver_is_tried_once(monkeypatch):
     tried = []
-    solve = topological_value_iteration.solve_gathered
+    solve = topological.solve_gathered
 
     def counted(run, number, max_sweeps):
         tried.append(number)
         solve(run, number, max_sweeps)
 
-    monkeypatch.setattr(topological_value_iteration, "SMALL", 0)
-    monkeypatch.setattr(topological_value_iteration, "solve_gathered", counted)
+    monkeypatch.setattr(topological, "SMALL", 0)
+    monkeypatch.setattr(topological, "solve_gathered", counted)
     monkeypatch.setattr(by_components, "VISITS", 1)
     model = tug_of_war(50, 0.1)
     gamedp.solve(attrs.evolve(model), solver=gamedp.solvers.TopologicalValueIteration())

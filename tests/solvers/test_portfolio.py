@@ -9,8 +9,8 @@ import pytest
 
 import gamedp
 from gamedp.solvers import portfolio
-from gamedp.solvers.methods import topological_value_iteration
-from gamedp.solvers.tools import support
+from gamedp.solvers.tools import base, limit, topological
+from gamedp.solvers.tools.solution import way_out
 from gamedp.testing import exact_values
 
 NONE_TO_FOLLOW = []
@@ -160,7 +160,7 @@ def test_a_state_by_itself_is_looked_at_once(monkeypatch):
     def refuse(*_):
         raise AssertionError
 
-    monkeypatch.setattr(topological_value_iteration, "solve_gathered", refuse)
+    monkeypatch.setattr(topological, "solve_gathered", refuse)
     size = 300
     model = model_of(
         *([(1e3, [(0.9, state), (0.1, state + 1)])] for state in range(size)),
@@ -248,6 +248,25 @@ def test_bounds_of_all_hold_at_once(monkeypatch):
     assert message.count("Stopped stopped at the limit of 64-bit rounding") == 1
 
 
+def test_only_what_supports_the_problem_is_named_as_a_way_out():
+    known = attrs.evolve(gamedp.solve(COIN), status=gamedp.Status.ROUNDING)
+
+    def names_exact(*states, players, objective=None):
+        asked = objective or gamedp.TotalReward()
+        problem = gamedp.Problem(model_of(*states, players=players), asked)
+        return "ExactPolicyIteration" in way_out(problem, known, relative=False)
+
+    coin = [(0.0, [(0.5, 1), (0.5, 2)])]
+    assert names_exact(coin, players=None)
+    assert not names_exact(coin, players=None, objective=gamedp.AverageReward())
+    # Rounds of 1 and -1 go on for ever or are left: what two opponents make of it is refused.
+    rounds = [(1.0, [(1.0, 1)])], [(-1.0, [(1.0, 0)]), (0.0, [(1.0, 2)])]
+    assert names_exact(*rounds, players=None, objective=gamedp.TotalReward(until=[2]))
+    assert not names_exact(*rounds, players=None)  # numbers must tell
+    both = [(1.0, [(1.0, 1)]), (0.0, [(1.0, 2)])], [(-1.0, [(1.0, 0)]), (0.0, [(1.0, 3)])]
+    assert not names_exact(*both, players=[0, 1])
+
+
 def test_proofs_that_contradict_each_other_are_a_bug(monkeypatch):
     with pytest.raises(RuntimeError, match="contradict each other at 0"):
         in_turn(monkeypatch, Stopped(0.0, 0.25), Stopped(0.5, 1.0))
@@ -290,8 +309,8 @@ class Slow:
 
 def test_one_limit_of_time_for_all_of_them(monkeypatch):
     clock, given = Clock(), []
-    monkeypatch.setattr(support, "time", clock)
-    monkeypatch.setattr(support.compile_clock, "seconds_within", lambda _: 0.0)
+    monkeypatch.setattr(limit, "time", clock)
+    monkeypatch.setattr(limit.compile_clock, "seconds_within", lambda _: 0.0)
     slow = Slow(clock, given)
 
     @attrs.frozen
@@ -299,11 +318,11 @@ def test_one_limit_of_time_for_all_of_them(monkeypatch):
         pass
 
     monkeypatch.setattr(portfolio, "_others", lambda *_, **__: [Other(clock, given)] * 5)
-    limit = support.Limit(10.0)
+    both = limit.Limit(10.0)
     with pytest.raises(
         gamedp.NotSolvedError, match=r"no time is left.*Raise max_seconds"
     ) as caught:
-        portfolio.solve_in_turn(gamedp.Problem(COIN), slow, 1e-6, None, relative=False, limit=limit)
+        portfolio.solve_in_turn(gamedp.Problem(COIN), slow, 1e-6, None, relative=False, limit=both)
     assert given == [10.0, *[("asked", 6.0)] * 5, 6.0, 2.0]  # and then none is left
     assert caught.value.solution.status is gamedp.Status.TIME_LIMIT
     assert caught.value.solution.solver.max_seconds == float("inf")
@@ -311,8 +330,8 @@ def test_one_limit_of_time_for_all_of_them(monkeypatch):
 
 def test_relative_tolerances_have_one_limit_of_time(monkeypatch):
     clock, given = Clock(), []
-    monkeypatch.setattr(support, "time", clock)
-    monkeypatch.setattr(support.compile_clock, "seconds_within", lambda _: 0.0)
+    monkeypatch.setattr(limit, "time", clock)
+    monkeypatch.setattr(limit.compile_clock, "seconds_within", lambda _: 0.0)
 
     @attrs.frozen
     class Steps(Slow):
@@ -325,7 +344,7 @@ def test_relative_tolerances_have_one_limit_of_time(monkeypatch):
 
     solver = Steps(clock, given, 10.0)
     problem = gamedp.Problem(model_of([(0.0, [(1e-3, 1), (1 - 1e-3, 2)])]))
-    solution = support.solve_as_asked(solver, problem, 1e-4, None, relative=True)
+    solution = base.solve_as_asked(solver, problem, 1e-4, None, relative=True)
     assert given == [10.0, 6.0]
     assert solution.solver == solver
 

@@ -15,11 +15,10 @@ from .methods.topological_value_iteration import (
     TopologicalValueIteration as TopologicalValueIteration,
 )
 from .methods.value_iteration import ValueIteration as ValueIteration
+from .tools.base import Solver as Solver
 from .tools.prepared import (
     Prepared as Prepared,
     prepare as prepare,
 )
-from .tools.support import (
-    Solver as Solver,
-    Support as Support,
-)
+from .tools.solution import make_solution as make_solution
+from .tools.support import Support as Support

@@ -26,9 +26,10 @@ from gamedp.solvers.portfolio import (
     is_supported,
     solve_in_turn,
 )
+from gamedp.solvers.tools.base import Solver, solve_as_asked
+from gamedp.solvers.tools.limit import Limit, within
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.proper import Refusal
-from gamedp.solvers.tools.support import Limit, Solver, solve_as_asked, within
 
 if TYPE_CHECKING:
     from gamedp.results.solution import Solution

@@ -23,7 +23,7 @@ from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution, Status, width_of
 from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.tools.forced_ends import may_be_forced
-from gamedp.solvers.tools.support import Limit, within
+from gamedp.solvers.tools.limit import Limit, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,10 +20,11 @@ from gamedp.errors import NotSolvedError, shown
 from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.solution import Guarantee, Status, width_of
-from gamedp.solvers.tools.finish import STOPS, how_close, way_out
+from gamedp.solvers.tools.base import handed, settle_in_time, solve_as_asked
+from gamedp.solvers.tools.limit import Limit, within
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.proper import Refusal
-from gamedp.solvers.tools.support import Limit, handed, settle_in_time, solve_as_asked, within
+from gamedp.solvers.tools.solution import STOPS, how_close, way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from gamedp.model.problem import Problem
     from gamedp.results.solution import Solution
     from gamedp.runtime.progress import ProgressCallback
-    from gamedp.solvers.tools.support import Solver
+    from gamedp.solvers.tools.base import Solver
 
 __all__ = ["followers", "is_for_deflation", "is_supported", "solve_in_turn"]
 

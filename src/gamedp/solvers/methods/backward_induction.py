@@ -18,15 +18,17 @@ from gamedp.model.objectives import (
 )
 from gamedp.model.problem import Problem
 from gamedp.reduction import Reduction, needs_reduction, never
-from gamedp.results.solution import Guarantee, Status, width_of
+from gamedp.results.solution import Guarantee
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.acyclic import Straight
-from gamedp.solvers.tools.finish import check_range, finished, make_solution, outward
+from gamedp.solvers.tools.base import PreparingSolver, require
+from gamedp.solvers.tools.finish import check_range, finished, outward
 from gamedp.solvers.tools.horizons import sweep_horizon
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.support import PreparingSolver, Support, require, support_of_fixed_points
+from gamedp.solvers.tools.solution import make_solution, solution_of
+from gamedp.solvers.tools.support import Support, support_of_fixed_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,13 +162,13 @@ class BackwardInduction(PreparingSolver):
                 scratch,
             )
             run.reporter.report(done, total, f"{done:,} of {total:,} states solved")
-        return run.solution(self, reduction=reduction)
+        return solution_of(run, self, reduction=reduction)
 
     def _straight(self, problem: Problem, straight: Straight, tolerance: float) -> Solution:
         """Put the solution together where nothing had to be reduced."""
         is_probability = isinstance(problem.objective, Reachability)
         low, high = (0.0, 1.0) if is_probability else (-np.inf, np.inf)
-        numbers, policy, width = finished(
+        numbers, policy, _ = finished(
             problem.model, None, straight.values, straight.errors, straight.policy, low, high
         )
         return make_solution(
@@ -174,9 +176,7 @@ class BackwardInduction(PreparingSolver):
             self,
             numbers,
             policy,
-            guarantee=Guarantee.TWO_SIDED,
-            status=Status.SOLVED if width <= tolerance else Status.ROUNDING,
-            sweeps=1,
+            tolerance=tolerance,
             seconds=straight.seconds,
         )
 
@@ -190,7 +190,7 @@ class BackwardInduction(PreparingSolver):
         """Sweep once for each step, and keep what is best with so many steps to go."""
         run = Run(problem, tolerance, progress)
         step_policies, following = sweep_horizon(run, objective.horizon)
-        solution = run.solution(self)
+        solution = solution_of(run, self)
         return attrs.evolve(solution, step_policies=step_policies, following=following)
 
     def _max_n(
@@ -225,7 +225,6 @@ class BackwardInduction(PreparingSolver):
             (values, lower, upper),
             policy,
             guarantee=Guarantee.EQUILIBRIUM,
-            status=Status.SOLVED if width_of(lower, upper) <= tolerance else Status.ROUNDING,
-            sweeps=1,
+            tolerance=tolerance,
             seconds=reporter.seconds,
         )

@@ -11,16 +11,18 @@ import numpy as np
 from gamedp.errors import InvalidModelError, shown
 from gamedp.model.objectives import AverageReward, FiniteHorizon
 from gamedp.model.problem import Problem
-from gamedp.results.solution import Guarantee, Status, width_of
+from gamedp.results.solution import Status, width_of
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.progress import Reporter
+from gamedp.solvers.tools.base import PreparingSolver, require
 from gamedp.solvers.tools.exact.process import StoppedError
 from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed
 from gamedp.solvers.tools.exact.work import Work
-from gamedp.solvers.tools.finish import make_solution
+from gamedp.solvers.tools.limit import Limit
 from gamedp.solvers.tools.prepared import Prepared, prepare
+from gamedp.solvers.tools.solution import make_solution
 from gamedp.solvers.tools.strategies import MOST_POLICIES
-from gamedp.solvers.tools.support import Limit, PreparingSolver, Support, require, support_by
+from gamedp.solvers.tools.support import Support, support_of_rationals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,29 +91,20 @@ class ExactPolicyIteration(PreparingSolver):
 
     def support_of(self, prepared: Prepared) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        problem = prepared.problem
-        refusal = self._refusal(problem)
-        if refusal is not None:
-            return refusal
-        if isinstance(problem.objective, FiniteHorizon):
-            return Support(problem.model.num_players <= 2, "is for one or two players.")
-        return support_by(prepared.contest)
+        refusal = self._refusal(prepared.problem)
+        return support_of_rationals(prepared) if refusal is None else refusal
 
     def _refusal(self, problem: Problem) -> Support | None:
-        """Return why not, if that is known at once."""
+        """Return why not, if the model is larger than it may be."""
         states = problem.model.num_states
-        if self.max_states is not None and states > self.max_states:
-            return Support(
-                False, f"has max_states={self.max_states}, and there are {states} states."
-            )
-        if isinstance(problem.objective, AverageReward):
-            reason = "does not support long-run averages; RelativeValueIteration does."
-            return Support(False, reason)
-        return None
+        if self.max_states is None or states <= self.max_states:
+            return None
+        return Support(False, f"has max_states={self.max_states}, and there are {states} states.")
 
     def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
         """Decide by numbers whether the problem is a contest."""
-        if self._refusal(prepared.problem) is None:
+        is_average = isinstance(prepared.problem.objective, AverageReward)
+        if self._refusal(prepared.problem) is None and not is_average:
             prepared.settle_contest(out_of_time)
 
     def solve(
@@ -152,7 +145,6 @@ class ExactPolicyIteration(PreparingSolver):
             self,
             numbers,
             policy,
-            guarantee=Guarantee.TWO_SIDED,
             status=Status.SOLVED,
             sweeps=work.policies,
             seconds=reporter.seconds,
@@ -178,7 +170,6 @@ class ExactPolicyIteration(PreparingSolver):
             self,
             (rough.values, rough.lower, rough.upper),
             rough.policy,
-            guarantee=Guarantee.TWO_SIDED,
             status=status,
             sweeps=work.policies,
             seconds=work.reporter.seconds,

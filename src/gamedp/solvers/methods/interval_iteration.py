@@ -7,11 +7,12 @@ from typing import ClassVar
 import attrs
 
 from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.bound_pair import Bracket
 from gamedp.solvers.tools.deflation import bound_contested
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.support import FixedPointSolver, Support, support_of_deflating
+from gamedp.solvers.tools.support import Support, support_of_deflating
 
 __all__ = ["IntervalIteration"]
 

@@ -8,12 +8,13 @@ import numpy as np
 from gamedp.bellman import equation
 from gamedp.results.solution import Status
 from gamedp.runtime.options import positive
+from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.by_components import share_of_tolerance, solve_by_components
 from gamedp.solvers.tools.component import Component
 from gamedp.solvers.tools.linear_systems import inner_matrix
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.support import FixedPointSolver, Support, support_of_proper
+from gamedp.solvers.tools.support import Support, support_of_proper
 
 __all__ = ["LinearProgramming"]
 

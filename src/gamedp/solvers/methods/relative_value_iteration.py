@@ -12,7 +12,7 @@ from gamedp.bellman.average import NO_CHOICE
 from gamedp.errors import NotSolvedError
 from gamedp.model.objectives import AverageReward
 from gamedp.model.problem import Problem
-from gamedp.results.solution import Guarantee, Solution, Status
+from gamedp.results.solution import Solution, Status
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.progress import ProgressCallback, Reporter
@@ -23,8 +23,10 @@ from gamedp.solvers.tools.average.end_components import (
     is_easy_to_eliminate,
 )
 from gamedp.solvers.tools.average.ways import Found, Ways, moved
-from gamedp.solvers.tools.finish import check_range, make_solution
-from gamedp.solvers.tools.support import Support, require
+from gamedp.solvers.tools.base import require
+from gamedp.solvers.tools.finish import check_range
+from gamedp.solvers.tools.solution import make_solution
+from gamedp.solvers.tools.support import Support
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -335,7 +337,6 @@ class _Search:
                 self.solver,
                 (np.clip(values, lower, upper), lower, upper),
                 policy,
-                guarantee=Guarantee.TWO_SIDED,
                 status=self.status,
                 sweeps=-(-int(self.visits[0]) // inner),
                 seconds=self.reporter.seconds,

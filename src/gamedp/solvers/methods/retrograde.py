@@ -12,11 +12,11 @@ from gamedp.errors import InvalidModelError, shown
 from gamedp.model.model import describe_choice
 from gamedp.model.objectives import TotalReward, has_target, worth_of_endless_play
 from gamedp.model.problem import Problem
-from gamedp.results.solution import Guarantee, Status
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import VISITS
-from gamedp.solvers.tools.finish import make_solution
-from gamedp.solvers.tools.support import Support, require
+from gamedp.solvers.tools.base import require
+from gamedp.solvers.tools.solution import make_solution
+from gamedp.solvers.tools.support import Support
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,15 +132,12 @@ class Retrograde:
             policy,
         )
         numbers = (ladder.values[levels], ladder.lower[levels], ladder.upper[levels])
-        width = float(np.max(ladder.upper - ladder.lower))
         solution = make_solution(
             problem,
             self,
             numbers,
             policy,
-            guarantee=Guarantee.TWO_SIDED,
-            status=Status.SOLVED if width <= tolerance else Status.ROUNDING,
-            sweeps=1,
+            tolerance=tolerance,
             seconds=reporter.seconds,
         )
         return attrs.evolve(solution, distances=distances)

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 import attrs
 
 from gamedp.model.problem import Problem
-from gamedp.results.solution import Guarantee, Status
+from gamedp.results.solution import Status
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.progress import Reporter
-from gamedp.solvers.tools.finish import make_solution
+from gamedp.solvers.tools.base import PreparingSolver, require
+from gamedp.solvers.tools.limit import Limit
 from gamedp.solvers.tools.opponents import Contest
 from gamedp.solvers.tools.prepared import Prepared, prepare
+from gamedp.solvers.tools.solution import make_solution
 from gamedp.solvers.tools.strategies import MOST_POLICIES, improve_strategies
-from gamedp.solvers.tools.support import Limit, PreparingSolver, Support, require, support_by
+from gamedp.solvers.tools.support import Support, support_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,7 +130,6 @@ class StrategyIteration(PreparingSolver):
             self,
             (answer.values, answer.lower, answer.upper),
             answer.policy,
-            guarantee=Guarantee.TWO_SIDED,
             status=answer.status,
             sweeps=answer.sweeps,
             seconds=reporter.seconds,

@@ -8,16 +8,12 @@ import attrs
 
 from gamedp.model.problem import Problem
 from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.deflation import bound_contested
 from gamedp.solvers.tools.forced_ends import may_be_forced, solve_where_ends_are_forced
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.support import (
-    FixedPointSolver,
-    Support,
-    support_of_deflating,
-    support_of_fixed_points,
-)
+from gamedp.solvers.tools.support import Support, support_of_deflating, support_of_fixed_points
 from gamedp.solvers.tools.topological import sweep_components
 
 if TYPE_CHECKING:

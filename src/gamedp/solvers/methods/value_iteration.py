@@ -12,9 +12,9 @@ from gamedp.runtime.floats import UNIT
 from gamedp.runtime.options import Sweep, one_of, positive, whole_and_positive
 from gamedp.runtime.progress import ProgressCallback
 from gamedp.runtime.slices import STATES
+from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.support import FixedPointSolver
 
 __all__ = ["ValueIteration"]
 

@@ -68,11 +68,11 @@ from gamedp.reduction import OutOfTimeError
 from gamedp.reduction.fixed_policies import fix
 from gamedp.solvers.tools.average.end_components import ragged
 from gamedp.solvers.tools.bound_pair import Bracket
+from gamedp.solvers.tools.limit import Limit
 from gamedp.solvers.tools.opponents import Contest
 from gamedp.solvers.tools.prepared import prepare
 from gamedp.solvers.tools.processes import solve_process
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.support import Limit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,11 +8,12 @@ import numpy as np
 
 from gamedp.bellman import discounted as kernels, policy_rows
 from gamedp.model.objectives import Discounted
-from gamedp.results.solution import Guarantee, Solution, Status
+from gamedp.results.solution import Solution, Status
 from gamedp.runtime.progress import ProgressCallback, Reporter
 from gamedp.runtime.slices import TRANSITIONS
-from gamedp.solvers.tools.finish import make_solution, outward
+from gamedp.solvers.tools.finish import outward
 from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.solution import make_solution, solution_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,7 +136,6 @@ def solve_discounted(
         solver,
         (values, lower, upper),
         kept.policy,
-        guarantee=Guarantee.TWO_SIDED,
         status=status,
         sweeps=sweeps,
         seconds=reporter.seconds,
@@ -223,4 +223,4 @@ def _proven_one_by_one(
     run.prove_all()
     least, most = outward(run.values, run.errors)
     run.bounds = np.fmax(lower, least), np.fmin(upper, most)
-    return run.solution(solver)
+    return solution_of(run, solver)

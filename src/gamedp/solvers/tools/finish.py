@@ -1,4 +1,4 @@
-"""What comes after the last sweep: numbers of the asked model's states, checked, in a Solution."""
+"""What comes after the last sweep: the numbers of the states that were asked for, checked."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 from gamedp.errors import (
     InvalidModelError,
     LimitExceededError,
-    NotSolvedError,
     UnsupportedProblemError,
     shown,
 )
 from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon, Reachability
 from gamedp.reduction import quotient_kernels
-from gamedp.results.solution import Guarantee, Solution, Statistics, Status, width_of
+from gamedp.results.solution import width_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,28 +26,13 @@ if TYPE_CHECKING:
     Numbers = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 __all__ = [
-    "STOPS",
     "check_range",
+    "finer_tolerance",
     "finished",
-    "how_close",
-    "make_solution",
     "outward",
     "room_for_policies",
-    "way_out",
+    "widened",
 ]
-
-STOPS = {
-    Status.SWEEP_LIMIT: "its limit of sweeps",
-    Status.TIME_LIMIT: "its limit of time",
-    Status.ROUNDING: "the limit of 64-bit rounding",
-}
-"""What a solver may stop at."""
-
-SMALL = 1000
-"""States up to which linear systems in rational numbers take seconds at most."""
-
-DIGITS = 1e-12
-"""A tolerance below this part of the largest value asks for more digits than 64 bits can prove."""
 
 
 def finished(
@@ -198,109 +182,12 @@ def widened(
     )
 
 
-def make_solution(  # noqa: PLR0913 - what a solution consists of
-    problem: Problem,
-    solver: Any,
-    numbers: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
-    policy: NDArray[np.int64],
-    *,
-    guarantee: Guarantee,
-    status: Status,
-    sweeps: int,
-    seconds: float,
-    relative: bool = False,
-    exact: bool = False,
-) -> Solution:
-    """Make the Solution, and raise NotSolvedError if it is not what was asked for.
-
-    Parameters
-    ----------
-    numbers : (values, lower, upper)
-    seconds : float
-        How long solving took.
-    relative : bool
-        Whether a relative tolerance was asked for.
-    exact : bool
-        Whether the bounds are about what the rules give, not about the doubles nearest to that.
-    """
-    model = problem.model
-    values, lower, upper = numbers
-    if any(model.rounding) and not exact and guarantee is not Guarantee.NONE:
-        tolerance = getattr(solver, "tolerance", np.inf)
-        before = width_of(lower, upper, relative=relative)
-        lower, upper = widened(problem, lower, upper)
-        if before <= tolerance < width_of(lower, upper, relative=relative):
-            status = Status.ROUNDING if status is Status.SOLVED else status
-    num_bytes = values.nbytes + lower.nbytes + upper.nbytes + policy.nbytes
-    solution = Solution(
-        model=model,
-        objective=problem.objective,
-        solver=solver,
-        values=values,
-        lower=lower,
-        upper=upper,
-        policy=policy,
-        status=status,
-        guarantee=guarantee,
-        statistics=Statistics(
-            states=model.num_states,
-            choices=model.num_choices,
-            transitions=model.num_transitions,
-            sweeps=sweeps,
-            seconds={"compile": 0.0, "explore": 0.0, **model.seconds, "solve": seconds},
-            bytes=model.num_bytes + num_bytes,
-        ),
-    )
-    if status in STOPS:
-        message = (
-            f"{type(solver).__name__} stopped at {STOPS[status]} after {sweeps:,} sweeps; "
-            f"{how_close(solution, relative=relative)}. "
-            f"{way_out(problem, solution, relative=relative)}"
-        )
-        raise NotSolvedError(message, solution)
-    return solution
-
-
-def how_close(solution: Solution, *, relative: bool) -> str:
-    """Say how much is known of all values."""
-    width = width_of(solution.lower, solution.upper, relative=relative)
-    if solution.guarantee is Guarantee.NONE or not np.isfinite(width):
-        return "nothing is proven yet for some values"
-    return f"every value is known to within {width:.3g}{' of itself' if relative else ''}"
-
-
-def way_out(problem: Problem, solution: Solution, *, relative: bool) -> str:
-    """Say what would help where a solver has stopped.
-
-    Parameters
-    ----------
-    problem : Problem
-    solution : Solution
-        What is known.
-    relative : bool
-        Whether a relative tolerance was asked for.
-    """
-    ways = []
-    solver = solution.solver
-    if solution.status is Status.TIME_LIMIT:
-        ways.append("Raise max_seconds")
-    elif solution.status is Status.SWEEP_LIMIT:
-        ways.append(f"Raise {'max_policies' if hasattr(solver, 'max_policies') else 'max_sweeps'}")
-    elif _can_be_exact(problem, solution):
-        ways.append("Use gamedp.solvers.ExactPolicyIteration(), which does not round")
-    largest = float(np.abs(solution.values[np.isfinite(solution.values)]).max(initial=0.0))
-    width = width_of(solution.lower, solution.upper, relative=relative)
-    if not relative and solution.status is Status.ROUNDING and width < DIGITS**0.5 * largest:
-        ways.append("ask for digits of each value with relative=True")
-    if np.isfinite(width) and width > 0:
-        ways.append(f"ask for a tolerance of {2 * width:.1g}")
-    ways.append("read .solution on this error")
-    words = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
-    return f"{words[0].upper()}{words[1:]}."
-
-
-def _can_be_exact(problem: Problem, solution: Solution) -> bool:
-    """Say whether rational numbers would most likely do; their solver says what it refuses."""
-    is_small = problem.model.num_states <= SMALL and problem.model.num_players <= 2
-    of_this_kind = not isinstance(problem.objective, AverageReward)
-    return is_small and of_this_kind and solution.guarantee is not Guarantee.NONE
+def finer_tolerance(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], tolerance: float
+) -> float:
+    """Return an absolute tolerance that may do for a relative one, by the bounds so far."""
+    with np.errstate(invalid="ignore", over="ignore"):  # equal ones may be infinite
+        wide = upper - lower > tolerance * np.maximum(lower, -upper)
+    apart = (lower != upper) & wide
+    most = np.maximum(np.abs(lower), np.abs(upper))[apart]
+    return 0.5 * tolerance * float(most.min(initial=np.inf))

@@ -35,6 +35,7 @@ from gamedp.results.solution import Status
 from gamedp.solvers.tools.by_components import solve_by_components
 from gamedp.solvers.tools.component import LARGEST, solve_gathered
 from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.solution import solution_of
 from gamedp.solvers.tools.topological import SMALL
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def solve_where_ends_are_forced(
         return None
     if not _each_makes_an_end(problem.model, run.policy, run.rows.maximise):
         return None
-    return run.solution(solver)
+    return solution_of(run, solver)
 
 
 def _each_makes_an_end(model: Model, policy: Integers, maximise: Flags) -> bool:

@@ -9,12 +9,13 @@ import numpy as np
 
 from gamedp.errors import UnsupportedProblemError
 from gamedp.reduction import OutOfTimeError, Reduction
-from gamedp.results.solution import Status
+from gamedp.results.solution import Status, width_of
 from gamedp.solvers.tools.finish import widened
+from gamedp.solvers.tools.limit import Limit
 from gamedp.solvers.tools.policies import improve_policies
 from gamedp.solvers.tools.prepared import prepare
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.support import Limit, support_of_proper
+from gamedp.solvers.tools.support import support_of_proper
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,6 +44,11 @@ class Answer:
     policy: NDArray[np.int64]
     status: Status
     sweeps: int
+
+    @property
+    def width(self) -> float:
+        """The largest distance of an upper from a lower bound."""
+        return width_of(self.lower, self.upper)
 
 
 def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Answer:

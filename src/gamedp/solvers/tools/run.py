@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gamedp.bellman import residuals
 from gamedp.reduction import never
-from gamedp.results.solution import Guarantee, Solution, Status, width_of
+from gamedp.results.status import Status, width_of
 from gamedp.runtime.progress import ProgressCallback, Reporter
 from gamedp.runtime.slices import GATHERED_STATES
-from gamedp.solvers.tools.finish import check_range, finished, make_solution
+from gamedp.solvers.tools.finish import check_range, finished
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -173,33 +173,6 @@ class Run:
             if increase <= 0.5 or self.out_of_time:
                 return
 
-    def solution(
-        self, solver: Any, *, proven: bool = True, reduction: Reduction | None = None
-    ) -> Solution:
-        """Put the solution together; raise NotSolvedError if it is not what was asked for.
-
-        Parameters
-        ----------
-        solver
-            Whose name the solution bears.
-        proven : bool
-            Whether errors can be proven at all.
-        reduction : Reduction, optional
-            How the problem came out of the one that is solved.
-        """
-        numbers, policy = self.results(proven=proven, reduction=reduction)
-        return make_solution(
-            self.problem if reduction is None else reduction.original,
-            solver,
-            numbers,
-            policy,
-            guarantee=Guarantee.TWO_SIDED if proven else Guarantee.NONE,
-            status=self.status,
-            sweeps=self.sweeps,
-            seconds=self.reporter.seconds,
-            relative=self.relative,
-        )
-
     def results(
         self, *, proven: bool = True, reduction: Reduction | None = None
     ) -> tuple[Numbers, NDArray[np.int64]]:
@@ -207,8 +180,10 @@ class Run:
 
         Parameters
         ----------
-        proven, reduction
-            As for :meth:`solution`.
+        proven : bool
+            Whether errors can be proven at all.
+        reduction : Reduction, optional
+            How the problem came out of the one that is solved.
         """
         problem = self.problem
         if reduction is None:

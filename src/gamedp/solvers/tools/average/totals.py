@@ -13,7 +13,7 @@ from gamedp.bellman import equation, residuals
 from gamedp.errors import InvalidModelError
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
-from gamedp.results.status import Status, width_of
+from gamedp.results.status import Status
 from gamedp.runtime.floats import TINY
 from gamedp.solvers.tools.average.end_components import (
     graph_of,
@@ -22,6 +22,7 @@ from gamedp.solvers.tools.average.end_components import (
     ragged,
 )
 from gamedp.solvers.tools.policies import improve_policies
+from gamedp.solvers.tools.processes import Answer
 from gamedp.solvers.tools.run import Run
 from gamedp.solvers.tools.topological import sweep_components
 
@@ -30,37 +31,15 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
 
-__all__ = ["Total", "bound_of_total", "solved_total"]
+__all__ = ["bound_of_total", "solved_total"]
 
 FEW_SWEEPS = 1000
 """Sweeps over a component before linear systems are tried."""
 
 
-@attrs.frozen(eq=False)
-class Total:
-    """Bounds of the total reward from each of S states, as far as they were found.
-
-    Attributes
-    ----------
-    lower, upper : (S,) float64
-    policy : (S,) int64
-    status : Status
-    """
-
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    policy: NDArray[np.int64]
-    status: Status
-
-    @property
-    def width(self) -> float:
-        """The largest distance of an upper from a lower bound."""
-        return width_of(self.lower, self.upper)
-
-
 def solved_total(
     model: Model, tolerance: float, seconds: float, max_sweeps: int = 1_000_000
-) -> Total:
+) -> Answer:
     """Return the total of a model in which all play ends, as far as it was found.
 
     By sweeps, as long as there are few of them; else by linear systems if these are easy, for the
@@ -89,10 +68,10 @@ def solved_total(
     return attrs.evolve(swept, status=Status.ROUNDING)
 
 
-def _found(run: Run) -> Total:
+def _found(run: Run) -> Answer:
     """Return what a run has found, proven as far as all play ends."""
-    (_, lower, upper), policy = run.results(proven=run.problem.is_proper)
-    return Total(lower, upper, policy, run.status)
+    numbers, policy = run.results(proven=run.problem.is_proper)
+    return Answer(*numbers, policy, run.status, run.sweeps)
 
 
 class _EliminatingRun(Run):

@@ -28,7 +28,8 @@ from gamedp.model.model import Model
 from gamedp.results.solution import Status
 from gamedp.runtime.floats import TINY, UNIT
 from gamedp.solvers.tools.average.end_components import EndComponents, graph_of, offsets_of, ragged
-from gamedp.solvers.tools.average.totals import Total, bound_of_total, solved_total
+from gamedp.solvers.tools.average.totals import bound_of_total, solved_total
+from gamedp.solvers.tools.processes import Answer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -241,7 +242,7 @@ class Ways:
 
     def _solved(
         self, gains: NDArray[np.float64], tolerance: float, seconds: float, max_sweeps: int
-    ) -> Total:
+    ) -> Answer:
         """Return what staying in the best component is worth, for given gains of each; (K,)."""
         payoffs = np.zeros(len(self.skeleton.terminals))
         payoffs[len(payoffs) - len(gains) :] = gains

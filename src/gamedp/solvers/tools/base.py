@@ -1,0 +1,266 @@
+"""What solvers have in common: how they are asked, and how most of them work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import attrs
+import numpy as np
+
+from gamedp.errors import NotSolvedError, UnsupportedProblemError
+from gamedp.model.problem import Problem
+from gamedp.reduction import OutOfTimeError, Reduction
+from gamedp.results.status import Guarantee, Status, width_of
+from gamedp.runtime.progress import ProgressCallback
+from gamedp.solvers.tools.finish import finer_tolerance
+from gamedp.solvers.tools.limit import Limit, within
+from gamedp.solvers.tools.prepared import Prepared, prepare
+from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.solution import make_solution, solution_of
+from gamedp.solvers.tools.support import Support, support_of_fixed_points
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gamedp.results.solution import Solution
+
+__all__ = [
+    "FixedPointSolver",
+    "PreparingSolver",
+    "Solver",
+    "handed",
+    "require",
+    "settle_in_time",
+    "solve_as_asked",
+]
+
+
+class Solver(Protocol):
+    """A way to solve problems: an immutable value, its attributes are its options.
+
+    A solver need not know of relative tolerances: see :func:`solve_as_asked`.
+    """
+
+    def supports(self, problem: Problem) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+
+    def solve(
+        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
+    ) -> Solution:
+        """Solve the problem so that every value is known within `tolerance`."""
+
+
+def settle_in_time(solver: Any, prepared: Prepared, limit: Limit | None = None) -> bool:
+    """Decide the open cases that a solver asks for; say whether its time suffices.
+
+    Parameters
+    ----------
+    limit : Limit, optional
+        The solver's, if it has begun.
+    """
+    if not isinstance(solver, PreparingSolver):
+        return True
+    try:
+        solver.settle(prepared, limit or Limit(getattr(solver, "max_seconds", np.inf)))
+    except OutOfTimeError:
+        return False
+    return True
+
+
+def handed(solver: Any, problem: Any) -> Any:
+    """Return what a solver is handed: the problem alone, unless it takes what is known of it."""
+    takes_more = not isinstance(problem, Prepared) or isinstance(solver, PreparingSolver)
+    return problem if takes_more else problem.problem
+
+
+def require(solver: Any, problem: Problem | Prepared) -> None:
+    """Raise UnsupportedProblemError with the solver's reason if it cannot do the problem."""
+    support = solver.supports(problem)
+    if not support:
+        message = f"{type(solver).__name__} {support.reason}"
+        raise UnsupportedProblemError(message)
+
+
+class PreparingSolver:
+    """What solvers have in common that take a problem with what is known of it.
+
+    They take a :class:`gamedp.Problem` as well, and prepare it themselves.
+    """
+
+    def supports(self, problem: Problem | Prepared) -> Support:
+        """Say whether this solver can do the problem, and why not.
+
+        Of a prepared problem, what its graph tells is all that is looked at. For any other, open
+        cases are settled first; where `max_seconds` are over before they are, nothing speaks
+        against it: `solve` will stop there.
+        """
+        if isinstance(problem, Prepared):
+            return self.support_of(problem)
+        prepared = prepare(problem)
+        settle_in_time(self, prepared)
+        return self.support_of(prepared)
+
+    def support_of(self, prepared: Prepared) -> Support:
+        """Say whether this solver can do the problem, and why not, as far as is known."""
+        raise NotImplementedError  # what each solver has of its own
+
+    def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
+        """Decide by numbers what this solver needs to know of the problem.
+
+        Raises
+        ------
+        OutOfTimeError
+            If `out_of_time` says so on the way.
+        """
+        prepared.settle(out_of_time)
+
+    def settled(self, prepared: Prepared, limit: Limit) -> float:
+        """Decide that within a limit of time; return how many seconds are left.
+
+        Raises
+        ------
+        NotSolvedError
+            If that takes longer: nothing is known of the values then.
+        """
+        if not settle_in_time(self, prepared, limit):
+            model = prepared.problem.model
+            choices = model.choice_offsets
+            nothing = np.full(model.num_states, np.inf)
+            make_solution(
+                prepared.problem,
+                self,
+                (np.zeros(model.num_states), -nothing, nothing),
+                np.where(np.diff(choices) > 0, choices[:-1], -1).astype(np.int64),
+                status=Status.TIME_LIMIT,
+                sweeps=0,
+                seconds=self.max_seconds,  # type: ignore[attr-defined] # it has a limit
+            )
+        return limit.left
+
+
+class FixedPointSolver(PreparingSolver):
+    """What solvers of Bellman's equation as a fixed point have in common.
+
+    A solver is a frozen attrs class with the option `max_seconds`, and says in `iterate` how values
+    are found. Targets, end components and infinite totals are dealt with before and after
+    (:mod:`gamedp.reduction`): whatever `iterate` sees is proper, but for total rewards of play
+    without end that nothing can be proven of.
+    """
+
+    max_seconds: float
+    goes_relative: ClassVar[bool] = False
+    """Whether `iterate` minds `run.relative`; if not, smaller tolerances are tried."""
+    deflates: ClassVar[bool] = False
+    """Whether `iterate` can do what is contested (:attr:`gamedp.Problem.is_contested`)."""
+
+    def support_of(self, prepared: Prepared) -> Support:
+        """Say whether this solver can do the problem, and why not."""
+        return support_of_fixed_points(prepared)
+
+    def solve(
+        self,
+        problem: Problem | Prepared,
+        *,
+        tolerance: float,
+        progress: ProgressCallback | None = None,
+        relative: bool = False,
+    ) -> Solution:
+        """Solve the problem so that every value is known within `tolerance`.
+
+        Parameters
+        ----------
+        relative : bool
+            Whether that is `tolerance` times the absolute value, for each state.
+        """
+        limit = Limit(self.max_seconds)
+        limit()
+        prepared = prepare(problem, progress)
+        if not relative:
+            at_once = self.solved_at_once(prepared.problem, tolerance, progress)
+            if at_once is not None:
+                return at_once
+        seconds = self.settled(prepared, limit)
+        require(self, prepared)
+        if relative and not self.goes_relative:
+            solution: Solution = solve_as_asked(self, prepared, tolerance, progress, relative=True)
+            return solution
+        found = prepared.reduction if self.deflates else prepared.proper
+        reduction = found if isinstance(found, Reduction) else None
+        proper = prepared.problem if reduction is None else reduction.problem
+        run = Run(proper, tolerance, progress, seconds, relative=relative)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in the end
+            self.iterate(run)
+            proven = proper.is_proper or proper.is_contested
+            return solution_of(run, self, proven=proven, reduction=reduction)
+
+    def solved_at_once(
+        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+    ) -> Solution | None:
+        """Return the solution where a method has a way of its own to it, without a run."""
+        del problem, tolerance, progress
+        return None
+
+    def iterate(self, run: Run) -> None:
+        """Fill in the values of a run and, where that can be done, prove them."""
+        raise NotImplementedError  # what each method has of its own
+
+
+def solve_as_asked(
+    solver: Any,
+    problem: Any,
+    tolerance: float,
+    progress: ProgressCallback | None,
+    *,
+    relative: bool,
+) -> Any:
+    """Solve a problem with an absolute tolerance or a relative one, whatever the solver knows.
+
+    Parameters
+    ----------
+    problem : Problem, Prepared or StagedProblem
+        A solver that prepares problems is handed a prepared one as it is.
+
+    One that knows no relative tolerance solves again with a smaller absolute one, as long as that
+    helps.
+
+    Raises
+    ------
+    NotSolvedError
+        As the solver does; or where 64-bit rounding ends before the relative tolerance is reached.
+    """
+    problem = handed(solver, problem)
+    if not relative:
+        return solver.solve(problem, tolerance=tolerance, progress=progress)
+    if getattr(solver, "goes_relative", False):
+        return solver.solve(problem, tolerance=tolerance, progress=progress, relative=True)
+    absolute = tolerance
+    limit = Limit(getattr(solver, "max_seconds", np.inf))
+    limit()
+    while True:
+        stopped = None
+        in_time = within(solver, limit)
+        try:
+            solution = in_time.solve(problem, tolerance=absolute, progress=progress)
+        except NotSolvedError as error:
+            stopped, solution = error, error.solution
+        if in_time is not solver:
+            solution = attrs.evolve(solution, solver=solver)
+        lower, upper = solution.lower, solution.upper
+        if width_of(lower, upper, relative=True) <= tolerance:
+            return attrs.evolve(solution, status=Status.SOLVED)
+        if solution.guarantee is Guarantee.NONE:
+            return solution
+        if stopped is not None and solution.status is not Status.ROUNDING:
+            stopped.solution = solution
+            raise stopped
+        finer = finer_tolerance(lower, upper, tolerance)
+        if stopped is not None or not 0 < finer < absolute:
+            width, name = solution.width, type(solution.solver).__name__
+            message = (
+                f"{name} stopped at the limit of 64-bit rounding: every value is known to within "
+                f"{width:.3g}, and some are too close to 0 for the relative tolerance "
+                f"{tolerance:g}. Let gamedp.solve choose the solver, ask for an absolute "
+                "tolerance, or read .solution on this error."
+            )
+            raise NotSolvedError(message, attrs.evolve(solution, status=Status.ROUNDING))
+        absolute = finer

@@ -1,0 +1,202 @@
+"""The Solution that numbers make, or NotSolvedError with what would help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import NotSolvedError
+from gamedp.results.solution import Solution
+from gamedp.results.status import Guarantee, Statistics, Status, width_of
+from gamedp.solvers.tools.finish import widened
+from gamedp.solvers.tools.prepared import Prepared, prepare
+from gamedp.solvers.tools.support import support_of_rationals
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model.problem import Problem
+    from gamedp.reduction import Reduction
+    from gamedp.solvers.tools.finish import Numbers
+    from gamedp.solvers.tools.run import Run
+
+__all__ = ["STOPS", "how_close", "make_solution", "solution_of", "way_out"]
+
+STOPS = {
+    Status.SWEEP_LIMIT: "its limit of sweeps",
+    Status.TIME_LIMIT: "its limit of time",
+    Status.ROUNDING: "the limit of 64-bit rounding",
+}
+"""What a solver may stop at."""
+
+SMALL = 1000
+"""States up to which linear systems in rational numbers take seconds at most."""
+
+DIGITS = 1e-12
+"""A tolerance below this part of the largest value asks for more digits than 64 bits can prove."""
+
+
+def make_solution(  # noqa: PLR0913 - what a solution consists of
+    problem: Problem | Prepared,
+    solver: Any,
+    numbers: Numbers,
+    policy: NDArray[np.int64],
+    *,
+    guarantee: Guarantee = Guarantee.TWO_SIDED,
+    status: Status | None = None,
+    tolerance: float = np.inf,
+    sweeps: int = 1,
+    seconds: float = 0.0,
+    relative: bool = False,
+    exact: bool = False,
+) -> Solution:
+    """Return the Solution that a solver's numbers make; raise NotSolvedError if it has stopped.
+
+    Where the model's payoffs or rewards are those of the rules rounded to doubles, the bounds are
+    widened by that; the status is about the doubles.
+
+    Parameters
+    ----------
+    problem : Problem or Prepared
+    solver
+        What has solved it.
+    numbers : (values, lower, upper), each (S,) float64
+        New arrays, not those of the model; with infinite bounds where nothing is known.
+    policy : (S,) int64
+        The number of the choice in each state, -1 in terminal states.
+    guarantee : Guarantee
+        What the bounds are.
+    status : Status, optional
+        What the solver has stopped at. If not given, it is solved if all bounds are within the
+        tolerance, and else stopped by rounding; nothing is proven if `guarantee` says so.
+    tolerance : float
+        Allow this distance between the bounds of a value.
+    sweeps : int
+        How often every state was looked at, rounded up.
+    seconds : float
+        How long solving took.
+    relative : bool
+        Whether the tolerance is relative.
+    exact : bool
+        Whether the bounds are about what the rules give, not about the doubles nearest to that.
+
+    Raises
+    ------
+    NotSolvedError
+        If a limit or rounding has stopped the solver; says what would help.
+    """
+    problem = prepare(problem).problem
+    model = problem.model
+    values, lower, upper = numbers
+    is_proven = guarantee is not Guarantee.NONE
+    if status is None:
+        is_close = width_of(lower, upper, relative=relative) <= tolerance
+        status = Status.SOLVED if is_close else Status.ROUNDING
+        status = status if is_proven else Status.UNPROVEN
+    if any(model.rounding) and is_proven and not exact:
+        lower, upper = widened(problem, lower, upper)
+    num_bytes = values.nbytes + lower.nbytes + upper.nbytes + policy.nbytes
+    solution = Solution(
+        model=model,
+        objective=problem.objective,
+        solver=solver,
+        values=values,
+        lower=lower,
+        upper=upper,
+        policy=policy,
+        status=status,
+        guarantee=guarantee,
+        statistics=Statistics(
+            states=model.num_states,
+            choices=model.num_choices,
+            transitions=model.num_transitions,
+            sweeps=sweeps,
+            seconds={"compile": 0.0, "explore": 0.0, **model.seconds, "solve": seconds},
+            bytes=model.num_bytes + num_bytes,
+        ),
+    )
+    if status in STOPS:
+        message = (
+            f"{type(solver).__name__} stopped at {STOPS[status]} after {sweeps:,} sweeps; "
+            f"{how_close(solution, relative=relative)}. "
+            f"{way_out(problem, solution, relative=relative)}"
+        )
+        raise NotSolvedError(message, solution)
+    return solution
+
+
+def solution_of(
+    run: Run, solver: Any, *, proven: bool = True, reduction: Reduction | None = None
+) -> Solution:
+    """Return the solution that a run has found; raise NotSolvedError if it is not as asked for.
+
+    Parameters
+    ----------
+    run : Run
+    solver
+        Whose name the solution bears.
+    proven : bool
+        Whether errors can be proven at all.
+    reduction : Reduction, optional
+        How the problem came out of the one that is solved.
+    """
+    numbers, policy = run.results(proven=proven, reduction=reduction)
+    return make_solution(
+        run.problem if reduction is None else reduction.original,
+        solver,
+        numbers,
+        policy,
+        guarantee=Guarantee.TWO_SIDED if proven else Guarantee.NONE,
+        status=run.status,
+        sweeps=run.sweeps,
+        seconds=run.reporter.seconds,
+        relative=run.relative,
+    )
+
+
+def how_close(solution: Solution, *, relative: bool) -> str:
+    """Say how much is known of all values."""
+    width = width_of(solution.lower, solution.upper, relative=relative)
+    if solution.guarantee is Guarantee.NONE or not np.isfinite(width):
+        return "nothing is proven yet for some values"
+    return f"every value is known to within {width:.3g}{' of itself' if relative else ''}"
+
+
+def way_out(problem: Problem | Prepared, solution: Solution, *, relative: bool) -> str:
+    """Say what would help where a solver has stopped.
+
+    Parameters
+    ----------
+    problem : Problem or Prepared
+    solution : Solution
+        What is known.
+    relative : bool
+        Whether a relative tolerance was asked for.
+    """
+    ways = []
+    solver = solution.solver
+    if solution.status is Status.TIME_LIMIT:
+        ways.append("Raise max_seconds")
+    elif solution.status is Status.SWEEP_LIMIT:
+        ways.append(f"Raise {'max_policies' if hasattr(solver, 'max_policies') else 'max_sweeps'}")
+    elif solution.guarantee is not Guarantee.NONE and _can_be_exact(problem):
+        ways.append("Use gamedp.solvers.ExactPolicyIteration(), which does not round")
+    largest = float(np.abs(solution.values[np.isfinite(solution.values)]).max(initial=0.0))
+    width = width_of(solution.lower, solution.upper, relative=relative)
+    if not relative and solution.status is Status.ROUNDING and width < DIGITS**0.5 * largest:
+        ways.append("ask for digits of each value with relative=True")
+    if np.isfinite(width) and width > 0:
+        ways.append(f"ask for a tolerance of {2 * width:.1g}")
+    ways.append("read .solution on this error")
+    words = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def _can_be_exact(problem: Problem | Prepared) -> bool:
+    """Say whether rational numbers would do, and in seconds, by all that the graph tells."""
+    prepared = prepare(problem)
+    if prepared.problem.model.num_states > SMALL:
+        return False
+    support = support_of_rationals(prepared)
+    return support.ok and not support.is_open

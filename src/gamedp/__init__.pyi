@@ -4,6 +4,7 @@ from . import (
     errors as errors,
     graph as graph,
     play as play,
+    policies as policies,
     results as results,
     rules as rules,
     searchers as searchers,
@@ -35,6 +36,11 @@ from .model.objectives import (
     TotalReward as TotalReward,
 )
 from .model.problem import Problem as Problem
+from .policies.evaluate import (
+    Evaluation as Evaluation,
+    evaluate as evaluate,
+)
+from .policies.policy import Policy as Policy
 from .results.search_result import SearchResult as SearchResult
 from .results.solution import Solution as Solution
 from .results.status import (

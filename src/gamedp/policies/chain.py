@@ -1,0 +1,442 @@
+"""What is left of a model when players keep to policies: a process of its own, a model again."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import (
+    InvalidParameterError,
+    UnknownStateError,
+    UnsupportedProblemError,
+    shown,
+)
+from gamedp.model.model import Model
+from gamedp.model.objectives import (
+    TotalReward,
+    has_target,
+    resolved,
+    worth_of_endless_play,
+)
+from gamedp.policies import kernels
+from gamedp.policies.policy import AnyPolicy, Policy, as_policies
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from gamedp.model.objectives import Objective
+
+    Flags = NDArray[np.bool_]
+    Integers = NDArray[np.int64]
+
+__all__ = ["InducedChain", "Process", "Seats", "induce"]
+
+MOST_CODES = 2**31
+"""More nodes than these are not numbered."""
+
+
+@attrs.frozen(eq=False)
+class Seats:
+    """Who keeps to what.
+
+    Attributes
+    ----------
+    policies : tuple of tuple of Policy
+        For each player none if free, one, or several: a field, of which one plays.
+    chances : tuple of float
+        How likely each of the field is, 1 without one.
+    """
+
+    policies: tuple[tuple[Policy, ...], ...]
+    chances: tuple[float, ...] = (1.0,)
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """How likely one of some members of the field is, by the bits of these."""
+        exact = [Fraction(chance) for chance in self.chances]
+        sums = [Fraction(0)]
+        for chance in exact:
+            sums += [total + chance for total in sums]
+        return np.array([float(total) for total in sums])
+
+
+@attrs.frozen(eq=False)
+class Process:
+    """The process that is left, and what its states are in the model.
+
+    Attributes
+    ----------
+    of : Model
+        The model, of S states.
+    model : Model
+        The process: `nodes` first, then the throws of policies that leave it to chance, one for
+        each action that may come. Its values are player 0's; with three players and more, those
+        of the player `column`.
+    column : int
+    codes : (nodes,) int64
+        See :mod:`gamedp.policies.kernels`.
+    numbers : (codes,) int32
+        Of the nodes; -1 for what is not met.
+    sources : (C',) int64
+        The choice of the model that each one is; -1 where a policy leaves it to chance.
+    loss : float
+        How far payoffs may be from the difference of the constant sum that they stand for.
+    """
+
+    of: Model
+    model: Model
+    column: int
+    codes: Integers
+    numbers: NDArray[np.int32]
+    sources: Integers
+    loss: float
+
+    @property
+    def num_nodes(self) -> int:
+        """How many states of the process are no throws."""
+        return len(self.codes)
+
+    @property
+    def states(self) -> Integers:
+        """The state of the model that each node is; (nodes,)."""
+        return self.codes % self.of.num_states
+
+    @property
+    def is_changed(self) -> Flags:
+        """Whether the players' places are changed in a node; (nodes,)."""
+        return (self.codes // self.of.num_states & 1).astype(np.bool_)
+
+    def node(self, index: int, changed: bool, members: int = 1) -> int:
+        """Return the number of a node, -1 if it is not met."""
+        code = ((members - 1) * 2 + changed) * self.of.num_states + index
+        return int(self.numbers[code]) if code < len(self.numbers) else -1
+
+    def node_of(self, state: Any, members: int = 1) -> int:
+        """Return the number of the node of a game's own state.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model does not have it, or play does not get there.
+        """
+        index, changed = self.of.index(state)
+        node = self.node(index, changed, members)
+        if node < 0:
+            message = (
+                f"{shown(state)} is not met when these policies play; everywhere=True looks at "
+                "all states."
+            )
+            raise UnknownStateError(message)
+        return node
+
+    def draws(self, objective: Objective) -> tuple[float, float]:
+        """Return the least and the most that endless play may count for player 0."""
+        return worth_of_endless_play(objective, self.of)
+
+    def objective(self, objective: Objective, draw: float) -> Objective:
+        """Return an objective of the model as one of the process.
+
+        Parameters
+        ----------
+        objective : Objective
+        draw : float
+            What endless play counts for player 0, where the objective does not say it.
+        """
+        changes: dict[str, Any] = {}
+        if has_target(objective):
+            asked = resolved(objective, self.of)
+            for name, of_throws in (("target", False), ("allowed", True), ("until", False)):
+                mask = getattr(asked, name, None)
+                if mask is not None:
+                    filled = np.full(self.model.num_states, of_throws)
+                    filled[: self.num_nodes] = mask[self.states]
+                    changes[name] = filled
+        elif isinstance(objective, TotalReward):
+            changes["draw"] = draw
+        return attrs.evolve(objective, **changes)
+
+
+def induce(
+    model: Model,
+    seats: Seats,
+    *,
+    column: int = 0,
+    everywhere: bool = False,
+    both: bool = False,
+) -> Process:
+    """Return the process that is left when players keep to policies.
+
+    Parameters
+    ----------
+    model : Model
+    seats : Seats
+    column : int
+        Of three players and more, the one whose values those of the process are.
+    everywhere : bool
+        Whether to begin in all states, not only where the model does.
+    both : bool
+        Whether to begin with the players' places changed, too.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a policy takes no action that there is, where it gets.
+    UnsupportedProblemError
+        If a field has too many members for so many states.
+    """
+    _refuse_columns(model, seats)
+    has_sides = model.has_swaps or both or bool((model.initial_probabilities < 0).any())
+    members = 2 ** len(seats.chances) - 1
+    room = members * 2 * model.num_states if has_sides or members > 1 else model.num_states
+    if room > MOST_CODES:
+        message = f"{len(seats.chances)} opponents in {model.num_states:,} states are too many."
+        raise UnsupportedProblemError(message)
+    numbers, codes = np.full(room, -1, np.int32), np.empty(room, np.int64)
+    begin = _starts(model, members, everywhere, has_sides, both)
+    codes[: len(begin)] = begin
+    numbers[begin] = np.arange(len(begin), dtype=np.int32)
+    counts = np.array([len(policies) for policies in seats.policies], np.int64)
+    firsts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    flat = [policy for policies in seats.policies for policy in policies]
+    weights = np.array([policy.probabilities for policy in flat]).reshape(len(flat), -1)
+    if not flat:
+        weights = np.zeros((1, model.num_choices))
+    graph = (
+        model.choice_offsets,
+        model.transition_offsets,
+        model.successors,
+        model.probabilities,
+        model.players,
+        model.num_players == 2,
+    )
+    sizes = np.array([len(begin), 0, 0, 0])
+    stuck = kernels.explore_jit(*graph, firsts, counts, weights, numbers, codes, sizes)
+    if stuck != kernels.ALL_MET:
+        _refuse(model, seats, int(codes[stuck]))
+    num_nodes, throws, num_rows, num_edges = sizes.tolist()
+    codes = codes[:num_nodes].copy()
+    choice_offsets = np.empty(num_nodes + throws + 1, np.int64)
+    transition_offsets = np.empty(num_rows + 1, np.int64)
+    successors, probabilities = np.empty(num_edges, np.int32), np.empty(num_edges)
+    sources, sides = np.empty(num_rows, np.int64), np.empty(num_rows, np.int8)
+    kernels.lay_out_jit(
+        *graph, firsts, counts, weights, seats.shares, numbers, codes, num_nodes,
+        choice_offsets, transition_offsets, successors, probabilities, sources, sides,
+        np.empty((throws, 2), np.int64),
+    )  # fmt: skip
+    terminals, payoffs, loss = _ends(model, codes, column)
+    chances = np.abs(model.initial_probabilities)
+    process = Model.unchecked(
+        choice_offsets=choice_offsets,
+        transition_offsets=transition_offsets,
+        successors=successors,
+        probabilities=probabilities,
+        rewards=_rewards(model, sources, sides, column),
+        players=np.full(num_nodes + throws, _mover(seats), np.int8),
+        terminals=terminals,
+        payoffs=payoffs,
+        action_labels=np.where(sources < 0, 0, model.action_labels[sources]),
+        initial_states=numbers[_initial_codes(model, members)].astype(np.int64),
+        initial_probabilities=chances,
+        num_players=model.num_players if model.num_players <= 2 else 1,
+        constant_sum=model.constant_sum if model.num_players == 2 else 0.0,
+        rounding=model.rounding,
+    )
+    return Process(model, process, column, codes, numbers, sources, loss)
+
+
+def _mover(seats: Seats) -> int:
+    """Return which of two players is free; who has no opponent there makes all choices."""
+    return int(len(seats.policies) == 2 and not seats.policies[1])
+
+
+def _refuse_columns(model: Model, seats: Seats) -> None:
+    if len(seats.policies) != model.num_players:
+        message = (
+            f"{len(seats.policies)} policies are given for a model of {model.num_players} "
+            "players; each player needs one."
+        )
+        raise InvalidParameterError(message)
+    if len(seats.chances) > 1 and any(
+        policy.is_mixed for policies in seats.policies if len(policies) > 1 for policy in policies
+    ):
+        message = (
+            "a policy of the field leaves actions to chance: what one then knows of who plays "
+            "changes with every action, without end. Give policies without chance."
+        )
+        raise UnsupportedProblemError(message)
+
+
+def _initial_codes(model: Model, members: int, changed: int = 0) -> Integers:
+    """Return the codes of the states in which the model begins."""
+    sides = (model.initial_probabilities < 0).astype(np.int64) ^ changed
+    codes: Integers = ((members - 1) * 2 + sides) * model.num_states + model.initial_states
+    return codes
+
+
+def _starts(model: Model, members: int, everywhere: bool, has_sides: bool, both: bool) -> Integers:
+    """Return the codes of the first nodes, each once."""
+    parts = [_initial_codes(model, members)]
+    if both:
+        parts.append(_initial_codes(model, members, 1))
+    if everywhere:
+        every = np.arange(model.num_states * (2 if has_sides else 1))
+        parts.append((members - 1) * 2 * model.num_states + every)
+    return np.array(list(dict.fromkeys(np.concatenate(parts).tolist())), np.int64)
+
+
+def _refuse(model: Model, seats: Seats, code: int) -> None:
+    """Raise for a node in which no policy takes an action that there is."""
+    index, changed = code % model.num_states, code // model.num_states & 1
+    mover = int(model.players[index]) ^ (changed if model.num_players == 2 else 0)
+    state = model.state(index)
+    first, stop = model.choice_offsets[index : index + 2].tolist()
+    policy = seats.policies[mover][0]
+    rule = getattr(policy.rule, "choose", policy.rule)
+    answer = shown(rule(state)) if callable(rule) else "nothing"
+    message = (
+        f"{policy.name} chooses {answer} in {shown(state)}, where the actions are "
+        f"{shown(model.action_labels[first:stop].tolist())}."
+    )
+    raise InvalidParameterError(message)
+
+
+def _rewards(
+    model: Model, sources: Integers, sides: NDArray[np.int8], column: int
+) -> NDArray[np.float64]:
+    """Return what each choice of the process earns."""
+    earned = model.rewards if model.rewards.ndim == 1 else model.rewards[:, column]
+    rewards = np.where(sources < 0, 0.0, earned[sources])
+    if model.num_players == 2:
+        rewards[sides != 0] *= -1.0
+        rewards += 0.0  # no negative zero
+    return rewards
+
+
+def _ends(
+    model: Model, codes: Integers, column: int
+) -> tuple[Integers, NDArray[np.float64], float]:
+    """Return the terminal nodes, what is paid there, and how much of it is lost by rounding."""
+    states = codes % model.num_states
+    nodes = np.flatnonzero(model.is_terminal[states])
+    places = np.searchsorted(model.terminals, states[nodes])
+    if model.num_players > 2:
+        return nodes, model.payoffs[places, column].copy(), 0.0
+    payoffs = model.payoffs[places].astype(np.float64)
+    if model.num_players < 2:
+        return nodes, payoffs, 0.0
+    other = (codes[nodes] // model.num_states & 1) != 0
+    total, given = model.constant_sum, payoffs[other]
+    payoffs[other] = total - given
+    loss = 0.0
+    for number in np.unique(given).tolist():
+        missed = Fraction(total) - Fraction(number) - Fraction(total - number)
+        loss = max(loss, np.nextafter(abs(float(missed)), np.inf) if missed else 0.0)
+    return nodes, payoffs, float(loss)
+
+
+@attrs.frozen(eq=False, init=False, repr=False)
+class InducedChain:
+    """The Markov chain that is left of a model when every player keeps to a policy.
+
+    Only what is met from the start. Where `canonical` merges the two players' positions, a state is
+    told apart by whether their places are changed: so two different policies keep their seats.
+
+    Parameters
+    ----------
+    model : Model
+    policies : sequence
+        One for each player: Policies, Solutions, objects with ``choose(state)``, or functions.
+    everywhere : bool
+        Whether to take in all states, also those that are not met.
+
+    Attributes
+    ----------
+    of : Model
+        The model.
+    policies : tuple of Policy
+    model : Model
+        The chain: one choice in each state. Its first `num_nodes` states are positions; behind them
+        are the throws of policies that leave it to chance, one for each action that may come.
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If something is no policy, or takes no action that there is.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> model = gamedp.compile(Matches(matches=5), compile="never")
+    >>> one = gamedp.Policy.from_function(model, lambda state: 1, "one")
+    >>> chain = InducedChain(model, [one, gamedp.Policy.uniform(model)])
+    >>> chain
+    <InducedChain of one, uniform: 14 states, of which 5 throws>
+    >>> chain.state(1), chain.is_changed(1)
+    (MatchesState(player=0, left=4), True)
+    """
+
+    of: Model
+    policies: tuple[Policy, ...]
+    process: Process
+
+    def __init__(
+        self, model: Model, policies: Sequence[AnyPolicy], *, everywhere: bool = False
+    ) -> None:
+        made = tuple(as_policies(policies, model))
+        seats = Seats(tuple((policy,) for policy in made))
+        self.__attrs_init__(model, made, induce(model, seats, everywhere=everywhere))
+
+    def __repr__(self) -> str:
+        """Say of which policies, and how large."""
+        names = ", ".join(policy.name for policy in self.policies)
+        states = self.model.num_states
+        throws = states - self.num_nodes
+        words = f", of which {throws:,} throws" if throws else ""
+        return f"<InducedChain of {names}: {states:,} states{words}>"
+
+    @property
+    def model(self) -> Model:
+        """The chain as a model, with one choice in each state."""
+        return self.process.model
+
+    @property
+    def num_nodes(self) -> int:
+        """How many states of the chain are positions."""
+        return self.process.num_nodes
+
+    def state(self, number: int) -> Any:
+        """Return the game's state that a state of the chain is, as its representative.
+
+        Raises
+        ------
+        UnknownStateError
+            If it is a throw, or there is none of that number.
+        """
+        return self.of.state(int(self.process.codes[self._checked(number)]) % self.of.num_states)
+
+    def is_changed(self, number: int) -> bool:
+        """Say whether the players' places are changed in a state of the chain."""
+        return bool(self.process.is_changed[self._checked(number)])
+
+    def number(self, state: Any) -> int:
+        """Return the number of a game's own state in the chain.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model does not have it, or play does not get there.
+        """
+        return self.process.node_of(state)
+
+    def _checked(self, number: int) -> int:
+        if not 0 <= number < self.num_nodes:
+            message = f"there is no position {number}; the chain has {self.num_nodes:,}."
+            raise UnknownStateError(message)
+        return number

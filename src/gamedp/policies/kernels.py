@@ -1,0 +1,247 @@
+"""Which states the players meet if some of them keep to policies.
+
+A node is a state of the model, seen with the players' places changed or not, and the members of a
+field of opponents who may still be the one that plays. Its code is
+``((members - 1) * 2 + changed) * S + state``; where players never change places, and nobody has a
+field, that is the state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gamedp.runtime.jit import compiled, inlined
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[Any]
+    Floats = npt.NDArray[Any]
+
+__all__ = ["explore", "explore_jit", "lay_out", "lay_out_jit"]
+
+ALL_MET = -1
+"""What `explore` returns if there is an action in every state that is met."""
+
+NODES, THROWS, CHOICES, TRANSITIONS = range(4)
+"""Places in `sizes`."""
+
+
+def staying(choice: int, members: int, first: int, count: int, weights: Floats) -> int:
+    """Return which members of a field take a choice, as bits; of a single policy, all."""
+    if count == 1:
+        return members if weights[first, choice] > 0.0 else 0
+    left = 0
+    for member in range(count):
+        if members >> member & 1 and weights[first + member, choice] > 0.0:
+            left |= 1 << member
+    return left
+
+
+staying_jit = inlined(staying)
+
+
+def explore(
+    choice_offsets: Integers,
+    transition_offsets: Integers,
+    successors: Integers,
+    probabilities: Floats,
+    players: Integers,
+    two: bool,
+    firsts: Integers,
+    counts: Integers,
+    weights: Floats,
+    numbers: Integers,
+    codes: Integers,
+    sizes: Integers,
+) -> int:
+    """Find all nodes that are met, breadth first.
+
+    Parameters
+    ----------
+    choice_offsets, transition_offsets, successors, probabilities, players
+        The model.
+    two : bool
+        Whether the mover is another player where places are changed.
+    firsts, counts : (N,)
+        The rows of `weights` that are a player's policies: none if the player is free, more than
+        one for a field.
+    weights : (P, C)
+        How likely each policy takes each choice.
+    numbers : (codes,)
+        The number of a node by its code; -1 where it is not met. Those of the first nodes are set.
+    codes : (codes,)
+        The codes by number; the first ones are given.
+    sizes : (4,)
+        How many nodes are given; then how many nodes, throws, choices and transitions there are.
+
+    Returns
+    -------
+    node : int
+        The first one in which no policy takes any choice; `ALL_MET` if there is none.
+    """
+    num_states = len(choice_offsets) - 1
+    found = sizes[NODES]
+    throws = 0
+    rows = 0
+    edges = 0
+    node = 0
+    while node < found:
+        code = codes[node]
+        state = code % num_states
+        changed = code // num_states & 1
+        members = code // num_states // 2 + 1
+        start = choice_offsets[state]
+        stop = choice_offsets[state + 1]
+        mover = players[state] ^ changed if two else players[state]
+        is_free = counts[mover] == 0 or stop - start == 1
+        taken = 0
+        for choice in range(start, stop):
+            left = members
+            if not is_free:
+                left = staying_jit(choice, members, firsts[mover], counts[mover], weights)
+                if left == 0:
+                    continue
+            taken += 1
+            rows += 1
+            edges += transition_offsets[choice + 1] - transition_offsets[choice]
+            for edge in range(transition_offsets[choice], transition_offsets[choice + 1]):
+                side = changed ^ 1 if probabilities[edge] < 0.0 else changed
+                reached = ((left - 1) * 2 + side) * num_states + successors[edge]
+                if numbers[reached] < 0:
+                    numbers[reached] = found
+                    codes[found] = reached
+                    found += 1
+        if taken == 0 and stop > start:
+            return int(node)
+        if taken > 1 and not is_free:
+            throws += taken
+            edges += taken
+            rows += 1
+        node += 1
+    sizes[NODES] = found
+    sizes[THROWS] = throws
+    sizes[CHOICES] = rows
+    sizes[TRANSITIONS] = edges
+    return ALL_MET
+
+
+explore_jit = compiled(explore)
+
+
+def lay_out(
+    choice_offsets: Integers,
+    transition_offsets: Integers,
+    successors: Integers,
+    probabilities: Floats,
+    players: Integers,
+    two: bool,
+    firsts: Integers,
+    counts: Integers,
+    weights: Floats,
+    shares: Floats,
+    numbers: Integers,
+    codes: Integers,
+    num_nodes: int,
+    new_choice_offsets: Integers,
+    new_transition_offsets: Integers,
+    new_successors: Integers,
+    new_probabilities: Floats,
+    sources: Integers,
+    sides: Integers,
+    thrown: Integers,
+) -> None:
+    """Write down the process on the nodes that `explore` has found.
+
+    Where a policy takes several choices, the node has one choice that leads to a throw for each of
+    them, with the probability of it; and a throw has this choice alone.
+
+    Parameters
+    ----------
+    choice_offsets, ..., weights, numbers, codes
+        As `explore` has left them.
+    shares : (2 ** K,)
+        How likely one of a field of K is among some members.
+    num_nodes : int
+    new_choice_offsets, new_transition_offsets, new_successors, new_probabilities
+        The process, of nodes and throws behind them.
+    sources, sides : (choices,)
+        The choice of the model that each one is, -1 where it leads to throws; and whether the
+        players' places are changed there.
+    thrown : (throws, 2)
+        Room for what each throw is of: its choice, and the code of its node without the state.
+    """
+    num_states = len(choice_offsets) - 1
+    throws = 0
+    row = 0
+    edge = 0
+    for node in range(num_nodes):
+        new_choice_offsets[node] = row
+        code = codes[node]
+        state = code % num_states
+        changed = code // num_states & 1
+        members = code // num_states // 2 + 1
+        start = choice_offsets[state]
+        stop = choice_offsets[state + 1]
+        mover = players[state] ^ changed if two else players[state]
+        is_free = counts[mover] == 0 or stop - start == 1
+        first = firsts[mover]
+        taken = 0
+        if not is_free:
+            for choice in range(start, stop):
+                if staying_jit(choice, members, first, counts[mover], weights) > 0:
+                    taken += 1
+        if taken > 1:
+            new_transition_offsets[row] = edge
+            sources[row] = -1
+            sides[row] = changed
+            row += 1
+            for choice in range(start, stop):
+                left = staying_jit(choice, members, first, counts[mover], weights)
+                if left == 0:
+                    continue
+                new_successors[edge] = num_nodes + throws
+                if counts[mover] == 1:
+                    new_probabilities[edge] = weights[first, choice]
+                else:
+                    new_probabilities[edge] = shares[left] / shares[members]
+                thrown[throws, 0] = choice
+                thrown[throws, 1] = (left - 1) * 2 + changed
+                edge += 1
+                throws += 1
+            continue
+        for choice in range(start, stop):
+            left = members
+            if not is_free:
+                left = staying_jit(choice, members, first, counts[mover], weights)
+                if left == 0:
+                    continue
+            new_transition_offsets[row] = edge
+            sources[row] = choice
+            sides[row] = changed
+            row += 1
+            for old in range(transition_offsets[choice], transition_offsets[choice + 1]):
+                side = changed ^ 1 if probabilities[old] < 0.0 else changed
+                reached = ((left - 1) * 2 + side) * num_states + successors[old]
+                new_successors[edge] = numbers[reached]
+                new_probabilities[edge] = abs(probabilities[old])
+                edge += 1
+    for throw in range(throws):
+        choice = thrown[throw, 0]
+        mode = thrown[throw, 1]
+        new_choice_offsets[num_nodes + throw] = row
+        new_transition_offsets[row] = edge
+        sources[row] = choice
+        sides[row] = mode & 1
+        row += 1
+        for old in range(transition_offsets[choice], transition_offsets[choice + 1]):
+            change = 1 if probabilities[old] < 0.0 else 0
+            reached = (mode ^ change) * num_states + successors[old]
+            new_successors[edge] = numbers[reached]
+            new_probabilities[edge] = abs(probabilities[old])
+            edge += 1
+    new_choice_offsets[num_nodes + throws] = row
+    new_transition_offsets[row] = edge
+
+
+lay_out_jit = compiled(lay_out)

@@ -1,0 +1,369 @@
+"""What a player does in every state of a model: one number for each choice."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.model.model import Model
+from gamedp.results.solution import Solution
+from gamedp.rules.layout import PackedTable
+from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["AnyPolicy", "Policy", "as_policies", "model_of", "weights_of"]
+
+AnyPolicy: TypeAlias = Any
+"""A Policy, a Solution, an object with ``choose(state)``, or a function of a state."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Policy:
+    """What a player does in every state of a model: how likely each choice is.
+
+    It looks at the position alone, not at what has gone before. Where `canonical` merges
+    positions, it does the same in all that one state represents.
+
+    Attributes
+    ----------
+    model : Model
+        Of S states and C choices.
+    probabilities : (C,) float64
+        How likely each choice is in its state. All of a state may be zero: then the policy says
+        nothing there, and must not get there.
+    name : str
+        What to call it.
+    rule : object, optional
+        What it was made from.
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If those of a state are no probabilities, or do not sum to one within 1e-9.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> model = gamedp.compile(Matches(matches=5), compile="never")
+    >>> Policy.uniform(model).probabilities[:3].round(3).tolist()
+    [0.333, 0.333, 0.333]
+    """
+
+    model: Model = attrs.field(validator=attrs.validators.instance_of(Model))
+    probabilities: NDArray[np.float64]
+    name: str = "policy"
+    rule: Any = None
+
+    def __attrs_post_init__(self) -> None:
+        """Check the probabilities, scale them and lock them."""
+        numbers = _checked(self.model, self.probabilities, self.name)
+        numbers.flags.writeable = False
+        object.__setattr__(self, "probabilities", numbers)
+
+    def __repr__(self) -> str:
+        """Say what it is called, and of what it is one."""
+        return f"<Policy {self.name} of {self.model!r}>"
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether there is a state in which chance decides between actions."""
+        return bool(((self.probabilities > 0) & (self.probabilities < 1)).any())
+
+    def choose(self, state: Any) -> int:
+        """Return the action in a state; in one that is represented by another, the action there.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If chance decides in that state.
+        InvalidParameterError
+            If the policy says nothing there.
+        """
+        found = self.actions(state)
+        if len(found) > 1:
+            message = f"{self.name} leaves it to chance in {shown(state)}: {found}."
+            raise UnsupportedProblemError(message)
+        if not found:
+            message = f"{self.name} says nothing in {shown(state)}."
+            raise InvalidParameterError(message)
+        return next(iter(found))
+
+    def actions(self, state: Any) -> dict[int, float]:
+        """Return how likely each action is in a state, those that are never taken left out."""
+        index, _ = self.model.index(state)
+        first, stop = self.model.choice_offsets[index : index + 2].tolist()
+        chances = self.probabilities[first:stop].tolist()
+        labels = self.model.action_labels[first:stop].tolist()
+        return {label: chance for label, chance in zip(labels, chances, strict=True) if chance > 0}
+
+    @classmethod
+    def uniform(cls, model: Model) -> Policy:
+        """Return the policy that takes all actions of a state with the same probability."""
+        counts = np.diff(model.choice_offsets)
+        return cls(model, np.repeat(1.0 / np.maximum(counts, 1), counts), "uniform")
+
+    @classmethod
+    def from_solution(cls, solution: Solution, name: str = "optimal") -> Policy:
+        """Return the policy of a solution.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If it depends on the steps that are left, as with :class:`gamedp.FiniteHorizon`.
+        """
+        if solution.step_policies is not None:
+            message = (
+                f"the policy of a solution for {solution.objective!r} depends on the steps that "
+                "are left; a policy here does not."
+            )
+            raise UnsupportedProblemError(message)
+        numbers = np.zeros(solution.model.num_choices)
+        numbers[solution.policy[solution.policy >= 0]] = 1.0
+        return cls(solution.model, numbers, name, solution)
+
+    @classmethod
+    def from_function(
+        cls,
+        model: Model,
+        function: Callable[[Any], int | Mapping[int, float]],
+        name: str | None = None,
+        rule: Any = None,
+    ) -> Policy:
+        """Ask a function in every state in which there is more than one action.
+
+        Parameters
+        ----------
+        model : Model
+        function : callable
+            Takes a state, and returns an action, or how likely each one is.
+        name : str, optional
+        rule : optional
+            What the function is of.
+
+        Raises
+        ------
+        InvalidParameterError
+            If it returns something else. An action that the state does not have is no error until
+            the policy gets there.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.matches import Matches
+        >>> model = gamedp.compile(Matches(matches=5), compile="never")
+        >>> policy = Policy.from_function(model, lambda state: {1: 0.75, 2: 0.25})
+        >>> policy.actions(model.state(0))
+        {1: 0.75, 2: 0.25}
+        """
+        called = name or str(getattr(function, "__name__", None) or shown(function))
+        numbers = _answers(model, function, called, _open_states(model))
+        return cls(model, numbers, called, function if rule is None else rule)
+
+    @classmethod
+    def mix(cls, policies: Mapping[Policy, float], name: str = "mixture") -> Policy:
+        """Return the policy that does in every state what one of some policies does, by chance.
+
+        That one is drawn anew in each state. Who draws once, and keeps to the policy for the whole
+        game, is a field of opponents: see :func:`gamedp.best_response`.
+
+        Parameters
+        ----------
+        policies : mapping of Policy to float
+            All of one model, with their weights.
+        """
+        (first, *others) = policies
+        for other in others:
+            if not same_model(first.model, other.model):
+                message = f"{first.name} and {other.name} are policies of different models."
+                raise InvalidParameterError(message)
+        chances = weights_of(policies)
+        rows = (
+            chance * policy.probabilities for policy, chance in zip(policies, chances, strict=True)
+        )
+        return cls(first.model, sum(rows, np.zeros(first.model.num_choices)), name)
+
+
+def weights_of(given: Mapping[Any, float]) -> list[float]:
+    """Return positive weights as they are given; raise unless they sum to one within 1e-9."""
+    chances = [float(chance) for chance in given.values()]
+    if not (chances and min(chances) > 0 and abs(sum(chances) - 1) <= SUM_TOLERANCE):
+        message = f"the weights {shown(chances)} must be positive and sum to 1 within 1e-9."
+        raise InvalidParameterError(message)
+    return chances
+
+
+def same_model(one: Model, other: Model) -> bool:
+    """Say whether two models have the same states and choices."""
+    return one is other or one.digest() == other.digest()
+
+
+def model_of(given: Any) -> Model | None:
+    """Return the model that a solution or a policy is of; None for a rule."""
+    return given.model if isinstance(given, (Policy, Solution)) else None
+
+
+def as_policies(given: Mapping[str, AnyPolicy] | Sequence[AnyPolicy], model: Model) -> list[Policy]:
+    """Return things that choose as policies of a model.
+
+    Parameters
+    ----------
+    given : sequence, or mapping of name to
+        Policy, Solution, object with ``choose(state)``, or function of a state.
+    model : Model
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is none of these, or of another model.
+    """
+    names, things = ("",) * len(given), given
+    if isinstance(given, Mapping):
+        names, things = tuple(given), list(given.values())
+    asked: dict[int, Policy] = {}
+    states: list[tuple[int, Any]] = []
+    for name, thing in zip(names, things, strict=True):
+        if id(thing) in asked:
+            continue
+        rule = _rule_of(thing, model)
+        if rule is None:
+            asked[id(thing)] = _known(thing, name)
+            continue
+        states = states or _open_states(model)
+        called = name or getattr(thing, "__name__", None) or shown(thing)
+        asked[id(thing)] = Policy(model, _answers(model, rule, called, states), called, thing)
+    return [asked[id(thing)] for thing in things]
+
+
+def _known(given: Any, name: str) -> Policy:
+    """Return the policy that is given, or a solution's."""
+    return given if isinstance(given, Policy) else Policy.from_solution(given, name or "optimal")
+
+
+def _rule_of(given: Any, model: Model) -> Callable[[Any], Any] | None:
+    """Return what chooses in a state; None for what is a table already."""
+    own = model_of(given)
+    if own is not None:
+        if same_model(own, model):
+            return None
+        message = f"{shown(given)} is of another model, {own!r}, than {model!r}."
+        raise InvalidParameterError(message)
+    choose: Any = getattr(given, "choose", given)
+    if isinstance(given, type) or not callable(choose):
+        message = (
+            f"{shown(given)} is no policy; give a Solution, a Policy, an object with "
+            "choose(state), or a function of a state."
+        )
+        raise InvalidParameterError(message)
+    return choose  # type: ignore[no-any-return]
+
+
+def _open_states(model: Model) -> list[tuple[int, Any]]:
+    """Return the states with more than one choice, each with its number."""
+    numbers = np.flatnonzero(np.diff(model.choice_offsets) > 1).tolist()
+    table = model.states
+    if isinstance(table, PackedTable):
+        rows = table.codec.unpack(table.codes[numbers]).tolist()
+        build = table.layout.build
+        return [(number, build(iter(row))) for number, row in zip(numbers, rows, strict=True)]
+    return [(number, model.state(number)) for number in numbers]
+
+
+def _answers(
+    model: Model, function: Callable[[Any], Any], name: str, states: list[tuple[int, Any]]
+) -> NDArray[np.float64]:
+    """Ask a function in some states; return how likely each choice of the model is."""
+    counts = np.diff(model.choice_offsets)
+    numbers = np.zeros(model.num_choices)
+    numbers[model.choice_offsets[:-1][counts == 1]] = 1.0
+    chosen = np.zeros(model.num_states, np.int64)
+    is_sure = np.zeros(model.num_states, np.bool_)
+    for number, state in states:
+        answer = function(state)
+        if isinstance(answer, Mapping):
+            first, stop = model.choice_offsets[number : number + 2].tolist()
+            labels = model.action_labels[first:stop].tolist()
+            known = dict(zip(labels, range(first, stop), strict=True))
+            _write_chances(answer, known, numbers, (name, state))
+            continue
+        chosen[number] = _action(answer, name, state)
+        is_sure[number] = True
+    owners = np.repeat(np.arange(model.num_states), counts)
+    numbers[is_sure[owners] & (model.action_labels == chosen[owners])] = 1.0
+    return numbers
+
+
+def _action(answer: Any, name: str, state: Any) -> int:
+    """Return an action that a policy has chosen; a truth value is none."""
+    if not isinstance(answer, SupportsIndex) or isinstance(answer, (bool, np.bool_)):
+        message = f"{name} chooses {shown(answer)} in {shown(state)}; an action is an integer."
+        raise InvalidParameterError(message)
+    return operator.index(answer)
+
+
+def _write_chances(
+    answer: Mapping[int, float],
+    known: dict[int, int],
+    numbers: NDArray[np.float64],
+    place: tuple[str, Any],
+) -> None:
+    """Write how likely each action of a state is."""
+    name, state = place
+    for action, chance in answer.items():
+        choice = known.get(_action(action, name, state))
+        if choice is not None:
+            numbers[choice] = chance
+        elif chance:
+            message = (
+                f"{name} chooses {action} with probability {chance:g} in {shown(state)}, where "
+                f"the actions are {shown(list(known))}."
+            )
+            raise InvalidParameterError(message)
+    total = sum(numbers[choice] for choice in known.values())
+    if not abs(total - 1) <= SUM_TOLERANCE:
+        message = f"the probabilities of {name} in {shown(state)} sum to {total!r}, not 1."
+        raise InvalidParameterError(message)
+
+
+def _checked(model: Model, given: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return probabilities of choices, those of a state scaled to sum to one."""
+    numbers = np.array(given, np.float64)
+    if numbers.shape != (model.num_choices,):
+        message = (
+            f"the probabilities of {name} have shape {numbers.shape}; the model has "
+            f"{model.num_choices} choices."
+        )
+        raise InvalidParameterError(message)
+    counts = np.diff(model.choice_offsets)
+    owners = np.repeat(np.arange(model.num_states), counts)
+    bad = ~((numbers >= 0) & (numbers <= 1 + SUM_TOLERANCE))
+    if bad.any():
+        choice = int(bad.argmax())
+        message = (
+            f"{name} takes a choice in {shown(model.state(int(owners[choice])))} with probability "
+            f"{numbers[choice]!r}."
+        )
+        raise InvalidParameterError(message)
+    if ((numbers > 0) & (numbers < LEAST_PROBABILITY)).any():
+        message = f"{name} has a probability that is too small. {FAINT}"
+        raise InvalidParameterError(message)
+    totals = np.bincount(owners, numbers, minlength=model.num_states)
+    wrong = (totals != 0) & (np.abs(totals - 1) > SUM_TOLERANCE)
+    if wrong.any():
+        state = int(wrong.argmax())
+        message = (
+            f"the probabilities of {name} in {shown(model.state(state))} sum to "
+            f"{float(totals[state])!r}, not 1."
+        )
+        raise InvalidParameterError(message)
+    off = np.abs(totals - 1) > SUM_ROUNDING
+    if (off & (totals > 0)).any():
+        numbers /= np.where(off & (totals > 0), totals, 1.0)[owners]
+    return numbers

@@ -1,0 +1,270 @@
+"""Policies as values, and what they are worth against each other."""
+
+import itertools
+from fractions import Fraction
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import gamedp
+from gamedp.errors import InvalidParameterError, NotSolvedError, UnsupportedProblemError
+from gamedp.games.matches import Matches
+from gamedp.games.wubbel import Wubbel
+from gamedp.policies import InducedChain
+from gamedp.testing.models import random_model
+
+
+@attrs.frozen
+class Hold:
+    """Roll up to so many points a turn, then save."""
+
+    points: int
+
+    def choose(self, state):
+        return 1 if state.turn >= self.points else 0
+
+
+class Apart(Wubbel):
+    """Wubbel with positions that tell who is to move."""
+
+    def canonical(self, state):
+        return state, False
+
+
+def exact_values(model, policies):
+    """Solve the chain of mixed policies in fractions, by the fundamental matrix.
+
+    Returns the values of player 0 in all states, with places as they are and changed.
+    """
+    num_states = model.num_states
+    size = 2 * num_states
+    rows = [[Fraction(0)] * size + [Fraction(0)] for _ in range(size)]
+    payoffs = dict(zip(model.terminals.tolist(), model.payoffs.tolist(), strict=True))
+    total = Fraction(model.constant_sum)
+    for node in range(size):
+        state, changed = node % num_states, node // num_states
+        rows[node][node] += 1
+        if state in payoffs:
+            own = Fraction(payoffs[state])
+            rows[node][size] = total - own if changed else own
+            continue
+        mover = int(model.players[state]) ^ changed if model.num_players == 2 else 0
+        weights = policies[mover].probabilities
+        first, stop = model.choice_offsets[state : state + 2].tolist()
+        sum_of_weights = sum(Fraction(weights[c]) for c in range(first, stop))
+        for choice in range(first, stop):
+            weight = Fraction(weights[choice]) / sum_of_weights
+            reward = Fraction(model.rewards[choice])
+            rows[node][size] += weight * (-reward if changed else reward)
+            begin, end = model.transition_offsets[choice : choice + 2].tolist()
+            chances = [Fraction(p) for p in model.probabilities[begin:end].tolist()]
+            whole = sum(map(abs, chances))
+            for successor, chance in zip(model.successors[begin:end], chances, strict=True):
+                side = changed ^ (chance < 0)
+                rows[node][side * num_states + int(successor)] -= weight * abs(chance) / whole
+    for pivot in range(size):
+        place = next(row for row in range(pivot, size) if rows[row][pivot])
+        rows[pivot], rows[place] = rows[place], rows[pivot]
+        head = rows[pivot][pivot]
+        rows[pivot] = [number / head for number in rows[pivot]]
+        for row in range(size):
+            if row != pivot and (factor := rows[row][pivot]):
+                rows[row] = [a - factor * b for a, b in zip(rows[row], rows[pivot], strict=True)]
+    return [rows[node][size] for node in range(size)]
+
+
+def random_policy(model, rng, *, mixed=True):
+    """Return a policy with random probabilities, or with random actions."""
+    numbers = np.zeros(model.num_choices)
+    offsets = model.choice_offsets.tolist()
+    for first, stop in itertools.pairwise(offsets):
+        if first == stop:
+            continue
+        if mixed:
+            weights = rng.integers(0, 4, stop - first) + 1e-3 * (rng.random(stop - first) < 0.2)
+            weights[rng.integers(stop - first)] += 1
+            numbers[first:stop] = weights / weights.sum()
+        else:
+            numbers[rng.integers(first, stop)] = 1
+    return gamedp.Policy(model, numbers)
+
+
+def with_swaps(model, rng):
+    """Let the players of a model change places on some transitions."""
+    signs = np.where(rng.random(model.num_transitions) < 0.4, -1.0, 1.0)
+    offsets, ends = model.transition_offsets, model.terminals.tolist()
+    return gamedp.Model.from_arrays(
+        model.choice_offsets,
+        offsets,
+        model.successors,
+        model.probabilities * signs,
+        rewards=model.rewards,
+        players=model.players,
+        terminals=ends,
+        payoffs=model.payoffs,
+        num_players=2,
+        constant_sum=float(rng.choice([0.0, 1.0])),
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 2**32), st.sampled_from(["one", "two", "swaps"]))
+def test_values_are_those_of_the_fundamental_matrix(seed, kind):
+    rng = np.random.default_rng(seed)
+    players = 1 if kind == "one" else 2
+    model = random_model(seed, num_states=4, num_players=players, end_components=False)
+    if kind == "swaps":
+        model = with_swaps(model, rng)
+    policies = [random_policy(model, rng, mixed=rng.random() < 0.7) for _ in range(players)]
+    found = gamedp.evaluate(model, policies, everywhere=True)
+    true = exact_values(model, policies)
+    for state in range(model.num_states):
+        low, high = found.bounds(state)
+        assert low <= true[state] <= high
+        assert high - low <= 1e-9
+        if players == 2:
+            low, high = found.bounds(state, player=1)
+            assert low <= Fraction(model.constant_sum) - true[state] <= high
+
+
+def test_hold_20_against_itself_wins_as_often_as_published():
+    # "Würfeln mit Wubbel" gives the strategy; the number is from solving its chain of 6,390 states.
+    found = gamedp.evaluate(Wubbel(), [Hold(20), Hold(20)])
+    assert found.value() == pytest.approx(0.5387327, abs=5e-8)
+    assert found.bounds()[1] - found.bounds()[0] <= 1e-9
+    assert found.chain.num_nodes == 6390
+    assert found.guarantee is gamedp.Guarantee.TWO_SIDED
+
+
+@pytest.mark.parametrize("points", [(1, 3), (3, 1), (2, 2)])
+def test_seats_are_told_apart_where_positions_are_merged(points):
+    policies = [Hold(number) for number in points]
+    merged = gamedp.evaluate(gamedp.compile(Wubbel(goal=6), compile="never"), policies)
+    apart = gamedp.evaluate(gamedp.compile(Apart(goal=6), compile="never"), policies)
+    for player in (0, 1):
+        assert merged.value(player=player) == pytest.approx(apart.value(player=player), abs=1e-12)
+    assert merged.value() + merged.value(player=1) == pytest.approx(1.0, abs=1e-12)
+    both = {merged.chain.is_changed(node) for node in range(merged.chain.num_nodes)}
+    assert both == {False, True}
+
+
+def test_a_solution_attains_its_own_value_and_is_certified():
+    solution = gamedp.solve(Wubbel(goal=8), compile="never", tolerance=1e-12)
+    found = gamedp.evaluate(Wubbel(goal=8), [solution, solution])
+    assert found.chain.of is solution.model
+    assert found.value() == pytest.approx(solution.value(), abs=1e-9)
+    proof = gamedp.certify(found.solutions[0])
+    assert gamedp.verify(found.chain.model, proof).width <= 1e-9
+
+
+def test_three_players_each_have_a_value():
+    model = random_model(5, num_states=6, end_components=False)
+    rewards = np.random.default_rng(1).normal(size=(model.num_choices, 3))
+    model = gamedp.Model.from_arrays(
+        model.choice_offsets,
+        model.transition_offsets,
+        model.successors,
+        model.probabilities,
+        rewards=rewards,
+        players=[0, 1, 2, 0, 1, 2, 0, 0],
+        terminals=[6, 7],
+        payoffs=[[1.0, 0.0, -1.0], [0.0, 2.0, 0.0]],
+        num_players=3,
+    )
+    policy = gamedp.Policy.uniform(model)
+    found = gamedp.evaluate(model, [policy] * 3)
+    for player in range(3):
+        alone = attrs.evolve(
+            model,
+            rewards=rewards[:, player].copy(),
+            payoffs=model.payoffs[:, player].copy(),
+            players=np.zeros(8, np.int8),
+            num_players=1,
+        )
+        same = gamedp.evaluate(alone, gamedp.Policy.uniform(alone))
+        assert found.value(player=player) == pytest.approx(same.value(), abs=1e-9)
+
+
+def test_a_reachability_does_not_count_throws():
+    model = random_model(3, num_states=5, end_components=False)
+    policy = gamedp.Policy.uniform(model)
+    reached = gamedp.evaluate(model, policy, gamedp.Reachability([5]))
+    missed = gamedp.evaluate(model, policy, gamedp.Reachability([6]))
+    assert reached.value() + missed.value() == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("answer", [7, True, 1.0, "1", None])
+def test_what_is_no_action_is_named(answer):
+    model = gamedp.compile(Matches(matches=5), compile="never")
+    with pytest.raises(InvalidParameterError, match=r"chooses .* in MatchesState"):
+        gamedp.evaluate(model, [lambda state: answer, gamedp.Policy.uniform(model)])
+
+
+def test_an_action_that_is_missing_where_nobody_gets_is_no_error():
+    model = gamedp.compile(Wubbel(goal=6), compile="never")
+
+    def bold(state):
+        return 0 if state.own == 0 else 9
+
+    value = gamedp.evaluate(model, [bold, Hold(1)]).value()
+    assert value == pytest.approx(gamedp.evaluate(model, [Hold(9), Hold(1)]).value())
+
+
+def test_endless_play_must_be_declared():
+    model = gamedp.Model.from_arrays(
+        [0, 2, 4, 4, 4],
+        [0, 1, 2, 3, 4],
+        [1, 2, 0, 3],
+        [1.0] * 4,
+        players=[0, 1, 0, 0],
+        terminals=[2, 3],
+        payoffs=[1.0, 0.0],
+        num_players=2,
+        constant_sum=1.0,
+        action_labels=[0, 1, 0, 1],
+    )
+    with pytest.raises(NotSolvedError, match="draw"):
+        gamedp.evaluate(model, [lambda state: 0] * 2)
+    halves = gamedp.evaluate(model, [lambda state: 0] * 2, gamedp.TotalReward(draw=0.5))
+    assert halves.bounds() == (0.5, 0.5)
+    lost = gamedp.evaluate(model, [lambda state: 0] * 2, gamedp.TotalReward(draw=0))
+    assert lost.bounds(player=1) == (1.0, 1.0)
+    assert gamedp.evaluate(model, [lambda state: 1] * 2).value() == 1.0
+    assert gamedp.evaluate(model, [lambda state: 0, lambda state: 1]).value() == 0.0
+
+
+def test_policies_of_another_model_are_refused():
+    solution = gamedp.solve(Matches(matches=5), compile="never")
+    model = gamedp.compile(Matches(matches=6), compile="never")
+    with pytest.raises(InvalidParameterError, match="another model"):
+        InducedChain(model, [solution, solution])
+    with pytest.raises(InvalidParameterError, match="each player needs one"):
+        InducedChain(solution.model, [solution])
+
+
+def test_a_policy_of_steps_is_refused():
+    solution = gamedp.solve(Matches(matches=5), gamedp.FiniteHorizon(3), compile="never")
+    with pytest.raises(UnsupportedProblemError, match="steps"):
+        gamedp.Policy.from_solution(solution)
+
+
+@pytest.mark.parametrize("numbers", [[0.5, 0.6], [-0.1, 1.1], [np.nan, 1.0], [1e-320, 1.0]])
+def test_what_is_no_probability_is_refused(numbers):
+    model = gamedp.Model.from_arrays(
+        [0, 2, 2], [0, 1, 2], [1, 1], [1.0, 1.0], terminals=[1], payoffs=[1.0]
+    )
+    with pytest.raises(InvalidParameterError):
+        gamedp.Policy(model, np.array(numbers))
+
+
+def test_a_mixture_draws_in_every_state():
+    model = gamedp.compile(Matches(matches=6), compile="never")
+    one, two = (
+        gamedp.Policy.from_function(model, lambda state, k=k: min(k, state.left)) for k in (1, 2)
+    )
+    mixed = gamedp.Policy.mix({one: 0.25, two: 0.75})
+    assert mixed.actions(model.state(0)) == {1: 0.25, 2: 0.75}
+    assert mixed.is_mixed
+    assert not one.is_mixed

@@ -22,12 +22,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from gamedp.certificates import (
-        Certificate,
-        EquilibriumCertificate,
-        StagedCertificate,
-        Verified,
-    )
+    from gamedp.certificates import Certificate, Verified
     from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
     from gamedp.results.search_result import SearchResult
@@ -39,8 +34,7 @@ if TYPE_CHECKING:
     from gamedp.stages.model import StagedModel
     from gamedp.stages.solution import StagedSolution
 
-    AnyCertificate: TypeAlias = Certificate | EquilibriumCertificate | StagedCertificate
-    Savable: TypeAlias = Solution | StagedSolution | AnyCertificate
+    Savable: TypeAlias = Solution | StagedSolution | Certificate
 
 __all__ = ["certify", "compile", "explain", "load", "save", "search", "solve", "verify"]
 
@@ -495,15 +489,7 @@ def _searched(
         return averaging.search(game, state, compile=compile, progress=progress)
 
 
-@overload
-def certify(solution: StagedSolution) -> StagedCertificate: ...
-
-
-@overload
-def certify(solution: Solution) -> Certificate | EquilibriumCertificate: ...
-
-
-def certify(solution: Solution | StagedSolution) -> AnyCertificate:
+def certify(solution: Solution | StagedSolution) -> Certificate:
     """Return the bounds of a solution with all that :func:`gamedp.verify` needs to check them.
 
     The bounds are those of the solution, or a little wider where they were rounded in a way that
@@ -519,7 +505,8 @@ def certify(solution: Solution | StagedSolution) -> AnyCertificate:
     Returns
     -------
     Certificate
-        For more than two players an EquilibriumCertificate, of a staged game a StagedCertificate.
+        By the rules ``"bounds"``; for more than two players by ``"equilibrium"``, of a staged game
+        by ``"stages"``.
 
     Raises
     ------
@@ -562,7 +549,7 @@ def save(thing: Savable, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    thing : Solution, StagedSolution or certificate
+    thing : Solution, StagedSolution or Certificate
     path : path-like
         The folder, made if it does not exist. One of the same kind in it is replaced. A save waits
         until others that save there are done; any number may read it meanwhile.
@@ -577,13 +564,13 @@ def save(thing: Savable, path: str | os.PathLike[str]) -> None:
     OSError
         If the files cannot be written; the folder then holds what it held before.
     """
-    from gamedp.certificates.certificate import AnyCertificate
+    from gamedp.certificates.certificate import Certificate
     from gamedp.results.solution import Solution
     from gamedp.stages.solution import StagedSolution
     from gamedp.storage import save_certificate, save_solution
 
     given: Any = thing
-    if isinstance(given, AnyCertificate):
+    if isinstance(given, Certificate):
         save_certificate(given, path)
     elif isinstance(given, (Solution, StagedSolution)):
         save_solution(given, path)
@@ -621,7 +608,7 @@ def load(path: str | os.PathLike[str], game: Any = None, *, as_: type[Any] | Non
 
     Returns
     -------
-    Solution, StagedSolution or certificate
+    Solution, StagedSolution or Certificate
         Of a staged game, the rules are compiled when its model is solved again, not before.
 
     Raises
@@ -661,7 +648,7 @@ def load(path: str | os.PathLike[str], game: Any = None, *, as_: type[Any] | Non
 
 def verify(
     game_or_model: Game | StagedGame | Model | StagedModel,
-    certificate: AnyCertificate,
+    certificate: Certificate,
     *,
     compile: Tier = "auto",
 ) -> Verified:
@@ -680,7 +667,7 @@ def verify(
     game_or_model
         A Model or a StagedModel; or a game, which is compiled first: so nothing of the one who made
         the certificate is used but the certificate.
-    certificate : Certificate, EquilibriumCertificate or StagedCertificate
+    certificate : Certificate
     compile : {"auto", "always", "never"}
         For a game, as for :func:`gamedp.compile`.
 
@@ -726,8 +713,7 @@ def verify(
     ...         objective=gamedp.TotalReward(),
     ...         lower=np.array([value, 0.75]),
     ...         upper=np.array([value, 0.75]),
-    ...         lower_ranks=np.array([rank, 0]),
-    ...         upper_ranks=np.array([-1, 0]),
+    ...         evidence={"lower_ranks": np.array([rank, 0]), "upper_ranks": np.array([-1, 0])},
     ...         digest=model.digest(),
     ...     )
     >>> gamedp.verify(model, claim(0.75, rank=1)).width
@@ -740,11 +726,10 @@ def verify(
         ...
     gamedp.errors.CertificateError: lower[0] = 1.0 of state 0 is not certified: no action...
     """
-    from gamedp.certificates import verify as verify_model
-    from gamedp.certificates.certificate import AnyCertificate
+    from gamedp.certificates import Certificate, verify as verify_model
 
     model: Any = game_or_model
-    if _is_game(model) and isinstance(certificate, AnyCertificate):
+    if _is_game(model) and isinstance(certificate, Certificate):
         model = _compile(model, compile=compile)
     return verify_model(model, certificate)
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 import pytest
+from forging import claimed, forged
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from solving import assert_contains
 
@@ -339,7 +340,7 @@ def test_a_walk_that_mixes_slowly_is_certified():
     solution = gamedp.solve(model)
     certificate = assert_certified(solution)
     assert certificate.lower[0] <= Fraction(7, 10) <= certificate.upper[0]
-    assert certificate.lower_ranks[0] == length
+    assert certificate.evidence["lower_ranks"][0] == length
 
 
 # What is false is refused ------------------------------------------------------------------------
@@ -368,7 +369,7 @@ def claim(model, lower, upper, lower_ranks, upper_ranks, objective=None, **more)
         for name, values in fields.items()
     }
     objective = gamedp.TotalReward() if objective is None else objective
-    return gamedp.Certificate(objective=objective, digest=model.digest(), **arrays, **more)
+    return claimed(objective=objective, digest=model.digest(), **arrays, **more)
 
 
 @pytest.mark.parametrize("rank", [-1, 0, 1, 2, 3, 2**62 - 1])
@@ -405,7 +406,7 @@ def test_infinite_totals():
     for reward in (0.0, -1.0):
         model = loop(reward=reward)
         with pytest.raises(CertificateError, match=r"lower\[0\] = inf"):
-            gamedp.verify(model, attrs.evolve(infinite, digest=model.digest()))
+            gamedp.verify(model, forged(infinite, digest=model.digest()))
     # Who must pay for ever, or may leave: minus infinity is for those who cannot leave.
     model = loop(reward=-1.0)
     with pytest.raises(CertificateError, match=r"upper\[0\] = -inf"):
@@ -431,7 +432,7 @@ def test_where_a_target_is_missed_the_total_is_infinite():
 
 
 def head_starts(model, lower, upper, biases, optimum="max"):
-    return gamedp.Certificate(
+    return claimed(
         objective=gamedp.AverageReward(optimum),
         lower=np.array(lower, float),
         upper=np.array(upper, float),
@@ -454,16 +455,16 @@ def test_averages():
     right = head_starts(model, [2, 2, 1.5, 0], [2, 2, 1.5, 0], [0, 1, -1, 0])
     assert gamedp.verify(model, right).width == 0
     for state, bias in ((0, -0.5), (1, 1.5)):
-        biases = right.bias_lower.copy()
+        biases = right.evidence["bias_lower"].copy()
         biases[state] += bias
         with pytest.raises(CertificateError):
-            gamedp.verify(model, attrs.evolve(right, bias_lower=biases, bias_upper=biases))
+            gamedp.verify(model, forged(right, bias_lower=biases, bias_upper=biases))
     for name, sign in (("lower", 1), ("upper", -1)):
         for state in range(4):
-            numbers = getattr(right, name).copy()
+            numbers = right.array(name).copy()
             numbers[state] = np.nextafter(numbers[state], sign * np.inf)
             with pytest.raises(CertificateError):
-                gamedp.verify(model, attrs.evolve(right, **{name: numbers}))
+                gamedp.verify(model, forged(right, **{name: numbers}))
     worst = head_starts(model, [1.5, 1.5, 1.5, 0], [1.5, 1.5, 1.5, 0], [-8.5, -7, 0, 0], "min")
     gamedp.verify(model, worst)
 
@@ -477,9 +478,9 @@ def stronger(certificate, truth):
                 continue
             while (Fraction(number) <= value) if outward < 0 else (Fraction(number) >= value):
                 number = math.nextafter(number, -outward)
-            bounds = getattr(certificate, name).copy()
+            bounds = certificate.array(name).copy()
             bounds[state] = number
-            yield name, state, attrs.evolve(certificate, **{name: bounds})
+            yield name, state, forged(certificate, **{name: bounds})
 
 
 @relaxed
@@ -494,10 +495,10 @@ def test_no_bound_beyond_the_truth_is_accepted(model, optimum):
             gamedp.verify(model, false)
         # Nor with any rank, also if it seems to be the most harmless one.
         for rank in (-1, 0, 2**40):
-            ranks = getattr(false, f"{name}_ranks").copy()
+            ranks = false.array(f"{name}_ranks").copy()
             ranks[state] = rank
             with pytest.raises(CertificateError):
-                gamedp.verify(model, attrs.evolve(false, **{f"{name}_ranks": ranks}))
+                gamedp.verify(model, forged(false, **{f"{name}_ranks": ranks}))
 
 
 @relaxed
@@ -536,10 +537,10 @@ def test_no_probability_beyond_the_truth_is_accepted(model, data):
     for name, state, false in stronger(certificate, truth):
         with pytest.raises(CertificateError, match=name):
             gamedp.verify(model, false)
-        other = getattr(false, f"{name}_ranks").copy()
+        other = false.array(f"{name}_ranks").copy()
         other[state] = data.draw(ranks)
         with pytest.raises(CertificateError):
-            gamedp.verify(model, attrs.evolve(false, **{f"{name}_ranks": other}))
+            gamedp.verify(model, forged(false, **{f"{name}_ranks": other}))
 
 
 @relaxed
@@ -551,15 +552,15 @@ def test_ranks_must_fall(model, optimum):
     inner = np.flatnonzero(np.diff(model.choice_offsets))
     assert (certificate.lower[inner] > 0).all()
     after = np.minimum.reduceat(
-        certificate.lower_ranks[model.successors], model.transition_offsets[:-1]
+        certificate.evidence["lower_ranks"][model.successors], model.transition_offsets[:-1]
     )
     for state in inner.tolist():
         choices = after[slice(*model.choice_offsets[state : state + 2])]
         for rank in {-1, 0, int(choices.min() if optimum == "min" else choices.max())}:
-            ranks = certificate.lower_ranks.copy()
+            ranks = certificate.evidence["lower_ranks"].copy()
             ranks[state] = rank
             with pytest.raises(CertificateError, match="lower"):
-                gamedp.verify(model, attrs.evolve(certificate, lower_ranks=ranks))
+                gamedp.verify(model, forged(certificate, lower_ranks=ranks))
 
 
 def at_random(rng):
@@ -702,7 +703,7 @@ def test_overflow_is_decided_in_rationals():
     )
     assert gamedp.verify(model, right).in_rationals == 2
     with pytest.raises(CertificateError, match="lower"):
-        gamedp.verify(model, attrs.evolve(right, lower=np.array([1.01e308, 1.7e308, -1.7e308])))
+        gamedp.verify(model, forged(right, lower=np.array([1.01e308, 1.7e308, -1.7e308])))
 
 
 def test_probabilities_count_up_to_two_units_in_the_last_place():
@@ -754,6 +755,10 @@ def test_probabilities_that_do_not_sum_to_one():
             },
             "has no use for bias_lower",
         ),
+        ({"ranks": np.array([1, 0])}, "by the rules 'bounds' has no use for ranks"),
+        ({"upper_rest": 7}, "upper_rest holds int of shape"),
+        ({"rules": "my own"}, "names the rules 'my own'; the checker knows 'bounds', 'equi"),
+        ({"rules": None}, "names the rules None"),
         ({"lower": np.array([0.75, 0.8])}, r"lower\[1\] = 0.8 of state 1 is wrong.*0.75"),
     ],
 )
@@ -762,7 +767,19 @@ def test_what_is_wrong_with_the_arrays_is_said(changes, match):
     right = claim(model, [0.75, 0.75], [0.75, 0.75], [1, 0], [-1, 0])
     gamedp.verify(model, right)
     with pytest.raises(CertificateError, match=match):
-        gamedp.verify(model, attrs.evolve(right, **changes))
+        gamedp.verify(model, forged(right, **changes))
+
+
+def test_evidence_is_locked():
+    """Nobody changes what has been checked; and what is None is not there."""
+    ranks = np.array([1, 0])
+    certificate = claim(loop(), [0.75, 0.75], [0.75, 0.75], ranks, [-1, 0], escapes=None)
+    assert list(certificate.evidence) == ["lower_ranks", "upper_ranks"]
+    with pytest.raises(TypeError):
+        certificate.evidence["lower_ranks"] = ranks
+    with pytest.raises(ValueError, match="read-only"):
+        certificate.evidence["lower_ranks"][0] = 0
+    assert repr(certificate) == "<Certificate by the rules 'bounds' of 2 states: TotalReward>"
 
 
 def test_a_draw_is_for_payoffs_alone():
@@ -783,7 +800,7 @@ def test_two_draws_are_two_claims():
         certificate = gamedp.certify(solution)
         assert solution.value() == draw
         claims.add(gamedp.verify(model, certificate).claim)
-        other = attrs.evolve(certificate, objective=gamedp.TotalReward(draw=-draw))
+        other = forged(certificate, objective=gamedp.TotalReward(draw=-draw))
         with pytest.raises(CertificateError, match="may go on for ever"):
             gamedp.verify(model, other)
     assert len(claims) == 2
@@ -794,9 +811,7 @@ def test_what_has_no_certificate():
     three = gamedp.Model.from_arrays(
         [0, 1, 1], [0, 1], [1], [1.0], payoffs=[[1.0, 2.0, 3.0]], num_players=3
     )
-    assert isinstance(
-        gamedp.certify(gamedp.solve(three)), gamedp.certificates.EquilibriumCertificate
-    )
+    assert gamedp.certify(gamedp.solve(three)).rules == "equilibrium"
     with pytest.raises(UnsupportedProblemError, match="one or two players"):
         gamedp.verify(three, claim(three, [0, 0], [1, 1], [-1, 0], [-1, 0]))
     swaps = gamedp.Model.from_arrays(
@@ -828,7 +843,10 @@ def test_checking_needs_neither_numba_nor_a_solver(tmp_path):
         f"constant_sum={solution.model.constant_sum!r})\n"
         "paths = (folder / 'proof').glob('*.npy')\n"
         "arrays = {path.name.rsplit('-', 1)[0]: np.load(path) for path in paths}\n"
-        "verify(model, Certificate(objective=TotalReward(), digest=model.digest(), **arrays))\n"
+        "pair = {name: arrays.pop(name) for name in ('lower', 'upper')}\n"
+        "claim = {'objective': TotalReward(), 'digest': model.digest()}\n"
+        "proof = Certificate(evidence=arrays, **claim, **pair)\n"
+        "verify(model, proof)\n"
         "others = {'numba', 'scipy', 'gamedp.results.solution', 'gamedp.solvers'}\n"
         "print(sorted(others & set(sys.modules)))\n"
     )
@@ -962,14 +980,14 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
 
 
 def same(one, other):
-    for field in attrs.fields(gamedp.Certificate):
-        a, b = getattr(one, field.name), getattr(other, field.name)
-        if isinstance(a, np.ndarray):
-            assert np.array_equal(a, b)
-            assert a.dtype == b.dtype
-            assert not b.flags.writeable
-        else:
-            assert a == b
+    for name in ("rules", "objective", "rest_shift", "digest"):
+        assert getattr(one, name) == getattr(other, name)
+    assert one.evidence.keys() == other.evidence.keys()
+    for name in ("lower", "upper", *one.evidence):
+        a, b = one.array(name), other.array(name)
+        assert np.array_equal(a, b)
+        assert a.dtype == b.dtype
+        assert not b.flags.writeable
 
 
 OBJECTIVES = {
@@ -1020,9 +1038,17 @@ def test_a_damaged_certificate_is_noticed(tmp_path):
         gamedp.load(tmp_path)
 
 
+@pytest.mark.parametrize("changes", [{"rules": "my own"}, {"guess": np.zeros(2)}])
+def test_what_no_rules_know_is_not_saved(changes, tmp_path):
+    certificate = gamedp.certify(gamedp.solve(loop()))
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="cannot be saved"):
+        gamedp.save(forged(certificate, **changes), tmp_path / "proof")
+    assert not (tmp_path / "proof").exists()
+
+
 def test_a_target_that_cannot_be_written_down_is_said_to_be(tmp_path):
     certificate = gamedp.certify(gamedp.solve(loop()))
-    function = attrs.evolve(certificate, objective=gamedp.Reachability(lambda state: state == 1))
+    function = forged(certificate, objective=gamedp.Reachability(lambda state: state == 1))
     with pytest.raises(gamedp.errors.InvalidParameterError, match="target of the objective"):
         gamedp.save(function, tmp_path)
 

@@ -4,9 +4,9 @@ import json
 import pickle
 from fractions import Fraction
 
-import attrs
 import numpy as np
 import pytest
+from forging import claimed, forged
 from hypothesis import given, settings, strategies as st
 from search_games import Crowd, CrowdBounded, CrowdEarning
 
@@ -34,9 +34,9 @@ def refused(model, certificate, match=None):
 
 
 def with_number(certificate, name, place, number):
-    array = getattr(certificate, name).copy()
+    array = certificate.array(name).copy()
     array[place] = number
-    return attrs.evolve(certificate, **{name: array})
+    return forged(certificate, **{name: array})
 
 
 def exact_worths(model, certificate, optimum):
@@ -60,7 +60,7 @@ def exact_worths(model, certificate, optimum):
         if worth[state] is not None:
             continue
         choices = range(*model.choice_offsets[state : state + 2].tolist())
-        own = int(certificate.policy[state])
+        own = int(certificate.evidence["policy"][state])
         worth[state] = [after(own, worth, player) for player in players]
         best[state] = [
             pick(after(choice, best, player) for choice in choices)
@@ -172,7 +172,8 @@ def test_a_policy_worth_what_is_said_that_is_no_equilibrium_is_refused():
     """What it gives is right; but the mover could have more."""
     model = one_choice([1.0, 0.0], [1.0])
     assert gamedp.verify(model, gamedp.certify(gamedp.solve(model))).width == 0
-    worse = gamedp.certificates.EquilibriumCertificate(
+    worse = claimed(
+        rules="equilibrium",
         objective=gamedp.TotalReward(),
         lower=np.array([[0.0] * 3, [1.0] * 3, [0.0] * 3]),
         upper=np.array([[0.0] * 3, [1.0] * 3, [0.0] * 3]),
@@ -183,7 +184,7 @@ def test_a_policy_worth_what_is_said_that_is_no_equilibrium_is_refused():
     refused(model, worse, r"upper\[0, 0\] = 0.0 of player 0 in 0 is not certified")
     # Within one it is.
     assert gamedp.verify(model, with_number(worse, "upper", (0, 0), 1.0)).width == 1
-    least = attrs.evolve(worse, objective=gamedp.TotalReward("min"))
+    least = forged(worse, objective=gamedp.TotalReward("min"))
     assert gamedp.verify(model, least).width == 0
 
 
@@ -205,18 +206,19 @@ def test_what_is_wrong_with_the_arrays_is_said(changes, match):
     model = one_choice([1.0, 0.0], [1.0])
     right = gamedp.certify(gamedp.solve(model))
     with pytest.raises((CertificateError, UnsupportedProblemError), match=match):
-        gamedp.verify(model, attrs.evolve(right, **changes))
+        gamedp.verify(model, forged(right, **changes))
 
 
 def test_it_is_of_three_players_and_more():
     solution = gamedp.solve(Matches(), compile="never")
     model, certificate = solution.model, gamedp.certify(solution)
-    two = gamedp.certificates.EquilibriumCertificate(
+    two = claimed(
+        rules="equilibrium",
         objective=gamedp.TotalReward(),
         lower=certificate.lower,
         upper=certificate.upper,
         policy=solution.policy,
-        ranks=certificate.lower_ranks,
+        ranks=certificate.evidence["lower_ranks"],
         digest=model.digest(),
     )
     with pytest.raises(UnsupportedProblemError, match="three players"):
@@ -254,11 +256,11 @@ def test_they_are_saved_and_loaded(tmp_path):
     certificate = gamedp.certify(solution)
     gamedp.save(certificate, tmp_path)
     loaded = gamedp.load(tmp_path)
-    assert type(loaded) is gamedp.certificates.EquilibriumCertificate
+    assert loaded.rules == "equilibrium"
     for other in (loaded, pickle.loads(pickle.dumps(certificate))):
         for name in ("lower", "upper", "policy", "ranks"):
-            assert np.array_equal(getattr(certificate, name), getattr(other, name))
-            assert not getattr(other, name).flags.writeable
+            assert np.array_equal(certificate.array(name), other.array(name))
+            assert not other.array(name).flags.writeable
         gamedp.verify(solution.model, other)
 
 

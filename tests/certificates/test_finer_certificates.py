@@ -8,6 +8,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 import pytest
+from forging import claimed, forged
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 import gamedp
@@ -54,7 +55,7 @@ def test_slow_chains_are_certified(length, solver):
     verified = gamedp.verify(model, certificate)
     if length > 20 or solution.exact is not None:
         assert verified.width < 1e-12
-        assert certificate.lower_rest is not None
+        assert certificate.evidence["lower_rest"] is not None
     exact = known(model, game.objective, EXACT)
     assert_between(certificate, exact.exact)
     assert abs(exact.exact_value(game.initial_state()) - Fraction(7, 10)) < 1e-15
@@ -140,11 +141,11 @@ def refined(length=50):
 def with_bound(certificate, name, state, number):
     """Return the certificate with another number proven for a state."""
     sign = 1 if name == "lower" else -1
-    rests = getattr(certificate, f"{name}_rest").copy()
-    bounds = getattr(certificate, name).copy()
+    rests = certificate.array(f"{name}_rest").copy()
+    bounds = certificate.array(name).copy()
     parts = sign * cut([sign * number], 1 + len(rests), 0)[:, 0]
     bounds[state], rests[:, state] = parts[0], parts[1:]
-    return attrs.evolve(certificate, **{name: bounds, f"{name}_rest": rests})
+    return forged(certificate, **{name: bounds, f"{name}_rest": rests})
 
 
 @pytest.mark.parametrize("length", [50, 60])
@@ -173,10 +174,10 @@ def test_any_number_moved_by_more_than_its_slack_is_refused(length):
 def test_rests_must_have_their_sign(state):
     model, certificate = refined()
     for name in ("lower_rest", "upper_rest"):
-        rest = getattr(certificate, name).copy()
+        rest = certificate.array(name).copy()
         rest[0, state] = -rest[0, state] or math.copysign(1e-30, -1 if name == "lower_rest" else 1)
         with pytest.raises(CertificateError, match=rf"{name}\[0, {state}\] is"):
-            gamedp.verify(model, attrs.evolve(certificate, **{name: rest}))
+            gamedp.verify(model, forged(certificate, **{name: rest}))
 
 
 def test_what_rests_must_look_like():
@@ -190,20 +191,18 @@ def test_what_rests_must_look_like():
         (np.full((1, size), np.inf), "must be finite"),
     ):
         with pytest.raises(CertificateError, match=match):
-            gamedp.verify(model, attrs.evolve(certificate, lower_rest=rest))
+            gamedp.verify(model, forged(certificate, lower_rest=rest))
     for shift in (-1, 3000, 1.0):
         with pytest.raises(CertificateError, match="rest_shift"):
-            gamedp.verify(model, attrs.evolve(certificate, rest_shift=shift))
+            gamedp.verify(model, forged(certificate, rest_shift=shift))
     lower = np.where(np.arange(size) == 0, -np.inf, certificate.lower)
     with pytest.raises(CertificateError, match="0 beside infinity"):
-        gamedp.verify(
-            model, attrs.evolve(certificate, lower=lower, lower_rest=np.full((1, size), 1e-30))
-        )
+        gamedp.verify(model, forged(certificate, lower=lower, lower_rest=np.full((1, size), 1e-30)))
     # A known value has no room for any.
     rest = np.zeros((1, size))
     rest[0, model.terminals[0]] = 1e-300
     with pytest.raises(CertificateError, match="is wrong: the value there is"):
-        gamedp.verify(model, attrs.evolve(certificate, lower_rest=rest))
+        gamedp.verify(model, forged(certificate, lower_rest=rest))
 
 
 @relaxed
@@ -225,7 +224,7 @@ def test_what_doubles_decide_holds_in_rationals(model, data, shift, discount):
         ]
     )
     objective = gamedp.TotalReward() if discount == 1 else gamedp.Discounted(discount)
-    certificate = gamedp.Certificate(
+    certificate = claimed(
         objective=objective,
         lower=bounds,
         upper=bounds,
@@ -254,12 +253,12 @@ def test_what_doubles_decide_holds_in_rationals(model, data, shift, discount):
 
 def test_finer_certificates_are_saved_and_loaded(tmp_path):
     model, certificate = refined(60)
-    certificate = attrs.evolve(certificate, escapes=None)
+    certificate = forged(certificate, escapes=None)
     gamedp.save(certificate, tmp_path)
     for again in (gamedp.load(tmp_path), pickle.loads(pickle.dumps(certificate))):
-        assert np.array_equal(again.lower_rest, certificate.lower_rest)
-        assert np.array_equal(again.upper_rest, certificate.upper_rest)
-        assert not again.lower_rest.flags.writeable
+        assert np.array_equal(again.evidence["lower_rest"], certificate.evidence["lower_rest"])
+        assert np.array_equal(again.evidence["upper_rest"], certificate.evidence["upper_rest"])
+        assert not again.evidence["lower_rest"].flags.writeable
         assert gamedp.verify(model, again).width < 1e-12
 
 
@@ -293,7 +292,7 @@ def test_where_nothing_is_lost_a_target_may_be_missed_all_the_same():
     right = gamedp.certify(gamedp.solve(model, objective))
     assert right.upper[0] == np.inf
     for rank in (-1, 0, 1, 7):
-        false = attrs.evolve(right, upper=np.zeros(2), upper_ranks=np.array([rank, 0]))
+        false = forged(right, upper=np.zeros(2), upper_ranks=np.array([rank, 0]))
         with pytest.raises(CertificateError, match=r"upper\[0\] = 0.0"):
             gamedp.verify(model, false)
 
@@ -320,16 +319,16 @@ def test_who_earns_less_and_less_before_the_target():
     certificate = gamedp.certify(gamedp.solve(model, UNTIL))
     assert (certificate.upper[:2] == -np.inf).all()
     gamedp.verify(model, certificate)
-    assert (certificate.escapes[:2] > 0).all()
+    assert (certificate.evidence["escapes"][:2] > 0).all()
     for name in ("escapes", "upper_ranks", "upper_gains"):
-        numbers = getattr(certificate, name).copy()
+        numbers = certificate.array(name).copy()
         numbers[0] = -1 if name != "upper_gains" else numbers[0]
         if name == "upper_gains":
             numbers[1] = 0
         with pytest.raises(CertificateError, match=r"upper\[[01]\] = -inf"):
-            gamedp.verify(model, attrs.evolve(certificate, **{name: numbers}))
+            gamedp.verify(model, forged(certificate, **{name: numbers}))
     with pytest.raises(CertificateError, match="escape"):
-        gamedp.verify(model, attrs.evolve(certificate, escapes=None))
+        gamedp.verify(model, forged(certificate, escapes=None))
 
 
 @pytest.mark.parametrize(
@@ -339,7 +338,7 @@ def test_minus_infinity_is_refused_where_it_is_wrong(model):
     """Where nothing is lost on the way round, or there is no way to the target."""
     right = gamedp.certify(gamedp.solve(putting_off(), UNTIL))
     with pytest.raises(CertificateError, match=r"upper\[[01]\] = -inf"):
-        gamedp.verify(model, attrs.evolve(right, digest=model.digest()))
+        gamedp.verify(model, forged(right, digest=model.digest()))
 
 
 def test_an_opponent_who_need_not_go_on():
@@ -354,7 +353,7 @@ def test_an_opponent_who_need_not_go_on():
         terminals=[2],
         num_players=2,
     )
-    right = gamedp.Certificate(
+    right = claimed(
         objective=UNTIL,
         lower=np.array([-1.0, 0.0, 0.0]),
         upper=np.array([-1.0, 0.0, 0.0]),
@@ -364,8 +363,8 @@ def test_an_opponent_who_need_not_go_on():
     )
     with pytest.raises(CertificateError, match=r"upper\[0\] = -1.0"):
         gamedp.verify(model, right)  # for who says that the other one ever goes to the target?
-    gamedp.verify(model, attrs.evolve(right, upper=np.array([0.0, np.inf, 0.0])))
-    false = attrs.evolve(
+    gamedp.verify(model, forged(right, upper=np.array([0.0, np.inf, 0.0])))
+    false = forged(
         right,
         upper=np.array([-np.inf, -np.inf, 0.0]),
         upper_ranks=np.zeros(3, np.int64),
@@ -401,15 +400,15 @@ def test_an_opponent_who_may_lead_to_where_the_target_is_put_off():
     assert right.upper[0] == -np.inf
     assert gamedp.verify(model, right).width <= 1e-6
     for name, state in (("escapes", 0), ("escapes", 1), ("upper_ranks", 1), ("upper_ranks", 2)):
-        numbers = getattr(right, name).copy()
+        numbers = right.array(name).copy()
         numbers[state] = 0
         with pytest.raises(CertificateError, match=r"upper\[[12]\] = 0|upper\[0\] = -inf"):
-            gamedp.verify(model, attrs.evolve(right, **{name: numbers}))
+            gamedp.verify(model, forged(right, **{name: numbers}))
     # Without an escape the opponent never lets play end.
     closed = leading_back(exits=False)
     assert (gamedp.solve(closed, objective).values[:3] == np.inf).all()
     with pytest.raises(CertificateError, match="escape"):
-        gamedp.verify(closed, attrs.evolve(right, digest=closed.digest()))
+        gamedp.verify(closed, forged(right, digest=closed.digest()))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -518,7 +517,7 @@ def test_whatever_is_accepted_as_minus_infinity_is_true(seed):
         )
         target = np.arange(3) == 2
         states = rng.random(2) < 0.7
-        certificate = gamedp.Certificate(
+        certificate = claimed(
             objective=gamedp.TotalReward("min", until=target),
             lower=np.full(3, -np.inf),
             upper=np.append(np.where(states, -np.inf, np.inf), 0.0),
@@ -553,7 +552,7 @@ def test_who_may_miss_the_target_has_plus_infinity_whatever_else_may_come():
     certificate = gamedp.certify(solution)
     assert certificate.lower.tolist() == [3.0, -np.inf, 0.0, np.inf]
     assert certificate.upper.tolist() == [3.0, -np.inf, 0.0, np.inf]
-    false = attrs.evolve(certificate, lower=np.array([3.5, -np.inf, 0.0, np.inf]))
+    false = forged(certificate, lower=np.array([3.5, -np.inf, 0.0, np.inf]))
     with pytest.raises(CertificateError, match=r"lower\[0\] = 3.5"):
         gamedp.verify(model, false)
 
@@ -641,16 +640,16 @@ def test_bounds_are_level_where_play_goes_on_for_ever(model, objective, solver):
     assert (certificate.upper >= other.lower).all()
     # A bound of those that were made level is not accepted beyond the value, by however little.
     for name, sign in (("lower", 1), ("upper", -1)):
-        bound = getattr(certificate, name).copy()
+        bound = certificate.array(name).copy()
         bound[0] = getattr(solution, "upper" if sign > 0 else "lower")[0] + sign * 1e-6
         with pytest.raises(CertificateError, match=rf"{name}\["):
-            gamedp.verify(model, attrs.evolve(certificate, **{name: bound}))
+            gamedp.verify(model, forged(certificate, **{name: bound}))
 
 
 def test_who_gains_at_a_rank_has_a_choice_to_keep_to():
     """State 0 may wait, or earn 1 and ask the opponent, who comes back or ends play."""
     model = contest([(0, [(0, {0: 1}), (1, {1: 1})]), (1, [(0, {0: 1}), (0, {2: 1})])], [0.5])
-    plain = gamedp.Certificate(
+    plain = claimed(
         objective=gamedp.TotalReward(),
         lower=np.array([1.5, 0.5, 0.5]),
         upper=np.array([1.5, 0.5, 0.5]),

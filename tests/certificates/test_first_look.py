@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 import pytest
+from forging import claimed, forged
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import gamedp
@@ -77,7 +78,7 @@ def close_claims(rng, discount, *, constant=None, scale=1.0):
     values = np.append(np.zeros(count), payoffs)
     ranks = np.append(np.ones(count, np.int64), np.zeros(40, np.int64))
     ranked = {"lower_ranks": ranks, "upper_ranks": ranks} if discount == 1 else {}
-    claim = gamedp.Certificate(
+    claim = claimed(
         objective=objective, lower=values, upper=values, digest=model.digest(), **ranked
     )
     pair = []
@@ -89,7 +90,7 @@ def close_claims(rng, discount, *, constant=None, scale=1.0):
                 bound = np.nextafter(bound, -np.inf)
             near[state] = side.sign * bound
         pair.append(near)
-    return model, attrs.evolve(claim, lower=pair[0], upper=pair[1])
+    return model, forged(claim, lower=pair[0], upper=pair[1])
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_ranks_and_bounds_at_random(model, seed, reaches):
     ranks = rng.integers(rng.integers(-1, 2), rng.integers(2, 4), 2 * size)
     drifts = rng.choice([-np.inf, 0.0, -0.5], size)
     rest = rng.choice([0.0, 0.0, 0.25], (1, size)) * np.isfinite(ends[:size])
-    claim = gamedp.Certificate(
+    claim = claimed(
         objective=resolved(objective, model),
         lower=ends[:size],
         upper=ends[size:],
@@ -176,7 +177,7 @@ def test_many_numbers_of_outcomes():
         lower = certificate.lower.copy()
         lower[state] += 1e-13
         with pytest.raises(CertificateError, match=rf"lower\[{state}\]"):
-            gamedp.verify(model, attrs.evolve(certificate, lower=lower))
+            gamedp.verify(model, forged(certificate, lower=lower))
 
 
 @pytest.mark.parametrize("player", [0, 1])
@@ -191,7 +192,7 @@ def test_probabilities_that_do_not_sum_to_one_are_refused(player):
     object.__setattr__(broken, "probabilities", chances)  # no other way passes the model's checks
     zeros, ranks = np.zeros(3), np.array([1, 0, 0])
     for lower in (zeros, np.array([-np.inf, 0, 0])):
-        claim = gamedp.Certificate(
+        claim = claimed(
             objective=gamedp.TotalReward(), lower=lower, upper=-lower,
             lower_ranks=ranks, upper_ranks=ranks, digest=broken.digest(),
         )  # fmt: skip
@@ -217,7 +218,7 @@ def test_rounding_and_probabilities_that_are_off_add_up():
     )
     ranks = np.append(np.ones(count, np.int64), np.zeros(count + 1, np.int64))
     values = np.append(np.zeros(count), payoffs)
-    claim = gamedp.Certificate(
+    claim = claimed(
         objective=gamedp.TotalReward(), lower=values, upper=values, lower_ranks=ranks,
         upper_ranks=ranks, digest=model.digest(),
     )  # fmt: skip
@@ -225,7 +226,7 @@ def test_rounding_and_probabilities_that_are_off_add_up():
     exact = [exact_worth(model, side, side.inequalities[0], state) for state in range(count)]
     for off in np.arange(-12, 13) * 0.25 * unit:
         lower = np.append([float(each) + off for each in exact], payoffs)
-        done = settled(model, attrs.evolve(claim, lower=lower))[0][1]
+        done = settled(model, forged(claim, lower=lower))[0][1]
         assert all(lower[state] <= exact[state] for state in np.flatnonzero(done))
     assert done.sum() == 0
 
@@ -234,7 +235,7 @@ def in_a_circle(rewards, bound, **more):
     """Return a model of two states that lead to each other, and a claim of rank 1 about them."""
     model = gamedp.Model.from_arrays([0, 1, 2], [0, 1, 2], [1, 0], [1.0, 1.0], rewards=rewards)
     ranks = np.ones(2, np.int64)
-    claim = gamedp.Certificate(
+    claim = claimed(
         objective=gamedp.TotalReward(), lower=np.full(2, bound), upper=np.full(2, np.inf),
         lower_ranks=ranks, upper_ranks=ranks, digest=model.digest(), **more,
     )  # fmt: skip
@@ -259,7 +260,7 @@ def test_escapes_are_left_to_the_rest_of_the_checker():
         [0, 1, 2, 2], [0, 1, 2], [2, 1], [1.0, 1.0], rewards=[0.0, -1.0], terminals=[2],
         payoffs=[0.0],
     )  # fmt: skip
-    claim = gamedp.Certificate(
+    claim = claimed(
         objective=resolved(gamedp.TotalReward(until=[2]), model), lower=np.zeros(3),
         upper=np.array([0.0, -np.inf, 0.0]), lower_ranks=np.array([1, 1, 0]),
         upper_ranks=np.array([1, 1, 0]), digest=model.digest(),

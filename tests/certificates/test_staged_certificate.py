@@ -13,6 +13,7 @@ import numba
 import numpy as np
 import pytest
 from depth import first_of
+from forging import claimed, forged
 from hypothesis import given, settings, strategies as st
 from staged_games import Debts, Journey, Scores, StagedWubbel
 
@@ -89,9 +90,9 @@ def refused(model, certificate, match=None):
 
 
 def with_number(certificate, name, place, number):
-    array = getattr(certificate, name).copy()
+    array = certificate.array(name).copy()
     array[place] = number
-    return attrs.evolve(certificate, **{name: array})
+    return forged(certificate, **{name: array})
 
 
 # What is proven ----------------------------------------------------------------------------------
@@ -111,7 +112,7 @@ def test_what_is_solved_is_certified(name, optimum):
     assert (certificate.lower >= solution.lower - 2.0**-44 * size)[real].all()
     assert (certificate.upper <= solution.upper + 2.0**-44 * size)[real].all()
     leads_round = name in ("contexts that lead to each other", "players who change places")
-    assert (certificate.weights is not None) == leads_round
+    assert ("weights" in certificate.evidence) == leads_round
 
 
 @EACH
@@ -172,7 +173,7 @@ def test_large_ranks_are_asked_about_again_and_again(name, monkeypatch):
     monkeypatch.setattr("gamedp.certificates.making.stages.MOST_KEPT", 0)
     own = gamedp.certify(solution)
     for array in ("lower", "upper", "weights"):
-        assert np.array_equal(getattr(own, array), getattr(certificate, array), equal_nan=True)
+        assert np.array_equal(own.array(array), certificate.array(array), equal_nan=True)
 
 
 def test_what_was_not_finished_claims_nothing():
@@ -305,19 +306,20 @@ def test_any_number_moved_by_more_than_its_slack_is_refused(name, optimum):
         for sign, which in ((1.0, "lower"), (-1.0, "upper")):
             worth = sign * stages.worths(batch, bounds, sign, optimum)
             for place, code in some(batch):
-                slack = worth[place] - getattr(certificate, which)[code]
+                slack = worth[place] - certificate.array(which)[code]
                 # A context that leads to itself is worth more by a part of what it is moved by.
                 wrong = worth[place] + sign * (8 * abs(slack) + 1e-12)
                 assert math.isfinite(wrong)
                 match = rf"{which}\[{code}\] = .* is not certified|{which}\[\d+\] = .* certified"
                 refused(model, with_number(certificate, which, code, wrong), match)
                 numbers += 1
-        if certificate.weights is None:
+        if "weights" not in certificate.evidence:
             continue
-        least = stages.stages_to_come(batch, certificate.weights)
+        least = stages.stages_to_come(batch, certificate.evidence["weights"])
         for place, code in some(batch):
             if batch.stays[:, place].any():
-                wrong = least[place] - 8 * (certificate.weights[code] - least[place]) - 1e-12
+                above = certificate.evidence["weights"][code] - least[place]
+                wrong = least[place] - 8 * above - 1e-12
                 refused(model, with_number(certificate, "weights", code, wrong), "weights")
             else:
                 refused(model, with_number(certificate, "weights", code, 0.999), "weights")
@@ -336,7 +338,7 @@ def test_of_another_model(name):
     ]
     for other in others:
         refused(gamedp.compile(other, compile="never"), certificate, "of another model")
-    refused(solution.model, attrs.evolve(certificate, digest="0" * 64), "of another model")
+    refused(solution.model, forged(certificate, digest="0" * 64), "of another model")
     matches = gamedp.solve(Matches(), compile="never")
     refused(matches.model, certificate, "one of them is of a staged game")
     refused(solution.model, gamedp.certify(matches), "one of them is of a staged game")
@@ -404,7 +406,8 @@ class Circle:
 
 
 def by_hand(model, lower, upper, weights=None):
-    return gamedp.certificates.StagedCertificate(
+    return claimed(
+        rules="stages",
         objective=gamedp.TotalReward(),
         lower=np.array([*lower, 0.75]),
         upper=np.array([*upper, 0.75]),
@@ -430,16 +433,16 @@ def test_weights_count_that_either_player_may_keep_play_going(helps):
     """Weights that do only if one player, or both, play to leave the rank are refused."""
     solution, certificate = certified("contexts that lead to each other")
     stages = Stages(solution.model)
-    weights = np.ones_like(certificate.weights)
+    weights = np.ones_like(certificate.evidence["weights"])
     for _ in range(200):
         for batch in stages.batches(stages.codes):
             ends = np.where(batch.stays, -weights[batch.following], 0.0)
             ends[~batch.allowed] = np.nan
             weights[batch.codes] = 1 - stages.lattice.sweep(ends, 0.0, helps)
     weights = 1 + (weights - 1) * (1 + 1e-9)
-    assert (weights <= certificate.weights * (1 + 1e-6)).all()
-    assert (weights < certificate.weights - 1e-3).any()
-    wrong = attrs.evolve(certificate, weights=weights)
+    assert (weights <= certificate.evidence["weights"] * (1 + 1e-6)).all()
+    assert (weights < certificate.evidence["weights"] - 1e-3).any()
+    wrong = forged(certificate, weights=weights)
     refused(solution.model, wrong, r"weights\[\d+\] = .* do not show that play leaves")
 
 
@@ -469,7 +472,7 @@ def test_a_rank_that_rises_is_no_rank():
 def test_what_is_wrong_with_the_arrays_is_said(changes, match):
     solution, certificate = certified("a card")
     with pytest.raises((CertificateError, UnsupportedProblemError), match=match):
-        gamedp.verify(solution.model, attrs.evolve(certificate, **changes))
+        gamedp.verify(solution.model, forged(certificate, **changes))
 
 
 @pytest.mark.parametrize(
@@ -499,7 +502,7 @@ def test_weights_are_finite_and_one_at_least(number):
 
 def same(one, other):
     for name in ("lower", "upper", "weights"):
-        a, b = getattr(one, name), getattr(other, name)
+        a, b = one.array(name), other.array(name)
         assert (a is None) == (b is None)
         if a is not None:
             assert np.array_equal(a, b, equal_nan=True)
@@ -512,7 +515,7 @@ def test_they_are_saved_and_loaded(name, tmp_path):
     solution, certificate = certified(name, "min")
     gamedp.save(certificate, tmp_path / "proof")
     loaded = gamedp.load(tmp_path / "proof")
-    assert type(loaded) is gamedp.certificates.StagedCertificate
+    assert loaded.rules == "stages"
     same(certificate, loaded)
     same(certificate, pickle.loads(pickle.dumps(certificate)))
     gamedp.save(solution, tmp_path / "solution")

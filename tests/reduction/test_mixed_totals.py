@@ -7,6 +7,7 @@ import numba
 import numpy as np
 import pytest
 from contested_games import contested_games
+from forging import claimed, forged
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from reductions import is_reduced, reduction_of
 
@@ -224,21 +225,21 @@ def test_drifts_must_be_exceeded():
     certificate = gamedp.certify(gamedp.solve(model))
     assert certificate.lower.tolist() == [math.inf, math.inf, 0.0]
     assert gamedp.verify(model, certificate).width == 0
-    first, second = certificate.bias_lower[:2]
+    first, second = certificate.evidence["bias_lower"][:2]
     assert first < 3 + second
     assert second < -1 + first
     for state, other in ((0, 3 + second), (1, first - 1)):
-        drifts = certificate.bias_lower.copy()
+        drifts = certificate.evidence["bias_lower"].copy()
         for number in (other, np.nextafter(other, np.inf), -np.inf):
             drifts[state] = number
             with pytest.raises(
                 gamedp.errors.CertificateError, match=r"lower\[0\] = inf|lower\[1\] = inf"
             ):
-                gamedp.verify(model, attrs.evolve(certificate, bias_lower=drifts))
+                gamedp.verify(model, forged(certificate, bias_lower=drifts))
     for number in (math.inf, math.nan):
         drifts[0] = number
         with pytest.raises(gamedp.errors.CertificateError, match=r"bias_lower\[0\] is"):
-            gamedp.verify(model, attrs.evolve(certificate, bias_lower=drifts))
+            gamedp.verify(model, forged(certificate, bias_lower=drifts))
 
 
 def test_drifts_and_gains_do_not_go_together():
@@ -246,7 +247,7 @@ def test_drifts_and_gains_do_not_go_together():
     model = gamedp.Model.from_arrays([0, 1, 2], [0, 1, 2], [1, 0], np.ones(2), rewards=[-5.0, 0.0])
     for drifts in ([0.0, 10.0], [0.0, -np.inf], [-np.inf, 10.0], [-np.inf, -np.inf]):
         for gains in ([0, 0], [1, 0], [0, 1]):
-            wrong = gamedp.Certificate(
+            wrong = claimed(
                 objective=gamedp.TotalReward(),
                 lower=np.array([-5.0, 0.0]),
                 upper=np.array([np.inf, np.inf]),
@@ -275,7 +276,7 @@ def test_nothing_beyond_the_truth_is_accepted(model, optimum, data):
     for name, sign in (("lower", 1), ("upper", -1)):
         if truth[state] == sign * math.inf:
             continue
-        bound = getattr(certificate, name).copy()
+        bound = certificate.array(name).copy()
         claims = [sign * math.inf]
         if abs(truth[state]) < math.inf:
             claims.append(float(truth[state]) + sign * 1e-9)
@@ -283,16 +284,16 @@ def test_nothing_beyond_the_truth_is_accepted(model, optimum, data):
             bound[state] = claim
             changes = {name: bound}
             if data.draw(st.booleans()):
-                ranks = getattr(certificate, f"{name}_ranks").copy()
+                ranks = certificate.array(f"{name}_ranks").copy()
                 ranks[state] = data.draw(st.integers(-1, 4))
                 changes[f"{name}_ranks"] = ranks
-            drifts = getattr(certificate, f"bias_{name}")
+            drifts = certificate.array(f"bias_{name}")
             if drifts is not None and data.draw(st.booleans()):
                 drifts = drifts.copy()
                 drifts[state] = data.draw(st.sampled_from([-10.0, -1.0, 0.0, 1.0, 10.0]))
                 changes[f"bias_{name}"] = drifts
             with pytest.raises(gamedp.errors.CertificateError):
-                gamedp.verify(model, attrs.evolve(certificate, **changes))
+                gamedp.verify(model, forged(certificate, **changes))
 
 
 @pytest.mark.parametrize("objective", [gamedp.TotalReward(), gamedp.TotalReward("min", until=[2])])
@@ -332,7 +333,7 @@ def test_drifts_are_saved_and_loaded(tmp_path):
     certificate = gamedp.certify(gamedp.solve(model))
     gamedp.save(certificate, tmp_path / "proof")
     loaded = gamedp.load(tmp_path / "proof")
-    assert np.array_equal(loaded.bias_lower, certificate.bias_lower)
+    assert np.array_equal(loaded.evidence["bias_lower"], certificate.evidence["bias_lower"])
     assert gamedp.verify(model, loaded).width == 0
 
 

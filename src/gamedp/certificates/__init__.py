@@ -5,8 +5,10 @@ of the model, and asks of every state one inequality a bound and, where play mig
 about a rank. The page on certificates in the documentation has the theorems with their proofs;
 those about ranks are after [1]_.
 
-Read ``claim`` for what is claimed, ``sides`` for what is known from the outset, ``verifying`` for
-the rules, and ``worth`` for how inequalities are decided in floating point.
+Read `certificate` for what can be claimed, and of `checking` first `checker`, which finds the rules
+that a certificate names: those in `bounds`, `equilibrium` or `stages`. Of bounds, `bounds_claims`
+says what is claimed, `directions` what is known from the outset, and `choice_values` how
+inequalities are decided in floating point.
 
 References
 ----------
@@ -14,10 +16,7 @@ References
    Certificates for Reachability and Expected Rewards in MDPs", TACAS 2025.
 """
 
-from gamedp.certificates.certificate import Verified
-from gamedp.certificates.checking.bounds import verify
-from gamedp.certificates.checking.claims import Certificate
-from gamedp.certificates.checking.equilibrium import EquilibriumCertificate
-from gamedp.certificates.checking.stages import StagedCertificate
+from gamedp.certificates.certificate import Certificate, Verified
+from gamedp.certificates.checking.checker import verify
 
-__all__ = ["Certificate", "EquilibriumCertificate", "StagedCertificate", "Verified", "verify"]
+__all__ = ["Certificate", "Verified", "verify"]

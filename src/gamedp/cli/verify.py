@@ -9,7 +9,6 @@ from typing import Any
 import attrs
 
 import gamedp
-from gamedp.certificates.certificate import AnyCertificate
 from gamedp.cli import report
 from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
 from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions, SavedGame
@@ -48,7 +47,7 @@ def verify(
         Limit the unpacked size of a file.
     """
     claims = gamedp.load(certificate)
-    if not isinstance(claims, AnyCertificate):
+    if not isinstance(claims, gamedp.Certificate):
         message = f"{certificate} holds a solution, not a certificate. Give the folder of a proof."
         raise DamagedFileError(message)
     name = report.OBJECTIVES[type(claims.objective)]
@@ -79,7 +78,7 @@ def verify(
     if output.json:
         report.print_json({**facts, "verified": True, **attrs.asdict(verified)})
     else:
-        what = "contexts" if isinstance(claims, gamedp.certificates.StagedCertificate) else "states"
+        what = "contexts" if claims.rules == "stages" else "states"
         size = f"{verified.states:,} {what}, {verified.choices:,} choices"
         close = f"{verified.in_rationals:,} inequalities in rational numbers"
         pairs = [
@@ -98,11 +97,7 @@ def verify(
 
 def _columns(claims: Any) -> int:
     """Return of how many players a certificate speaks."""
-    return (
-        int(claims.lower.shape[1])
-        if isinstance(claims, gamedp.certificates.EquilibriumCertificate)
-        else 1
-    )
+    return int(claims.lower.shape[1]) if claims.rules == "equilibrium" else 1
 
 
 def _start(model: Any, claims: Any, player: int) -> tuple[float, float]:

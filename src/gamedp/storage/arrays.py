@@ -11,7 +11,7 @@ from gamedp.model.validation.built import TYPES
 from gamedp.storage.folder import MANIFEST, WAY_OUT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -25,9 +25,6 @@ DTYPES = {
     "values": (np.float64,),
     "lower": (np.float64,),
     "upper": (np.float64,),
-    "lower_rest": (np.float64,),
-    "upper_rest": (np.float64,),
-    "weights": (np.float64,),
     "bias_lower": (np.float64,),
     "bias_upper": (np.float64,),
     "following_values": (np.float64,),
@@ -49,13 +46,11 @@ OPTIONAL = {
     "distances",
     "exact",
     "tight",
-    "weights",
     *("until", "target", "allowed"),
     *("following_values", "following_lower", "following_upper"),
-    *("lower_rest", "upper_rest", "bias_lower", "bias_upper"),
-    *("lower_ranks", "upper_ranks", "lower_gains", "upper_gains", "escapes"),
+    *("bias_lower", "bias_upper"),
 }
-"""Arrays that only some solutions and certificates have."""
+"""Arrays that only some solutions have."""
 
 
 def check_arrays(
@@ -63,6 +58,8 @@ def check_arrays(
     arrays: Mapping[str, NDArray[Any]],
     files: Mapping[str, Mapping[str, str]],
     shapes: Mapping[str, tuple[int, ...]],
+    types: Mapping[str, tuple[type[np.generic], ...]] = DTYPES,
+    optional: Collection[str] = OPTIONAL,
 ) -> None:
     """Raise unless there are all arrays, in the shapes and types that they must have.
 
@@ -72,18 +69,21 @@ def check_arrays(
     arrays : mapping of name to array
     files : mapping of name to what the manifest says of it
     shapes : mapping of name to shape
-        Those in `OPTIONAL` may be missing.
+    types : mapping of name to types
+        Those that an array may have; int64 where it is not named.
+    optional : collection of str
+        What may be missing.
     """
-    missing = sorted(shapes.keys() - arrays.keys() - OPTIONAL)
+    missing = sorted(shapes.keys() - arrays.keys() - set(optional))
     if missing:
         message = f"{folder / MANIFEST} does not name {', '.join(missing)}. {WAY_OUT}."
         raise DamagedFileError(message)
     for name, array in arrays.items():
-        types = DTYPES.get(name, (np.int64,))
-        if array.dtype not in types or array.shape != shapes.get(name):
+        its_types = types.get(name, (np.int64,))
+        if array.dtype not in its_types or array.shape != shapes.get(name):
             message = (
                 f"{folder / files[name]['file']} holds {array.dtype} of shape "
-                f"{array.shape}; {name} must hold {' or '.join(t.__name__ for t in types)} of "
+                f"{array.shape}; {name} must hold {' or '.join(t.__name__ for t in its_types)} of "
                 f"shape {shapes.get(name)}. {WAY_OUT}."
             )
             raise DamagedFileError(message)

@@ -5,34 +5,33 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gamedp.certificates import Certificate, EquilibriumCertificate, StagedCertificate
-from gamedp.certificates.checking.claims import ARRAYS
-from gamedp.errors import DamagedFileError
-from gamedp.storage.arrays import check_arrays, length
+import numpy as np
+
+from gamedp.certificates.certificate import Certificate
+from gamedp.certificates.checking.checker import RULES
+from gamedp.certificates.checking.rule_set import always
+from gamedp.errors import DamagedFileError, InvalidParameterError, shown
+from gamedp.storage.arrays import check_arrays
 from gamedp.storage.folder import MANIFEST, read_folder, write_folder
 from gamedp.storage.results import SETS, encode_objective, restore_objective, sets_of, with_draw
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
-    from gamedp.certificates.certificate import AnyCertificate
+    from numpy.typing import NDArray
 
-    _Kinds = Certificate | EquilibriumCertificate | StagedCertificate
+    from gamedp.certificates.checking.rule_set import RuleSet
 
 __all__ = ["load_certificate", "save_certificate"]
 
 NOUN = "certificate"
 
-
-KINDS: dict[str, tuple[type[_Kinds], tuple[str, ...]]] = {
-    "ordinary": (Certificate, ARRAYS),
-    "staged": (StagedCertificate, ("lower", "upper", "weights")),
-    "equilibrium": (EquilibriumCertificate, ("lower", "upper", "policy", "ranks")),
-}
-"""What the manifest calls the kinds of certificates, and the arrays that they have."""
+KINDS = {"ordinary": "bounds", "staged": "stages", "equilibrium": "equilibrium"}
+"""What the manifest calls the rules of a certificate."""
 
 
-def save_certificate(certificate: AnyCertificate, path: str | os.PathLike[str]) -> None:
+def save_certificate(certificate: Certificate, path: str | os.PathLike[str]) -> None:
     """Save a certificate as a folder; see :func:`gamedp.save`.
 
     Raises
@@ -40,29 +39,32 @@ def save_certificate(certificate: AnyCertificate, path: str | os.PathLike[str]) 
     DamagedFileError
         If the folder holds something else, such as a solution, which is not overwritten.
     InvalidParameterError
-        If the objective has a set of states that cannot be written down.
+        If the objective has a set of states that cannot be written down, or the rules that it
+        names, or its evidence, are none that this version could read.
     OSError
         If the files cannot be written; the folder then holds what it held before.
     """
-    kind = next(
-        kind for kind, (its_class, _) in KINDS.items() if isinstance(certificate, its_class)
-    )
-    own = {name: getattr(certificate, name) for name in KINDS[kind][1]}
-    arrays = {name: array for name, array in own.items() if array is not None}
+    kind = next((kind for kind, rules in KINDS.items() if rules == certificate.rules), None)
+    known = () if kind is None else [spec.name for spec in RULES[KINDS[kind]].arrays]
+    unknown = sorted(set(certificate.evidence) - set(known))
+    if kind is None or unknown:
+        what = f"evidence {unknown[0]!r}" if kind else f"rules {shown(certificate.rules)}"
+        message = f"a certificate with the {what} cannot be saved: nothing knows what they are."
+        raise InvalidParameterError(message)
     content: dict[str, Any] = {
         "kind": kind,
         "objective": encode_objective(certificate.objective),
         "digest": certificate.digest,
     }
-    if isinstance(certificate, Certificate):
+    if KINDS[kind] == "bounds":
         content["rest_shift"] = certificate.rest_shift
+    given = {name: certificate.array(name) for name in known}
+    arrays = {name: array for name, array in given.items() if array is not None}
     write_folder(Path(path), content, arrays | sets_of(certificate.objective), NOUN)
 
 
-def load_certificate(
-    path: str | os.PathLike[str],
-) -> Certificate | EquilibriumCertificate | StagedCertificate:
-    """Load a certificate of any kind that `save_certificate` has saved; see :func:`gamedp.load`."""
+def load_certificate(path: str | os.PathLike[str]) -> Certificate:
+    """Load a certificate that `save_certificate` has saved; see :func:`gamedp.load`."""
     folder = Path(path)
     content, arrays = read_folder(folder, NOUN)
     kind = content.get("kind", "ordinary")
@@ -72,26 +74,25 @@ def load_certificate(
             f"{content['gamedp']}, which this version cannot read. Use that one."
         )
         raise DamagedFileError(message)
-    its_class, names = KINDS[kind]
-    shape = (length(arrays, "lower"),)
-    shapes: dict[str, tuple[int, ...]] = dict.fromkeys((*names, *SETS), shape)
-    for name in ("lower_rest", "upper_rest"):
-        if name in arrays:
-            shapes[name] = (length(arrays, name), *shape)
-    if kind == "equilibrium":
-        columns = arrays["lower"].shape[1:] if "lower" in arrays else ()
-        shapes["lower"] = shapes["upper"] = (*shape, *columns)
-    check_arrays(folder, arrays, content["arrays"], shapes)
-    own: dict[str, Any] = {name: array for name, array in arrays.items() if name in names}
+    rules = RULES[KINDS[kind]]
+    _check_arrays(folder, arrays, content["arrays"], rules)
+    own: dict[str, Any] = {
+        name: array for name, array in arrays.items() if name not in {*SETS, "lower", "upper"}
+    }
     try:
         objective = restore_objective(content["objective"], arrays)
-        if its_class is Certificate:
-            own["rest_shift"] = content["rest_shift"]
+        rest_shift = 0
+        if rules.name == "bounds":
+            rest_shift = content["rest_shift"]
             objective = with_draw(objective, content.get("draw"))
-        return its_class(
+        return Certificate(
+            rules=rules.name,
             objective=objective,
+            lower=arrays["lower"],
+            upper=arrays["upper"],
+            evidence=own,
+            rest_shift=rest_shift,
             digest=content["digest"],
-            **own,
         )
     except (LookupError, TypeError, ValueError) as error:
         message = (
@@ -99,3 +100,20 @@ def load_certificate(
             f"version ({error!r}). Use that one, or make the certificate again."
         )
         raise DamagedFileError(message) from error
+
+
+def _check_arrays(
+    folder: Path, arrays: Mapping[str, NDArray[Any]], files: Any, rules: RuleSet
+) -> None:
+    """Raise unless there are all arrays, in the shapes and types that the rules ask for.
+
+    How many states there are, and players, is what `lower` says.
+    """
+    specs = {spec.name: spec for spec in rules.arrays}
+    axes, shape = specs["lower"].axes.split(), np.shape(arrays.get("lower", ()))
+    sizes = dict.fromkeys(axes, 0) | dict(zip(axes, shape, strict=False))
+    shapes = {name: spec.shape(arrays.get(name, ()), sizes) for name, spec in specs.items()}
+    shapes |= dict.fromkeys(SETS, (sizes[axes[0]],))
+    types = {name: (spec.dtype,) for name, spec in specs.items()} | dict.fromkeys(SETS, (np.bool_,))
+    optional = {*SETS, *(name for name, spec in specs.items() if spec.needed is not always)}
+    check_arrays(folder, arrays, files, shapes, types, optional)

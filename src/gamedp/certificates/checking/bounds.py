@@ -1,14 +1,14 @@
-"""The rules by which a certificate is accepted."""
+"""The rules by which bounds are accepted, of one or two players."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import attrs
 import numpy as np
 
-from gamedp.certificates.certificate import AnyCertificate, Verified, check_digest, widest
+from gamedp.certificates.checking.bounds_claims import ARRAYS, check_draw, refusal, words_of
 from gamedp.certificates.checking.choice_values import (
     Rows,
     exact_worth,
@@ -16,129 +16,64 @@ from gamedp.certificates.checking.choice_values import (
     slices,
     worths,
 )
-from gamedp.certificates.checking.claims import Certificate, check_complete, sums_until
 from gamedp.certificates.checking.directions import NEVER, Ending, Side, turned
-from gamedp.certificates.checking.equilibrium import EquilibriumCertificate, verify_equilibrium
 from gamedp.certificates.checking.first_look import look
-from gamedp.certificates.checking.stages import StagedCertificate, verify_staged
-from gamedp.errors import CertificateError, InvalidParameterError, shown
-from gamedp.model.model import Model, describe_choice
-from gamedp.model.objectives import (
-    AverageReward,
-    Discounted,
-    FiniteHorizon,
-    Objective,
-    Reachability,
-    TotalReward,
-    worth_of_endless_play,
-)
-from gamedp.stages.model import StagedModel
+from gamedp.certificates.checking.rule_set import MOST_SHIFT, Counts
+from gamedp.errors import CertificateError, shown
+from gamedp.model.model import Model, check_finite, describe_choice
+from gamedp.model.objectives import FiniteHorizon, Objective, resolved
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from gamedp.certificates.certificate import Certificate
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["accept", "check_ends", "compare", "progresses", "recompute", "verify"]
+__all__ = ["BoundsRules", "check_ends", "compare", "progresses", "recompute"]
 
 
-def _check_kinds(model: Any, certificate: Any) -> None:
-    """Refuse what is no certificate, and what is no model."""
-    if not isinstance(certificate, AnyCertificate):
-        message = (
-            f"{shown(certificate)} is not a certificate; gamedp.certify(solution) makes one, and "
-            "gamedp.load reads one from a folder."
-        )
-        raise InvalidParameterError(message)
-    if not isinstance(model, (Model, StagedModel)):
-        way_out = "give its `.model`" if hasattr(model, "model") else "give a game or its model"
-        message = f"{shown(model)} is neither a game nor a model; {way_out}."
-        raise InvalidParameterError(message)
+class BoundsRules:
+    """Bounds of the values of one or two players, each checked as a lower one.
 
-
-def verify(
-    model: Model | StagedModel,
-    certificate: Certificate | EquilibriumCertificate | StagedCertificate,
-) -> Verified:
-    """Check a certificate by a model; :func:`gamedp.verify` says what is accepted, and raised."""
-    _check_kinds(model, certificate)
-    if isinstance(model, StagedModel) and isinstance(certificate, StagedCertificate):
-        return verify_staged(model, certificate)
-    if isinstance(model, StagedModel) or isinstance(certificate, StagedCertificate):
-        message = (
-            f"{shown(certificate)} cannot be of {shown(model)}: one of them is of a staged game."
-        )
-        raise CertificateError(message)
-    if isinstance(certificate, EquilibriumCertificate):
-        return verify_equilibrium(model, certificate)
-    check_digest(model, certificate)
-    return accept(model, certificate)
-
-
-def accept(model: Model, certificate: Certificate) -> Verified:
-    """Check a certificate that is surely of this model."""
-    objective = check_complete(model, certificate)
-    with np.errstate(all="ignore"):  # what overflows is decided in rational numbers
-        if isinstance(objective, FiniteHorizon):
-            _check_steps(model, certificate, recompute(model, certificate, objective))
-            in_rationals = 0
-        else:
-            in_rationals = _check_sides(
-                model, [turned(model, certificate, objective, sign) for sign in (1.0, -1.0)]
-            )
-    return Verified(
-        claim=_words(model, objective),
-        width=widest(certificate),
-        states=model.num_states,
-        choices=model.num_choices,
-        in_rationals=in_rationals,
-    )
-
-
-def _words(model: Model, objective: Objective) -> str:
-    what = {
-        TotalReward: "expected total",
-        Reachability: "probability that the target is reached",
-        Discounted: "expected discounted total",
-        FiniteHorizon: "expected total over the horizon",
-        AverageReward: "expected reward per step in the long run",
-    }[type(objective)]
-    who = "largest" if objective.optimum == "max" else "smallest"
-    return (
-        f"For every state, the {who} {what} that player 0 can secure"
-        f"{_against(model, objective)} lies between lower and upper"
-        f"{_words_of_draws(model, objective)}."
-    )
-
-
-def _against(model: Model, objective: Objective) -> str:
-    """Return the class of opponents for which the claim is true, if it is not true for all.
-
-    A maximiser may play a fair game until they are ahead, which takes an infinite expected time: so
-    with rewards of both signs, a total until a target is bounded from below only for opponents with
-    finite memory.
+    Every finite bound keeps an inequality by an action that does what its rank demands. The page on
+    certificates in the documentation has the theorems, one for each kind of objective, with their
+    proofs.
     """
-    if not sums_until(objective):
-        return ""
-    movers = model.players[np.diff(model.choice_offsets) > 0]
-    opposed = len(movers) > 0 and bool((movers != movers[0]).any())
-    if not opposed or not (model.rewards > 0).any() or not (model.rewards < 0).any():
-        return ""
-    return " against opponents with finite memory"
 
+    name = "bounds"
+    model_type: type = Model
+    arrays = ARRAYS
+    most_shift = MOST_SHIFT
 
-def _words_of_draws(model: Model, objective: Objective) -> str:
-    """Say what endless play counts, if it counts at all."""
-    if not isinstance(objective, TotalReward) or objective.until is not None:
-        return ""
-    low, high = worth_of_endless_play(objective, model)
-    if low != high:
-        return f", whatever endless play counts from {low!r} to {high!r}"
-    if low == 0:
-        return ", where endless play counts what it earns on the way"
-    return f", where endless play counts {low!r}"
+    def sizes(self, model: Model) -> dict[str, int]:
+        """Return the number of states."""
+        return {"S": model.num_states}
+
+    def accepts(self, model: Model, objective: Objective) -> str:
+        """Return ``""``, or why there are no certificates for such a problem."""
+        return refusal(model, objective)
+
+    def claim(self, model: Model, objective: Objective) -> str:
+        """Return what is claimed, in words."""
+        return words_of(model, objective)
+
+    def check(self, model: Model, certificate: Certificate) -> Counts:
+        """Raise CertificateError unless everything holds."""
+        check_finite(model)
+        objective = resolved(certificate.objective, model)
+        check_draw(model, objective)
+        in_rationals = 0
+        with np.errstate(all="ignore"):  # what overflows is decided in rational numbers
+            if isinstance(objective, FiniteHorizon):
+                _check_steps(model, certificate, recompute(model, certificate, objective))
+            else:
+                in_rationals = _check_sides(
+                    model, [turned(model, certificate, objective, sign) for sign in (1.0, -1.0)]
+                )
+        return Counts(model.num_states, model.num_choices, in_rationals)
 
 
 def _check_sides(model: Model, sides: list[Side]) -> int:
@@ -360,7 +295,7 @@ def _step_back(model: Model, side: Side, start: Floats) -> Floats:
 
 def _check_steps(model: Model, certificate: Certificate, recomputed: tuple[Floats, Floats]) -> None:
     for sign, name, bound in zip((1, -1), ("lower", "upper"), recomputed, strict=True):
-        claimed = getattr(certificate, name)
+        claimed = certificate.lower if sign > 0 else certificate.upper
         wrong = ~(sign * claimed <= sign * bound)
         if wrong.any():
             state = int(wrong.argmax())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.certificates.checking.claims import Certificate, may_drift, sums_until
+from gamedp.certificates.checking.bounds_claims import may_drift, sums_until
 from gamedp.model.objectives import (
     AverageReward,
     Discounted,
@@ -28,6 +28,7 @@ from gamedp.model.objectives import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.certificates.certificate import Certificate
     from gamedp.model.model import Model
 
     Floats = NDArray[np.float64]
@@ -225,14 +226,15 @@ def known_worths(model: Model, objective: Objective) -> tuple[Flags, Floats]:
 def turned(model: Model, certificate: Certificate, objective: Objective, sign: float) -> Side:
     """Return the lower bound for the sign 1, the upper one for -1."""
     pair = (certificate.lower, certificate.upper)
-    ranks = (certificate.lower_ranks, certificate.upper_ranks)
-    gains = (certificate.lower_gains, certificate.upper_gains)
-    biases = (certificate.bias_lower, certificate.bias_upper)
+    evidence = certificate.evidence
+    ranks = (evidence.get("lower_ranks"), evidence.get("upper_ranks"))
+    gains = (evidence.get("lower_gains"), evidence.get("upper_gains"))
+    biases = (evidence.get("bias_lower"), evidence.get("bias_upper"))
     if sign < 0:
         pair, ranks, gains, biases = (-pair[1], -pair[0]), ranks[::-1], gains[::-1], biases[::-1]
     ends, worth = known_worths(model, objective)
     reaching = isinstance(objective, Reachability)
-    rests = (certificate.lower_rest, certificate.upper_rest)
+    rests = (evidence.get("lower_rest"), evidence.get("upper_rest"))
     if sign < 0:
         low, high = (None if rest is None else -rest for rest in rests)
         rests = (high, low)
@@ -260,7 +262,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
     infinite = (pair[0] == np.inf) & ~free
     escapes = None
     if ending is Ending.STRICT and infinite.any():
-        escapes = _escapes(certificate.escapes, np.where(infinite, NEVER, own_ranks), free)
+        escapes = _escapes(evidence.get("escapes"), np.where(infinite, NEVER, own_ranks), free)
     return Side(
         sign=sign,
         inequalities=inequalities,

@@ -20,91 +20,104 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
-from gamedp.certificates.certificate import (
-    AnyCertificate,
-    Verified,
-    check_array,
-    check_digest,
-    widest,
-)
 from gamedp.certificates.checking.choice_values import Rows, slices
 from gamedp.certificates.checking.rounded_means import groups_of, means_below, sums_below
-from gamedp.errors import CertificateError, UnsupportedProblemError, shown
-from gamedp.model.model import check_finite, describe_choice
-from gamedp.model.objectives import TotalReward
+from gamedp.certificates.checking.rule_set import ArraySpec, Counts, always
+from gamedp.errors import CertificateError, shown
+from gamedp.model.model import Model, check_finite, describe_choice
+from gamedp.model.objectives import Objective, TotalReward
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.model.model import Model
+    from gamedp.certificates.certificate import Certificate
 
+    Array = NDArray[Any]
+    Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
-__all__ = ["EquilibriumCertificate", "needed", "verify_equilibrium"]
+__all__ = ["EquilibriumRules", "needed"]
+
+SIDES = ((1.0, "lower"), (-1.0, "upper"))
 
 
-@attrs.frozen(eq=False, kw_only=True, repr=False, getstate_setstate=False)
-class EquilibriumCertificate(AnyCertificate):
+def _bounds(model: Model, certificate: Certificate, array: Array) -> tuple[Flags, str]:
+    del model, certificate
+    return np.isfinite(array), "it must be a finite number"
+
+
+def _policy(model: Model, certificate: Certificate, array: Array) -> tuple[Flags, str]:
+    del certificate
+    first, last = model.choice_offsets[:-1], model.choice_offsets[1:]
+    own = (first <= array) & (array < last)
+    own |= (first == last) & (array == -1)
+    return own, "it must be a choice of the state, or -1"
+
+
+def _ranks(model: Model, certificate: Certificate, array: Array) -> tuple[Flags, str]:
+    del model, certificate
+    return array >= 0, "it must be 0 or more"
+
+
+class EquilibriumRules:
     """A policy of three or more players, and bounds of what each gets and could get alone.
 
-    Made by :func:`gamedp.certify`; or by hand, as all that counts is whether
-    :func:`gamedp.verify` accepts it. S states, N players. The arrays are read-only.
-
-    Attributes
-    ----------
-    objective : TotalReward
-        What the players want, each for itself; without `until`.
-    lower, upper : (S, N) float64
-        What is claimed: what a player gets if all keep to the policy, and the most that it can get
-        if all others do, lie between them.
-    policy : (S,) int64
-        The number of the choice in each state; -1 where the game is over.
-    ranks : (S,) int64
-        Numbers from 0 on that fall with every step, whatever is chosen.
-    digest : str
-        :meth:`gamedp.Model.digest` of the model.
+    The theorem is at the head of this file.
     """
 
-    policy: Integers
-    ranks: Integers
+    name = "equilibrium"
+    model_type: type = Model
+    arrays: tuple[ArraySpec, ...] = (
+        ArraySpec("lower", np.float64, "S N", always, _bounds),
+        ArraySpec("upper", np.float64, "S N", always, _bounds),
+        ArraySpec("policy", np.int64, "S", always, _policy),
+        ArraySpec("ranks", np.int64, "S", always, _ranks),
+    )
+    most_shift = 0
 
+    def sizes(self, model: Model) -> dict[str, int]:
+        """Return the numbers of states and players."""
+        return {"S": model.num_states, "N": model.num_players}
 
-def verify_equilibrium(model: Model, certificate: EquilibriumCertificate) -> Verified:
-    """Check a certificate of an equilibrium; see :func:`gamedp.verify`."""
-    check_digest(model, certificate)
-    check_finite(model)
-    _check_claims(model, certificate)
-    sides = ((1.0, "lower"), (-1.0, "upper"))
-    for rows in slices(model):
-        _check_ranks(model, certificate, rows)
-        for sign, name in sides:
-            claimed = sign * getattr(certificate, name)
-            wrong = ~(claimed[rows.movers] <= needed(model, certificate, rows, sign))
-            if wrong.any():
-                _refuse(model, certificate, rows, wrong, sign)
-    return Verified(
-        claim=(
+    def accepts(self, model: Model, objective: Objective) -> str:
+        """Return ``""``, or why there are no certificates for such a problem."""
+        if not isinstance(objective, TotalReward) or objective.until is not None:
+            return "certificates of equilibria are for the total reward without a target."
+        if model.num_players < 3 or (model.num_transitions and model.probabilities.min() < 0):
+            return "certificates of equilibria are for three players and more."
+        return ""
+
+    def claim(self, model: Model, objective: Objective) -> str:
+        """Return what is claimed, in words."""
+        del model, objective
+        return (
             "In every state, what a player gets by the policy, and the most that it can get while "
             "all others keep to it, lie between lower and upper: an equilibrium within the width."
-        ),
-        width=widest(certificate),
-        states=model.num_states,
-        choices=model.num_choices,
-        in_rationals=0,
-    )
+        )
+
+    def check(self, model: Model, certificate: Certificate) -> Counts:
+        """Raise CertificateError unless everything holds."""
+        check_finite(model)
+        _check_ends(model, certificate)
+        for rows in slices(model):
+            _check_ranks(model, certificate, rows)
+            for sign, name in SIDES:
+                claimed = sign * getattr(certificate, name)
+                wrong = ~(claimed[rows.movers] <= needed(model, certificate, rows, sign))
+                if wrong.any():
+                    _refuse(model, certificate, rows, wrong, sign)
+        return Counts(model.num_states, model.num_choices, 0)
 
 
-def needed(model: Model, certificate: EquilibriumCertificate, rows: Rows, sign: float) -> Floats:
+def needed(model: Model, certificate: Certificate, rows: Rows, sign: float) -> Floats:
     """Return what lower bounds must not exceed in the states of `rows` that are not over; (s, N).
 
     Parameters
     ----------
     model : Model
-    certificate : EquilibriumCertificate
+    certificate : Certificate
     rows : Rows
     sign : {1.0, -1.0}
         -1 for upper bounds, and numbers of the other sign.
@@ -113,7 +126,7 @@ def needed(model: Model, certificate: EquilibriumCertificate, rows: Rows, sign: 
     rewards = sign * model.rewards[rows.choices]
     with np.errstate(all="ignore"):  # what overflows is not proven
         worths = sums_below(means_below(groups_of(rows), bounds), rewards)
-    least: Floats = worths[certificate.policy[rows.movers] - rows.choices[0]]
+    least: Floats = worths[certificate.evidence["policy"][rows.movers] - rows.choices[0]]
     # What the mover wants counts for whatever it may choose: more than the policy gives, or less.
     if (certificate.objective.optimum == "max") == (sign < 0):
         places = np.arange(len(rows.movers)), model.players[rows.movers]
@@ -123,28 +136,9 @@ def needed(model: Model, certificate: EquilibriumCertificate, rows: Rows, sign: 
     return least
 
 
-def _check_claims(model: Model, certificate: EquilibriumCertificate) -> None:
-    """Raise unless the arrays are what they should be, and right where the game is over."""
-    objective = certificate.objective
-    if not isinstance(objective, TotalReward) or objective.until is not None:
-        message = "certificates of equilibria are for the total reward without a target."
-        raise UnsupportedProblemError(message)
-    if model.num_players < 3 or (model.num_transitions and model.probabilities.min() < 0):
-        message = "certificates of equilibria are for three players and more."
-        raise UnsupportedProblemError(message)
-    size = model.num_states
-    for name in ("lower", "upper"):
-        array = getattr(certificate, name)
-        check_array(name, array, np.float64, (size, model.num_players))
-        _check_each(name, array, np.isfinite(array), "it must be a finite number")
-    for name in ("policy", "ranks"):
-        check_array(name, getattr(certificate, name), np.int64, (size,))
-    first, last = model.choice_offsets[:-1], model.choice_offsets[1:]
-    own = (first <= certificate.policy) & (certificate.policy < last)
-    own |= (first == last) & (certificate.policy == -1)
-    _check_each("policy", certificate.policy, own, "it must be a choice of the state, or -1")
-    _check_each("ranks", certificate.ranks, certificate.ranks >= 0, "it must be 0 or more")
-    for sign, name in ((1.0, "lower"), (-1.0, "upper")):
+def _check_ends(model: Model, certificate: Certificate) -> None:
+    """Raise unless the bounds are right where the game is over."""
+    for sign, name in SIDES:
         array = getattr(certificate, name)[model.terminals]
         wrong = ~(sign * array <= sign * model.payoffs)
         if wrong.any():
@@ -157,16 +151,9 @@ def _check_claims(model: Model, certificate: EquilibriumCertificate) -> None:
             raise CertificateError(message)
 
 
-def _check_each(name: str, array: NDArray[Any], right: NDArray[np.bool_], what: str) -> None:
-    if not right.all():
-        place = np.argwhere(~right)[0]
-        message = f"{name}{place.tolist()} is {array[tuple(place)]}; {what}."
-        raise CertificateError(message)
-
-
-def _check_ranks(model: Model, certificate: EquilibriumCertificate, rows: Rows) -> None:
+def _check_ranks(model: Model, certificate: Certificate, rows: Rows) -> None:
     """Raise unless every step lowers the rank."""
-    ranks = certificate.ranks
+    ranks = certificate.evidence["ranks"]
     after = np.maximum.reduceat(ranks[rows.successors], rows.starts)
     wrong = after >= ranks[rows.state_of]
     if wrong.any():
@@ -180,7 +167,7 @@ def _check_ranks(model: Model, certificate: EquilibriumCertificate, rows: Rows) 
 
 def _refuse(
     model: Model,
-    certificate: EquilibriumCertificate,
+    certificate: Certificate,
     rows: Rows,
     wrong: NDArray[np.bool_],
     sign: float,

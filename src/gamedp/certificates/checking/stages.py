@@ -28,32 +28,27 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.certificates.certificate import (
-    AnyCertificate,
-    Verified,
-    check_array,
-    check_digest,
-    widest,
-)
 from gamedp.certificates.checking.rounded_means import sums_below
+from gamedp.certificates.checking.rule_set import ArraySpec, Counts, always, optional
 from gamedp.certificates.checking.stage_sweep import Lattice
-from gamedp.errors import CertificateError, InvalidModelError, UnsupportedProblemError, shown
+from gamedp.errors import CertificateError, InvalidModelError, shown
 from gamedp.model.model import check_finite
-from gamedp.model.objectives import TotalReward
+from gamedp.model.objectives import Objective, TotalReward
+from gamedp.stages.model import StagedModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
+    from gamedp.certificates.certificate import Certificate
     from gamedp.model.objectives import Optimum
-    from gamedp.stages.model import StagedModel
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["OVER", "ContextBatch", "StagedCertificate", "Stages", "verify_staged"]
+__all__ = ["OVER", "ContextBatch", "Stages", "StagesRules"]
 
 BLOCK = 1 << 20
 """Numbers that a sweep works on at once: few enough for the cache of a processor."""
@@ -66,31 +61,6 @@ OVER = -1
 
 NOWHERE = 1 << 62
 """The place of what is no context, or is represented by another one: after all others."""
-
-
-@attrs.frozen(eq=False, kw_only=True, repr=False, getstate_setstate=False)
-class StagedCertificate(AnyCertificate):
-    """Bounds of all contexts of a staged game, with what :func:`gamedp.verify` needs to check them.
-
-    Made by :func:`gamedp.certify`; or by hand, as all that counts is whether it
-    is accepted. B combinations in the box of contexts. The arrays are read-only.
-
-    Attributes
-    ----------
-    objective : TotalReward
-        What the values mean; without `until`.
-    lower, upper : (B,) float64
-        What is claimed, by the code of the context: its value lies between them. NaN where there is
-        no such context, or another one represents it. An infinite number claims nothing.
-    weights : (B,) float64 or None
-        For contexts that may lead to others of the same rank: a number that is more, by one, than
-        the mean of those that may come next within the rank, whatever the players do; elsewhere 1,
-        or more. None if the rank falls with every stage.
-    digest : str
-        :meth:`gamedp.StagedModel.digest` of the model.
-    """
-
-    weights: Floats | None = None
 
 
 @attrs.frozen(eq=False)
@@ -216,41 +186,62 @@ class Stages:
         )
 
 
-def verify_staged(model: StagedModel, certificate: StagedCertificate) -> Verified:
-    """Check a certificate of a staged game; see :func:`gamedp.verify`."""
-    check_digest(model, certificate)
-    stages = Stages(model)
-    _check_claims(stages, certificate)
-    with np.errstate(all="ignore"):  # what overflows is not proven
-        for batch in stages.batches(stages.codes):
-            _check_weights(stages, batch, certificate)
-            for sign, name in ((1.0, "lower"), (-1.0, "upper")):
-                _check_bounds(stages, batch, certificate, sign, name)
-    who = "largest" if certificate.objective.optimum == "max" else "smallest"
-    return Verified(
-        claim=(
+class StagesRules:
+    """Bounds of all contexts of a staged game, and weights of those that lead to each other.
+
+    The theorem is at the head of this file.
+    """
+
+    name = "stages"
+    model_type: type = StagedModel
+    arrays: tuple[ArraySpec, ...] = (
+        ArraySpec("lower", np.float64, "B", always),
+        ArraySpec("upper", np.float64, "B", always),
+        ArraySpec("weights", np.float64, "B", optional),
+    )
+    most_shift = 0
+
+    def sizes(self, model: StagedModel) -> dict[str, int]:
+        """Return the number of combinations in the box of contexts."""
+        return {"B": model.num_states}
+
+    def accepts(self, model: StagedModel, objective: Objective) -> str:
+        """Return ``""``, or why there are no certificates for such a problem."""
+        del model
+        if not isinstance(objective, TotalReward) or objective.until is not None:
+            return "certificates of staged games are for the total reward without a target."
+        return ""
+
+    def claim(self, model: StagedModel, objective: Objective) -> str:
+        """Return what is claimed, in words."""
+        del model
+        who = "largest" if objective.optimum == "max" else "smallest"
+        return (
             f"For every context, the {who} expected total that player 0 can secure lies between "
             "lower and upper."
-        ),
-        width=widest(certificate),
-        states=len(stages.codes),
-        choices=len(stages.codes) * model.stage.num_choices,
-        in_rationals=0,
-    )
+        )
+
+    def check(self, model: StagedModel, certificate: Certificate) -> Counts:
+        """Raise CertificateError unless everything holds."""
+        stages = Stages(model)
+        _check_numbers(stages, certificate)
+        _check_ends(stages, certificate)
+        with np.errstate(all="ignore"):  # what overflows is not proven
+            for batch in stages.batches(stages.codes):
+                _check_weights(stages, batch, certificate)
+                for sign, name in ((1.0, "lower"), (-1.0, "upper")):
+                    _check_bounds(stages, batch, certificate, sign, name)
+        num_contexts = len(stages.codes)
+        return Counts(num_contexts, num_contexts * model.stage.num_choices, 0)
 
 
-def _check_claims(stages: Stages, certificate: StagedCertificate) -> None:
-    """Raise unless the arrays are what they should be, and right where the game is over."""
-    objective = certificate.objective
-    if not isinstance(objective, TotalReward) or objective.until is not None:
-        message = "certificates of staged games are for the total reward without a target."
-        raise UnsupportedProblemError(message)
-    shape, real = stages.order.shape, stages.order != NOWHERE
+def _check_numbers(stages: Stages, certificate: Certificate) -> None:
+    """Raise unless there are numbers for the contexts that there are."""
+    real = stages.order != NOWHERE
     for name in ("lower", "upper", "weights"):
-        array = getattr(certificate, name)
-        if name == "weights" and array is None:
+        array = certificate.array(name)
+        if array is None:
             continue
-        check_array(name, array, np.float64, shape)
         if name == "weights":
             wrong, what = real & ~((array >= 1) & (array < np.inf)), "it must be finite, 1 or more"
         else:
@@ -262,6 +253,10 @@ def _check_claims(stages: Stages, certificate: StagedCertificate) -> None:
             code = int(wrong.argmax())
             message = f"{name}[{code}] is {array[code]}; {what}."
             raise CertificateError(message)
+
+
+def _check_ends(stages: Stages, certificate: Certificate) -> None:
+    """Raise unless the bounds are right where the game is over."""
     over = stages.order == OVER
     wrong = over & ~((certificate.lower <= stages.payoffs) & (stages.payoffs <= certificate.upper))
     if wrong.any():
@@ -274,26 +269,27 @@ def _check_claims(stages: Stages, certificate: StagedCertificate) -> None:
         raise CertificateError(message)
 
 
-def _check_weights(stages: Stages, batch: ContextBatch, certificate: StagedCertificate) -> None:
+def _check_weights(stages: Stages, batch: ContextBatch, certificate: Certificate) -> None:
     """Raise unless play is sure to leave the rank of contexts that something is claimed of."""
     codes = batch.codes
     claimed = np.isfinite(certificate.lower[codes]) | np.isfinite(certificate.upper[codes])
     asked = batch.stays.any(axis=0) & claimed
     if not asked.any():
         return
-    if certificate.weights is None:
+    weights = certificate.evidence.get("weights")
+    if weights is None:
         message = (
             f"{shown(stages.model.state(int(codes[asked.argmax()])))} may lead to a context of "
             "its own rank; so the certificate needs weights."
         )
         raise CertificateError(message)
-    least = stages.stages_to_come(batch, certificate.weights)
-    wrong = asked & ~(certificate.weights[codes] >= least)
+    least = stages.stages_to_come(batch, weights)
+    wrong = asked & ~(weights[codes] >= least)
     if wrong.any():
         place = int(wrong.argmax())
         code = int(codes[place])
         message = (
-            f"weights[{code}] = {float(certificate.weights[code])!r} of "
+            f"weights[{code}] = {float(weights[code])!r} of "
             f"{shown(stages.model.state(code))} do not show that play leaves its rank: by those "
             f"that may follow it must be {float(least[place])!r} at least."
         )
@@ -301,7 +297,7 @@ def _check_weights(stages: Stages, batch: ContextBatch, certificate: StagedCerti
 
 
 def _check_bounds(
-    stages: Stages, batch: ContextBatch, certificate: StagedCertificate, sign: float, name: str
+    stages: Stages, batch: ContextBatch, certificate: Certificate, sign: float, name: str
 ) -> None:
     """Raise unless the bounds follow from those of the contexts that come next."""
     codes = batch.codes

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 import numpy as np
 
-from gamedp.certificates import Certificate
-from gamedp.certificates.checking.bounds import accept, recompute
+from gamedp.certificates.certificate import Certificate
+from gamedp.certificates.checking.bounds import recompute
+from gamedp.certificates.checking.checker import accept
 from gamedp.certificates.making.equilibrium import certify_equilibrium
 from gamedp.certificates.making.oscillations import refuse_oscillations
 from gamedp.certificates.making.ranks import MOST_EXACT as MOST_DECIDED, Judgement, Ranking
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
-
-    from gamedp.certificates import EquilibriumCertificate
 
     Floats = NDArray[np.float64]
 
@@ -64,7 +63,7 @@ SHIFT = 1000
 """Where all bounds are so small, what is added to them counts 2 to the power of minus this."""
 
 
-def certify(solution: Solution) -> Certificate | EquilibriumCertificate:
+def certify(solution: Solution) -> Certificate:
     """Return a certificate of a solution; see :func:`gamedp.certify`."""
     model, objective = solution.model, solution.objective
     if solution.guarantee is Guarantee.EQUILIBRIUM:
@@ -104,7 +103,7 @@ def _averages(solution: Solution, plain: Certificate) -> Certificate:
     """
     none = np.zeros(solution.model.num_states)
     low, high = solution.biases or (none, none)
-    plain = attrs.evolve(plain, bias_lower=low, bias_upper=high)
+    plain = plain.with_evidence(bias_lower=low, bias_upper=high)
     try:
         accept(solution.model, plain)
     except CertificateError as error:

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from gamedp.certificates.certificate import Certificate
+from gamedp.certificates.checking.checker import accept
 from gamedp.certificates.checking.choice_values import slices
-from gamedp.certificates.checking.equilibrium import (
-    EquilibriumCertificate,
-    needed,
-    verify_equilibrium,
-)
+from gamedp.certificates.checking.equilibrium import needed
 from gamedp.errors import UnsupportedProblemError
 from gamedp.model.objectives import TotalReward
 
@@ -33,32 +31,33 @@ MOST_DOUBLINGS = 40
 """How often the distance of bounds is doubled, at first that by which they miss their proof."""
 
 
-def certify_equilibrium(solution: Solution) -> EquilibriumCertificate:
+def certify_equilibrium(solution: Solution) -> Certificate:
     """Return a certificate of a policy of several players; see :func:`gamedp.certify`."""
     model, structure, objective = solution.model, solution.model.structure, solution.objective
     if not isinstance(objective, TotalReward):
         message = f"there are no certificates of equilibria for {type(objective).__name__}."
         raise UnsupportedProblemError(message)
-    certificate = EquilibriumCertificate(
+    certificate = Certificate(
+        rules="equilibrium",
         objective=objective,
         lower=solution.lower,
         upper=solution.upper,
-        policy=solution.policy,
-        ranks=structure.levels[structure.component].astype(np.int64),
+        evidence={
+            "policy": solution.policy,
+            "ranks": structure.levels[structure.component].astype(np.int64),
+        },
         digest=model.digest(),
     )
     for sign in (1.0, -1.0):
         certificate = _moved(model, certificate, sign)
-    verify_equilibrium(model, certificate)
+    accept(model, certificate)
     return certificate
 
 
-def _moved(
-    model: Model, certificate: EquilibriumCertificate, sign: float
-) -> EquilibriumCertificate:
+def _moved(model: Model, certificate: Certificate, sign: float) -> Certificate:
     """Return the certificate with lower bounds (upper ones for -1) that are low enough."""
     name = "lower" if sign > 0 else "upper"
-    bounds, steps = getattr(certificate, name), certificate.ranks[:, None]
+    bounds, steps = getattr(certificate, name), certificate.evidence["ranks"][:, None]
     apart = 0.0
     for _ in range(MOST_DOUBLINGS):
         missed = _missed(model, certificate, sign, getattr(certificate, name))
@@ -70,7 +69,7 @@ def _moved(
 
 
 def _missed(
-    model: Model, certificate: EquilibriumCertificate, sign: float, bounds: NDArray[np.float64]
+    model: Model, certificate: Certificate, sign: float, bounds: NDArray[np.float64]
 ) -> float:
     """Return by how much bounds miss their proof at most."""
     most = 0.0

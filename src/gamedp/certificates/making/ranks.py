@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.certificates import Certificate
+from gamedp.certificates.checking.bounds_claims import may_drift
 from gamedp.certificates.checking.choice_values import exactly_keeps, slices, worths
-from gamedp.certificates.checking.claims import may_drift
 from gamedp.certificates.checking.directions import Ending, Side, turned
 from gamedp.certificates.checking.first_look import following
 from gamedp.certificates.making import judging_kernels as judging, rank_kernels as kernels
@@ -26,6 +25,7 @@ from gamedp.runtime.floats import TINY
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.certificates.certificate import Certificate
     from gamedp.model.model import Model
 
     Flags = NDArray[np.bool_]
@@ -70,8 +70,8 @@ class Judgement:
         none = np.full(model.num_states, NONE)
         start = plain
         if self.ranked:
-            start = attrs.evolve(
-                plain, lower_ranks=none, upper_ranks=none, lower_gains=None, upper_gains=None
+            start = plain.with_evidence(
+                lower_ranks=none, upper_ranks=none, lower_gains=None, upper_gains=None
             )
         with np.errstate(all="ignore"):  # what overflows is undecided, and not good
             self.sides = [turned(model, start, plain.objective, sign) for sign in (1.0, -1.0)]
@@ -403,8 +403,7 @@ class Ranking:
         biases: list[Any] = [None, None]
         if np.isfinite(self.drifts).any():
             biases = [self.drifts[0], -self.drifts[1]]
-        return attrs.evolve(
-            self.plain,
+        return self.plain.with_evidence(
             lower_ranks=self.ranks[0],
             upper_ranks=self.ranks[1],
             lower_gains=gains[0],

@@ -118,13 +118,10 @@ class Refining:
     def certificate(self) -> Certificate:
         """Return a certificate of these bounds, without ranks."""
         lower, upper = self.parts[0], -self.parts[1]
-        return attrs.evolve(
-            self.plain,
-            lower=lower[0],
-            upper=upper[0],
+        plain = attrs.evolve(self.plain, lower=lower[0], upper=upper[0], rest_shift=self.shift)
+        return plain.with_evidence(
             lower_rest=lower[1:] if lower[1:].any() else None,
             upper_rest=upper[1:] if upper[1:].any() else None,
-            rest_shift=self.shift,
         )
 
     def refine(self, *, signed: int) -> bool:

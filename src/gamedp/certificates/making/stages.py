@@ -13,13 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.certificates.checking.stages import (
-    OVER,
-    ContextBatch,
-    StagedCertificate,
-    Stages,
-    verify_staged,
-)
+from gamedp.certificates.certificate import Certificate
+from gamedp.certificates.checking.checker import accept
+from gamedp.certificates.checking.stages import OVER, ContextBatch, Stages
 from gamedp.errors import CertificateError, UnsupportedProblemError, shown
 from gamedp.model.objectives import TotalReward
 from gamedp.results.status import Guarantee
@@ -58,7 +54,7 @@ ROOM = 2.0**-38
 """By what part weights are larger than they must be but for rounding."""
 
 
-def certify_stages(solution: StagedSolution) -> StagedCertificate:
+def certify_stages(solution: StagedSolution) -> Certificate:
     """Return a certificate of a solution; see :func:`gamedp.certify`."""
     if solution.guarantee is not Guarantee.TWO_SIDED:
         message = (
@@ -71,7 +67,7 @@ def certify_stages(solution: StagedSolution) -> StagedCertificate:
         message = f"there are no certificates of staged games for {type(objective).__name__}."
         raise UnsupportedProblemError(message)
     certificate = _Certifying(solution).certificate(objective)
-    verify_staged(solution.model, certificate)
+    accept(solution.model, certificate)
     return certificate
 
 
@@ -105,7 +101,7 @@ class _Certifying:
         self.weights = np.ones_like(self.lower)
         self.has_weights = False
 
-    def certificate(self, objective: TotalReward) -> StagedCertificate:
+    def certificate(self, objective: TotalReward) -> Certificate:
         """Find the bounds, and put them together."""
         stages = self.stages
         place, end = 0, len(stages.offsets) - 1
@@ -122,11 +118,12 @@ class _Certifying:
                 while place < end and self._fits(first, place + 1):
                     place += 1
                 self._settle(self._ranks(first, place))
-        return StagedCertificate(
+        return Certificate(
+            rules="stages",
             objective=objective,
             lower=self.lower,
             upper=self.upper,
-            weights=self.weights if self.has_weights else None,
+            evidence={"weights": self.weights if self.has_weights else None},
             digest=self.solution.model.digest(),
         )
 

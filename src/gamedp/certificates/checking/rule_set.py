@@ -1,0 +1,183 @@
+"""What a set of rules is made of, and what is checked by all of them alike: digest and arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import attrs
+import numpy as np
+
+from gamedp.errors import CertificateError
+from gamedp.runtime.floats import check_arithmetic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from gamedp.certificates.certificate import Certificate
+    from gamedp.model.model import AnyModel
+    from gamedp.model.objectives import Objective
+
+    Array = NDArray[Any]
+    Flags = NDArray[np.bool_]
+
+__all__ = ["ArraySpec", "Counts", "RuleSet", "always", "check_arrays", "check_digest", "optional"]
+
+MOST_ROWS = 8
+"""How many numbers may be added to a bound: so few that their sum is rounded seven times."""
+
+MOST_SHIFT = 2000
+
+
+def always(model: Any, objective: Objective) -> bool:
+    """Say that an array is needed, whatever is claimed."""
+    del model, objective
+    return True
+
+
+def optional(model: Any, objective: Objective) -> bool:
+    """Say that an array may be there, whatever is claimed."""
+    del model, objective
+    return False
+
+
+@attrs.frozen
+class ArraySpec:
+    """What an array of a certificate must be, for the checker and for storage.
+
+    Attributes
+    ----------
+    name : str
+    dtype : type
+    axes : str
+        A letter for each axis, as the rules give its size: ``"S"``, ``"S N"``, ``"B"``; a ``"K"``
+        has any size from 1 to `MOST_ROWS`.
+    needed : callable
+        Takes the model and the objective. True: it must be there; False: it may be; None: the
+        rules have no use for it.
+    limits : callable, optional
+        Takes the model, the certificate and the array. Which numbers are right, and in words what
+        they must be. None if the rules themselves check that.
+    """
+
+    name: str
+    dtype: type[np.generic]
+    axes: str
+    needed: Callable[[Any, Objective], bool | None]
+    limits: Callable[[Any, Certificate, Array], tuple[Flags, str]] | None = None
+
+    def shape(self, array: Any, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """Return the shape that an array must have, given the size of each axis."""
+        axes, rows = self.axes.split(), 1
+        if isinstance(array, np.ndarray) and array.ndim == len(axes):
+            rows = max(1, min(len(array), MOST_ROWS))
+        return tuple(rows if axis == "K" else sizes[axis] for axis in axes)
+
+
+class Counts(NamedTuple):
+    """What a check has looked at, see :class:`gamedp.certificates.certificate.Verified`."""
+
+    states: int
+    choices: int
+    in_rationals: int
+
+
+class RuleSet(Protocol):
+    """Rules by which a claim is accepted; their docstring has the theorem, or says where it is.
+
+    The set of rules is closed: a certificate names its rules, and brings none.
+
+    Attributes
+    ----------
+    name : str
+        As certificates give it.
+    model_type : type
+        What they are about, Model or StagedModel.
+    arrays : tuple of ArraySpec
+        The bounds, and the evidence.
+    most_shift : int
+        The largest `rest_shift` they have a use for.
+    """
+
+    name: str
+    model_type: type
+    arrays: tuple[ArraySpec, ...]
+    most_shift: int
+
+    def sizes(self, model: Any) -> Mapping[str, int]:
+        """Return the size of each axis that the arrays have."""
+
+    def accepts(self, model: Any, objective: Objective) -> str:
+        """Return ``""``, or why there are no certificates for such a problem."""
+
+    def claim(self, model: Any, objective: Objective) -> str:
+        """Return what is claimed, in words."""
+
+    def check(self, model: Any, certificate: Certificate) -> Counts:
+        """Raise CertificateError unless everything holds; the arrays are as they must be."""
+
+
+def check_digest(model: AnyModel, certificate: Certificate) -> None:
+    """Raise CertificateError if the certificate is of another model.
+
+    Raises
+    ------
+    UnsupportedArithmeticError
+        If this process does not compute as the checker assumes.
+    """
+    check_arithmetic()
+    digest = model.digest()
+    if certificate.digest != digest:
+        message = (
+            f"the certificate is of another model: of the one with the digest "
+            f"{str(certificate.digest)[:16]}…, while this one's is {digest[:16]}…. Check it with "
+            "the model that it was made for."
+        )
+        raise CertificateError(message)
+
+
+def check_arrays(rules: RuleSet, model: Any, certificate: Certificate) -> None:
+    """Raise CertificateError unless all arrays are there, and what they must be."""
+    objective = certificate.objective
+    names = {spec.name for spec in rules.arrays}
+    for name in certificate.evidence:
+        if name not in names or name in {"lower", "upper"}:
+            message = f"a certificate by the rules {rules.name!r} has no use for {name}."
+            raise CertificateError(message)
+    sizes = rules.sizes(model)
+    for spec in rules.arrays:
+        array, needed = certificate.array(spec.name), spec.needed(model, objective)
+        if needed if array is None else needed is None:
+            verb = "needs" if array is None else "has no use for"
+            message = f"a certificate for {type(objective).__name__} {verb} {spec.name}."
+            raise CertificateError(message)
+        if array is not None:
+            _check_array(spec, array, spec.shape(array, sizes))
+    for spec in rules.arrays:
+        array = certificate.array(spec.name)
+        if array is not None and spec.limits is not None:
+            _check_numbers(spec.name, array, *spec.limits(model, certificate, array))
+    shift = certificate.rest_shift
+    if type(shift) is not int or not 0 <= shift <= rules.most_shift:
+        message = f"rest_shift is {shift!r}; it must be from 0 to {rules.most_shift}."
+        raise CertificateError(message)
+
+
+def _check_array(spec: ArraySpec, array: Any, shape: tuple[int, ...]) -> None:
+    """Raise CertificateError unless an array has the type and the shape that it must have."""
+    if not isinstance(array, np.ndarray) or array.dtype != spec.dtype or array.shape != shape:
+        what = getattr(array, "dtype", type(array).__name__)
+        message = (
+            f"{spec.name} holds {what} of shape {np.shape(array)}; it must hold "
+            f"{spec.dtype.__name__} of shape {shape}."
+        )
+        raise CertificateError(message)
+
+
+def _check_numbers(name: str, array: Array, right: Flags, words: str) -> None:
+    """Raise CertificateError for the first number that is not right."""
+    if not right.all():
+        place = np.argwhere(~right)[0].tolist()
+        message = f"{name}[{', '.join(map(str, place))}] is {array[tuple(place)]}; {words}."
+        raise CertificateError(message)

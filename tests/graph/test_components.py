@@ -10,10 +10,11 @@ from numba import config
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from gamedp.graph import components, decomposition, end_components
+from gamedp.graph import components, decomposition, end_components, graph as graphs
+from gamedp.graph.graph import Graph
 from gamedp.graph.structure import Structure
 
-MODULES = components, decomposition, end_components
+MODULES = components, decomposition, end_components, graphs
 COMPILED = not config.DISABLE_JIT
 LARGE = 1_000_000 if COMPILED else 3_000
 
@@ -120,9 +121,9 @@ def find_components(choice_offsets, transition_offsets, successors):
     offsets = offsets[: number + 1]
     levels = np.empty(number, successors.dtype)
     nontrivial = np.empty(number, np.bool_)
-    graph = choice_offsets, transition_offsets, successors
+    graph = Graph(choice_offsets, transition_offsets, successors)
     num_levels, num_candidates = components.describe_jit(
-        *graph, component, order, offsets, levels, nontrivial, np.empty(num_states, np.int8)
+        graph, component, order, offsets, levels, nontrivial, np.empty(num_states, np.int8)
     )
     locked(edge_offsets, component, order, offsets, levels, nontrivial)
     return edge_offsets, component, order, offsets, levels, nontrivial, num_levels, num_candidates
@@ -134,7 +135,7 @@ def find_end_components(choice_offsets, transition_offsets, successors):
     )
     end_component = np.empty_like(component)
     stays = np.empty(len(transition_offsets) - 1, np.bool_)
-    whole = choice_offsets, transition_offsets, successors, component, order
+    whole = Graph(choice_offsets, transition_offsets, successors), component, order
     end_components.drop_leaving_choices_jit(*whole, nontrivial, end_component, stays)
     swept = end_component.copy(), stays.copy()
     number = end_components.maximal_end_components_jit(*whole, offsets, end_component, stays)
@@ -228,6 +229,54 @@ def test_components_are_those_of_scipy(model, dtype):
         assert (component[order[first:last]] == number).all()
 
 
+@st.composite
+def matrices(draw):
+    """Rows of successors, all numbered below the number of states, each with a sign."""
+    num_states = draw(st.integers(1, 6))
+    entries = st.tuples(st.integers(0, num_states - 1), st.sampled_from([0.5, -0.5]))
+    return num_states, draw(st.lists(st.lists(entries, max_size=4), max_size=8))
+
+
+@no_deadline
+@given(matrix=matrices(), dtype=dtypes, signed=st.booleans(), compiled=st.booleans())
+def test_a_transposed_graph_lists_the_rows_that_lead_to_each_state(matrix, dtype, signed, compiled):
+    num_states, given_rows = matrix
+    row_offsets = np.cumsum([0] + [len(row) for row in given_rows])
+    flat = [entry for row in given_rows for entry in row]
+    successors = np.array([state for state, _ in flat], dtype)
+    probabilities = np.array([probability for _, probability in flat]) if signed else None
+    offsets = np.full(num_states + 1, 9)
+    rows = np.full(len(flat), 99, dtype)
+    transpose = graphs.transpose_jit if compiled else graphs.transpose
+    transpose(row_offsets, successors, probabilities, offsets, rows)
+    expected = [
+        [
+            -1 - number if signed and probability < 0 else number
+            for number, row in enumerate(given_rows)
+            for state, probability in row
+            if state == wanted
+        ]
+        for wanted in range(num_states)
+    ]
+    assert offsets.tolist() == [0, *np.cumsum([len(row) for row in expected])]
+    assert [rows[first:last].tolist() for first, last in pairwise(offsets)] == expected
+
+
+@no_deadline
+@given(model=models, dtype=dtypes)
+def test_a_reverse_is_ascending_and_knows_owners(model, dtype):
+    structure = Structure.of(*arrays(model, dtype))
+    owners, offsets, choices = structure.reverse
+    flat = [(state, choice) for state, own in enumerate(model) for choice in own]
+    assert owners.tolist() == [state for state, _ in flat]
+    assert owners.dtype == choices.dtype == dtype
+    assert not any(array.flags.writeable for array in structure.reverse)
+    assert [choices[first:last].tolist() for first, last in pairwise(offsets)] == [
+        [number for number, (_, choice) in enumerate(flat) for after in choice if after == state]
+        for state in range(len(model))
+    ]
+
+
 @no_deadline
 @given(model=models)
 def test_order_within_a_component_is_the_order_of_finishing(model):
@@ -306,7 +355,7 @@ def clear(choice_offsets, transition_offsets, successors, sides):
     graph = choice_offsets, transition_offsets, successors
     _, _, order, offsets, _, nontrivial, *_ = find_components(*graph)
     marks = np.full(len(choice_offsets) - 1, 9, np.uint8)
-    found = end_components.clear_jit(*graph, order, offsets, nontrivial, sides, marks)
+    found = end_components.clear_jit(Graph(*graph), order, offsets, nontrivial, sides, marks)
     return found, marks
 
 

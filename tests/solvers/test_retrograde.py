@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from loopy_games import Chase, Ending, KingAndPawn, Pursuit
 
 import gamedp
-from gamedp.bellman import retrograde
 from gamedp.cli import main
 from gamedp.games.matches import Matches, MatchesState, Nim
+from gamedp.graph.graph import transpose, transpose_jit
 from gamedp.runtime.registry import GAMES
 from gamedp.testing import check_game, check_solver, exact_values
 from gamedp.testing.strategies import games, models
@@ -221,11 +221,11 @@ def test_rules_with_changed_places(game):
 @relaxed
 @given(sure_models(max_states=10))
 def test_the_kernels_as_plain_python(model):
-    offsets = np.zeros((2, model.num_states + 1), np.int64)
+    offsets = np.empty((2, model.num_states + 1), np.int64)
     sources = np.zeros((2, model.num_choices), np.int64)
     graph = model.choice_offsets, model.successors, model.probabilities
-    retrograde.find_predecessors(*graph, offsets[0], sources[0])
-    retrograde.find_predecessors_jit(*graph, offsets[1], sources[1])
+    transpose(*graph, offsets[0], sources[0])
+    transpose_jit(*graph, offsets[1], sources[1])
     assert (offsets[0] == offsets[1]).all()
     assert (sources[0] == sources[1]).all()
     steps = [

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gamedp.bellman.equation import Rows
+    from gamedp.graph.graph import Reverse
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
@@ -100,9 +101,7 @@ def back_up_first(
     start: int,
     stop: int,
     rows: Rows,
-    owners: Integers,
-    offsets: Integers,
-    choices: Integers,
+    reverse: Reverse,
     threshold: float,
     values: Floats,
     policy: Integers,
@@ -111,13 +110,6 @@ def back_up_first(
     """Back up as many states of ``order[start:stop]`` as there are, those of high priority first.
 
     Stops sooner if no priority is above the threshold.
-
-    Parameters
-    ----------
-    owners : (C,)
-        The state of each choice.
-    offsets, choices
-        The choices that lead to each state: ``choices[offsets[s]:offsets[s + 1]]``.
 
     Returns
     -------
@@ -148,9 +140,9 @@ def back_up_first(
             continue
         if not change < np.inf:
             return np.inf
-        for place in range(offsets[state], offsets[state + 1]):
-            choice = choices[place]
-            other = int(rows.place[owners[choice]])
+        for place in range(reverse.offsets[state], reverse.offsets[state + 1]):
+            choice = reverse.choices[place]
+            other = int(rows.place[reverse.owners[choice]])
             if not start <= other < stop:
                 continue
             share = 0.0

@@ -23,34 +23,6 @@ if TYPE_CHECKING:
 HEAD, TAIL, SEED = 0, 1, 2
 
 
-def find_predecessors(
-    choice_offsets: Integers,
-    successors: Integers,
-    probabilities: Floats,
-    offsets: Integers,
-    sources: Integers,
-) -> None:
-    """Turn the graph of sure steps round, by counting.
-
-    The steps to state s come from ``sources[offsets[s]:offsets[s + 1]]``, one entry for each
-    choice, ascending; ``-1 - source`` where the players change places. `offsets` are zeros at
-    first.
-    """
-    num_states = len(choice_offsets) - 1
-    for choice in range(len(successors)):
-        offsets[successors[choice] + 1] += 1
-    for state in range(num_states):
-        offsets[state + 1] += offsets[state]
-    for state in range(num_states):
-        for choice in range(choice_offsets[state], choice_offsets[state + 1]):
-            successor = successors[choice]
-            sources[offsets[successor]] = state if probabilities[choice] > 0 else -1 - state
-            offsets[successor] += 1
-    for state in range(num_states, 0, -1):
-        offsets[state] = offsets[state - 1]
-    offsets[0] = 0
-
-
 def spread(
     budget: int,
     seeds: Integers,
@@ -83,7 +55,8 @@ def spread(
     rounds : (Z,)
         The round of each seed, ascending.
     offsets, sources
-        What :func:`find_predecessors` has filled.
+        The transposed graph: the steps to state s come from
+        ``sources[offsets[s]:offsets[s + 1]]``, ``-1 - source`` where the players change places.
     maximises : (S,) bool
         Whether the mover of a state wants a high level.
     last, draw : int
@@ -163,6 +136,5 @@ def choose(
                 break
 
 
-find_predecessors_jit = compiled(find_predecessors)
 spread_jit = compiled(spread)
 choose_jit = compiled(choose)

@@ -1,9 +1,9 @@
 """Attractors: from where a set of states is reached, and how surely.
 
-The arrays of a graph are those of :mod:`gamedp.graph.components`. Each state belongs to a side:
-the one that `helps` to reach the set, or the one that hinders it. Only `active` choices are taken;
-a hindering state is in an attractor if it has some and each of them may lead there, a helping one
-if one may. Sets grow breadth first through predecessors, without recursion.
+Each state belongs to a side: the one that `helps` to reach the set, or the one that hinders it.
+Only `active` choices are taken; a hindering state is in an attractor if it has some and each of
+them may lead there, a helping one if one may. Sets grow breadth first through the reversed graph,
+without recursion.
 
 References
 ----------
@@ -14,7 +14,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from gamedp.runtime.jit import compiled
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from gamedp.graph.graph import Graph, Reverse
+
     Integers = npt.NDArray[np.signedinteger[Any]]
     Flags = npt.NDArray[np.bool_]
 
@@ -30,54 +32,9 @@ NONE = -1
 ONE = np.uintp(1)
 
 
-class Graph(NamedTuple):
-    """A graph and the way back: S states, C choices, T transitions.
-
-    Attributes
-    ----------
-    choice_offsets, transition_offsets, successors
-        As in :class:`gamedp.Model`.
-    owners, offsets, choices : (C,), (S + 1,), (T,)
-        What :func:`turn_round` fills.
-    """
-
-    choice_offsets: Integers
-    transition_offsets: Integers
-    successors: Integers
-    owners: Integers
-    offsets: Integers
-    choices: Integers
-
-
-def turn_round(graph: Graph) -> None:
-    """Fill in the way back, by counting: the owners of choices, and which may lead to a state.
-
-    They are ``choices[offsets[s]:offsets[s + 1]]``, ascending; one that has s as successor several
-    times is there as often.
-    """
-    offsets = graph.offsets
-    offsets[:] = 0
-    for t in range(len(graph.successors)):
-        offsets[np.uintp(graph.successors[t]) + ONE] += 1
-    for state in range(len(offsets) - 1):
-        offsets[state + 1] += offsets[state]
-    for state in range(len(offsets) - 1):
-        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-            graph.owners[choice] = state
-            for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
-                successor = np.uintp(graph.successors[t])
-                graph.choices[offsets[successor]] = choice
-                offsets[successor] += 1
-    for state in range(len(offsets) - 1, 0, -1):
-        offsets[state] = offsets[state - 1]
-    offsets[0] = 0
-
-
-turn_round_jit = compiled(turn_round)
-
-
 def attract(
     graph: Graph,
+    reverse: Reverse,
     helps: Flags,
     active: Flags,
     barred: Flags,
@@ -91,7 +48,7 @@ def attract(
 
     Parameters
     ----------
-    graph : Graph
+    graph, reverse : Graph, Reverse
     helps : (S,) bool
         Whether the mover of a state wants to reach the set.
     active : (C,) bool
@@ -121,9 +78,9 @@ def attract(
     while head < tail:
         successor = np.uintp(queue[head])
         head += 1
-        for place in range(graph.offsets[successor], graph.offsets[successor + ONE]):
-            number = np.uintp(graph.choices[place])
-            owner = np.uintp(graph.owners[number])
+        for place in range(reverse.offsets[successor], reverse.offsets[successor + ONE]):
+            number = np.uintp(reverse.choices[place])
+            owner = np.uintp(reverse.owners[number])
             if members[owner] or barred[owner] or hit[number] or not active[number]:
                 continue
             if helps[owner]:
@@ -161,6 +118,7 @@ first_outside_jit = compiled(first_outside)
 
 def almost_sure(
     graph: Graph,
+    reverse: Reverse,
     helps: Flags,
     target: Flags,
     active: Flags,
@@ -182,7 +140,7 @@ def almost_sure(
 
     Parameters
     ----------
-    graph : Graph
+    graph, reverse : Graph, Reverse
     helps, target : (S,) bool
     active : (C,) bool
         The choices that can be taken.
@@ -210,7 +168,7 @@ def almost_sure(
         possible[state] = target[state]
     for choice in range(len(active)):
         safe[choice] = active[choice]
-    attract_jit(graph, helps, safe, gone, possible, via, queue, missing, hit)
+    attract_jit(graph, reverse, helps, safe, gone, possible, via, queue, missing, hit)
     for state in range(num_states):
         members[state] = possible[state]
     while True:
@@ -228,11 +186,11 @@ def almost_sure(
             via[state] = NONE
             if lost[state] and hinders[state]:
                 via[state] = first_outside_jit(graph, state, safe, members)
-        attract_jit(graph, hinders, active, target, lost, via, queue, missing, hit)
+        attract_jit(graph, reverse, hinders, active, target, lost, via, queue, missing, hit)
         for state in range(num_states):
             if lost[state] and not gone[state]:
-                for place in range(graph.offsets[state], graph.offsets[state + 1]):
-                    safe[graph.choices[place]] = False
+                for place in range(reverse.offsets[state], reverse.offsets[state + 1]):
+                    safe[reverse.choices[place]] = False
             # If nobody helps, all choices of the others stay among them: the target is possible as
             # before.
             members[state] = not lost[state] if nobody_helps else target[state]
@@ -240,20 +198,25 @@ def almost_sure(
             return
         for state in range(num_states):
             gone[state] = lost[state]
-        attract_jit(graph, helps, safe, gone, members, via, queue, missing, hit)
+        attract_jit(graph, reverse, helps, safe, gone, members, via, queue, missing, hit)
 
 
 almost_sure_jit = compiled(almost_sure)
 
 
 def keep_staying(
-    graph: Graph, states: Flags, choices: Flags, queue: Integers, counts: Integers
+    graph: Graph,
+    reverse: Reverse,
+    states: Flags,
+    choices: Flags,
+    queue: Integers,
+    counts: Integers,
 ) -> int:
     """Shrink a part of a graph to where play can go on for ever.
 
     Parameters
     ----------
-    graph : Graph
+    graph, reverse : Graph, Reverse
     states : (S,) bool
         The states of the part; shrinks to the largest set of which each has a choice of the part
         that surely stays in it.
@@ -282,12 +245,12 @@ def keep_staying(
     while head < tail:
         successor = np.uintp(queue[head])
         head += 1
-        for place in range(graph.offsets[successor], graph.offsets[successor + ONE]):
-            choice = np.uintp(graph.choices[place])
+        for place in range(reverse.offsets[successor], reverse.offsets[successor + ONE]):
+            choice = np.uintp(reverse.choices[place])
             if not choices[choice]:
                 continue
             choices[choice] = False
-            owner = np.uintp(graph.owners[choice])
+            owner = np.uintp(reverse.owners[choice])
             counts[owner] -= 1
             if counts[owner] == 0:
                 states[owner] = False

@@ -1,10 +1,8 @@
 """Graphs: strongly connected components, levels, cycles.
 
-A graph of S states and T edges is two arrays: the edges of state s lead to
-``successors[edge_offsets[s]:edge_offsets[s + 1]]``. Where choices matter, those of state s are
-``choice_offsets[s]`` up to ``choice_offsets[s + 1]``, and choice c leads to
-``successors[transition_offsets[c]:transition_offsets[c + 1]]``, all of which have a positive
-probability.
+Where choices do not matter, two arrays tell all: the transitions of state s lead to
+``successors[edge_offsets[s]:edge_offsets[s + 1]]``, and are called edges. Where choices matter,
+see :class:`gamedp.graph.graph.Graph`.
 
 Nothing recurses, and the stacks are arrays that the operating system fills page by page as a search
 gets deeper. Arrays of state numbers have the type of ``order``, so that 32 bits are used where they
@@ -29,6 +27,8 @@ from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from gamedp.graph.graph import Graph
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Flags = npt.NDArray[np.bool_]
@@ -189,16 +189,15 @@ strongly_connected_components_jit = compiled(strongly_connected_components)
 
 
 def stays_among(
-    transition_offsets: Integers,
-    successors: Integers,
+    graph: Graph,
     component: Integers,
     candidate: Integers,
     own: int,
     choice: int,
 ) -> bool:
     """Tell whether `choice` leads only to candidates of the component `own`."""
-    for edge in range(transition_offsets[choice], transition_offsets[choice + 1]):
-        successor = successors[edge]
+    for edge in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+        successor = graph.successors[edge]
         if component[successor] != own or candidate[successor] < 0:
             return False
     return True
@@ -208,9 +207,7 @@ stays_among_jit = compiled(stays_among)
 
 
 def describe(
-    choice_offsets: Integers,
-    transition_offsets: Integers,
-    successors: Integers,
+    graph: Graph,
     component: Integers,
     order: Integers,
     component_offsets: Integers,
@@ -227,8 +224,7 @@ def describe(
 
     Parameters
     ----------
-    choice_offsets, transition_offsets, successors
-        The graph, shapes (S + 1,), (C + 1,) and (T,).
+    graph : Graph
     component, order, component_offsets
         As `strongly_connected_components` fills them.
     levels
@@ -253,10 +249,10 @@ def describe(
         cyclic = False
         for place in range(start, stop):
             state = np.uintp(order[place])
-            first_edge = np.uintp(transition_offsets[choice_offsets[state]])
-            last_edge = np.uintp(transition_offsets[choice_offsets[state + ONE]])
+            first_edge = np.uintp(graph.transition_offsets[graph.choice_offsets[state]])
+            last_edge = np.uintp(graph.transition_offsets[graph.choice_offsets[state + ONE]])
             for edge in range(first_edge, last_edge):
-                other = component[np.uintp(successors[edge])]
+                other = component[np.uintp(graph.successors[edge])]
                 if other == own:
                     cyclic = True
                 elif levels[other] >= level:
@@ -270,10 +266,8 @@ def describe(
         for place in range(start, stop):
             state = np.uintp(order[place])
             keeps = False
-            for choice in range(choice_offsets[state], choice_offsets[state + ONE]):
-                if stays_among_jit(
-                    transition_offsets, successors, component, candidate, own, choice
-                ):
+            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + ONE]):
+                if stays_among_jit(graph, component, candidate, own, choice):
                     keeps = True
                     break
             if keeps:

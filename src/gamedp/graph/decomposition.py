@@ -1,8 +1,8 @@
 """The maximal end components of a graph that no choice leaves.
 
-The graph has a numbering of its own: choice c of state ``owner[c]`` leads to
-``edges[first_edge[c]:first_edge[c + 1]]``. Choices are dropped until what is left falls into parts
-without any choice from one to another.
+Choices are dropped until what is left falls into parts without any choice from one to another. The
+transitions of a dropped choice are overwritten in the graph: they then lead back to its own state,
+which changes no search.
 
 References
 ----------
@@ -22,6 +22,7 @@ from gamedp.graph.components import (
     components_from_jit,
     strongly_connected_components_jit,
 )
+from gamedp.graph.graph import Graph, Reverse, transpose_jit
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
@@ -33,64 +34,13 @@ if TYPE_CHECKING:
 FIRST_BUDGET = 16
 
 
-def transpose(
-    first_edge: Integers, edges: Integers, predecessor_offsets: Integers, predecessors: Integers
-) -> None:
-    """List for every state the choices that may lead to it.
-
-    Parameters
-    ----------
-    first_edge, edges
-        Choice c leads to ``edges[first_edge[c]:first_edge[c + 1]]``.
-    predecessor_offsets, predecessors
-        Filled: the choices that lead to state s are
-        ``predecessors[predecessor_offsets[s]:predecessor_offsets[s + 1]]``.
-    """
-    predecessor_offsets[:] = 0
-    for successor in edges:
-        predecessor_offsets[successor] += 1
-    for state in range(1, len(predecessor_offsets)):
-        predecessor_offsets[state] += predecessor_offsets[state - 1]
-    # Filled from the back, the offsets move from the end of each list to its beginning.
-    for choice in range(len(first_edge) - 2, -1, -1):
-        for edge in range(first_edge[choice], first_edge[choice + 1]):
-            successor = edges[edge]
-            predecessor_offsets[successor] -= 1
-            predecessors[predecessor_offsets[successor]] = choice
-
-
-transpose_jit = compiled(transpose)
-
-
-class Graph(NamedTuple):
-    """A graph whose every choice stays in it, and what leads to each state.
-
-    Attributes
-    ----------
-    edge_offsets : (S+1,) integers
-        The edges of state s are ``edge_offsets[s] .. edge_offsets[s+1] - 1``.
-    owner : (C,) integers
-        The state of each choice.
-    first_edge : (C+1,) integers
-        Choice c leads to ``edges[first_edge[c]:first_edge[c + 1]]``.
-    predecessor_offsets, predecessors
-        See :func:`transpose`.
-    """
-
-    edge_offsets: Integers
-    owner: Integers
-    first_edge: Integers
-    predecessor_offsets: Integers
-    predecessors: Integers
-
-
 class Work(NamedTuple):
     """What the decomposition has found, and what is still to be done: written to all the time.
 
     Attributes
     ----------
-    edges : (E,) integers
-        Where each edge leads; those of dropped choices, to where they come from.
+    transitions_from : (S+1,) integers
+        The transitions of state s are ``transitions_from[s] .. transitions_from[s+1] - 1``.
     kept : (C,) bool
         Whether each choice is still there.
     remaining : (S,) integers
@@ -108,7 +58,7 @@ class Work(NamedTuple):
         Whether each state waits in it.
     """
 
-    edges: Integers
+    transitions_from: Integers
     kept: Flags
     remaining: Integers
     component: Integers
@@ -120,22 +70,22 @@ class Work(NamedTuple):
 
 
 def drop_choice(
-    graph: Graph, work: Work, choice: int, num_gone: int, num_tails: int
+    graph: Graph, reverse: Reverse, work: Work, choice: int, num_gone: int, num_tails: int
 ) -> tuple[int, int]:
     """Drop one choice, and note its owner.
 
     The owner is gone if this was its last choice; else it joins the queue of tails, unless it waits
-    there already. The edges of the choice become edges from its owner to itself, which no search
-    minds.
+    there already.
 
     Returns
     -------
     num_gone, num_tails
         The number of states that are gone, and of states that were ever queued.
     """
-    state = graph.owner[choice]
+    state = reverse.owners[choice]
     work.kept[choice] = False
-    work.edges[graph.first_edge[choice] : graph.first_edge[choice + 1]] = state
+    first, last = graph.transition_offsets[choice], graph.transition_offsets[choice + 1]
+    graph.successors[first:last] = state
     work.remaining[state] -= 1
     if work.remaining[state] == 0:
         work.gone[num_gone] = state
@@ -150,7 +100,9 @@ def drop_choice(
 drop_choice_jit = compiled(drop_choice)
 
 
-def drop_choices_into(graph: Graph, work: Work, num_gone: int, num_tails: int) -> int:
+def drop_choices_into(
+    graph: Graph, reverse: Reverse, work: Work, num_gone: int, num_tails: int
+) -> int:
     """Drop every choice of an undecided state that may lead to a state in `gone`.
 
     States that lose their last choice are gone too.
@@ -164,11 +116,12 @@ def drop_choices_into(graph: Graph, work: Work, num_gone: int, num_tails: int) -
     while head < num_gone:
         state = work.gone[head]
         head += 1
-        offsets = graph.predecessor_offsets
-        for position in range(offsets[state], offsets[state + 1]):
-            choice = np.int64(graph.predecessors[position])
-            if work.kept[choice] and work.component[graph.owner[choice]] == UNSEEN:
-                num_gone, num_tails = drop_choice_jit(graph, work, choice, num_gone, num_tails)
+        for place in range(reverse.offsets[state], reverse.offsets[state + 1]):
+            choice = np.int64(reverse.choices[place])
+            if work.kept[choice] and work.component[reverse.owners[choice]] == UNSEEN:
+                num_gone, num_tails = drop_choice_jit(
+                    graph, reverse, work, choice, num_gone, num_tails
+                )
     return num_tails
 
 
@@ -176,7 +129,7 @@ drop_choices_into_jit = compiled(drop_choices_into)
 
 
 def drop_crossing_choices(
-    graph: Graph, work: Work, part: Integers, is_closed: Flags
+    graph: Graph, reverse: Reverse, work: Work, part: Integers, is_closed: Flags
 ) -> tuple[int, int]:
     """Drop every choice of an undecided state that may lead to another part of the graph.
 
@@ -186,14 +139,16 @@ def drop_crossing_choices(
         The number of states that lost their last choice, and of the others that lost one.
     """
     num_gone = num_tails = ZERO
-    for choice in range(len(graph.owner)):
-        state = graph.owner[choice]
+    for choice in range(len(reverse.owners)):
+        state = reverse.owners[choice]
         if not work.kept[choice] or work.component[state] != UNSEEN:
             continue
-        for edge in range(graph.first_edge[choice], graph.first_edge[choice + 1]):
-            if part[work.edges[edge]] != part[state]:
+        for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+            if part[graph.successors[t]] != part[state]:
                 is_closed[part[state]] = False
-                num_gone, num_tails = drop_choice_jit(graph, work, choice, num_gone, num_tails)
+                num_gone, num_tails = drop_choice_jit(
+                    graph, reverse, work, choice, num_gone, num_tails
+                )
                 break
     return int(num_gone), int(num_tails)
 
@@ -201,7 +156,7 @@ def drop_crossing_choices(
 drop_crossing_choices_jit = compiled(drop_crossing_choices)
 
 
-def split(graph: Graph, work: Work, num_found: int) -> tuple[int, int]:
+def split(graph: Graph, reverse: Reverse, work: Work, num_found: int) -> tuple[int, int]:
     """Decompose the whole graph into parts and drop the choices between them.
 
     Parts that no choice leaves are end components.
@@ -217,8 +172,8 @@ def split(graph: Graph, work: Work, num_found: int) -> tuple[int, int]:
     states = np.empty_like(order)
     part_offsets = np.empty_like(component_offsets)
     num_parts = strongly_connected_components_jit(
-        graph.edge_offsets,
-        work.edges,
+        work.transitions_from,
+        graph.successors,
         part,
         states,
         part_offsets,
@@ -228,7 +183,7 @@ def split(graph: Graph, work: Work, num_found: int) -> tuple[int, int]:
     )
     is_closed = np.ones(num_parts, np.bool_)
     work.queued[:] = False
-    num_gone, num_tails = drop_crossing_choices_jit(graph, work, part, is_closed)
+    num_gone, num_tails = drop_crossing_choices_jit(graph, reverse, work, part, is_closed)
     for number in range(num_parts):
         state = states[part_offsets[number]]
         if is_closed[number] and component[state] == UNSEEN and work.remaining[state] > 0:
@@ -239,14 +194,14 @@ def split(graph: Graph, work: Work, num_found: int) -> tuple[int, int]:
                 placed += 1
             num_found += 1
             component_offsets[num_found] = placed
-    num_tails = drop_choices_into_jit(graph, work, num_gone, num_tails)
+    num_tails = drop_choices_into_jit(graph, reverse, work, num_gone, num_tails)
     return num_found, num_tails
 
 
 split_jit = compiled(split)
 
 
-def peel(graph: Graph, work: Work, num_found: int, num_tails: int) -> int:
+def peel(graph: Graph, reverse: Reverse, work: Work, num_found: int, num_tails: int) -> int:
     """Take off end components one by one, while that is cheaper than to decompose all again.
 
     A part of the graph that no choice leaves any more contains a state that has lost a choice, a
@@ -270,7 +225,7 @@ def peel(graph: Graph, work: Work, num_found: int, num_tails: int) -> int:
     is_root = np.empty(num_states, np.bool_)
     budget = np.full(num_states, FIRST_BUDGET, np.int64)
     num_tried = total_looked = 0
-    while num_tried < num_tails and total_looked < len(work.edges):
+    while num_tried < num_tails and total_looked < len(graph.successors):
         tail = np.int64(tails[num_tried % num_states])
         num_tried += 1
         queued[tail] = False
@@ -278,8 +233,8 @@ def peel(graph: Graph, work: Work, num_found: int, num_tails: int) -> int:
             continue
         num_before = num_found
         num_found, looked = components_from_jit(
-            graph.edge_offsets,
-            work.edges,
+            work.transitions_from,
+            graph.successors,
             tail,
             budget[tail],
             num_found + 1,
@@ -298,7 +253,7 @@ def peel(graph: Graph, work: Work, num_found: int, num_tails: int) -> int:
             first, last = component_offsets[num_before], component_offsets[num_found]
             for position in range(first, last):
                 work.gone[position - first] = order[position]
-            num_tails = drop_choices_into_jit(graph, work, last - first, num_tails)
+            num_tails = drop_choices_into_jit(graph, reverse, work, last - first, num_tails)
         if component[tail] == UNSEEN and remaining[tail] > 0 and not queued[tail]:
             queued[tail] = True
             tails[num_tails % num_states] = tail
@@ -320,26 +275,20 @@ def any_undecided(component: Integers, remaining: Integers) -> bool:
 any_undecided_jit = compiled(any_undecided)
 
 
-def end_components_within(
-    edge_offsets: Integers,
-    owner: Integers,
-    first_edge: Integers,
-    edges: Integers,
-    remaining: Integers,
-    kept: Flags,
-    component: Integers,
-) -> int:
+def end_components_within(graph: Graph, owners: Integers, kept: Flags, component: Integers) -> int:
     """Find the maximal end components of a graph whose every choice stays in it.
 
     Parameters
     ----------
-    edge_offsets, owner, first_edge, edges, remaining
-        The graph as :func:`gamedp.graph.end_components.restrict` fills it. The edges of dropped
-        choices are overwritten, `remaining` counts down.
+    graph
+        Its transitions are overwritten.
+    owners
+        The state of each choice.
     kept
         Filled: whether each choice belongs to an end component.
     component
-        Filled: the number of the end component of each state, -1 if it is in none.
+        Filled: the number of the end component of each state, -1 if it is in none. Numbers of
+        choices must fit into its type, too.
 
     Returns
     -------
@@ -347,12 +296,19 @@ def end_components_within(
         The number of end components.
     """
     num_states = len(component)
-    predecessor_offsets = np.empty(num_states + 1, np.int64)
-    predecessors = np.empty_like(edges)
-    transpose_jit(first_edge, edges, predecessor_offsets, predecessors)
-    graph = Graph(edge_offsets, owner, first_edge, predecessor_offsets, predecessors)
+    offsets = np.empty(num_states + 1, np.int64)
+    choices = np.empty_like(graph.successors)
+    transpose_jit(graph.transition_offsets, graph.successors, None, offsets, choices)
+    reverse = Reverse(owners, offsets, choices)
+    transitions_from = np.empty(num_states + 1, np.int64)
+    remaining = np.empty_like(component)
+    transitions_from[num_states] = len(graph.successors)
+    for state in range(num_states):
+        first, last = graph.choice_offsets[state], graph.choice_offsets[state + 1]
+        transitions_from[state] = graph.transition_offsets[first]
+        remaining[state] = last - first
     work = Work(
-        edges,
+        transitions_from,
         kept,
         remaining,
         component,
@@ -369,11 +325,11 @@ def end_components_within(
         if remaining[state] == 0:
             work.gone[num_gone] = state
             num_gone += 1
-    drop_choices_into_jit(graph, work, num_gone, ZERO)
+    drop_choices_into_jit(graph, reverse, work, num_gone, ZERO)
     num_found = ZERO
     while any_undecided_jit(component, remaining):
-        num_found, num_tails = split_jit(graph, work, num_found)
-        num_found = peel_jit(graph, work, num_found, num_tails)
+        num_found, num_tails = split_jit(graph, reverse, work, num_found)
+        num_found = peel_jit(graph, reverse, work, num_found, num_tails)
     return int(num_found)
 
 

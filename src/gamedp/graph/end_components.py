@@ -1,7 +1,5 @@
 """Maximal end components: where play can go on for ever.
 
-The arrays of a graph are those of :mod:`gamedp.graph.components`.
-
 References
 ----------
 .. [1] C. Baier, J.-P. Katoen, "Principles of Model Checking", MIT Press 2008, algorithm 47.
@@ -15,6 +13,7 @@ import numpy as np
 
 from gamedp.graph.components import UNSEEN, ZERO, stays_among_jit
 from gamedp.graph.decomposition import end_components_within_jit
+from gamedp.graph.graph import Graph
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
@@ -34,9 +33,7 @@ BOTH = np.uint8(3)
 
 
 def clear(
-    choice_offsets: Integers,
-    transition_offsets: Integers,
-    successors: Integers,
+    graph: Graph,
     order: Integers,
     component_offsets: Integers,
     nontrivial: Flags,
@@ -52,8 +49,7 @@ def clear(
 
     Parameters
     ----------
-    choice_offsets, transition_offsets, successors
-        The graph, shapes (S + 1,), (C + 1,) and (T,).
+    graph : Graph
     order, component_offsets, nontrivial
         As :mod:`gamedp.graph.components` fills them.
     sides
@@ -81,13 +77,15 @@ def clear(
                 state = order[place]
                 mark = marks[state]
                 kept = np.uint8(0)
-                for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+                for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
                     stays = mark & sides[choice]
-                    for t in range(transition_offsets[choice], transition_offsets[choice + 1]):
+                    for t in range(
+                        graph.transition_offsets[choice], graph.transition_offsets[choice + 1]
+                    ):
                         if stays == 0:
                             break
                         # Outside the component, nothing is left of what comes before it.
-                        stays &= marks[successors[t]]
+                        stays &= marks[graph.successors[t]]
                     kept |= stays
                     if kept == mark:
                         break
@@ -105,9 +103,7 @@ clear_jit = compiled(clear)
 
 
 def drop_leaving_choices(
-    choice_offsets: Integers,
-    transition_offsets: Integers,
-    successors: Integers,
+    graph: Graph,
     component: Integers,
     order: Integers,
     nontrivial: Flags,
@@ -121,8 +117,7 @@ def drop_leaving_choices(
 
     Parameters
     ----------
-    choice_offsets, transition_offsets, successors
-        The graph, shapes (S + 1,), (C + 1,) and (T,).
+    graph : Graph
     component, order, nontrivial
         As :mod:`gamedp.graph.components` fills them.
     end_component
@@ -138,9 +133,9 @@ def drop_leaving_choices(
         if end_component[state] == UNSEEN:
             continue
         candidate = False
-        for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             stays[choice] = stays_among_jit(
-                transition_offsets, successors, component, end_component, component[state], choice
+                graph, component, end_component, component[state], choice
             )
             candidate |= stays[choice]
         if not candidate:
@@ -151,25 +146,20 @@ drop_leaving_choices_jit = compiled(drop_leaving_choices)
 
 
 def restrict(
-    choice_offsets: Integers,
-    transition_offsets: Integers,
-    successors: Integers,
+    graph: Graph,
     component: Integers,
     local: Integers,
     members: Integers,
     stays: Flags,
-    owner: Integers,
-    first_edge: Integers,
-    edge_offsets: Integers,
-    edges: Integers,
-    remaining: Integers,
+    owners: Integers,
+    part: Graph,
 ) -> int:
     """Copy the graph of the `members` of one component, with the choices that stay among them.
 
     Parameters
     ----------
-    choice_offsets, transition_offsets, successors, component
-        The whole graph and its components, shapes (S + 1,), (C + 1,), (T,) and (S,).
+    graph, component
+        The whole graph, and the component of each state.
     local
         The number of each state among the `members`, below 0 for other states of the component,
         shape (S,).
@@ -178,37 +168,33 @@ def restrict(
     stays
         Only choices marked here are kept; the mark of those that lead to other states is removed,
         shape (C,).
-    owner, first_edge, edge_offsets, edges, remaining
-        Filled: the state of each choice that is kept; its first edge, and one entry more; the first
-        edge of each member, and one entry more; where the edges lead; how many choices each member
-        keeps.
+    owners
+        Filled: the state of each choice that is kept.
+    part
+        Filled from the start: the graph of the members, numbered by their place among these.
 
     Returns
     -------
     int
         The number of choices that are kept.
     """
-    num_choices = num_edges = 0
-    edge_offsets[0] = first_edge[0] = 0
+    num_choices = num_transitions = 0
+    part.choice_offsets[0] = part.transition_offsets[0] = 0
     for number in range(len(members)):
         state = members[number]
-        remaining[number] = 0
-        for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             if not stays[choice]:
                 continue
-            stays[choice] = stays_among_jit(
-                transition_offsets, successors, component, local, component[state], choice
-            )
+            stays[choice] = stays_among_jit(graph, component, local, component[state], choice)
             if not stays[choice]:
                 continue
-            for edge in range(transition_offsets[choice], transition_offsets[choice + 1]):
-                edges[num_edges] = local[successors[edge]]
-                num_edges += 1
-            owner[num_choices] = number
-            remaining[number] += 1
+            for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+                part.successors[num_transitions] = local[graph.successors[t]]
+                num_transitions += 1
+            owners[num_choices] = number
             num_choices += 1
-            first_edge[num_choices] = num_edges
-        edge_offsets[number + 1] = num_edges
+            part.transition_offsets[num_choices] = num_transitions
+        part.choice_offsets[number + 1] = num_choices
     return num_choices
 
 
@@ -216,14 +202,12 @@ restrict_jit = compiled(restrict)
 
 
 def end_components_of_members(
-    choice_offsets: Integers,
-    transition_offsets: Integers,
-    successors: Integers,
+    graph: Graph,
     component: Integers,
     states: Integers,
     num_members: int,
     max_choices: int,
-    max_edges: int,
+    max_transitions: int,
     num_before: int,
     end_component: Integers,
     stays: Flags,
@@ -231,8 +215,8 @@ def end_components_of_members(
     """Find the maximal end components in one strongly connected component.
 
     Of its `states`, `num_members` may belong to one; they have `max_choices` marked choices with
-    `max_edges` edges. `num_before` end components were found in other components. The remaining
-    parameters are those of `maximal_end_components`.
+    `max_transitions` transitions. `num_before` end components were found in other components. The
+    remaining parameters are those of `maximal_end_components`.
 
     Returns
     -------
@@ -246,43 +230,34 @@ def end_components_of_members(
             end_component[state] = number
             members[number] = state
             number += 1
-    owner = np.empty(max_choices, end_component.dtype)
-    first_edge = np.empty(max_choices + 1, np.int64)
-    edge_offsets = np.empty(num_members + 1, np.int64)
-    edges = np.empty(max_edges, end_component.dtype)
-    remaining = np.empty_like(members)
+    owners = np.empty(max_choices, end_component.dtype)
+    choice_offsets = np.empty(num_members + 1, np.int64)
+    transition_offsets = np.empty(max_choices + 1, np.int64)
+    successors = np.empty(max_transitions, end_component.dtype)
     num_choices = restrict_jit(
-        choice_offsets,
-        transition_offsets,
-        successors,
+        graph,
         component,
         end_component,
         members,
         stays,
-        owner,
-        first_edge,
-        edge_offsets,
-        edges,
-        remaining,
+        owners,
+        Graph(choice_offsets, transition_offsets, successors),
     )
     kept = np.empty(num_choices, np.bool_)
     local_component = np.empty_like(members)
-    num_found = end_components_within_jit(
-        edge_offsets,
-        owner[:num_choices],
-        first_edge[: num_choices + 1],
-        edges[: first_edge[num_choices]],
-        remaining,
-        kept,
-        local_component,
+    part = Graph(
+        choice_offsets,
+        transition_offsets[: num_choices + 1],
+        successors[: transition_offsets[num_choices]],
     )
+    num_found = end_components_within_jit(part, owners[:num_choices], kept, local_component)
     next_choice = 0
     for number in range(num_members):
         state = members[number]
         end_component[state] = UNSEEN
         if local_component[number] != UNSEEN:
             end_component[state] = num_before + local_component[number]
-        for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             if stays[choice]:
                 stays[choice] = kept[next_choice]
                 next_choice += 1
@@ -293,9 +268,7 @@ end_components_of_members_jit = compiled(end_components_of_members)
 
 
 def maximal_end_components(
-    choice_offsets: Integers,
-    transition_offsets: Integers,
-    successors: Integers,
+    graph: Graph,
     component: Integers,
     order: Integers,
     component_offsets: Integers,
@@ -312,8 +285,7 @@ def maximal_end_components(
 
     Parameters
     ----------
-    choice_offsets, transition_offsets, successors
-        The graph, shapes (S + 1,), (C + 1,) and (T,).
+    graph : Graph
     component, order, component_offsets
         As :mod:`gamedp.graph.components` fills them.
     end_component, stays
@@ -330,14 +302,16 @@ def maximal_end_components(
     num_found = ZERO
     for number in range(len(component_offsets) - 1):
         states = order[component_offsets[number] : component_offsets[number + 1]]
-        num_members = num_choices = num_edges = num_dropped = ZERO
+        num_members = num_choices = num_transitions = num_dropped = ZERO
         for state in states:
             if end_component[state] != UNSEEN:
                 num_members += 1
-            for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
                 if stays[choice]:
                     num_choices += 1
-                    num_edges += transition_offsets[choice + 1] - transition_offsets[choice]
+                    num_transitions += (
+                        graph.transition_offsets[choice + 1] - graph.transition_offsets[choice]
+                    )
                 else:
                     num_dropped += 1
         if num_members > 0 and num_dropped == 0:
@@ -346,14 +320,12 @@ def maximal_end_components(
             num_found += 1
         elif num_members > 0:
             num_found = end_components_of_members_jit(
-                choice_offsets,
-                transition_offsets,
-                successors,
+                graph,
                 component,
                 states,
                 num_members,
                 num_choices,
-                num_edges,
+                num_transitions,
                 num_found,
                 end_component,
                 stays,

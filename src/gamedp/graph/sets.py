@@ -48,11 +48,11 @@ def positive(
     via : (S,)
         A choice that may lead a helping state nearer to the target; -1 in other states.
     """
-    graph = structure.graph
     members = target.copy()
-    via = np.full(len(target), -1, graph.choices.dtype)
+    via = np.full(len(target), -1, structure.choice_type)
     attractors.attract_jit(
-        graph,
+        structure.graph,
+        structure.reverse,
         helps,
         active,
         np.zeros(len(target), np.bool_) if barred is None else barred,
@@ -66,7 +66,7 @@ def positive(
 def _scratch(structure: Structure) -> list[NDArray[Any]]:
     """Return a queue, and what counts and marks choices, for :mod:`gamedp.graph.attractors`."""
     num_states, num_choices = structure.num_states, len(structure.owners)
-    dtype = structure.graph.choices.dtype
+    dtype = structure.choice_type
     counted, marked = np.empty(num_states, dtype), np.empty(num_choices, np.bool_)
     return [np.empty(num_states, dtype), counted, marked]
 
@@ -79,13 +79,21 @@ def almost_sure(structure: Structure, helps: Flags, target: Flags, active: Flags
     structure, helps, target, active
         As for :func:`positive`.
     """
-    graph = structure.graph
     num_states, num_choices = structure.num_states, len(active)
     possible, members, gone, lost, hinders = np.empty((5, num_states), np.bool_)
     safe = np.empty(num_choices, np.bool_)
-    sure = Sure(possible, members, safe, np.empty(num_states, graph.choices.dtype))
+    sure = Sure(possible, members, safe, np.empty(num_states, structure.choice_type))
     attractors.almost_sure_jit(
-        graph, helps, target, active, *sure, *_scratch(structure), gone, lost, hinders
+        structure.graph,
+        structure.reverse,
+        helps,
+        target,
+        active,
+        *sure,
+        *_scratch(structure),
+        gone,
+        lost,
+        hinders,
     )
     return sure
 
@@ -154,7 +162,7 @@ def end_components(
     states, choices = states.copy(), choices.copy()
     graph = structure.graph
     local, counts, _ = _scratch(structure)
-    if not attractors.keep_staying_jit(graph, states, choices, local, counts):
+    if not attractors.keep_staying_jit(graph, structure.reverse, states, choices, local, counts):
         return None
     choice_offsets = np.empty_like(structure.choice_offsets)
     transition_offsets = np.empty_like(structure.transition_offsets)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.graph.attractors import Graph
+    from gamedp.graph.graph import Graph, Reverse
 
     Integers = NDArray[np.signedinteger[Any]]
     Flags = NDArray[np.bool_]
@@ -112,9 +112,7 @@ class Structure:
         levels = np.empty(num_components, dtype)
         nontrivial = np.empty(num_components, np.bool_)
         num_levels, num_candidates = components.describe_jit(
-            self.choice_offsets,
-            self.transition_offsets,
-            self.successors,
+            self.graph,
             component,
             order,
             component_offsets,
@@ -188,32 +186,41 @@ class Structure:
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph and the way back, as kernels take it; no components are needed for it."""
-        from gamedp.graph import attractors  # noqa: PLC0415 - brings numba along
+        """The three arrays as kernels take them."""
+        from gamedp.graph.graph import Graph  # noqa: PLC0415 - brings numba along
 
-        num_choices = len(self.transition_offsets) - 1
-        dtype = self.successors.dtype
-        owners = np.empty(num_choices, dtype)
+        return Graph(self.choice_offsets, self.transition_offsets, self.successors)
+
+    @cached_property
+    def reverse(self) -> Reverse:
+        """The transposed graph, as kernels take it; no components are needed for it."""
+        from gamedp.graph.graph import Reverse, transpose_jit  # noqa: PLC0415 - brings numba along
+
         offsets = np.empty(self.num_states + 1, np.int64)
-        # Choices are numbered in the type of states, if it has room for them.
-        fits = num_choices <= np.iinfo(dtype).max
-        choices = np.empty(len(self.successors), dtype if fits else np.int64)
-        forth = (self.choice_offsets, self.transition_offsets, self.successors)
-        attractors.turn_round_jit(attractors.Graph(*forth, owners, offsets, choices))
-        return attractors.Graph(*forth, *map(_locked, (owners, offsets, choices)))
+        choices = np.empty(len(self.successors), self.choice_type)
+        transpose_jit(self.transition_offsets, self.successors, None, offsets, choices)
+        return Reverse(self.owners, _locked(offsets), _locked(choices))
 
     @property
+    def choice_type(self) -> np.dtype[np.signedinteger[Any]]:
+        """The type in which choices are numbered: that of states if it has room for them."""
+        dtype = self.successors.dtype
+        fits = len(self.transition_offsets) - 1 <= np.iinfo(dtype).max
+        return dtype if fits else np.dtype(np.int64)
+
+    @cached_property
     def owners(self) -> Integers:
         """The state of each choice; (C,)."""
-        return self.graph.owners
+        states = np.arange(self.num_states, dtype=self.successors.dtype)
+        return _locked(np.repeat(states, np.diff(self.choice_offsets)))
 
     @property
     def predecessors(self) -> tuple[Integers, Integers]:
-        """The graph turned round: offsets, (S+1,), and choices, (T,).
+        """The transposed graph: offsets, (S+1,), and choices, (T,).
 
         The choices that may lead to state s are ``choices[offsets[s]:offsets[s+1]]``, ascending.
         """
-        return self.graph.offsets, self.graph.choices
+        return self.reverse.offsets, self.reverse.choices
 
     @property
     def num_cyclic_levels(self) -> int:
@@ -319,9 +326,7 @@ class Structure:
 
         return int(
             end_components.clear_jit(
-                self.choice_offsets,
-                self.transition_offsets,
-                self.successors,
+                self.graph,
                 self.order,
                 self.component_offsets,
                 self.nontrivial,
@@ -337,17 +342,20 @@ class Structure:
 
         num_choices = len(self.transition_offsets) - 1
         # The kernel numbers choices, too, in the type of this array.
-        fits = num_choices <= np.iinfo(self.successors.dtype).max
-        end_component = np.full(self.num_states, -1, self.successors.dtype if fits else np.int64)
+        end_component = np.full(self.num_states, -1, self.choice_type)
         stays = np.zeros(num_choices, np.bool_)
         num_end_components = 0
         if self.may_have_end_components:
-            graph = (self.choice_offsets, self.transition_offsets, self.successors)
             end_components.drop_leaving_choices_jit(
-                *graph, self.component, self.order, self.nontrivial, end_component, stays
+                self.graph, self.component, self.order, self.nontrivial, end_component, stays
             )
             num_end_components = end_components.maximal_end_components_jit(
-                *graph, self.component, self.order, self.component_offsets, end_component, stays
+                self.graph,
+                self.component,
+                self.order,
+                self.component_offsets,
+                end_component,
+                stays,
             )
         return _locked(end_component), _locked(stays), int(num_end_components)
 

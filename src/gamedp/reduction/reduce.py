@@ -162,7 +162,7 @@ class _Case:
             self.one_sided = bool(chooses.all() or not chooses.any())
             if self.one_sided:
                 self.maximise[:] = chooses.all()
-        dtype = self.structure.graph.choices.dtype
+        dtype = self.structure.choice_type
         self.known = np.full(model.num_states, np.nan)
         self.policy = np.full(model.num_states, NONE, dtype)
         self.labels: Integers | None = None

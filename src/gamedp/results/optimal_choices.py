@@ -247,9 +247,12 @@ class OptimalChoices:
             members |= ~helps & _combined(graph, earns, np.logical_and)
             members[state] = False
             active &= own | ~earns
-        via, queue, missing = np.empty((3, len(members)), graph.choices.dtype)
+        via, queue, missing = np.empty((3, len(members)), self._unfolded.choice_type)
         hit = np.empty(len(active), np.bool_)
-        attractors.attract_jit(graph, helps, active, barred, members, via, queue, missing, hit)
+        reverse = self._unfolded.reverse
+        attractors.attract_jit(
+            graph, reverse, helps, active, barred, members, via, queue, missing, hit
+        )
         begin, stop = self._unfolded.transition_offsets[[first, end]].tolist()
         starts = self._unfolded.transition_offsets[first:end] - begin
         reached = members[self._unfolded.successors[begin:stop]]

@@ -18,6 +18,8 @@ from gamedp.runtime.jit import compiled
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from gamedp.graph.graph import Reverse
+
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
@@ -32,8 +34,6 @@ class Graph(NamedTuple):
     ----------
     choice_offsets, transition_offsets, successors, probabilities
         As in :class:`gamedp.Model`.
-    owners : (C,)
-        The state of each choice.
     helps : (2, S) bool
         Whether the mover of a node is its helper.
     rewards : (2, C)
@@ -44,39 +44,13 @@ class Graph(NamedTuple):
     transition_offsets: Integers
     successors: Integers
     probabilities: Floats
-    owners: Integers
     helps: Flags
     rewards: Floats
 
 
-def turn_round(graph: Graph, offsets: Integers, sources: Integers) -> None:
-    """Find the choices that may lead to each state, ``-1 - choice`` for a change of places.
-
-    Those that lead to state s are ``sources[offsets[s]:offsets[s + 1]]``; `offsets` are S + 1
-    zeros at first. Without changes of places, the structure of a model has the same.
-    """
-    num_states = len(offsets) - 1
-    for t in range(len(graph.successors)):
-        offsets[graph.successors[t] + 1] += 1
-    for state in range(num_states):
-        offsets[state + 1] += offsets[state]
-    for choice in range(len(graph.owners)):
-        for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
-            target = graph.successors[t]
-            sources[offsets[target]] = choice if graph.probabilities[t] > 0.0 else -1 - choice
-            offsets[target] += 1
-    for state in range(num_states, 0, -1):
-        offsets[state] = offsets[state - 1]
-    offsets[0] = 0
-
-
-turn_round_jit = compiled(turn_round)
-
-
 def spread(
     graph: Graph,
-    offsets: Integers,
-    sources: Integers,
+    reverse: Reverse,
     good: Flags,
     first: int,
     last: int,
@@ -93,8 +67,8 @@ def spread(
 
     Parameters
     ----------
-    offsets, sources
-        What :func:`turn_round` has filled.
+    reverse : Reverse
+        With transitions on which the players change places told apart.
     good : (2, C) bool
         The choices that count.
     queue : (2 S,)
@@ -113,19 +87,19 @@ def spread(
     last : int
         How many nodes are in the queue in the end.
     """
-    num_states = len(offsets) - 1
+    num_states = len(reverse.offsets) - 1
     while first < last:
         there = queue[first] // num_states
         target = queue[first] - there * num_states
         rank = ranks[there, target] + 1
         first += 1
-        for place in range(offsets[target], offsets[target + 1]):
-            choice = sources[place]
+        for place in range(reverse.offsets[target], reverse.offsets[target + 1]):
+            choice = reverse.choices[place]
             side = there
             if choice < 0:
                 choice = -1 - choice
                 side = 1 - there
-            state = graph.owners[choice]
+            state = reverse.owners[choice]
             if ranks[side, state] != NONE or not good[side, choice]:
                 continue
             if not graph.helps[side, state]:
@@ -380,8 +354,7 @@ worth_jit = compiled(worth)
 def relax(
     graph: Graph,
     forward: bool,
-    offsets: Integers,
-    sources: Integers,
+    reverse: Reverse,
     via: Integers,
     active: Flags,
     constants: Floats,
@@ -395,8 +368,8 @@ def relax(
     ----------
     forward : bool
         Whether to go through the states by their numbers, or the other way.
-    offsets, sources
-        What :func:`turn_round` has filled.
+    reverse : Reverse
+        With transitions on which the players change places told apart.
     via : (2, S)
         The choice that a helper's node keeps to.
     active : (2, S) bool
@@ -428,12 +401,12 @@ def relax(
             if bound < bounds[side, state]:
                 bounds[side, state] = bound
                 count += 1
-                for other in range(offsets[state], offsets[state + 1]):
-                    choice = sources[other]
+                for other in range(reverse.offsets[state], reverse.offsets[state + 1]):
+                    choice = reverse.choices[other]
                     if choice >= 0:
-                        dirty[side, graph.owners[choice]] = True
+                        dirty[side, reverse.owners[choice]] = True
                     else:
-                        dirty[1 - side, graph.owners[-1 - choice]] = True
+                        dirty[1 - side, reverse.owners[-1 - choice]] = True
     return count
 
 

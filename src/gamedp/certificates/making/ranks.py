@@ -19,6 +19,7 @@ from gamedp.certificates.checking.directions import Ending, Side, turned
 from gamedp.certificates.checking.first_look import following
 from gamedp.certificates.making import judging_kernels as judging, rank_kernels as kernels
 from gamedp.certificates.making.drifts import find_drifts
+from gamedp.graph.graph import Reverse, transpose_jit
 from gamedp.model.objectives import Reachability, TotalReward
 from gamedp.runtime.floats import TINY
 
@@ -85,7 +86,6 @@ class Judgement:
             model.transition_offsets,
             model.successors,
             model.probabilities,
-            model.structure.owners,
             np.stack([side.maximise for side in self.sides]),
             np.stack([rewards, -rewards]),
         )
@@ -94,16 +94,18 @@ class Judgement:
         self.decide(most_exact)
 
     @functools.cached_property
-    def sources(self) -> tuple[Integers, Integers]:
-        """The choices that may lead to each state, as kernels take them."""
+    def reverse(self) -> Reverse:
+        """The transposed graph; changes of places are told apart."""
         model = self.model
+        plain = model.structure.reverse
         if not model.has_swaps:
-            return model.structure.predecessors
-        offsets = np.zeros(model.num_states + 1, np.int64)
-        sources = np.empty_like(model.structure.predecessors[1])
-        kernels.turn_round_jit(self.graph, offsets, sources)
-        offsets.flags.writeable = sources.flags.writeable = False  # of one type with the others
-        return offsets, sources
+            return plain
+        offsets, choices = np.empty_like(plain.offsets), np.empty_like(plain.choices)
+        transpose_jit(
+            model.transition_offsets, model.successors, model.probabilities, offsets, choices
+        )
+        offsets.flags.writeable = choices.flags.writeable = False  # of one type with the others
+        return Reverse(plain.owners, offsets, choices)
 
     def _judge(self) -> None:
         """Find by how much choices miss their bound, and the best ones."""
@@ -127,7 +129,7 @@ class Judgement:
             for number, side in enumerate(sides):
                 self._judge_sums(number, side, judged)
         self.misses, self.best = judged.misses, judged.best
-        self.doubtful = judged.doubtful & self.required[:, self.graph.owners]
+        self.doubtful = judged.doubtful & self.required[:, self.model.structure.owners]
 
     def decide(self, most_exact: int) -> None:
         """Decide what is in doubt in rational numbers, unless it is too much."""
@@ -168,8 +170,8 @@ class Judgement:
         some = np.zeros_like(self.required)
         every = np.ones_like(self.required)
         for number in range(2):
-            some[number, self.graph.owners[choices[number]]] = True
-            every[number, self.graph.owners[~choices[number]]] = False
+            some[number, self.model.structure.owners[choices[number]]] = True
+            every[number, self.model.structure.owners[~choices[number]]] = False
         return np.where(self.graph.helps, some, every)
 
 
@@ -263,7 +265,7 @@ class Ranking:
         first = 0
         while True:
             first = kernels.spread_jit(
-                self.graph, *self.judgement.sources, good, first, reached, queue, seen, waiting,
+                self.graph, self.judgement.reverse, good, first, reached, queue, seen, waiting,
                 self.ranks, self.via,
             )  # fmt: skip
             left = candidates & (self.ranks == NONE)
@@ -389,7 +391,7 @@ class Ranking:
         seen = np.zeros((2, model.num_choices), np.bool_)
         waiting = np.tile(np.diff(model.choice_offsets), (2, 1))
         kernels.spread_jit(
-            self.graph, *self.judgement.sources, good, 0, len(nodes), queue, seen, waiting,
+            self.graph, self.judgement.reverse, good, 0, len(nodes), queue, seen, waiting,
             self.escapes, np.full(shape, NONE),
         )  # fmt: skip
 
@@ -431,7 +433,7 @@ class Ranking:
         room = min(most_sweeps, max(10, most)) * model.num_states
         for sweep in range(max(100, most)):
             lowered = kernels.relax_jit(
-                self.graph, sweep % 2 == 1, *judgement.sources, via, self.active, constants,
+                self.graph, sweep % 2 == 1, judgement.reverse, via, self.active, constants,
                 self.sides[0].discount, dirty, bounds,
             )  # fmt: skip
             room -= lowered

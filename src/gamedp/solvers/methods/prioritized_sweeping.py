@@ -63,7 +63,6 @@ class PrioritizedSweeping(FixedPointSolver):
     def _solve_one(self, run: Run, number: int) -> None:
         start, stop = run.component(number)
         structure = run.problem.model.structure
-        offsets, choices = structure.predecessors
         queue = priorities.fill_jit(stop - start)
 
         def sweep(threshold: float) -> float:
@@ -71,9 +70,7 @@ class PrioritizedSweeping(FixedPointSolver):
                 start,
                 stop,
                 run.rows,
-                structure.owners,
-                offsets,
-                choices,
+                structure.reverse,
                 threshold,
                 run.values,
                 run.policy,

@@ -9,6 +9,7 @@ import numpy as np
 
 from gamedp.bellman import retrograde
 from gamedp.errors import InvalidModelError, shown
+from gamedp.graph.graph import transpose_jit
 from gamedp.model.model import describe_choice
 from gamedp.model.objectives import TotalReward, has_target, worth_of_endless_play
 from gamedp.model.problem import Problem
@@ -225,11 +226,10 @@ def _spread(
     model = problem.model
     num_states = model.num_states
     last = len(ladder.values) - 1
-    offsets = np.zeros(num_states + 1, np.int64)
+    offsets = np.empty(num_states + 1, np.int64)
     sources = np.empty(model.num_choices, model.successors.dtype)
-    retrograde.find_predecessors_jit(
-        model.choice_offsets, model.successors, model.probabilities, offsets, sources
-    )
+    # Each choice has one transition: so states are rows, and choices their transitions.
+    transpose_jit(model.choice_offsets, model.successors, model.probabilities, offsets, sources)
     # The extremes first, on both sides; a draw last.
     rounds = np.where(ladder.terminals < ladder.draw, ladder.terminals, last - ladder.terminals)
     rounds[ladder.terminals == ladder.draw] = last + 1

@@ -23,7 +23,7 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
-from gamedp.searchers import alpha_beta_loop
+from gamedp.searchers import alpha_beta_loop, max_n_loop
 
 large = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="the trees take a minute in plain Python"
@@ -103,11 +103,16 @@ def test_both_tiers_do_the_same_work(kind, depth):
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="it is about compiled loops")
 def test_loops_are_compiled_once_for_all_games():
-    kinds = set()
-    for game in (Mancala(pits=2, stones=1), Matches(matches=5)):
-        gamedp.searchers.AlphaBeta().search(game, compile="always")
-        kinds.add(len(alpha_beta_loop.alpha_beta_jit.overloads))
-    assert len(kinds) == 1
+    loops = {
+        gamedp.searchers.AlphaBeta: alpha_beta_loop.alpha_beta_jit,
+        gamedp.searchers.MaxN: max_n_loop.max_n_jit,
+    }
+    for searcher, loop in loops.items():
+        kinds = set()
+        for game in (Mancala(pits=2, stones=1), Matches(matches=5)):
+            searcher().search(game, compile="always")
+            kinds.add(len(loop.overloads))
+        assert len(kinds) == 1
 
 
 def test_states_that_are_any_objects_are_searched_too():

@@ -19,6 +19,7 @@ from gamedp.searchers.stacks import (
     PLIES,
     POSITION,
     QUESTION,
+    SHARE,
     TALLY,
     LoopStatus,
     clear,
@@ -146,6 +147,7 @@ class Driver:
             "positions": POSITION.stack(room, compiled=compiled),
             "actions": ACTION.stack(room, compiled=compiled),
             "question": QUESTION.stack(1, compiled=compiled),
+            "shares": SHARE.stack(asked.rules.num_players, compiled=compiled),
             "num_players": asked.rules.num_players,
             "has_rewards": hasattr(asked.rules.game, "reward"),
             "strips": self._strips,
@@ -270,8 +272,7 @@ class Driver:
         if status is LoopStatus.BAD_ESTIMATE:
             refuse_estimate(rules, state)
         if not rules.game.is_terminal(state):
-            player = rules.player(state)
-            if 0 <= player < rules.num_players:
+            for player in range(rules.num_players):
                 checked_range(rules, state, player)
         if status is LoopStatus.UNORDERED:
             message = (

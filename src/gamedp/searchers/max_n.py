@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import numpy as np
@@ -15,15 +15,19 @@ from gamedp.rules.game import Rules
 from gamedp.runtime.floats import check_arithmetic, rounds
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.searchers import max_n_loop as loop
-from gamedp.searchers.bound_rules import SearchRules, search_rules
+from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.position_loop import (
+    follow_many,
+    list_actions,
+    list_rewards,
+    list_shares,
+)
 from gamedp.searchers.root import (
     OutOfTime,
     Watch,
-    check_estimate,
     checked_range,
     heeding_ctrl_c,
     payoff_of,
-    refuse_cycles,
     refuse_rounded_rewards,
     single_start,
 )
@@ -37,6 +41,8 @@ __all__ = ["MaxN", "MaxNAction", "MaxNResult"]
 INFINITY = math.inf
 ENDLESS = -1
 """Plies left where the search goes on to the end of the game: counted down, they never reach 0."""
+
+LOOP = Loop(loop.max_n_jit, (list_actions, follow_many, list_shares, list_rewards), loop.PLY)
 
 
 @attrs.frozen
@@ -226,34 +232,28 @@ class _Search:
         self.rules = rules
         self.state = state
         self.expansion = expansion
-        self.counters = np.zeros(loop.COUNTERS, np.int64)
-        self.ints = np.zeros((64, loop.INTS), np.int64)
-        self.floats = np.zeros((64, loop.FLOATS))
-        self.rows = np.zeros((64, loop.ROWS, rules.num_players))
-        self.moves = np.zeros(1024, np.int64)
-        self.search_rules = search_rules(rules, state, loop.max_n, self._example, compile=compile)
-        self.fields = np.zeros((len(self.ints), self.search_rules.num_fields), np.int64)
-        self.work = self._work(self.search_rules)
+        self.driver = Driver(
+            "MaxN",
+            LOOP,
+            rules,
+            state,
+            compile,
+            arrays=self._arrays,
+            with_plies=loop.OF_PLAYERS,
+            must_end=options.depth is None,
+        )
+        self.tally = self.driver.tally
         self.watch = Watch(
-            options.max_seconds,
-            options.max_nodes,
-            progress,
-            lambda: int(self.counters[loop.NODES]),
+            options.max_seconds, options.max_nodes, progress, lambda: self.driver.nodes
         )
 
-    def _example(self, rules: SearchRules) -> Any:
-        """Return the record for a call that only compiles."""
-        self.fields = np.zeros((len(self.ints), rules.num_fields), np.int64)
-        return self._work(rules)
-
-    def _work(self, rules: SearchRules) -> Any:
-        names = ("fields", "ints", "floats", "rows", "moves", "counters")
-        return rules.work(
-            **{name: getattr(self, name) for name in names},
-            has_rewards=hasattr(rules.rules.game, "reward"),
-            num_players=rules.rules.num_players,
-            constant_sum=float(rules.rules.constant_sum),
-        )
+    def _arrays(self, _num_fields: int) -> dict[str, Any]:
+        """Return a number for each player at each ply, and what all payoffs add up to."""
+        shape = 64, self.rules.num_players
+        return {
+            **{name: np.zeros(shape) for name in loop.OF_PLAYERS},
+            "constant_sum": float(self.rules.constant_sum),
+        }
 
     def run(self) -> MaxNResult:
         """Search all actions; a limit leaves what the rules alone say of the values."""
@@ -300,61 +300,23 @@ class _Search:
 
     def _search(self, action: int) -> _Found:
         """Run the loop on one action at the root until it is done."""
-        rules = self.search_rules
-        self.fields[0] = rules.flatten(self.state)
-        self.moves[0] = action
-        self.ints[0] = 0
-        self.ints[0, loop.COUNT] = self.ints[0, loop.ALL_PROVEN] = 1
-        self.ints[0, loop.MOVER] = self.expansion.player
-        self.ints[0, loop.REST] = ENDLESS if self.options.depth is None else self.options.depth
-        self.floats[0, [loop.HIGH, loop.OTHERS]] = INFINITY, -INFINITY
-        self.rows[0, loop.BEST] = -INFINITY
-        self.rows[0, loop.BEST_ERROR] = 0.0
-        self.counters[loop.PLY], self.counters[loop.PHASE] = 0, loop.NEXT
-        while True:
-            budget = self.watch.budget()
-            try:
-                status = int(rules.loop(rules.game, self.work, budget))
-            except Exception as error:  # noqa: BLE001 - whatever the rules may raise
-                rules.refuse_overflow(self.fields, error)
-                rules.explain(self.fields[: int(self.counters[loop.PLY]) + 1], error)
-            if status == loop.DONE:
-                return _Found(
-                    action,
-                    tuple(self.rows[0, loop.BEST].tolist()),
-                    tuple(self.rows[0, loop.BEST_ERROR].tolist()),
-                    bool(self.counters[loop.PROVEN]),
-                )
-            if status == loop.PAUSED:
-                self.watch.look()
-            else:
-                self._mend(status)
-
-    def _mend(self, status: int) -> None:
-        """Make room, or say what is wrong."""
-        names: tuple[str, ...] = ("moves",)
-        if status == loop.GROW_PLIES:
-            if self.options.depth is None:
-                stack = self.fields[: int(self.counters[loop.PLY]) + 1]
-                refuse_cycles(self.search_rules, stack)
-            names = ("fields", "ints", "floats", "rows")
-        elif status != loop.GROW_MOVES:
-            self._complain(status)
-        for name in names:
-            array = getattr(self, name)
-            setattr(self, name, np.concatenate((array, np.zeros_like(array))))
-        self.work = self._work(self.search_rules)
-
-    def _complain(self, status: int) -> NoReturn:
-        """Raise the error of the rules that the loop has met."""
-        rules, stack = self.search_rules, self.fields[: int(self.counters[loop.PLY]) + 1]
-        state = rules.build(stack[-1])
-        if not self.rules.game.is_terminal(state):
-            for player in range(self.rules.num_players):
-                checked_range(self.rules, state, player)
-                if status == loop.BAD_ESTIMATE:
-                    check_estimate(self.rules, state, player)
-        rules.explain(stack)
+        driver, work = self.driver, self.driver.work
+        first = driver.enter(self.state)
+        driver.enter_action(action)
+        first.all_proven = 1
+        first.mover = self.expansion.player
+        first.rest = ENDLESS if self.options.depth is None else self.options.depth
+        first.high, first.others = INFINITY, -INFINITY
+        work["best"][0] = -INFINITY
+        work["best_error"][0] = 0.0
+        self.tally.phase = loop.NEXT
+        driver.run(self.watch)
+        return _Found(
+            action,
+            tuple(driver.work["best"][0].tolist()),
+            tuple(driver.work["best_error"][0].tolist()),
+            bool(self.tally.proven),
+        )
 
     def _result(
         self,
@@ -392,9 +354,9 @@ class _Search:
             status=status,
             guarantee=Guarantee.EQUILIBRIUM if is_policy else Guarantee.TWO_SIDED,
             statistics=SearchStatistics(
-                nodes=int(self.counters[loop.NODES]) + 1,
-                depth=self.options.depth or int(self.counters[loop.DEEPEST]) + 1,
-                cutoffs=int(self.counters[loop.CUTOFFS]),
+                nodes=self.driver.nodes + 1,
+                depth=self.options.depth or int(self.tally.deepest) + 1,
+                cutoffs=int(self.tally.cutoffs),
                 seconds=self.watch.seconds,
             ),
         )

@@ -1,249 +1,298 @@
 """The compiled loop of max-n search: every mover takes what is best for itself.
 
-Depth first, on a stack of its own, so that the loop can stop at any position and go on later. Every
-score is a row with one number for each player. Chance is averaged over.
+Depth first, on stacks of its own, so that the loop can stop at any position and go on later. Every
+score is a row with one number for each player. Chance is averaged over. The loop is compiled once
+for all games, and asks the rules through pointers; see :mod:`gamedp.searchers.position_loop`.
 
 The error of a score is that of the action taken. Where one or two play, it also covers that
-rounding may have hidden that another action is better: OTHERS is the most that one of these gives.
+rounding may have hidden that another action is better: `others` is the most that one of these
+gives.
 """
 
 from __future__ import annotations
 
-from gamedp.compiler.bridge import as_action
-from gamedp.compiler.explore_loop import lost_jit
-from gamedp.runtime.floats import LEAST_PROBABILITY, SUM_ROUNDING, TINY, UNIT, UPWARD
-
-# What a call returns.
-DONE, PAUSED, GROW_PLIES, GROW_MOVES, BAD, BAD_ESTIMATE = range(6)
+from gamedp.compiler.native import RAISED, call_native, compiled_for_all
+from gamedp.runtime.floats import TINY, UNIT, UPWARD
+from gamedp.runtime.jit import inlined
+from gamedp.searchers.position_loop import FULL
+from gamedp.searchers.stacks import ACTIONS, PLIES, POSITIONS, Fields, LoopStatus
 
 # Where the loop goes on.
 ENTER, NEXT, RETURN = range(3)
 
-# Places in `counters`.
-PLY, PHASE, NODES, PROVEN, DEEPEST, CUTOFFS = range(6)
-COUNTERS = 6
+# What `share_out` says: the scores are estimates, or certain; or the rules are wrong.
+ESTIMATED, CERTAIN = range(2)
+BAD_NUMBER, BAD_GUESS = -1, -2
 
-# Columns of `ints` and `floats`: of each ply, the position there and where its search stands.
-FIRST, COUNT, CURRENT, OUTCOME, MOVER, REST, ALL_PROVEN, SWAPPED = range(8)
-INTS = 8
-PROBABILITY, HIGH, OTHERS = range(3)
-FLOATS = 3
+PLY = Fields(
+    "row first count current mover rest first_row outcomes outcome all_proven",
+    "high others",
+)
+"""A position on the way, its actions, and the outcomes of the one that is being searched."""
 
-# Rows of `rows` at each ply, with one column for each player: the scores after the best action, and
-# what the outcomes of the current one add up to so far; their errors by rounding; and the sum of
-# the absolute values. Those of a position that is done with stand in the first two.
-BEST, BEST_ERROR, SUM, SUM_ERROR, SIZE = range(5)
-ROWS = 5
-
-
-SLACK = 1e-9
-"""By how much the probabilities of an action's outcomes may miss 1."""
+OF_PLAYERS = ("best", "best_error", "sum", "sum_error", "size")
+"""Arrays with a row for each ply and a column for each player: the scores after the best action,
+and what the outcomes of the current one add up to so far; their errors by rounding; and the sum of
+the absolute values. The scores of a position that is done with stand in the first two."""
 
 
-def max_n(game, work, budget):
-    """Search the first of the actions on the stack, in the position at ply 0.
+def share_out(work, shares, ply, is_over):
+    """Enter the scores of a position that is not searched further; return what they are."""
+    infinity, found = float("inf"), CERTAIN
+    num_players = work.num_players
+    for player in range(num_players):
+        share = shares[player]
+        score, error = share.estimate, 0.0
+        if is_over:
+            if player == 1 and num_players == 2:
+                # What the constant sum leaves, whatever the rules make of it by rounding.
+                score = work.constant_sum - work.best[ply, 0]
+                if work.constant_sum != 0.0:
+                    error = abs(score) * UNIT * UPWARD
+            if not abs(score) < infinity:
+                return BAD_NUMBER
+        else:
+            low, high = share.low, share.high
+            if not low <= high or low == infinity or high == -infinity:
+                return BAD_NUMBER
+            if not abs(score) < infinity:
+                return BAD_GUESS
+            score = min(max(score, low), high)
+            if low < high:
+                found = ESTIMATED
+        work.best[ply, player] = score
+        work.best_error[ply, player] = error
+    return found
+
+
+share_out_jit = inlined(share_out)
+
+
+def widen(work, ply, mover, others):
+    """Take into the errors of two players' scores that another action may be better by rounding."""
+    best, error = work.best[ply, mover], work.best_error[ply, mover]
+    more = gap = -error
+    if others > -float("inf"):
+        gap = others - best
+        more = gap + error + 4.0 * UNIT * (abs(gap) + error)  # rounded up
+    if more > 0.0:
+        work.best_error[ply, mover] = max(error, gap * UPWARD)
+        for player in range(work.num_players):
+            if player != mover:
+                work.best_error[ply, player] = (work.best_error[ply, player] + more) * UPWARD
+
+
+widen_jit = inlined(widen)
+
+
+def compare(work, shares, ply, mover, others, number, is_sure):
+    """Take an action, whose outcomes have been added up, if it is better for the mover.
 
     Parameters
     ----------
-    game
-        The game, bound for compiled loops.
     work
-        The record of the stack. Ply 0 stands there as if its position had been entered, with one
+        Of the loop.
+    shares
+        What each player earns by the action, where there are rewards.
+    ply, mover : int
+    others : float
+        The most that an action that was not taken may give the mover.
+    number : int
+        How many outcomes the action has.
+    is_sure : bool
+        Whether it has a single one, for certain.
+
+    Returns
+    -------
+    others : float
+        NaN if a reward is no finite number.
+    """
+    num_players, is_better = work.num_players, False
+    # The mover's own number first: it decides whether the others' are wanted.
+    for place in range(num_players):
+        player = (mover + place) % num_players
+        reward = 0.0
+        if work.has_rewards:
+            reward = shares[player].reward
+            if not abs(reward) < float("inf"):
+                return float("nan")
+        total = reward + work.sum[ply, player]
+        slack = work.sum_error[ply, player]
+        if not is_sure or reward != 0.0:
+            size = work.size[ply, player] + abs(reward) + slack
+            count = number + 8
+            slack = (slack + count * UNIT * size) * UPWARD + count * TINY
+        if place == 0:
+            best, error = work.best[ply, player], work.best_error[ply, player]
+            is_better = total > best
+            most, off = (best, error) if is_better else (total, slack)
+            if off > 0.0:
+                most += off
+                most += 2.0 * UNIT * abs(most)  # rounded up
+            others = max(others, most)
+        if is_better:
+            work.best[ply, player] = total
+            work.best_error[ply, player] = slack
+    return others
+
+
+compare_jit = inlined(compare)
+
+
+def max_n(work, page, rules, budget):
+    """Search the first of the actions on the stack, in the position at ply 0.
+
+    ::
+
+        ENTER --> RETURN               over, or at the horizon
+        ^   |        |
+        |   v        v
+        +-- NEXT <-- ply above         (next outcome; next action; else RETURN)
+
+    Parameters
+    ----------
+    work
+        The stacks and constants. Ply 0 stands there as if its position had been entered, with one
         action.
+    page, rules
+        What the rules are asked with, see `gamedp.searchers.driver`.
     budget : int
         Positions after which to pause.
 
     Returns
     -------
-    status : int
-        DONE, with the scores and their errors in ``rows[0]``, and in ``counters[PROVEN]`` whether
-        no estimate was needed; PAUSED or GROW_* to be called again; BAD if the rules are wrong in
-        the position at ``counters[PLY]``, BAD_ESTIMATE if the heuristic is no number there.
+    status : LoopStatus
+        DONE, with the scores and their errors in the first rows of ``best`` and ``best_error``, and
+        in ``tally.proven`` whether no estimate was needed.
     """
-    fields, ints, floats, rows = work.fields, work.ints, work.floats, work.rows
-    moves, counters = work.moves, work.counters
-    num_players, has_rewards = work.num_players, work.has_rewards
-    infinity = float("inf")
-    ply, phase = counters[PLY], counters[PHASE]
-    proven = 1
-    last_node = counters[NODES] + budget
+    plies, positions, actions, shares = work.plies, page.positions, page.actions, page.shares
+    tally, question = work.tally[0], page.question[0]
+    num_players, infinity = work.num_players, float("inf")
+    ply, phase, proven = tally.ply, tally.phase, 1
+    last_node = tally.nodes + budget
     while True:
+        here = plies[ply]
         if phase == ENTER:
-            counters[PLY] = ply
-            counters[PHASE] = ENTER
-            if counters[NODES] >= last_node:
-                return PAUSED
-            if ply + 2 > ints.shape[0]:
-                return GROW_PLIES
-            state = game.gamedp_decode(fields[ply])
-            counters[NODES] += 1
-            phase = RETURN
-            proven = 1
-            if game.is_terminal(state):
-                payoff = 0.0
-                for player in range(num_players):
-                    error = 0.0
-                    if player == 1 and num_players == 2:
-                        # What the constant sum leaves, whatever the rules make of it by rounding.
-                        payoff = work.constant_sum - payoff
-                        if work.constant_sum != 0.0:
-                            error = abs(payoff) * UNIT * UPWARD
-                    else:
-                        payoff = float(game.payoff(state, player))
-                    if not abs(payoff) < infinity:
-                        return BAD
-                    rows[ply, BEST, player] = payoff
-                    rows[ply, BEST_ERROR, player] = error
-                continue
-            mover = game.player(state)
+            tally.ply = ply
+            tally.phase = ENTER
+            if tally.nodes >= last_node:
+                return LoopStatus.PAUSED
+            if ply + 2 > len(plies):
+                tally.wanted = PLIES
+                return LoopStatus.GROW
+            above, position = plies[ply - 1], positions[here.row]
+            mover, high = position.mover, position.high
             if mover < 0 or mover >= num_players:
-                return BAD
-            rest = ints[ply - 1, REST] - 1
-            if rest == 0:
-                for player in range(num_players):
-                    one, other = game.value_range(state, player)
-                    low, high = float(one), float(other)
-                    if not low <= high or low == infinity or high == -infinity:
-                        return BAD
-                    estimate = float(game.heuristic(state, player))
-                    if not abs(estimate) < infinity:
-                        return BAD_ESTIMATE
-                    rows[ply, BEST, player] = min(max(estimate, low), high)
-                    rows[ply, BEST_ERROR, player] = 0.0
-                    if low < high:
-                        proven = 0
-                continue
-            one, other = game.value_range(state, mover)
-            low, high = float(one), float(other)
-            if not low <= high or low == infinity or high == -infinity:
-                return BAD
-            first = ints[ply - 1, FIRST] + ints[ply - 1, COUNT]
-            count = 0
-            for label in game.actions(state):
-                if first + count >= moves.size:
-                    counters[NODES] -= 1
-                    return GROW_MOVES
-                moves[first + count] = as_action(label)
-                count += 1
-            if count == 0:
-                return BAD
-            if ply > counters[DEEPEST]:
-                counters[DEEPEST] = ply
-            ints[ply, FIRST] = first
-            ints[ply, COUNT] = count
-            ints[ply, CURRENT] = 0
-            ints[ply, OUTCOME] = 0
-            ints[ply, MOVER] = mover
-            ints[ply, REST] = rest
-            ints[ply, ALL_PROVEN] = 1
-            floats[ply, HIGH] = high
-            floats[ply, OTHERS] = -infinity
-            rows[ply, BEST, mover] = -infinity
-            rows[ply, BEST_ERROR, mover] = 0.0
-            phase = NEXT
-        elif phase == NEXT:
-            current, mover = ints[ply, CURRENT], as_action(ints[ply, MOVER])
-            if current > 0 and rows[ply, BEST, mover] >= floats[ply, HIGH]:
-                # Nothing is better, and the first of equally good actions is taken.
-                if current < ints[ply, COUNT]:
-                    counters[CUTOFFS] += 1
-                current = ints[ply, COUNT]
-            if current == ints[ply, COUNT]:
-                proven = ints[ply, ALL_PROVEN]
-                if num_players < 3:
-                    best, error = rows[ply, BEST, mover], rows[ply, BEST_ERROR, mover]
-                    more = gap = -error
-                    if floats[ply, OTHERS] > -infinity:
-                        gap = floats[ply, OTHERS] - best
-                        more = gap + error + 4.0 * UNIT * (abs(gap) + error)  # rounded up
-                    if more > 0.0:
-                        rows[ply, BEST_ERROR, mover] = max(error, gap * UPWARD)
-                        for player in range(num_players):
-                            if player != mover:
-                                total = rows[ply, BEST_ERROR, player] + more
-                                rows[ply, BEST_ERROR, player] = total * UPWARD
+                return LoopStatus.BAD_RULES
+            here.rest = above.rest - 1
+            question.row = here.row
+            if position.is_over or here.rest == 0:
+                if num_players < 3 and position.is_over:
+                    shares[0].estimate = position.low
+                elif call_native(rules.list_shares, rules.game, rules.page) == RAISED:
+                    return LoopStatus.FAILED
+                proven = share_out_jit(work, shares, ply, position.is_over)
+                if proven == BAD_GUESS:
+                    return LoopStatus.BAD_ESTIMATE
+                if proven == BAD_NUMBER:
+                    return LoopStatus.BAD_RULES
+                tally.nodes += 1
                 phase = RETURN
                 continue
-            counters[PLY] = ply
-            state = game.gamedp_decode(fields[ply])
-            action = as_action(moves[ints[ply, FIRST] + current])
-            if ints[ply, OUTCOME] == 0:
-                for player in range(num_players):
-                    rows[ply, SUM, player] = 0.0
-                    rows[ply, SUM_ERROR, player] = 0.0
-                    rows[ply, SIZE, player] = 0.0
-            number = 0
-            chances = 0.0
-            missing = 0.0
-            for chance, successor in game.outcomes(state, action):
-                probability = float(chance)
-                is_faint = 0.0 < probability < LEAST_PROBABILITY
-                if is_faint or not (0.0 <= probability <= 1.0 + SLACK):
-                    return BAD
-                longer = chances + probability
-                missing += lost_jit(chances, probability, longer)
-                chances = longer
-                if probability > 0.0:
-                    if number == ints[ply, OUTCOME]:
-                        floats[ply, PROBABILITY] = probability
-                        following, swapped = game.canonical(successor)
-                        game.gamedp_flatten(following, fields[ply + 1])
-                        ints[ply + 1, SWAPPED] = swapped
-                    number += 1
-            excess = (chances - 1.0) + missing
-            if number == 0 or not abs(excess) <= SLACK:
-                return BAD
-            if ints[ply, OUTCOME] < number:
-                if abs(excess) > SUM_ROUNDING:
-                    floats[ply, PROBABILITY] /= 1.0 + excess
-                ints[ply, OUTCOME] += 1
+            if not position.low <= high or position.low == infinity or high == -infinity:
+                return LoopStatus.BAD_RULES
+            here.first = above.first + above.count
+            here.first_row = above.first_row + above.outcomes
+            question.first = here.first
+            count = call_native(rules.list_actions, rules.game, rules.page)
+            if count == FULL:
+                tally.wanted = ACTIONS
+                return LoopStatus.GROW
+            if count <= 0:
+                return LoopStatus.FAILED if count == RAISED else LoopStatus.BAD_RULES
+            tally.nodes += 1
+            if ply > tally.deepest:
+                tally.deepest = ply
+            here.count = count
+            here.current = 0
+            here.outcomes = 0
+            here.outcome = 0
+            here.mover = mover
+            here.all_proven = 1
+            here.high = high
+            here.others = -infinity
+            work.best[ply, mover] = -infinity
+            work.best_error[ply, mover] = 0.0
+            phase = NEXT
+        elif phase == NEXT:
+            if here.outcome < here.outcomes:
+                plies[ply + 1].row = here.first_row + here.outcome
+                here.outcome += 1
                 ply += 1
                 phase = ENTER
                 continue
-            is_sure = number == 1 and floats[ply, PROBABILITY] == 1.0
-            is_better = False
-            # The mover's own number first: it decides whether the others' are wanted.
-            for place in range(num_players):
-                player = (mover + place) % num_players
-                reward = 0.0
-                if has_rewards:
-                    reward = float(game.reward(state, action, player))
-                    if not abs(reward) < infinity:
-                        return BAD
-                total = reward + rows[ply, SUM, player]
-                slack = rows[ply, SUM_ERROR, player]
-                if not is_sure or reward != 0.0:
-                    size = rows[ply, SIZE, player] + abs(reward) + slack
-                    count = number + 8
-                    slack = (slack + count * UNIT * size) * UPWARD + count * TINY
-                if place == 0:
-                    best, error = rows[ply, BEST, player], rows[ply, BEST_ERROR, player]
-                    is_better = total > best
-                    most, off = (best, error) if is_better else (total, slack)
-                    if off > 0.0:
-                        most += off
-                        most += 2.0 * UNIT * abs(most)  # rounded up
-                    floats[ply, OTHERS] = max(floats[ply, OTHERS], most)
-                if is_better:
-                    rows[ply, BEST, player] = total
-                    rows[ply, BEST_ERROR, player] = slack
-            ints[ply, CURRENT] = current + 1
-            ints[ply, OUTCOME] = 0
+            mover = here.mover
+            tally.ply = ply
+            tally.phase = NEXT
+            question.row = here.row
+            question.first = here.first_row
+            question.mover = mover
+            if here.outcomes > 0:
+                question.action = actions[here.first + here.current].label
+                if (
+                    work.has_rewards
+                    and call_native(rules.list_rewards, rules.game, rules.page) == RAISED
+                ):
+                    return LoopStatus.FAILED
+                is_sure = here.outcomes == 1 and positions[here.first_row].probability == 1.0
+                others = compare_jit(work, shares, ply, mover, here.others, here.outcomes, is_sure)
+                if others != others:  # noqa: PLR0124 - not a number
+                    return LoopStatus.BAD_RULES
+                here.others = others
+                here.current += 1
+                here.outcomes = 0
+                here.outcome = 0
+            if here.current > 0 and work.best[ply, mover] >= here.high:
+                # Nothing is better, and the first of equally good actions is taken.
+                if here.current < here.count:
+                    tally.cutoffs += 1
+                here.current = here.count
+            if here.current == here.count:
+                proven = here.all_proven
+                if num_players < 3:
+                    widen_jit(work, ply, mover, here.others)
+                phase = RETURN
+                continue
+            question.action = actions[here.first + here.current].label
+            number = call_native(rules.follow_many, rules.game, rules.page)
+            if number == FULL:
+                tally.wanted = POSITIONS
+                return LoopStatus.GROW
+            if number < 0:
+                return LoopStatus.FAILED if number == RAISED else LoopStatus.BAD_RULES
+            here.outcomes = number
+            here.outcome = 0
+            for player in range(num_players):
+                work.sum[ply, player] = 0.0
+                work.sum_error[ply, player] = 0.0
+                work.size[ply, player] = 0.0
         else:
             if ply == 0:
-                counters[PLY] = 0
-                counters[PROVEN] = proven
-                return DONE
-            swapped = ints[ply, SWAPPED]
+                tally.ply = 0
+                tally.proven = proven
+                return LoopStatus.DONE
+            position = positions[here.row]
+            probability, swapped = position.probability, position.swapped
             ply -= 1
-            probability = floats[ply, PROBABILITY]
             for player in range(num_players):
                 # Only two players can change places.
                 seat = 1 - player if swapped else player
-                term = probability * rows[ply + 1, BEST, seat]
-                rows[ply, SUM, player] += term
-                rows[ply, SIZE, player] += abs(term)
-                error = probability * rows[ply + 1, BEST_ERROR, seat]
-                rows[ply, SUM_ERROR, player] += error
-            ints[ply, ALL_PROVEN] &= proven
+                term = probability * work.best[ply + 1, seat]
+                work.sum[ply, player] += term
+                work.size[ply, player] += abs(term)
+                work.sum_error[ply, player] += probability * work.best_error[ply + 1, seat]
+            plies[ply].all_proven &= proven
             phase = NEXT
+
+
+max_n_jit = compiled_for_all(max_n)

@@ -14,7 +14,7 @@ from gamedp.compiler.native import called_by_rules, held_at
 from gamedp.runtime.floats import LEAST_PROBABILITY, SUM_ROUNDING
 
 # What is asked, in `question.what`: so that it can be asked again when the rules raise an error.
-ENTER, LIST, FOLLOW, ESTIMATE, UNFOLD = range(5)
+ENTER, LIST, FOLLOW, FOLLOW_MANY, ESTIMATE, UNFOLD, SHARES, REWARDS = range(8)
 
 # Faults, beside `native.RAISED`: a stack is full, or the rules are wrong.
 FULL, WRONG = -2, -3
@@ -30,8 +30,11 @@ SLACK = 1e-9
 """By how much the probabilities of an action's outcomes may miss 1."""
 
 
-def look(place, page, state, position):
-    """Write down what the rules say of a position before it is searched: who moves, its range."""
+def look(place, page, state, position, of_two):
+    """Write down what the rules say of a position before it is searched: who moves, its range.
+
+    If `of_two` is None, endgame tables are not asked, and what asks them is not even compiled.
+    """
     game = held_at(place)
     position.ending = NO_ENDING
     if game.is_terminal(state):
@@ -49,7 +52,7 @@ def look(place, page, state, position):
     low, high = game.value_range(state, mover)
     position.low = float(low)
     position.high = float(high)
-    if page.most_material >= 0:
+    if of_two is not None and page.most_material >= 0:
         material = game.material(state)
         if material <= page.most_material:
             number = game.ending_index(state)
@@ -75,7 +78,7 @@ def enter(place, page):
     question = page.question[0]
     question.what = ENTER
     state = held_at(place).gamedp_decode(page.fields[question.row])
-    look_jit(place, page, state, page.positions[question.row])
+    look_jit(place, page, state, page.positions[question.row], True)
     return 0
 
 
@@ -93,16 +96,13 @@ def list_actions(place, page):
     return here - question.first
 
 
-def follow(place, page):
-    """Look at what the mover's `action` leads to; return how many outcomes it has.
+def list_outcomes(place, page, of_two):
+    """Write the outcomes of an action to `fields` and `positions`; return how many there are.
 
-    The positions are written to `fields` and `positions`, from `first` on. Their probabilities add
-    up to 1 within a rounding. The `reward` is the mover's; `gained` is what the mover of a position
-    had settled before it was taken off, and `is_rounded` says that this difference is rounded.
+    If `of_two` is None, nothing is taken off the positions, and no endgame table is asked.
     """
     game, question = held_at(place), page.question[0]
     fields, positions = page.fields, page.positions
-    question.what = FOLLOW
     state = game.gamedp_decode(fields[question.row])
     action, mover, first = question.action, question.mover, question.first
     row = first
@@ -130,7 +130,7 @@ def follow(place, page):
         position.swapped = 1 if swapped else 0
         position.gained = 0.0
         position.is_rounded = 0
-        if page.strips and not game.is_terminal(after):
+        if of_two is not None and page.strips and not game.is_terminal(after):
             whole = float(game.settled(after, side))
             after = game.remainder(after)
             rest = float(game.settled(after, side))
@@ -138,7 +138,7 @@ def follow(place, page):
             position.gained = gained
             position.is_rounded = 1 if rounds_jit(whole, -rest, gained) else 0
         game.gamedp_flatten(after, fields[row])
-        look_jit(place, page, after, position)
+        look_jit(place, page, after, position, of_two)
         row += 1
     excess = (total - 1.0) + missing
     if row == first or not abs(excess) <= SLACK:
@@ -146,9 +146,29 @@ def follow(place, page):
     if abs(excess) > SUM_ROUNDING:
         for each in range(first, row):
             positions[each].probability /= 1.0 + excess
-    if page.has_rewards:
+    if of_two is not None and page.has_rewards:
         question.reward = float(game.reward(state, action, mover))
     return row - first
+
+
+list_outcomes_jit = called_by_rules(list_outcomes, forceinline=True)
+
+
+def follow(place, page):
+    """Look at what the mover's `action` leads to; return how many outcomes it has.
+
+    The positions are written to `fields` and `positions`, from `first` on. Their probabilities add
+    up to 1 within a rounding. The `reward` is the mover's; `gained` is what the mover of a position
+    had settled before it was taken off, and `is_rounded` says that this difference is rounded.
+    """
+    page.question[0].what = FOLLOW
+    return list_outcomes_jit(place, page, True)
+
+
+def follow_many(place, page):
+    """Do the same for any number of players: no reward, no endgame table, nothing taken off."""
+    page.question[0].what = FOLLOW_MANY
+    return list_outcomes_jit(place, page, None)
 
 
 def estimate(place, page):
@@ -188,6 +208,37 @@ def unfold(place, page):
     return many
 
 
+def list_shares(place, page):
+    """Write to `shares` what each player gets in a position: a payoff, or a range and an estimate.
+
+    The position has been looked at. The payoff of the second of two players is not asked for: it is
+    what the constant sum leaves.
+    """
+    game, question, shares = held_at(place), page.question[0], page.shares
+    question.what = SHARES
+    state = game.gamedp_decode(page.fields[question.row])
+    if page.positions[question.row].is_over:
+        for player in range(1 if page.num_players == 2 else page.num_players):
+            shares[player].estimate = float(game.payoff(state, player))
+        return 0
+    for player in range(page.num_players):
+        low, high = game.value_range(state, player)
+        shares[player].low = float(low)
+        shares[player].high = float(high)
+        shares[player].estimate = float(game.heuristic(state, player))
+    return 0
+
+
+def list_rewards(place, page):
+    """Write to `shares` what each player earns by the action that is asked about."""
+    game, question = held_at(place), page.question[0]
+    question.what = REWARDS
+    state = game.gamedp_decode(page.fields[question.row])
+    for player in range(page.num_players):
+        page.shares[player].reward = float(game.reward(state, question.action, player))
+    return 0
+
+
 OF_ALL = ("is_terminal", "player", "payoff", "value_range")
 OF_ENDINGS = ("material", "ending_index", "ending_range")
 
@@ -197,10 +248,15 @@ QUESTIONS = {
     follow: (
         "outcomes", "canonical", "settled", "remainder", "reward", *OF_ALL, *OF_ENDINGS,
     ),
+    follow_many: ("outcomes", "canonical", *OF_ALL),
     estimate: ("heuristic",),
     unfold: ("actions", "outcomes", "is_terminal"),
+    list_shares: ("payoff", "value_range", "heuristic"),
+    list_rewards: ("reward",),
 }  # fmt: skip
 """The methods of a game that each function calls."""
 
-NUMBERED = (enter, list_actions, follow, estimate, unfold)
+NUMBERED = (
+    enter, list_actions, follow, follow_many, estimate, unfold, list_shares, list_rewards,
+)  # fmt: skip
 """The functions, each at the number by which `question.what` names it."""

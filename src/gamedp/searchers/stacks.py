@@ -16,6 +16,7 @@ __all__ = [
     "ACTION",
     "POSITION",
     "QUESTION",
+    "SHARE",
     "TALLY",
     "Fields",
     "LoopStatus",
@@ -130,6 +131,10 @@ POSITION = Fields(
     "probability gained low high ending_low ending_high reward rest_low rest_high",
 )
 """What the rules say of a position before it is searched, and what searchers add to it."""
+
+SHARE = Fields("", "reward low high estimate")
+"""What one player gets in a position that is asked about; where the game is over, the estimate is
+the payoff."""
 
 ACTION = Fields("label order row", "promise")
 """One action of a position on the stack; all but its number are the searchers' own."""

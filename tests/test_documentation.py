@@ -1,6 +1,7 @@
 """The documentation: nothing public is missing from the reference, and no page from its index."""
 
 import re
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -10,7 +11,8 @@ import gamedp
 from gamedp.cli import COMMANDS, PLUGINS
 from gamedp.runtime.registry import registered
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 
 
 def public_names():
@@ -55,3 +57,20 @@ def test_an_index_names_every_page(folder):
     )
     pages = {page.stem for page in (DOCS / folder).glob("*.md")} - {"index"}
     assert sorted(listed.split()) == sorted(pages)
+
+
+def test_the_picture_of_the_packages_is_the_import_contract():
+    """Line by line, from the top; and each package has a row in the table below."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    (layers,) = (each["layers"] for each in contracts if each["id"] == "one-way")
+    text = (DOCS / "explanation" / "data-flow.md").read_text(encoding="utf-8")
+    section = text.partition("\n## The packages\n")[2].partition("\n## ")[0]
+    (picture,) = re.findall(r"^```text\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+    # What a line says of its packages stands in a column of its own.
+    drawn = [line[:42].split() for line in picture.splitlines()]
+    assert [sorted(line) for line in drawn] == [sorted(re.findall(r"\w+", each)) for each in layers]
+    rows = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
+    listed = {name for row in rows for name in re.findall(r"\w+", row)}
+    files = {"cli", "errors", "games", "testing", "verbs"}  # said in the picture
+    assert listed == {name for line in drawn for name in line} - files

@@ -36,11 +36,16 @@ from .model.objectives import (
     TotalReward as TotalReward,
 )
 from .model.problem import Problem as Problem
+from .policies.cross_table import cross_table as cross_table
 from .policies.evaluate import (
     Evaluation as Evaluation,
     evaluate as evaluate,
 )
 from .policies.policy import Policy as Policy
+from .policies.response import (
+    best_response as best_response,
+    exploitability as exploitability,
+)
 from .results.search_result import SearchResult as SearchResult
 from .results.solution import Solution as Solution
 from .results.status import (

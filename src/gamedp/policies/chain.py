@@ -16,6 +16,7 @@ from gamedp.errors import (
 )
 from gamedp.model.model import Model
 from gamedp.model.objectives import (
+    Reachability,
     TotalReward,
     has_target,
     resolved,
@@ -133,6 +134,22 @@ class Process:
             )
             raise UnknownStateError(message)
         return node
+
+    def initial_nodes(self, changed: int) -> Integers:
+        """Return where play begins without a field, with the players' places changed or not."""
+        return self.numbers[_initial_codes(self.of, 1, changed)].astype(np.int64)
+
+    def refuse_steps(self, objective: Objective) -> None:
+        """Raise for an objective that counts steps, where it would count throws among them."""
+        if self.num_nodes == self.model.num_states:
+            return
+        if isinstance(objective, (TotalReward, Reachability)):
+            return
+        message = (
+            f"{objective!r} counts steps, and a policy here leaves actions to chance, which takes "
+            "a step of its own. Use TotalReward or Reachability."
+        )
+        raise UnsupportedProblemError(message)
 
     def draws(self, objective: Objective) -> tuple[float, float]:
         """Return the least and the most that endless play may count for player 0."""

@@ -10,9 +10,8 @@ import attrs
 import numpy as np
 
 from gamedp.compiler.build import compile_game
-from gamedp.errors import NotSolvedError, UnsupportedProblemError
+from gamedp.errors import NotSolvedError
 from gamedp.model.model import Model
-from gamedp.model.objectives import Reachability, TotalReward
 from gamedp.model.problem import Problem
 from gamedp.policies.chain import InducedChain, Process, Seats, induce
 from gamedp.policies.policy import AnyPolicy, Policy, model_of
@@ -217,7 +216,7 @@ def evaluate(
     tolerance = checked_number("tolerance", tolerance)
     Problem(model, objective)  # refuses what no solver would do either
     chain = InducedChain(model, given, everywhere=everywhere)
-    _refuse_steps(chain, objective)
+    chain.process.refuse_steps(objective)
     processes = [chain.process]
     for column in range(1, model.num_players if model.num_players > 2 else 1):
         seats = Seats(tuple((policy,) for policy in chain.policies))
@@ -236,16 +235,3 @@ def _listed(policies: Any) -> list[Any]:
     if isinstance(policies, Sequence) and not isinstance(policies, str):
         return list(policies)
     return [policies]
-
-
-def _refuse_steps(chain: InducedChain, objective: Objective) -> None:
-    """Refuse an objective that counts steps where throws would be counted among them."""
-    if chain.num_nodes < chain.model.num_states and not isinstance(
-        objective, (TotalReward, Reachability)
-    ):
-        name = next(policy.name for policy in chain.policies if policy.is_mixed)
-        message = (
-            f"{objective!r} counts steps, and {name} leaves actions to chance, which takes a step "
-            "of its own in the chain. Use TotalReward or Reachability."
-        )
-        raise UnsupportedProblemError(message)

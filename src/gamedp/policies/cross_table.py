@@ -1,0 +1,189 @@
+"""What every policy of a family is worth against every other one."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.model.problem import Problem
+from gamedp.policies.chain import Seats, induce
+from gamedp.policies.evaluate import Tier, bounds_of, model_for, solved
+from gamedp.policies.policy import as_policies
+from gamedp.results.status import mean_of, opposite_bounds
+from gamedp.solvers.asked import checked_number, checked_objective
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from gamedp.model.objectives import Objective
+    from gamedp.policies.policy import AnyPolicy, Policy
+
+    Table = NDArray[np.float64]
+
+__all__ = ["CrossTable", "cross_table"]
+
+
+@attrs.frozen(eq=False, kw_only=True, repr=False)
+class CrossTable:
+    """What every policy of a family is worth against every other one.
+
+    Attributes
+    ----------
+    names : tuple of n str
+    lower, upper : (n, n) float64
+        Bounds of what the policy of the row gets as player 0 against that of the column.
+    constant_sum : float
+        What both get together.
+    """
+
+    names: tuple[str, ...]
+    lower: Table
+    upper: Table
+    constant_sum: float
+
+    def __repr__(self) -> str:
+        """Say how large it is, and who is best."""
+        return f"<CrossTable of {len(self.names)} policies: {self.ranking()[0]} is best on average>"
+
+    @property
+    def first(self) -> Table:
+        """What the policy of the row gets as player 0, to within half of the bounds' distance."""
+        return self.lower + (self.upper - self.lower) / 2
+
+    @property
+    def second(self) -> Table:
+        """What the policy of the row gets as player 1."""
+        other: Table = self.constant_sum - self.first.T
+        return other
+
+    @property
+    def both(self) -> Table:
+        """What the policy of the row gets on average over both seats."""
+        mean: Table = (self.first + self.second) / 2
+        return mean
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """What each policy gets on average over both seats and all other policies; (n,)."""
+        table = self.both
+        means: Table = (table.sum(axis=1) - np.diag(table)) / max(len(table) - 1, 1)
+        return means
+
+    @property
+    def width(self) -> float:
+        """How far the bounds are apart at most."""
+        return float((self.upper - self.lower).max())
+
+    def ranking(self) -> list[str]:
+        """Return the names, those who get most on average first."""
+        return [self.names[place] for place in np.argsort(-self.means, kind="stable")]
+
+    def bounds(self, one: str, other: str) -> tuple[float, float]:
+        """Return (lower, upper) of what one policy gets as player 0 against another.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no policy of that name.
+        """
+        for name in (one, other):
+            if name not in self.names:
+                message = f"there is no {name} in the table; there are {', '.join(self.names)}."
+                raise InvalidParameterError(message)
+        place = self.names.index(one), self.names.index(other)
+        return float(self.lower[place]), float(self.upper[place])
+
+
+def cross_table(
+    game_or_model: Any,
+    policies: Mapping[str, AnyPolicy],
+    objective: Objective | None = None,
+    *,
+    tolerance: float = 1e-9,
+    compile: Tier = "auto",
+) -> CrossTable:
+    """Compute what every policy of a family is worth against every other, without a single game.
+
+    Parameters
+    ----------
+    game_or_model
+        A game for two players with a constant sum, or its Model; it is compiled once.
+    policies : mapping of name to policy
+        As for :func:`gamedp.evaluate`.
+    objective, tolerance, compile
+        As for :func:`gamedp.evaluate`.
+
+    Returns
+    -------
+    CrossTable
+
+    Raises
+    ------
+    InvalidParameterError, UnsupportedProblemError, NotSolvedError
+        As for :func:`gamedp.evaluate`.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> model = gamedp.compile(Matches(matches=6), compile="never")
+    >>> table = gamedp.cross_table(
+    ...     model, {"best": gamedp.solve(model), "chance": gamedp.Policy.uniform(model)}
+    ... )
+    >>> table.ranking(), table.means.round(4).tolist()
+    (['best', 'chance'], [0.8889, -0.8889])
+    """
+    model = model_for(game_or_model, list(policies.values()), compile)
+    objective = checked_objective(objective)
+    tolerance = checked_number("tolerance", tolerance)
+    Problem(model, objective)  # refuses what no solver would do either
+    if model.num_players != 2:
+        message = f"a cross table is for two players; these are {model.num_players}."
+        raise UnsupportedProblemError(message)
+    if not policies:
+        message = "a cross table needs a policy."
+        raise InvalidParameterError(message)
+    made = as_policies(policies, model)
+    count = len(made)
+    lower, upper = np.empty((2, count, count))
+
+    def write(row: int, column: int, pair: tuple[float, float]) -> None:
+        lower[row, column], upper[row, column] = pair
+
+    for row, one in enumerate(made):
+        for column in range(row if model.has_swaps else 0, count):
+            pairs = _meet(model, (one, made[column]), objective, tolerance)
+            write(row, column, pairs[0])
+            if len(pairs) > 1:
+                write(column, row, pairs[1])
+    return CrossTable(
+        names=tuple(policies), lower=lower, upper=upper, constant_sum=model.constant_sum
+    )
+
+
+def _meet(
+    model: Any, pair: tuple[Policy, Policy], objective: Objective, tolerance: float
+) -> list[tuple[float, float]]:
+    """Return bounds of what the first gets as player 0; and the second, where seats are merged.
+
+    There the same chain has both: the second is player 0 where the players' places are changed.
+    """
+    seats = Seats(tuple((policy,) for policy in pair))
+    process = induce(model, seats, both=model.has_swaps)
+    solution = solved(process, objective, tolerance)
+    found = [bounds_of(solution, process.loss)]
+    if model.has_swaps:
+        nodes, chances = process.initial_nodes(changed=1), model.initial_probabilities
+        low, high = (
+            mean_of(side[nodes].tolist(), np.abs(chances).tolist(), 0.0, outward)
+            for side, outward in ((solution.lower, -math.inf), (solution.upper, math.inf))
+        )
+        found.append(opposite_bounds(model.constant_sum, low - process.loss, high + process.loss))
+    return found

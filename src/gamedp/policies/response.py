@@ -1,0 +1,350 @@
+"""The best answer to policies, and how far policies are from having none better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.model.problem import Problem
+from gamedp.policies.chain import Process, Seats, induce
+from gamedp.policies.evaluate import Tier, bounds_of, evaluate, model_for, solved
+from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
+from gamedp.results.status import Guarantee, Status, check_player, mean_of
+from gamedp.solvers.asked import checked_number, checked_objective
+
+if TYPE_CHECKING:
+    from gamedp.model.model import Model
+    from gamedp.model.objectives import Objective
+    from gamedp.results.solution import Solution
+
+__all__ = ["Exploitability", "Response", "best_response", "exploitability"]
+
+
+@attrs.frozen(eq=False, kw_only=True, repr=False)
+class Response:
+    """The best answer of one player to the policies of the others.
+
+    Attributes
+    ----------
+    player : int
+        Who answers.
+    against : tuple of Policy
+        What is answered: the policies of the other players, or the field of which one plays.
+    weights : tuple of float or None
+        How likely each of a field is.
+    solution : Solution
+        Of the decision process that is left. ``gamedp.certify(solution)`` proves it.
+    told : (float, float) or None
+        Against a field, bounds of what there would be to gain for one who is told who plays: never
+        less than without.
+    """
+
+    player: int
+    against: tuple[Policy, ...]
+    weights: tuple[float, ...] | None
+    solution: Solution
+    told: tuple[float, float] | None
+    _process: Process
+
+    def __repr__(self) -> str:
+        """Say against whom, and what it is worth."""
+        names = ", ".join(policy.name for policy in self.against)
+        low, high = self.bounds()
+        return f"<Response of player {self.player} to {names}: {low:.10g} ... {high:.10g}>"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one may rely on."""
+        return self.solution.guarantee
+
+    @property
+    def status(self) -> Status:
+        """How far the solver got."""
+        return self.solution.status
+
+    def value(self, state: Any = None, possible: Sequence[int] | None = None) -> float:
+        """Return what the player who answers can expect in a state, or from the start.
+
+        Parameters
+        ----------
+        state : optional
+        possible : sequence of int, optional
+            Which ones of a field it may still be; all if not given.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model has no such state, or play does not get there.
+        """
+        return self.solution.value(self._node(state, possible), self._seen)
+
+    def bounds(
+        self, state: Any = None, possible: Sequence[int] | None = None
+    ) -> tuple[float, float]:
+        """Return (lower, upper) of what the player who answers can expect."""
+        return bounds_of(self.solution, self._process.loss, self._node(state, possible), self._seen)
+
+    def choose(self, state: Any, possible: Sequence[int] | None = None) -> int:
+        """Return a best action; in a state that is represented by another, the action there."""
+        node = self._node(state, possible)
+        choice = -1 if node is None else int(self._process.sources[self.solution.policy[node]])
+        if choice < 0 or self._mover(node) != self.player:
+            message = f"player {self.player} does not move in {shown(state)}."
+            raise InvalidParameterError(message)
+        return int(self._process.of.action_labels[choice])
+
+    def possible_after(self, state: Any, action: int, possible: Sequence[int]) -> tuple[int, ...]:
+        """Return which ones of a field may still play, after an action of theirs in a state."""
+        return tuple(member for member in possible if action in self.against[member].actions(state))
+
+    @property
+    def policy(self) -> Policy:
+        """The answer as a policy of the model; it says nothing where only others move.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            Against a field: what is best depends on who it may still be. See :meth:`choose`.
+        """
+        if self.weights is not None:
+            message = "the answer to a field depends on what has gone before; ask choose(state)."
+            raise UnsupportedProblemError(message)
+        process, model = self._process, self._process.of
+        rows = self.solution.policy[: process.num_nodes]
+        movers = model.players[process.states]
+        if model.num_players == 2:
+            movers = movers ^ process.is_changed
+        choices = process.sources[rows[(movers == self.player) & (rows >= 0)]]
+        numbers = np.zeros(model.num_choices)
+        numbers[choices] = 1.0
+        return Policy(model, numbers, f"best response of player {self.player}")
+
+    @property
+    def _seen(self) -> int:
+        return self.player if self._process.of.num_players == 2 else 0
+
+    def _mover(self, node: int | None) -> int:
+        code = int(self._process.codes[node])
+        mover = int(self._process.of.players[code % self._process.of.num_states])
+        changed = code // self._process.of.num_states & 1
+        return mover ^ changed if self._process.of.num_players == 2 else mover
+
+    def _node(self, state: Any, possible: Sequence[int] | None) -> int | None:
+        if state is None:
+            return None
+        count = 1 if self.weights is None else len(self.weights)
+        members = range(count) if possible is None else possible
+        return self._process.node_of(state, sum(1 << member for member in set(members)))
+
+
+def best_response(
+    game_or_model: Any,
+    against: AnyPolicy | Mapping[AnyPolicy, float] | Sequence[AnyPolicy],
+    player: int = 0,
+    objective: Objective | None = None,
+    *,
+    tolerance: float = 1e-9,
+    everywhere: bool = False,
+    compile: Tier = "auto",
+) -> Response:
+    """Find the best answer to policies, and what it is worth, between proven bounds.
+
+    The others keep to their policies, so a decision process is left, which is solved. Against a
+    field, one of several policies plays the whole game, and nobody says which one. What one knows
+    of it is who it may still be: those who would have acted as was seen, with their weights
+    unchanged. So the process has that in its states.
+
+    Parameters
+    ----------
+    game_or_model
+        An instance of a class that fulfils :class:`gamedp.Game`, or a Model.
+    against : policy, mapping of policy to float, or sequence of policies
+        The other player's policy; or a field, each with its weight; or with three players and more
+        one policy for each of the others, in their order.
+    player : int
+        Who answers.
+    objective : optional
+        The total reward, payoff at the end included, if not given.
+    tolerance : float
+        Allow this distance between the bounds of a value. Where rounding does not allow it, wider
+        bounds are returned, and the status says so.
+    everywhere : bool
+        Whether to answer in all states, also those that are not met.
+    compile : {"auto", "always", "never"}
+        For a game, as for :func:`gamedp.compile`.
+
+    Returns
+    -------
+    Response
+
+    Raises
+    ------
+    InvalidParameterError
+        If something is no policy, or takes no action that there is.
+    UnsupportedProblemError
+        If the policies of a field leave actions to chance, or any does where the objective counts
+        steps.
+    NotSolvedError
+        If somebody may play for ever, and it is not declared what that counts.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> model = gamedp.compile(Matches(matches=6), compile="never")
+    >>> one = gamedp.Policy.from_function(model, lambda state: 1, "one")
+    >>> two = gamedp.Policy.from_function(model, lambda state: min(2, state.left), "two")
+    >>> gamedp.best_response(model, one, player=1).value()
+    1.0
+    >>> found = gamedp.best_response(model, {one: 0.5, two: 0.5}, player=1)
+    >>> found.value(), found.told
+    (1.0, (1.0, 1.0))
+    """
+    objective = checked_objective(objective)
+    tolerance = checked_number("tolerance", tolerance)
+    given, weights = _listed(against)
+    model = model_for(game_or_model, given, compile)
+    check_player(model.num_players, player)
+    Problem(model, objective)  # refuses what no solver would do either
+    policies = tuple(as_policies(given, model))
+    if weights is None or len(policies) == 1:
+        seats = _seats(model, policies, player)
+        process = induce(model, seats, column=player, everywhere=everywhere)
+        process.refuse_steps(objective)
+        return Response(
+            player=player,
+            against=policies,
+            weights=None,
+            solution=solved(process, objective, tolerance),
+            told=None,
+            process=process,
+        )
+    if model.num_players != 2:
+        message = f"a field is for one opponent; there are {model.num_players - 1}."
+        raise UnsupportedProblemError(message)
+    field: list[tuple[Policy, ...]] = [policies, policies]
+    field[player] = ()
+    seats = Seats(tuple(field), tuple(weights))
+    process = induce(model, seats, column=player, everywhere=everywhere)
+    process.refuse_steps(objective)
+    each = [
+        best_response(model, policy, player, objective, tolerance=tolerance) for policy in policies
+    ]
+    told = tuple(
+        mean_of([one.bounds()[side] for one in each], weights, 0.0, outward)
+        for side, outward in ((0, -math.inf), (1, math.inf))
+    )
+    return Response(
+        player=player,
+        against=policies,
+        weights=tuple(weights),
+        solution=solved(process, objective, tolerance),
+        told=(told[0], told[1]),
+        process=process,
+    )
+
+
+def _listed(against: Any) -> tuple[list[AnyPolicy], list[float] | None]:
+    """Return policies as a list, and the weights of a field."""
+    if isinstance(against, Mapping):
+        return list(against), weights_of(against)
+    if isinstance(against, Sequence) and not isinstance(against, str):
+        return list(against), None
+    return [against], None
+
+
+def _seats(model: Model, others: tuple[Policy, ...], player: int) -> Seats:
+    """Let the others keep to their policies, and one player be free."""
+    if len(others) != model.num_players - 1:
+        message = (
+            f"{len(others)} policies are given, and player {player} has "
+            f"{model.num_players - 1} opponents."
+        )
+        raise InvalidParameterError(message)
+    seats = [(policy,) for policy in others]
+    return Seats((*seats[:player], (), *seats[player:]))
+
+
+@attrs.frozen(kw_only=True)
+class Exploitability:
+    """What each player could gain by leaving a joint policy alone.
+
+    Attributes
+    ----------
+    gains : tuple of (float, float)
+        Bounds of what each player gains by the best answer to the others.
+    """
+
+    gains: tuple[tuple[float, float], ...]
+
+    @property
+    def nash_conv(self) -> tuple[float, float]:
+        """Bounds of the sum of all gains: zero for an equilibrium alone."""
+        low, high = (math.fsum(gain[side] for gain in self.gains) for side in (0, 1))
+        return max(0.0, math.nextafter(low, -math.inf)), math.nextafter(high, math.inf)
+
+    @property
+    def lower(self) -> float:
+        """What a player can gain on average, at least."""
+        return max(0.0, math.nextafter(self.nash_conv[0] / len(self.gains), -math.inf))
+
+    @property
+    def upper(self) -> float:
+        """What a player can gain on average, at most."""
+        return math.nextafter(self.nash_conv[1] / len(self.gains), math.inf)
+
+
+def exploitability(
+    game_or_model: Any,
+    policies: Sequence[AnyPolicy],
+    objective: Objective | None = None,
+    *,
+    tolerance: float = 1e-9,
+    compile: Tier = "auto",
+) -> Exploitability:
+    """Compute what each player could gain by leaving a joint policy alone, with proven bounds.
+
+    Parameters
+    ----------
+    game_or_model
+        An instance of a class that fulfils :class:`gamedp.Game`, or a Model.
+    policies : sequence of policies
+        One for each player, as for :func:`gamedp.evaluate`.
+    objective, tolerance, compile
+        As for :func:`gamedp.evaluate`.
+
+    Returns
+    -------
+    Exploitability
+
+    Raises
+    ------
+    InvalidParameterError, UnsupportedProblemError, NotSolvedError
+        As for :func:`gamedp.evaluate` and :func:`gamedp.best_response`.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> solution = gamedp.solve(Matches(matches=6), compile="never")
+    >>> gamedp.exploitability(solution.model, [solution, solution]).upper < 1e-300
+    True
+    """
+    given = list(policies)
+    model = model_for(game_or_model, given, compile)
+    made = as_policies(given, model)
+    known = evaluate(model, made, objective, tolerance=tolerance)
+    gains = []
+    for player in range(model.num_players):
+        others = made[:player] + made[player + 1 :]
+        answer = best_response(model, others, player, objective, tolerance=tolerance)
+        (low, high), (own_low, own_high) = answer.bounds(), known.bounds(player=player)
+        least = math.nextafter(low - own_high, -math.inf)
+        # Who answers may also keep to the policy.
+        gains.append((max(0.0, least), max(0.0, math.nextafter(high - own_low, math.inf))))
+    return Exploitability(gains=tuple(gains))

@@ -1,0 +1,206 @@
+"""The best answer to policies, to a field of them, and cross tables."""
+
+import itertools
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import gamedp
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.games.matches import Matches, Nim
+from gamedp.games.wubbel import Wubbel
+from gamedp.testing.models import random_model
+
+
+@attrs.frozen
+class Hold:
+    """Roll up to so many points a turn, then save."""
+
+    points: int
+
+    def choose(self, state):
+        return 1 if state.turn >= self.points else 0
+
+
+def all_policies(model):
+    """Yield every policy without chance."""
+    offsets = model.choice_offsets.tolist()
+    rows = [range(first, stop) for first, stop in itertools.pairwise(offsets) if stop > first]
+    for choices in itertools.product(*rows):
+        numbers = np.zeros(model.num_choices)
+        numbers[list(choices)] = 1
+        yield gamedp.Policy(model, numbers)
+
+
+@pytest.fixture(scope="module")
+def wubbel():
+    """The optimal policy of Wubbel."""
+    return gamedp.solve(Wubbel(), tolerance=1e-10)
+
+
+SMALL = [Matches(matches=6), Matches(matches=5, misere=False), Wubbel(goal=3, faces=3, busts=(3,))]
+
+
+@pytest.mark.parametrize("game", SMALL, ids=repr)
+@pytest.mark.parametrize("player", [0, 1])
+def test_no_policy_at_all_answers_better(game, player):
+    model = gamedp.compile(game, compile="never")
+    other = gamedp.Policy.uniform(model)
+    found = gamedp.best_response(model, other, player)
+    values = []
+    for policy in all_policies(model):
+        pair = [other, other]
+        pair[player] = policy
+        values.append(gamedp.evaluate(model, pair).value(player=player))
+    assert found.value() == pytest.approx(max(values), abs=1e-9)
+    pair = [other, other]
+    pair[player] = found.policy
+    assert gamedp.evaluate(model, pair).value(player=player) == pytest.approx(found.value())
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 2**32))
+def test_the_answer_is_no_worse_than_any_policy(seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(seed, num_states=6, num_players=2, end_components=False)
+    every = [gamedp.Policy.uniform(model)]
+    offsets = model.choice_offsets.tolist()
+    for _ in range(4):
+        numbers = np.zeros(model.num_choices)
+        for first, stop in itertools.pairwise(offsets):
+            if stop > first:
+                numbers[rng.integers(first, stop)] = 1
+        every.append(gamedp.Policy(model, numbers))
+    for player in (0, 1):
+        for other in every[:2]:
+            high = gamedp.best_response(model, other, player).bounds()[1]
+            for mine in every:
+                pair = [other, other]
+                pair[player] = mine
+                assert gamedp.evaluate(model, pair).bounds(player=player)[0] <= high
+
+
+def test_answers_to_hold_20_are_those_of_the_trial(wubbel):
+    # The optimal policy is the article's; these numbers were first found by fixing one player.
+    against = gamedp.evaluate(wubbel.model, [wubbel, Hold(20)])
+    second = gamedp.evaluate(wubbel.model, [Hold(20), wubbel]).value(player=1)
+    assert against.value() == pytest.approx(0.5910956, abs=5e-8)
+    assert second == pytest.approx(0.5164313, abs=5e-8)
+    assert (against.value() + second) / 2 == pytest.approx(0.5537634, abs=5e-8)
+    for player, value in ((0, 0.6036614), (1, 0.5285285)):
+        found = gamedp.best_response(wubbel.model, Hold(20), player)
+        assert found.value() == pytest.approx(value, abs=5e-8)
+        assert found.guarantee is gamedp.Guarantee.TWO_SIDED
+        assert found.bounds()[1] - found.bounds()[0] <= 1e-9
+
+
+def test_nothing_exploits_the_optimal_policy(wubbel):
+    found = gamedp.exploitability(wubbel.model, [wubbel, wubbel])
+    assert found.lower == 0
+    assert found.upper <= 1e-9
+    assert gamedp.exploitability(wubbel.model, [Hold(20), wubbel]).lower > 0.01
+
+
+def test_random_play_of_nim_is_as_exploitable_as_others_say():
+    # OpenSpiel's nash_conv of the uniformly random policy is 1.985185.
+    model = gamedp.compile(Nim(heaps=(1, 3, 5)), compile="never")
+    chance = gamedp.Policy.uniform(model)
+    low, high = gamedp.exploitability(model, [chance, chance]).nash_conv
+    assert low <= 1.985185 + 5e-7
+    assert high >= 1.985185 - 5e-7
+    assert high - low <= 1e-8
+
+
+def test_a_field_is_answered_without_being_told_who_plays(wubbel):
+    # Found first by rules with the subset of opponents in the state: 98,600 states.
+    found = gamedp.best_response(wubbel.model, {Hold(20): 0.7, Hold(10): 0.3})
+    assert found.value() == pytest.approx(0.6298381, abs=5e-8)
+    assert found.told[0] == pytest.approx(0.6300364, abs=5e-8)
+    assert found.bounds()[1] <= found.told[1]
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_no_policy_with_memory_answers_a_field_better(player):
+    game = Matches(matches=5)
+    model = gamedp.compile(game, compile="never")
+    one, two, three = (
+        gamedp.Policy.from_function(model, lambda state, k=k: min(k, state.left)) for k in (1, 2, 3)
+    )
+    field = {one: 0.5, two: 0.3, three: 0.2}
+
+    def best(left, mover, members):
+        """Search the tree of what is seen."""
+        if left == 0:
+            return sum(members.values()) * (1.0 if mover == player else -1.0)
+        if mover == player:
+            return max(best(left - k, 1 - mover, members) for k in (1, 2, 3) if k <= left)
+        groups = {}
+        for policy, weight in members.items():
+            taken = min((one, two, three).index(policy) + 1, left)
+            groups.setdefault(taken, {})[policy] = weight
+        return sum(best(left - k, 1 - mover, group) for k, group in groups.items())
+
+    found = gamedp.best_response(model, field, player)
+    assert found.value() == pytest.approx(best(5, 0, field), abs=1e-9)
+    assert found.value() <= found.told[1]
+    state = game.initial_state()
+    assert found.possible_after(state, 2, [0, 1, 2]) == (1,)
+
+
+def test_a_field_has_policies_without_chance():
+    model = gamedp.compile(Matches(matches=5), compile="never")
+    chance = gamedp.Policy.uniform(model)
+    one = gamedp.Policy.from_function(model, lambda state: 1)
+    with pytest.raises(UnsupportedProblemError, match="chance"):
+        gamedp.best_response(model, {chance: 0.5, one: 0.5})
+    with pytest.raises(InvalidParameterError, match="sum to 1"):
+        gamedp.best_response(model, {chance: 0.5, one: 0.4})
+    found = gamedp.best_response(model, {one: 1.0})
+    assert found.value() == gamedp.best_response(model, one).value()
+
+
+def test_one_of_three_players_answers_the_others():
+    rng = np.random.default_rng(3)
+    model = random_model(3, num_states=6, end_components=False)
+    rewards = rng.normal(size=(model.num_choices, 3))
+    payoffs = np.array([[1.0, 0.0, -1.0], [0.0, 2.0, 0.0]])
+    three = gamedp.Model.from_arrays(
+        model.choice_offsets, model.transition_offsets, model.successors, model.probabilities,
+        rewards=rewards, players=[0, 1, 2, 0, 1, 2, 0, 0], terminals=[6, 7], payoffs=payoffs,
+        num_players=3,
+    )  # fmt: skip
+    chance = gamedp.Policy.uniform(three)
+    for player in range(3):
+        found = gamedp.best_response(three, [chance, chance], player)
+        joint = [chance] * 3
+        assert found.value() >= gamedp.evaluate(three, joint).value(player=player) - 1e-9
+        joint[player] = found.policy
+        assert gamedp.evaluate(three, joint).value(player=player) == pytest.approx(found.value())
+    assert gamedp.exploitability(three, [chance] * 3).lower > 0
+
+
+@pytest.mark.parametrize("game", SMALL, ids=repr)
+def test_a_cross_table_has_the_values_of_all_pairs(game):
+    model = gamedp.compile(game, compile="never")
+    family = {"best": gamedp.solve(model), "chance": gamedp.Policy.uniform(model)}
+    table = gamedp.cross_table(model, family)
+    for row, one in enumerate(family.values()):
+        for column, other in enumerate(family.values()):
+            alone = gamedp.evaluate(model, [one, other])
+            assert table.first[row, column] == pytest.approx(alone.value(), abs=1e-9)
+            assert table.second[column, row] == pytest.approx(alone.value(player=1), abs=1e-9)
+    assert table.ranking() == ["best", "chance"]
+    assert table.means[0] == pytest.approx(table.both[0, 1])
+    assert table.width <= 1e-9
+
+
+def test_the_best_of_twelve_holds_at_17():
+    # The trial's numbers, each policy against itself among them: 17 gets .5215, 22 .4796.
+    table = gamedp.cross_table(Wubbel(), {f"hold={k}": Hold(k) for k in range(15, 27)})
+    means = dict(zip(table.names, table.both.mean(axis=1), strict=True))
+    assert table.ranking()[0] == "hold=17"
+    for name, mean in (("hold=17", 0.5215), ("hold=22", 0.4796), ("hold=25", 0.5037)):
+        assert means[name] == pytest.approx(mean, abs=5e-5)
+    assert table.width <= 1e-9

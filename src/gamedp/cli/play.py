@@ -131,7 +131,7 @@ def _adviser(
     quiet: bool,
 ) -> tuple[Adviser, str]:
     """Return by what the computer plays, and why, if there is something to say about that."""
-    from gamedp.play.play import LevelPlayer  # noqa: PLC0415 - not needed for --help
+    from gamedp.play.players import LevelPlayer  # noqa: PLC0415 - not needed for --help
 
     why, depth = "", DEPTH if level is None or level == "best" else level
     with watch(quiet=quiet) as progress:

@@ -1,13 +1,20 @@
 from .play import (
     GameRecord as GameRecord,
+    play_game as play_game,
+)
+from .players import (
     LevelPlayer as LevelPlayer,
     RandomPlayer as RandomPlayer,
-    play_game as play_game,
+)
+from .programs import (
+    Program as Program,
+    Remote as Remote,
 )
 from .records import (
     load_games as load_games,
     save_games as save_games,
 )
+from .seat import Forfeit as Forfeit
 from .tournament import (
     Tournament as Tournament,
     tournament as tournament,

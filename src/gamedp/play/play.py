@@ -1,50 +1,31 @@
-"""Playing games: what chooses the actions, one game from start to end, and its record."""
+"""Playing games: one game from start to end, and its record."""
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
 
-from gamedp.errors import (
-    InvalidModelError,
-    InvalidParameterError,
-    UnsupportedProblemError,
-    shown,
-)
-from gamedp.results.solution import Solution
-from gamedp.rules.game import Rules
-from gamedp.runtime.encoding import encode_object
-from gamedp.runtime.options import whole_and_positive
-from gamedp.searchers.alpha_beta import AlphaBeta
-from gamedp.searchers.bound_rules import bind_once
-from gamedp.searchers.max_n import MaxN
-from gamedp.searchers.minimax import Minimax
-
-if TYPE_CHECKING:
-    from gamedp.results.search_result import SearchResult
-    from gamedp.runtime.progress import ProgressCallback
+from gamedp.errors import InvalidModelError, InvalidParameterError, shown
+from gamedp.play.players import Compile, seats_taken
+from gamedp.play.seat import Fault, Forfeit, Seat
+from gamedp.rules.game import Rules, method
 
 __all__ = [
     "GameRecord",
-    "LevelPlayer",
     "Line",
-    "RandomPlayer",
-    "Seat",
     "check_plies",
     "checked_seed",
     "drawn",
     "play_game",
-    "seated",
+    "played",
 ]
 
-Compile: TypeAlias = Literal["auto", "always", "never"]
 Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | None
-Seat: TypeAlias = Callable[[Any, Sequence[int], np.random.Generator], int]
-"""Chooses one of several actions in a state."""
 
 MOST_PLIES = 1_000
 """Plies after which a game is left unfinished, if nothing else is said."""
@@ -65,13 +46,18 @@ class GameRecord:
         no chance.
     payoffs : tuple of float or None
         What each player got in all, rewards on the way among it. None if the game was left
-        unfinished.
+        unfinished. After a forfeit, the one who has lost gets the least that the `value_range` of
+        the rules leaves open, and the other one what is left of the constant sum; None where the
+        rules have no such range, or for more than two.
+    forfeit : Forfeit or None
+        How a program has lost the game without playing it to the end.
     """
 
     states: tuple[Any, ...]
     actions: tuple[int, ...]
     outcomes: tuple[int, ...]
     payoffs: tuple[float, ...] | None
+    forfeit: Forfeit | None = None
 
     @property
     def plies(self) -> int:
@@ -81,76 +67,7 @@ class GameRecord:
     @property
     def is_finished(self) -> bool:
         """Whether the game was played to its end."""
-        return self.payoffs is not None
-
-
-@attrs.frozen
-class RandomPlayer:
-    """A player who takes a random action, all equally likely.
-
-    Parameters
-    ----------
-    game
-        What is played.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gamedp.games.matches import Matches, MatchesState
-    >>> RandomPlayer(Matches())(MatchesState(0, 1), np.random.default_rng(0))
-    1
-    """
-
-    game: Any
-
-    def __call__(self, state: Any, rng: np.random.Generator) -> int:
-        """Return an action in `state`."""
-        actions = list(self.game.actions(state))
-        return int(actions[rng.integers(len(actions))])
-
-
-@attrs.frozen
-class LevelPlayer:
-    """A player who looks a fixed number of plies ahead, in any game.
-
-    By :class:`gamedp.searchers.AlphaBeta`; where it meets chance, by
-    :class:`gamedp.searchers.Minimax`; with three players and more, by
-    :class:`gamedp.searchers.MaxN`. The table of positions is as small as the depth, so that a
-    shallow search takes no longer than it must.
-
-    Parameters
-    ----------
-    depth : int
-        Plies; at least 1.
-
-    Examples
-    --------
-    >>> from gamedp.games.matches import Matches
-    >>> LevelPlayer(4).search(Matches(matches=5), compile="never").value
-    -1.0
-    """
-
-    depth: int = attrs.field(validator=whole_and_positive)
-
-    def search(
-        self,
-        game: Any,
-        state: Any = None,
-        *,
-        compile: Compile = "auto",
-        progress: ProgressCallback | None = None,
-    ) -> SearchResult:
-        """Search a position; the parameters and errors are those of :meth:`AlphaBeta.search`."""
-        if Rules(game).num_players > 2:
-            many = MaxN(depth=self.depth)
-            return many.search(game, state, compile=compile, progress=progress)
-        table_bytes = 2.0 ** min(26, 14 + self.depth)
-        sure = AlphaBeta(depth=self.depth, table_bytes=table_bytes)
-        try:
-            return sure.search(game, state, compile=compile, progress=progress)
-        except UnsupportedProblemError:  # chance; what else it may be, Minimax refuses as well
-            averaging = Minimax(depth=self.depth)
-            return averaging.search(game, state, compile=compile, progress=progress)
+        return self.payoffs is not None and self.forfeit is None
 
 
 @attrs.define
@@ -207,25 +124,62 @@ class Line:
         self.states.append(pairs[number][1])
 
     def play(self, seats: Sequence[Seat], rng: np.random.Generator, max_plies: int) -> GameRecord:
-        """Play on to the end, or until there are so many plies."""
+        """Play on to the end, or until there are so many plies, or somebody forfeits the game."""
         while not self.is_over and len(self.actions) < max_plies:
             state, actions = self.states[-1], self.choices()
             action = actions[0]
             if len(actions) > 1:
-                action = seats[self.rules.player(state)](state, actions, rng)
+                mover = self.rules.player(state)
+                try:
+                    action = seats[mover].choose(state, actions, rng)
+                except Fault as fault:
+                    return self.record(Forfeit(mover, fault.reason, fault.detail))
             self.take(action, functools.partial(drawn, rng))
         return self.record()
 
-    def record(self) -> GameRecord:
+    def record(self, forfeit: Forfeit | None = None) -> GameRecord:
         """Return the game as it is now."""
         payoffs = None
-        if self.is_over:
+        if forfeit is not None:
+            payoffs = self._forfeited(forfeit.player)
+        elif self.is_over:
             game, end = self.rules.game, self.states[-1]
             payoffs = tuple(
                 earned + float(game.payoff(end, player))
                 for player, earned in enumerate(self.earned)
             )
-        return GameRecord(tuple(self.states), tuple(self.actions), tuple(self.outcomes), payoffs)
+        states, actions, outcomes = tuple(self.states), tuple(self.actions), tuple(self.outcomes)
+        return GameRecord(states, actions, outcomes, payoffs, forfeit)
+
+    def _forfeited(self, loser: int) -> tuple[float, ...] | None:
+        """Return the payoffs if one player loses all that can still be lost, where it is known."""
+        rules = self.rules
+        if rules.num_players != 2:
+            return None
+        low, _ = method(rules.game, "value_range")(rules.game, self.states[-1], loser)
+        lost = self.earned[loser] + float(low)
+        if not math.isfinite(lost):
+            return None
+        won = rules.constant_sum - lost
+        return (lost, won) if loser == 0 else (won, lost)
+
+
+def played(
+    line: Line, seats: Sequence[Seat], rng: np.random.Generator, max_plies: int
+) -> GameRecord:
+    """Play a game to the end with players who are told that it begins, and how it has ended."""
+    record = None
+    for number, seat in enumerate(seats):
+        try:
+            seat.begin(number)
+        except Fault as fault:
+            record = line.record(Forfeit(number, fault.reason, fault.detail))
+            break
+    if record is None:
+        record = line.play(seats, rng, max_plies)
+    for seat in seats:
+        seat.end(record.payoffs, record.forfeit)
+    return record
 
 
 def drawn(rng: np.random.Generator, chances: Sequence[float]) -> int:
@@ -260,7 +214,9 @@ def play_game(
     players : sequence
         One for each of the game's players. A searcher plays any of its best actions, all equally
         likely; a :class:`gamedp.Solution` its policy; a callable is asked with the state and the
-        generator, and returns an action. None is asked where there is but one action.
+        generator, and returns an action; a :class:`gamedp.play.Program` or a
+        :class:`gamedp.play.Remote` answers over pipes or TCP. None is asked where there is but one
+        action.
     seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         Where chance and the choice among equals come from: the same seed, the same game. Another
         one each time if not given.
@@ -275,7 +231,7 @@ def play_game(
     ------
     InvalidParameterError
         If there are too few or too many players, one is none, or takes an action that there is
-        not.
+        not. What a program does wrong is no error: it loses the game, as the record says.
 
     Examples
     --------
@@ -295,9 +251,8 @@ def play_game(
         raise InvalidParameterError(message)
     check_plies(max_plies)
     rng = np.random.default_rng(checked_seed(seed))
-    seats = [seated(rules, player, compile) for player in players]
-    with bind_once():
-        return Line.begin(rules, start, rng).play(seats, rng, max_plies)
+    with seats_taken(rules, players, compile) as seats:
+        return played(Line.begin(rules, start, rng), seats, rng, max_plies)
 
 
 def check_plies(max_plies: float) -> None:
@@ -317,78 +272,3 @@ def checked_seed(seed: Any) -> Any:
         message = f"seed is {shown(seed)}; it must be a whole number, 0 or more."
         raise InvalidParameterError(message) from None
     return seed
-
-
-def seated(rules: Rules, player: Any, compile: Compile) -> Seat:
-    """Return what chooses the actions of a player.
-
-    Raises
-    ------
-    InvalidParameterError
-        If this is nothing that can play the game.
-    """
-    if isinstance(player, Solution):
-        return _by_solution(rules, player)
-    if callable(getattr(player, "search", None)) and not isinstance(player, type):
-        return _by_search(rules, player, compile)
-    if not callable(player) or isinstance(player, type):
-        message = (
-            f"{shown(player)} is not a player; give a searcher, a Solution, or a function of "
-            "(state, rng) that returns an action."
-        )
-        raise InvalidParameterError(message)
-
-    def choose(state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:
-        action = player(state, rng)
-        if action not in actions:
-            message = (
-                f"{shown(player)} takes {shown(action)} in {shown(state)}; the actions are "
-                f"{shown(list(actions))}."
-            )
-            raise InvalidParameterError(message)
-        return int(action)
-
-    return choose
-
-
-def _by_solution(rules: Rules, solution: Solution) -> Seat:
-    solved = solution.model.rules
-    if solved is None or not _is_same_game(solved.game, rules.game):
-        what = "a model without a game" if solved is None else repr(solved.game)
-        message = f"this solution is of {what}, not of {shown(rules.game)}; it cannot play here."
-        raise InvalidParameterError(message)
-    if solution.step_policies is not None:
-        message = (
-            "a solution for a finite horizon has another policy for each number of steps to go; "
-            "it cannot play whole games. Solve for the TotalReward."
-        )
-        raise InvalidParameterError(message)
-
-    def choose(state: Any, _actions: Sequence[int], _rng: np.random.Generator) -> int:
-        action = solution.best_action(state)
-        if action is None:
-            message = f"the solution takes {shown(state)} for an end of the game, unlike the rules."
-            raise InvalidModelError(message)
-        return action
-
-    return choose
-
-
-def _is_same_game(one: Any, other: Any) -> bool:
-    return one is other or encode_object(one) == encode_object(other)
-
-
-def _by_search(rules: Rules, searcher: Any, compile: Compile) -> Seat:
-    options = {} if compile == "auto" else {"compile": compile}
-
-    def choose(state: Any, _actions: Sequence[int], rng: np.random.Generator) -> int:
-        best = searcher.search(rules.game, state, **options).best_actions
-        if not best:
-            message = (
-                f"{shown(searcher)} found no best action in {shown(state)} before its limit; give "
-                "it more time, or less depth."
-            )
-            raise InvalidParameterError(message)
-        return int(best[rng.integers(len(best))] if len(best) > 1 else best[0])
-
-    return choose

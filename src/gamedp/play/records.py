@@ -9,8 +9,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from gamedp.errors import DamagedFileError, UnknownNameError, UnsupportedProblemError, shown
 from gamedp.play.play import Line
+from gamedp.play.protocol import REASONS
+from gamedp.play.seat import Forfeit
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import Known, decode, decode_object, encode, encode_object, near
 from gamedp.runtime.files import write_whole
@@ -51,7 +55,10 @@ def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> No
             message = f"{shown(record.states[0])} cannot be kept in a file: {error}."
             raise UnsupportedProblemError(message) from None
         fields = ("actions", "outcomes", "payoffs")
-        lines.append({"start": start} | {name: getattr(record, name) for name in fields})
+        entry = {"start": start} | {name: getattr(record, name) for name in fields}
+        if record.forfeit is not None:
+            entry["forfeit"] = attrs.asdict(record.forfeit)
+        lines.append(entry)
     text = "".join(json.dumps(line) + "\n" for line in lines)
     write_whole(path, lambda file: file.write(text.encode()))
 
@@ -140,11 +147,23 @@ def _again(rules: Rules, entry: dict[str, Any], known: Known) -> GameRecord:
             message = f"{shown(action)} is not an action in {shown(state)}"
             raise ValueError(message)
         line.take(action, functools.partial(_possible, outcome))
-    record = line.record()
+    record = line.record(_forfeit_of(entry, rules))
     if not _same(record.payoffs, entry["payoffs"]):
         message = f"the payoffs are {shown(record.payoffs)}, not {shown(entry['payoffs'])}"
         raise ValueError(message)
     return record
+
+
+def _forfeit_of(entry: dict[str, Any], rules: Rules) -> Forfeit | None:
+    """Return how a game that was kept was forfeited; raise ValueError if it cannot have been."""
+    if "forfeit" not in entry:
+        return None
+    forfeit = Forfeit(**entry["forfeit"])
+    known = forfeit.reason in REASONS and isinstance(forfeit.detail, str)
+    if type(forfeit.player) is not int or not 0 <= forfeit.player < rules.num_players or not known:
+        message = f"{shown(forfeit)} is no forfeit"
+        raise ValueError(message)
+    return forfeit
 
 
 def _possible(outcome: int, chances: Sequence[float]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -13,24 +13,15 @@ import numpy as np
 from scipy.special import stdtrit
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.play.play import (
-    MOST_PLIES,
-    Compile,
-    GameRecord,
-    Line,
-    RandomPlayer,
-    check_plies,
-    checked_seed,
-    seated,
-)
+from gamedp.play.play import MOST_PLIES, GameRecord, Line, check_plies, checked_seed, played
+from gamedp.play.players import Compile, RandomPlayer, seated, seats_taken
 from gamedp.rules.game import Rules
 from gamedp.runtime.progress import Reporter
-from gamedp.searchers.bound_rules import bind_once
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.play.play import Seat
+    from gamedp.play.seat import Seat
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["Tournament", "tournament"]
@@ -87,18 +78,34 @@ class Tournament:
                 found[number] = payoffs.pop(number % self.players) - others(payoffs)
         return found
 
+    @property
+    def forfeits(self) -> tuple[int, int]:
+        """Games that `one` has lost by a fault of a program, and those that `other` has."""
+        lost = [
+            number % self.players == record.forfeit.player
+            for number, record in enumerate(self.records)
+            if record.forfeit is not None
+        ]
+        return sum(lost), len(lost) - sum(lost)
+
     @functools.cached_property
     def differences(self) -> NDArray[np.float64]:
-        """The payoff of `one` less that of `other` in each game; NaN where it is unfinished.
+        """The payoff of `one` less that of `other` in each game; NaN where it has no payoffs.
 
-        With more than two seats, less the mean of those in which `other` sits.
+        With more than two seats, less the mean of those in which `other` sits. A game has none
+        that is unfinished, or forfeited in a game whose rules do not say what there is to lose.
         """
         return self._compared(lambda payoffs: math.fsum(payoffs) / len(payoffs))
 
     @functools.cached_property
     def _leads(self) -> NDArray[np.float64]:
-        """The payoff of `one` less the largest of all others."""
-        return self._compared(max)
+        """The payoff of `one` less the largest of all others; who forfeits has less than anyone."""
+        found = self._compared(max)
+        for number, record in enumerate(self.records):
+            if record.forfeit is not None:
+                is_lost = number % self.players == record.forfeit.player
+                found[number] = -math.inf if is_lost else math.inf
+        return found
 
     @property
     def wins(self) -> int:
@@ -118,7 +125,7 @@ class Tournament:
     @property
     def unfinished(self) -> int:
         """Games that were left at the limit of plies; the statistics leave out their groups."""
-        return int(np.isnan(self.differences).sum())
+        return int(np.isnan(self._leads).sum())
 
     @functools.cached_property
     def _groups(self) -> NDArray[np.float64]:
@@ -235,12 +242,12 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
             f"opening is {shown(opening)}; it must be a whole number from 0 to below max_plies."
         )
         raise InvalidParameterError(message)
-    seats = seated(rules, one, compile), seated(rules, other, compile)
     groups = np.random.SeedSequence(checked_seed(seed))
     reporter = Reporter(progress, "play")
     began = time.perf_counter()
     records = []
-    with bind_once():
+    # A program in several seats of a game is as many programs.
+    with seats_taken(rules, [one, *[other] * (count - 1)], compile) as seats:
         for group in groups.spawn(games // count):
             for record in _group(rules, seats, group, opening, max_plies):
                 records.append(record)
@@ -250,7 +257,7 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
 
 def _group(
     rules: Rules,
-    seats: tuple[Seat, Seat],
+    seats: Sequence[Seat],
     seed: np.random.SeedSequence,
     opening: int,
     max_plies: int,
@@ -259,11 +266,9 @@ def _group(
     count = rules.num_players
     first, *later = (np.random.default_rng(part) for part in seed.spawn(1 + count))
     line = _opened(rules, opening, first)
-    one, other = seats
-    for seat, rng in enumerate(later):
-        order = [other] * count
-        order[seat] = one
-        yield line.copy().play(order, rng, max_plies)
+    one, *others = seats
+    for place, rng in enumerate(later):
+        yield played(line.copy(), [*others[:place], one, *others[place:]], rng, max_plies)
 
 
 def _opened(rules: Rules, opening: int, rng: np.random.Generator) -> Line:

@@ -30,10 +30,12 @@ __all__ = [
     "decode_object",
     "encode",
     "encode_object",
+    "fields_of",
     "is_unwritable",
     "near",
     "nothing",
     "stable_path",
+    "without_classes",
 ]
 
 Known: TypeAlias = "Callable[[str], type | None]"
@@ -90,7 +92,7 @@ def encode(value: Any) -> Any:
     if _has_declared_fields(kind):
         return {
             "class": class_path(kind),
-            "fields": {name: encode(item) for name, item in _fields(value).items()},
+            "fields": {name: encode(item) for name, item in fields_of(value).items()},
         }
     return _encode_tagged(value)
 
@@ -155,7 +157,7 @@ def _decode_tagged(encoded: dict[str, Any], known: Known) -> Any:
 def encode_object(value: Any) -> dict[str, Any]:
     """Return the class and the fields of any object; see `is_unwritable` for some of them."""
     fields = {}
-    for name, item in _fields(value).items():
+    for name, item in fields_of(value).items():
         try:
             fields[name] = encode(item)
         except TypeError:
@@ -203,7 +205,7 @@ def is_unwritable(encoded: Any) -> bool:
     return isinstance(encoded, dict) and "unwritable" in encoded
 
 
-def _fields(value: Any) -> dict[str, Any]:
+def fields_of(value: Any) -> dict[str, Any]:
     """Return what the class of `value` is called with to make it."""
     kind = type(value)
     if attrs.has(kind):
@@ -221,6 +223,40 @@ def _fields(value: Any) -> dict[str, Any]:
     if _is_named_tuple(kind):
         return dict(zip(kind._fields, value, strict=True))
     return dict(getattr(value, "__dict__", {}))
+
+
+def without_classes(value: Any) -> Any:
+    """Return a state in what JSON has, as programs in any language read it; it is not read back.
+
+    A state with fields is an object of them, a tuple is a list, a member of an enumeration is its
+    name.
+
+    Raises
+    ------
+    TypeError
+        For what cannot be written down.
+
+    Examples
+    --------
+    >>> from gamedp.games.matches import MatchesState
+    >>> without_classes((MatchesState(0, 3), [2.5]))
+    [{'player': 0, 'left': 3}, [2.5]]
+    """
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    kind = type(value)
+    if value is None or kind in {bool, int, float, str}:
+        return value
+    if isinstance(value, enum.Enum):
+        return value.name
+    if _has_declared_fields(kind):
+        return {name: without_classes(item) for name, item in fields_of(value).items()}
+    if kind in {tuple, list}:
+        return [without_classes(item) for item in value]
+    if kind is dict and all(isinstance(key, str) for key in value):
+        return {key: without_classes(item) for key, item in value.items()}
+    message = f"a {kind.__name__} cannot be written down"
+    raise TypeError(message)
 
 
 def _has_declared_fields(kind: type) -> bool:

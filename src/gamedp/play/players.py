@@ -1,0 +1,207 @@
+"""Who can play: searchers, solutions, functions and programs, each at a seat of the board."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import attrs
+import numpy as np
+
+from gamedp.errors import (
+    InvalidModelError,
+    InvalidParameterError,
+    UnsupportedProblemError,
+    shown,
+)
+from gamedp.play.programs import Program, Remote, Session
+from gamedp.play.seat import Seat
+from gamedp.results.solution import Solution
+from gamedp.rules.game import Rules
+from gamedp.runtime.encoding import encode_object
+from gamedp.runtime.options import whole_and_positive
+from gamedp.searchers.alpha_beta import AlphaBeta
+from gamedp.searchers.bound_rules import bind_once
+from gamedp.searchers.max_n import MaxN
+from gamedp.searchers.minimax import Minimax
+
+if TYPE_CHECKING:
+    from gamedp.results.search_result import SearchResult
+    from gamedp.runtime.progress import ProgressCallback
+
+__all__ = ["Compile", "LevelPlayer", "RandomPlayer", "seated", "seats_taken"]
+
+Compile: TypeAlias = Literal["auto", "always", "never"]
+
+
+@attrs.frozen
+class RandomPlayer:
+    """A player who takes a random action, all equally likely.
+
+    Parameters
+    ----------
+    game
+        What is played.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gamedp.games.matches import Matches, MatchesState
+    >>> RandomPlayer(Matches())(MatchesState(0, 1), np.random.default_rng(0))
+    1
+    """
+
+    game: Any
+
+    def __call__(self, state: Any, rng: np.random.Generator) -> int:
+        """Return an action in `state`."""
+        actions = list(self.game.actions(state))
+        return int(actions[rng.integers(len(actions))])
+
+
+@attrs.frozen
+class LevelPlayer:
+    """A player who looks a fixed number of plies ahead, in any game.
+
+    By :class:`gamedp.searchers.AlphaBeta`; where it meets chance, by
+    :class:`gamedp.searchers.Minimax`; with three players and more, by
+    :class:`gamedp.searchers.MaxN`. The table of positions is as small as the depth, so that a
+    shallow search takes no longer than it must.
+
+    Parameters
+    ----------
+    depth : int
+        Plies; at least 1.
+
+    Examples
+    --------
+    >>> from gamedp.games.matches import Matches
+    >>> LevelPlayer(4).search(Matches(matches=5), compile="never").value
+    -1.0
+    """
+
+    depth: int = attrs.field(validator=whole_and_positive)
+
+    def search(
+        self,
+        game: Any,
+        state: Any = None,
+        *,
+        compile: Compile = "auto",
+        progress: ProgressCallback | None = None,
+    ) -> SearchResult:
+        """Search a position; the parameters and errors are those of :meth:`AlphaBeta.search`."""
+        if Rules(game).num_players > 2:
+            many = MaxN(depth=self.depth)
+            return many.search(game, state, compile=compile, progress=progress)
+        table_bytes = 2.0 ** min(26, 14 + self.depth)
+        sure = AlphaBeta(depth=self.depth, table_bytes=table_bytes)
+        try:
+            return sure.search(game, state, compile=compile, progress=progress)
+        except UnsupportedProblemError:  # chance; what else it may be, Minimax refuses as well
+            averaging = Minimax(depth=self.depth)
+            return averaging.search(game, state, compile=compile, progress=progress)
+
+
+@contextlib.contextmanager
+def seats_taken(rules: Rules, players: Sequence[Any], compile: Compile) -> Iterator[list[Seat]]:
+    """Give each player a seat; at the end, programs are ended.
+
+    Raises
+    ------
+    InvalidParameterError
+        If one is nothing that can play the game.
+    """
+    seats = [seated(rules, player, compile) for player in players]
+    with contextlib.ExitStack() as stack, bind_once():
+        for seat in seats:
+            stack.callback(seat.close)
+        yield seats
+
+
+def seated(rules: Rules, player: Any, compile: Compile) -> Seat:
+    """Return what chooses the actions of a player; nothing is started yet.
+
+    Raises
+    ------
+    InvalidParameterError
+        If this is nothing that can play the game.
+    """
+    if isinstance(player, (Program, Remote)):
+        return Session(rules, player)
+    if isinstance(player, Solution):
+        _check_solution(rules, player)
+        return _BySolution(player)
+    if callable(getattr(player, "search", None)) and not isinstance(player, type):
+        return _BySearch(rules.game, player, {} if compile == "auto" else {"compile": compile})
+    if not callable(player) or isinstance(player, type):
+        message = (
+            f"{shown(player)} is not a player; give a searcher, a Solution, a Program, a Remote, "
+            "or a function of (state, rng) that returns an action."
+        )
+        raise InvalidParameterError(message)
+    return _ByFunction(player)
+
+
+@attrs.frozen
+class _ByFunction(Seat):
+    function: Any
+
+    def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:
+        action = self.function(state, rng)
+        if action not in actions:
+            message = (
+                f"{shown(self.function)} takes {shown(action)} in {shown(state)}; the actions are "
+                f"{shown(list(actions))}."
+            )
+            raise InvalidParameterError(message)
+        return int(action)
+
+
+@attrs.frozen
+class _BySolution(Seat):
+    solution: Solution
+
+    def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:  # noqa: ARG002 - the signature of all seats
+        action = self.solution.best_action(state)
+        if action is None:
+            message = f"the solution takes {shown(state)} for an end of the game, unlike the rules."
+            raise InvalidModelError(message)
+        return action
+
+
+def _check_solution(rules: Rules, solution: Solution) -> None:
+    """Raise InvalidParameterError unless the solution can play the game."""
+    solved = solution.model.rules
+    if solved is None or not _is_same_game(solved.game, rules.game):
+        what = "a model without a game" if solved is None else repr(solved.game)
+        message = f"this solution is of {what}, not of {shown(rules.game)}; it cannot play here."
+        raise InvalidParameterError(message)
+    if solution.step_policies is not None:
+        message = (
+            "a solution for a finite horizon has another policy for each number of steps to go; "
+            "it cannot play whole games. Solve for the TotalReward."
+        )
+        raise InvalidParameterError(message)
+
+
+def _is_same_game(one: Any, other: Any) -> bool:
+    return one is other or encode_object(one) == encode_object(other)
+
+
+@attrs.frozen
+class _BySearch(Seat):
+    game: Any
+    searcher: Any
+    options: dict[str, Any]
+
+    def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:  # noqa: ARG002 - the signature of all seats
+        best = self.searcher.search(self.game, state, **self.options).best_actions
+        if not best:
+            message = (
+                f"{shown(self.searcher)} found no best action in {shown(state)} before its limit; "
+                "give it more time, or less depth."
+            )
+            raise InvalidParameterError(message)
+        return int(best[rng.integers(len(best))] if len(best) > 1 else best[0])

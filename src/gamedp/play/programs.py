@@ -1,0 +1,260 @@
+"""Programs as players: started here and asked over pipes, or listening elsewhere, over TCP."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidParameterError, shown
+from gamedp.play.channel import Connection, Pipes
+from gamedp.play.protocol import (
+    DISCONNECT,
+    VERSION,
+    action_in,
+    end_message,
+    game_facts,
+    message_line,
+    name_in,
+    question,
+    read_answer,
+)
+from gamedp.play.seat import Fault, Forfeit, Seat
+from gamedp.runtime.options import finite, positive
+
+if TYPE_CHECKING:
+    from gamedp.rules.game import Rules
+
+__all__ = ["Clock", "Program", "Remote", "Session"]
+
+GIB = 2.0**30
+
+Answer = TypeVar("Answer")
+
+
+def _from_zero(_instance: object, attribute: Any, value: float) -> None:
+    """Refuse negative numbers, and those that are none."""
+    if not value >= 0:
+        message = f"{attribute.name} is {shown(value)}; it must be 0 or more."
+        raise InvalidParameterError(message)
+
+
+@attrs.frozen(kw_only=True)
+class _Timed:
+    """How much time a program has."""
+
+    seconds: float = attrs.field(default=10.0, validator=[positive, finite])
+    increment: float = attrs.field(default=0.1, validator=[_from_zero, finite])
+    margin: float = attrs.field(default=0.1, validator=[_from_zero, finite])
+    start_seconds: float = attrs.field(default=10.0, validator=[positive, finite])
+
+
+def _positive_or_none(instance: object, attribute: Any, value: float | None) -> None:
+    """Refuse numbers that are not above zero."""
+    if value is not None:
+        positive(instance, attribute, value)
+
+
+def _words(command: str | Sequence[str]) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(command)) if isinstance(command, str) else tuple(command)
+    except ValueError as error:
+        message = f"command is {shown(command)}, which cannot be split into words: {error}."
+        raise InvalidParameterError(message) from None
+    if not words or not all(isinstance(word, str) for word in words):
+        message = f"command is {shown(command)}; it must be a program and its arguments."
+        raise InvalidParameterError(message)
+    return words
+
+
+@attrs.frozen
+class Program(_Timed):
+    """A player that is a program, started for this and asked over pipes.
+
+    It speaks the line protocol: reads questions from its standard input and writes answers to its
+    standard output, one JSON object a line. What it writes to its standard error is dropped, but
+    for the last line, which explains a fault. A program that does anything else than answer in time
+    loses the game (:class:`gamedp.play.Forfeit`), is killed with all of its process group, and is
+    started again for the next game.
+
+    Parameters
+    ----------
+    command : str or sequence of str
+        The program and its arguments; a text is split as a shell splits it, but no shell runs.
+    seconds : float
+        Of thinking for the whole game.
+    increment : float
+        Seconds that each answer adds to them.
+    margin : float
+        Seconds over the time that are forgiven.
+    start_seconds : float
+        To start, and to answer that it is ready for a game.
+    max_bytes : float, optional
+        Limit of the address space of each of its processes, on Linux; None for no limit. The
+        machines of Java and JavaScript reserve more than they use.
+
+    Examples
+    --------
+    >>> Program("./mybot --level 3", seconds=60)  # doctest: +NORMALIZE_WHITESPACE
+    Program(seconds=60, increment=0.1, margin=0.1, start_seconds=10.0,
+            command=('./mybot', '--level', '3'), max_bytes=4294967296.0)
+    """
+
+    command: tuple[str, ...] = attrs.field(converter=_words)
+    max_bytes: float | None = attrs.field(
+        default=4 * GIB, kw_only=True, validator=_positive_or_none
+    )
+
+    def __str__(self) -> str:
+        """Return the command."""
+        return shlex.join(self.command)
+
+
+def _is_address(_instance: object, _attribute: object, address: str) -> None:
+    host, _, port = str(address).rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and 0 < int(port) < 2**16):
+        message = f"address is {shown(address)}; it must be host:port, as 127.0.0.1:7000."
+        raise InvalidParameterError(message)
+
+
+@attrs.frozen
+class Remote(_Timed):
+    """A player that is a program which listens at an address, asked over TCP.
+
+    Each seat is a connection of its own, kept over games. It speaks the same protocol as a
+    :class:`gamedp.play.Program`, and loses for the same reasons; then the connection is closed, and
+    a new one is made for the next game.
+
+    Parameters
+    ----------
+    address : str
+        ``"host:port"``.
+    seconds, increment, margin, start_seconds : float
+        As for :class:`gamedp.play.Program`.
+
+    Examples
+    --------
+    >>> str(Remote("127.0.0.1:7000"))
+    'tcp:127.0.0.1:7000'
+    """
+
+    address: str = attrs.field(validator=_is_address)
+
+    def __str__(self) -> str:
+        """Return the address, as the command line takes it."""
+        return f"tcp:{self.address}"
+
+
+def _opened(player: Program | Remote) -> Pipes | Connection:
+    """Start a program, or connect to one."""
+    if isinstance(player, Program):
+        return Pipes(player.command, player.max_bytes)
+    host, _, port = player.address.rpartition(":")
+    return Connection(host.strip("[]"), int(port), player.start_seconds)
+
+
+@attrs.define
+class Clock:
+    """What is left of a program's time.
+
+    Examples
+    --------
+    >>> clock = Clock(left=1.0, increment=0.5, margin=0.25)
+    >>> clock.limit
+    1.25
+    >>> clock.charge(1.125)
+    >>> clock.left
+    0.5
+    """
+
+    left: float
+    increment: float
+    margin: float
+
+    @property
+    def limit(self) -> float:
+        """The seconds within which an answer must come."""
+        return self.left + self.margin
+
+    def charge(self, seconds: float) -> None:
+        """Take the seconds of an answer, and give the increment."""
+        self.left = max(0.0, self.left - seconds) + self.increment
+
+
+class Session(Seat):
+    """A program at work: started when it is needed, kept over games, closed after a fault.
+
+    Attributes
+    ----------
+    name : str
+        As the program calls itself.
+    """
+
+    def __init__(self, rules: Rules, player: Program | Remote) -> None:
+        self.name = str(player)
+        self._rules, self._player = rules, player
+        self._game = game_facts(rules.game)
+        self._link: Pipes | Connection | None = None
+        self._clock = Clock(0.0, 0.0, 0.0)
+        self._is_in_game = False
+
+    def begin(self, number: int) -> None:
+        """Start the program if it is not running, and ask whether it is ready."""
+        player = self._player
+        if self._link is None:
+            self._link = _opened(player)
+        self._clock = Clock(player.seconds, player.increment, player.margin)
+        facts = {"protocol": VERSION, **self._game, "seat": number}
+        times = {"seconds": player.seconds, "increment": player.increment}
+        self.name, _ = self._ask(
+            {"ask": "hello", **facts, **times},
+            player.start_seconds,
+            lambda answer: name_in(answer, str(player)),
+        )
+        self._is_in_game = True
+
+    def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:  # noqa: ARG002 - the signature of all seats
+        """Ask for an action, while the program's clock runs."""
+        asked = question(self._rules, state, actions) | {"left": round(self._clock.left, 6)}
+        action, seconds = self._ask(
+            asked, self._clock.limit, lambda answer: action_in(answer, actions)
+        )
+        self._clock.charge(seconds)
+        return action
+
+    def end(self, payoffs: Sequence[float] | None, forfeit: Forfeit | None) -> None:
+        """Tell the program how the game has ended, unless it has lost it by a fault."""
+        if self._link is not None and self._is_in_game:
+            try:
+                self._link.channel.tell(message_line(end_message(payoffs, forfeit)))
+            except Fault:  # it is gone, and the game was over
+                self._part(kill=True)
+        self._is_in_game = False
+
+    def close(self) -> None:
+        """End the program, or hang up."""
+        self._part(kill=False)
+
+    def _ask(
+        self, message: dict[str, Any], seconds: float, read: Callable[[dict[str, Any]], Answer]
+    ) -> tuple[Answer, float]:
+        """Return what `read` finds in the answer, and the seconds that it took."""
+        assert self._link is not None  # noqa: S101 - begin has opened it
+        number = secrets.randbits(31)  # not to be guessed: no answer comes before its question
+        line = message_line({**message, "id": number})
+        try:
+            answer, taken = self._link.channel.ask(line, seconds)
+            return read(read_answer(answer, number)), taken
+        except Fault as fault:
+            words = self._link.last_words(wait=fault.reason == DISCONNECT)
+            self._part(kill=True)
+            raise Fault(fault.reason, fault.detail + words) from None
+
+    def _part(self, *, kill: bool) -> None:
+        link, self._link = self._link, None
+        if link is not None:
+            link.close(kill=kill)

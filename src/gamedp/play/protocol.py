@@ -1,0 +1,187 @@
+"""The line protocol between a game and the programs that play it: messages, and what they may say.
+
+One JSON object a line, in UTF-8. Only text and values here: nothing is sent or waited for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gamedp.errors import UnsupportedProblemError, shown
+from gamedp.play.seat import Fault
+from gamedp.runtime.encoding import fields_of, without_classes
+from gamedp.runtime.registry import GAMES, registered
+
+if TYPE_CHECKING:
+    from gamedp.play.seat import Forfeit
+    from gamedp.rules.game import Rules
+
+__all__ = [
+    "DISCONNECT",
+    "ILLEGAL",
+    "MOST_BYTES",
+    "NO_START",
+    "PROTOCOL",
+    "REASONS",
+    "TIME",
+    "VERSION",
+    "action_in",
+    "end_message",
+    "game_facts",
+    "message_line",
+    "name_in",
+    "question",
+    "read_answer",
+]
+
+VERSION = 1
+
+MOST_BYTES = 65_536
+"""Of a line, its end included, in both directions."""
+
+MOST_NAME = 100
+"""Letters of a program's name that are kept."""
+
+NO_START, DISCONNECT, TIME = "no start", "disconnect", "time"
+ILLEGAL, PROTOCOL = "illegal action", "protocol error"
+REASONS = (NO_START, DISCONNECT, TIME, ILLEGAL, PROTOCOL)
+
+
+def message_line(message: dict[str, Any]) -> bytes:
+    """Return a message as a line.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If it is longer than a line may be, or holds a number that JSON lacks.
+    """
+    try:
+        text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        line = text.encode() + b"\n"
+    except ValueError as error:
+        reason = f"{shown(message)} cannot be sent to a program: {error}."
+        raise UnsupportedProblemError(reason) from None
+    if len(line) > MOST_BYTES:
+        reason = (
+            f"{shown(message)} takes {len(line):,} bytes; a line to a program has at most "
+            f"{MOST_BYTES:,}."
+        )
+        raise UnsupportedProblemError(reason)
+    return line
+
+
+def game_facts(game: Any) -> dict[str, Any]:
+    """Return how programs know a game: its name, and its parameters as far as they can be said.
+
+    Examples
+    --------
+    >>> from gamedp.games.matches import Nim
+    >>> game_facts(Nim(heaps=(3, 5)))
+    {'game': 'nim', 'parameters': {'heaps': [3, 5], 'misere': True}}
+    """
+    kind = type(game)
+    home = f"{kind.__module__}:{kind.__qualname__}"
+    names = (name for name, point in registered(GAMES).items() if point.value == home)
+    parameters = {}
+    for field, value in fields_of(game).items():
+        try:
+            parameters[field] = without_classes(value)
+        except TypeError:
+            continue  # a function, say; a program cannot read it
+    return {"game": next(names, kind.__name__), "parameters": parameters}
+
+
+def question(rules: Rules, state: Any, actions: Sequence[int]) -> dict[str, Any]:
+    """Return what a program is asked in a state.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the state holds what JSON lacks.
+
+    Examples
+    --------
+    >>> from gamedp.games.wubbel import State, Wubbel
+    >>> from gamedp.rules import Rules
+    >>> question(Rules(Wubbel()), State(0, 0, 24, 17), [0, 1])  # doctest: +NORMALIZE_WHITESPACE
+    {'ask': 'action', 'state': {'player': 0, 'own': 0, 'opponent': 24, 'turn': 17},
+     'actions': [0, 1], 'names': ['ROLL', 'SAVE']}
+    """
+    try:
+        position = without_classes(state)
+    except TypeError as error:
+        message = f"{shown(state)} cannot be sent to a program: {error}."
+        raise UnsupportedProblemError(message) from None
+    names = [rules.action_name(state, action) for action in actions]
+    return {"ask": "action", "state": position, "actions": list(actions), "names": names}
+
+
+def end_message(payoffs: Sequence[float] | None, forfeit: Forfeit | None) -> dict[str, Any]:
+    """Return what programs are told at the end of a game."""
+    message: dict[str, Any] = {"tell": "end", "payoffs": None if payoffs is None else list(payoffs)}
+    if forfeit is not None:
+        message["forfeit"] = {"player": forfeit.player, "reason": forfeit.reason}
+    return message
+
+
+def read_answer(line: bytes, number: int) -> dict[str, Any]:
+    """Return a program's answer to the question of this number.
+
+    Raises
+    ------
+    Fault
+        If it is none.
+
+    Examples
+    --------
+    >>> read_answer(b'{"id": 7, "action": 1}', 7)
+    {'id': 7, 'action': 1}
+    """
+    try:
+        answer = json.loads(line.decode(), parse_constant=_refuse)
+    except UnicodeDecodeError:
+        raise Fault(PROTOCOL, f"it answers {shown(line)}, which is not UTF-8.") from None
+    except RecursionError:
+        raise Fault(PROTOCOL, f"it answers {shown(line)}, nested too deeply.") from None
+    except ValueError as error:
+        raise Fault(PROTOCOL, f"it answers {shown(line)}, which is not JSON: {error}.") from None
+    if not isinstance(answer, dict):
+        raise Fault(PROTOCOL, f"it answers {shown(answer)}, which is not a JSON object.")
+    found = answer.get("id")
+    if type(found) is not int or found != number:
+        message = f"it answers {shown(answer)}, and the id of the question is {number}."
+        raise Fault(PROTOCOL, message)
+    return answer
+
+
+def _refuse(name: str) -> None:
+    """Refuse the numbers that Python reads and JSON lacks."""
+    message = f"{name} is no number of JSON"
+    raise ValueError(message)
+
+
+def action_in(answer: dict[str, Any], actions: Collection[int]) -> int:
+    """Return the action of an answer; raise Fault if it is none of these."""
+    action = answer.get("action")
+    if type(action) is not int or action not in actions:  # True is a bool, though it equals 1
+        message = f"it takes the action {shown(action)}; the actions are {shown(list(actions))}."
+        raise Fault(ILLEGAL, message)
+    return action
+
+
+def name_in(answer: dict[str, Any], otherwise: str) -> str:
+    """Return the name that a program gives itself in its answer to a hello, in printable letters.
+
+    Examples
+    --------
+    >>> name_in({"id": 0, "name": "mybot 3"}, "a bot"), name_in({"id": 0}, "a bot")
+    ('mybot 3', 'a bot')
+    """
+    name = answer.get("name")
+    if name is None:
+        return otherwise
+    if not isinstance(name, str):
+        raise Fault(PROTOCOL, f"its name is {shown(name)}, which is not text.")
+    return "".join(letter for letter in name[:MOST_NAME] if letter.isprintable()) or otherwise

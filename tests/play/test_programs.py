@@ -27,7 +27,7 @@ from gamedp.play.protocol import action_in, message_line, name_in, question, rea
 from gamedp.play.seat import Fault
 from gamedp.rules import Rules
 
-BAD_BOT = Path(__file__).parent / "programs" / "bad_bot.py"
+BAD_BOT = Path(__file__).parent.parent / "helpers" / "bad_bot.py"
 PYTHON = (sys.executable, "-I", "-S")
 
 PATIENT = {"seconds": 600, "start_seconds": 300}

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from solving import assert_contains
 
 import gamedp
-from gamedp.certificates.checking.choice_values import exact_worth, slices, worths
-from gamedp.certificates.checking.directions import turned
+from gamedp.certificates.checking.choice_values import choice_values, exact_choice_value, slices
+from gamedp.certificates.checking.directions import oriented
 from gamedp.certificates.making import judging_kernels as judging, rank_kernels as kernels
 from gamedp.cli import main
 from gamedp.errors import CertificateError, DamagedFileError, UnsupportedProblemError
@@ -659,12 +659,12 @@ def test_what_is_decided_in_floating_point_holds_in_rationals(model, data):
     certificate = claim(model, bounds, bounds, [-1] * len(bounds), [-1] * len(bounds))
     for sign in (1.0, -1.0):
         with np.errstate(all="ignore"):
-            side = turned(model, certificate, objective, sign)
+            side = oriented(model, certificate, objective, sign)
             for rows in slices(model):
-                worth = worths(model, side, side.inequalities[0], rows)
+                worth = choice_values(model, side, side.inequalities[0], rows)
                 lower = worth.lower()
                 for row, choice in enumerate(rows.choices):
-                    exact = exact_worth(model, side, side.inequalities[0], choice)
+                    exact = exact_choice_value(model, side, side.inequalities[0], choice)
                     assert math.isnan(lower[row]) or float(lower[row]) <= exact
                     near = float(exact) if abs(exact) < 2**1000 else 0.0
                     for bound in (near, math.nextafter(near, 1e308), math.nextafter(near, -1e308)):

@@ -12,8 +12,8 @@ from forging import claimed, forged
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 import gamedp
-from gamedp.certificates.checking.choice_values import exact_worth, slices, worths
-from gamedp.certificates.checking.directions import turned
+from gamedp.certificates.checking.choice_values import choice_values, exact_choice_value, slices
+from gamedp.certificates.checking.directions import oriented
 from gamedp.certificates.making.ranks import Judgement, Ranking
 from gamedp.certificates.making.refinement import Refining, _two_less, cut
 from gamedp.errors import CertificateError
@@ -153,11 +153,11 @@ def test_any_number_moved_by_more_than_its_slack_is_refused(length):
     model, certificate = refined(length)
     moved = 0
     for name, sign in (("lower", 1.0), ("upper", -1.0)):
-        side = turned(model, certificate, certificate.objective, sign)
+        side = oriented(model, certificate, certificate.objective, sign)
         inequality = side.inequalities[0]
         for state in np.flatnonzero(side.required).tolist():
             choices = range(*model.choice_offsets[state : state + 2].tolist())
-            slack = max(exact_worth(model, side, inequality, c) for c in choices)
+            slack = max(exact_choice_value(model, side, inequality, c) for c in choices)
             slack -= inequality.exact(state)
             assert slack >= 0
             more = slack * Fraction(9, 8) + Fraction(1, 1 << 150)
@@ -235,14 +235,14 @@ def test_what_doubles_decide_holds_in_rationals(model, data, shift, discount):
     )
     for sign in (1.0, -1.0):
         with np.errstate(all="ignore"):
-            side = turned(model, certificate, objective, sign)
+            side = oriented(model, certificate, objective, sign)
             inequality = side.inequalities[0]
             for rows in slices(model):
-                worth = worths(model, side, inequality, rows)
+                worth = choice_values(model, side, inequality, rows)
                 holds, fails = worth.compare(*inequality.of(rows.state_of))
                 lower = worth.lower()
                 for row, choice in enumerate(rows.choices):
-                    exact = exact_worth(model, side, inequality, choice)
+                    exact = exact_choice_value(model, side, inequality, choice)
                     bound = inequality.exact(int(rows.state_of[row]))
                     assert not holds[row] or bound <= exact
                     assert not fails[row] or bound > exact

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import gamedp
 from gamedp.certificates.checking.bounds import progresses
-from gamedp.certificates.checking.choice_values import Rows, exact_worth, exactly_keeps
-from gamedp.certificates.checking.directions import turned
+from gamedp.certificates.checking.choice_values import Rows, exact_choice_value, exactly_keeps
+from gamedp.certificates.checking.directions import oriented
 from gamedp.certificates.checking.first_look import look
 from gamedp.errors import CertificateError, InvalidModelError
 from gamedp.games.wubbel import Wubbel
@@ -25,7 +25,7 @@ SHARES = [[0.5, 0.5], [0.25, 0.75], [0.1, 0.2, 0.7], [1 / 3] * 3, [1 / 17] * 17,
 def settled(model, certificate):
     """Return both sides, and which of their states are settled; (S,) each."""
     with np.errstate(all="ignore"):
-        sides = [turned(model, certificate, certificate.objective, sign) for sign in (1.0, -1.0)]
+        sides = [oriented(model, certificate, certificate.objective, sign) for sign in (1.0, -1.0)]
         left = look(model, sides)
     return [(side, side.required & ~its) for side, its in zip(sides, left, strict=True)]
 
@@ -85,7 +85,7 @@ def close_claims(rng, discount, *, constant=None, scale=1.0):
     for side, _ in settled(model, claim):
         near = values.copy()
         for state in range(count):
-            bound = float(exact_worth(model, side, side.inequalities[0], state))
+            bound = float(exact_choice_value(model, side, side.inequalities[0], state))
             for _ in range(int(rng.integers(0, 14))):
                 bound = np.nextafter(bound, -np.inf)
             near[state] = side.sign * bound
@@ -223,7 +223,7 @@ def test_rounding_and_probabilities_that_are_off_add_up():
         upper_ranks=ranks, digest=model.digest(),
     )  # fmt: skip
     side = settled(model, claim)[0][0]
-    exact = [exact_worth(model, side, side.inequalities[0], state) for state in range(count)]
+    exact = [exact_choice_value(model, side, side.inequalities[0], state) for state in range(count)]
     for off in np.arange(-12, 13) * 0.25 * unit:
         lower = np.append([float(each) + off for each in exact], payoffs)
         done = settled(model, forged(claim, lower=lower))[0][1]

@@ -224,8 +224,8 @@ def test_a_sweep_is_the_stage_rounded_down(name, optimum, seed):
     low = random.normal(size=model.num_states) * 10.0 ** random.integers(-3, 4)
     bounds = (low, low + random.random(model.num_states))
     batch = next(stages.batches(random.permutation(stages.codes)[:4]))
-    least = stages.worths(batch, bounds, 1.0, optimum)
-    most = -stages.worths(batch, bounds, -1.0, optimum)
+    least = stages.context_values(batch, bounds, 1.0, optimum)
+    most = -stages.context_values(batch, bounds, -1.0, optimum)
     for place, code in enumerate(batch.codes.tolist()):
         context = model.state(code)
         exact = []
@@ -254,7 +254,7 @@ def test_means_hold_for_all_probabilities_that_may_be_meant(model, seed):
     means = means_below(groups_of(rows), block)
     for choice in range(len(rows.choices)):
         edges = slice(rows.starts[choice], rows.starts[choice] + rows.counts[choice])
-        chances = [Fraction(chance) for chance in rows.chances[edges].tolist()]
+        chances = [Fraction(chance) for chance in rows.probabilities[edges].tolist()]
         for column in range(3):
             bounds = [Fraction(x) for x in block[rows.successors[edges], column].tolist()]
             # All products as low as they can be, though then the chances need not sum to one.
@@ -304,7 +304,7 @@ def test_any_number_moved_by_more_than_its_slack_is_refused(name, optimum):
             numbers += 1
     for batch in stages.batches(stages.codes):
         for sign, which in ((1.0, "lower"), (-1.0, "upper")):
-            worth = sign * stages.worths(batch, bounds, sign, optimum)
+            worth = sign * stages.context_values(batch, bounds, sign, optimum)
             for place, code in some(batch):
                 slack = worth[place] - certificate.array(which)[code]
                 # A context that leads to itself is worth more by a part of what it is moved by.

@@ -184,7 +184,9 @@ def _check_rules(folder: Path, model: Model, saved_digest: str | None) -> None:
         raise DamagedFileError(changed(folder, rules.game, how))
     begin = {(state, swapped): probability for probability, state, swapped in start(rules)}
     saved = zip(model.initial_states.tolist(), model.initial_probabilities.tolist(), strict=True)
-    if begin != {(model.state(state), chance < 0): abs(chance) for state, chance in saved}:
+    if begin != {
+        (model.state(state), probability < 0): abs(probability) for state, probability in saved
+    }:
         raise DamagedFileError(changed(folder, rules.game, "the game starts elsewhere"))
     count = min(SPOT_CHECKS, model.num_states)
     places: Iterable[int] = np.linspace(0, model.num_states - 1, count).astype(int).tolist()

@@ -116,7 +116,8 @@ def _describe_contexts(rules: StagedRules, layout: Layout) -> dict[str, Any]:
             name: [int(end) for end in rules.game.contexts()[name]] for name in layout.names()
         },
         "initial": [
-            [float(chance), layout.flatten(context)] for chance, context in rules.initial()
+            [float(probability), layout.flatten(context)]
+            for probability, context in rules.initial()
         ],
         "num_players": rules.num_players,
         "constant_sum": rules.constant_sum,

@@ -11,12 +11,12 @@ import numpy as np
 from gamedp.certificates.checking.bounds_claims import ARRAYS, check_draw, refusal, words_of
 from gamedp.certificates.checking.choice_values import (
     Rows,
-    exact_worth,
+    choice_values,
+    exact_choice_value,
     exactly_keeps,
     slices,
-    worths,
 )
-from gamedp.certificates.checking.directions import NEVER, Ending, Side, turned
+from gamedp.certificates.checking.directions import NEVER, Direction, Ending, oriented
 from gamedp.certificates.checking.first_look import look
 from gamedp.certificates.checking.rule_set import MOST_SHIFT, Counts
 from gamedp.errors import CertificateError, shown
@@ -70,69 +70,70 @@ class BoundsRules:
             if isinstance(objective, FiniteHorizon):
                 _check_steps(model, certificate, recompute(model, certificate, objective))
             else:
-                in_rationals = _check_sides(
-                    model, [turned(model, certificate, objective, sign) for sign in (1.0, -1.0)]
+                in_rationals = _check_directions(
+                    model, [oriented(model, certificate, objective, sign) for sign in (1.0, -1.0)]
                 )
         return Counts(model.num_states, model.num_choices, in_rationals)
 
 
-def _check_sides(model: Model, sides: list[Side]) -> int:
+def _check_directions(model: Model, directions: list[Direction]) -> int:
     """Check both bounds of every state; return how many inequalities were decided in rationals."""
-    for side in sides:
-        check_ends(model, side)
-        _check_infinite(model, side)
+    for direction in directions:
+        check_ends(model, direction)
+        _check_infinite(model, direction)
     return sum(
-        _check_rows(model, side, rows)
-        for side, left in zip(sides, look(model, sides), strict=True)
+        _check_rows(model, direction, rows)
+        for direction, left in zip(directions, look(model, directions), strict=True)
         for rows in slices(model, left)
     )
 
 
-def check_ends(model: Model, side: Side) -> None:
+def check_ends(model: Model, direction: Direction) -> None:
     """Check the bound where the value is known."""
-    wrong = side.ends & ~(side.top <= side.worth)
+    wrong = direction.ends & ~(direction.top <= direction.values)
     if wrong.any():
         state = int(wrong.argmax())
         message = (
-            f"{_claim(model, side, state)} is wrong: the value there is "
-            f"{side.sign * float(side.worth[state])!r}."
+            f"{_claim(model, direction, state)} is wrong: the value there is "
+            f"{direction.sign * float(direction.values[state])!r}."
         )
         raise CertificateError(message)
 
 
-def _check_infinite(model: Model, side: Side) -> None:
+def _check_infinite(model: Model, direction: Direction) -> None:
     """Refuse a value that is claimed to be infinite where it cannot be, or has no rules."""
-    may_be = side.until if side.ending is Ending.FREE else not side.never_earns
-    infinite = side.required & (side.bound == np.inf)
+    may_be = direction.until if direction.ending is Ending.FREE else not direction.never_earns
+    infinite = direction.required & (direction.bound == np.inf)
     if infinite.any() and not may_be:
         state = int(infinite.argmax())
         message = (
-            f"{_claim(model, side, state)} is not certified: no rule proves that it is infinite "
-            "on that side."
+            f"{_claim(model, direction, state)} is not certified: no rule proves that it is "
+            "infinite on that side."
         )
         raise CertificateError(message)
 
 
-def _check_rows(model: Model, side: Side, rows: Rows) -> int:
+def _check_rows(model: Model, direction: Direction, rows: Rows) -> int:
     """Check the states of these choices; return how many inequalities took rationals."""
-    holds, fails = compare(model, side, rows)
-    if side.escapes is not None:
-        _check_escapes(model, side, rows, side.escapes)
-    required = side.required[rows.movers]
-    if (_do(side, rows, holds & _falls(side, rows)) | ~required).all():
+    holds, fails = compare(model, direction, rows)
+    if direction.escapes is not None:
+        _check_escapes(model, direction, rows, direction.escapes)
+    required = direction.required[rows.movers]
+    if (_do(direction, rows, holds & _falls(direction, rows)) | ~required).all():
         return 0
-    progress = progresses(model, side, rows)
-    doubtful = np.flatnonzero(~_do(side, rows, holds & progress) & required)
+    progress = progresses(model, direction, rows)
+    doubtful = np.flatnonzero(~_do(direction, rows, holds & progress) & required)
     return sum(
-        _settle(model, side, rows, int(place), (holds, fails | ~progress)) for place in doubtful
+        _settle(model, direction, rows, int(place), (holds, fails | ~progress))
+        for place in doubtful
     )
 
 
-def _do(side: Side, rows: Rows, good: Flags) -> Flags:
+def _do(direction: Direction, rows: Rows, good: Flags) -> Flags:
     """Say which states have a good choice, or if it is an opponent's, none that is not."""
     if len(rows.movers) == len(rows.choices):
         return good
-    helps = side.maximise[rows.movers]
+    helps = direction.maximise[rows.movers]
     if helps.all():
         return np.logical_or.reduceat(good, rows.first_choices)
     every: Flags = np.logical_and.reduceat(good, rows.first_choices)
@@ -141,95 +142,97 @@ def _do(side: Side, rows: Rows, good: Flags) -> Flags:
     return every
 
 
-def compare(model: Model, side: Side, rows: Rows) -> tuple[Flags, Flags]:
+def compare(model: Model, direction: Direction, rows: Rows) -> tuple[Flags, Flags]:
     """Say of each choice whether it keeps the bound for sure, and whether it surely does not."""
     holds, fails = np.ones(len(rows.choices), np.bool_), np.zeros(len(rows.choices), np.bool_)
-    for inequality in side.inequalities:
-        worth = worths(model, side, inequality, rows)
-        its_holds, its_fails = worth.compare(*inequality.of(rows.state_of))
+    for inequality in direction.inequalities:
+        values = choice_values(model, direction, inequality, rows)
+        its_holds, its_fails = values.compare(*inequality.of(rows.state_of))
         holds &= its_holds
         fails |= its_fails
-    infinite = side.bound[rows.state_of] == np.inf  # their ranks say all
+    infinite = direction.bound[rows.state_of] == np.inf  # their ranks say all
     return holds | infinite, fails & ~infinite
 
 
-def _falls(side: Side, rows: Rows) -> Flags:
+def _falls(direction: Direction, rows: Rows) -> Flags:
     """Say of choices that they do what the ranks demand: of those, for sure, of which that is easy.
 
     The rank of a finite bound falls, or none is needed.
     """
-    if side.ending is Ending.FREE:
+    if direction.ending is Ending.FREE:
         falls = np.ones(len(rows.choices), np.bool_)
     else:
-        rank = side.ranks[0][rows.state_of]
-        least = np.minimum.reduceat(rows.follow(*side.ranks), rows.starts)
+        rank = direction.ranks[0][rows.state_of]
+        least = np.minimum.reduceat(rows.follow(*direction.ranks), rows.starts)
         falls = (rank < NEVER) & (rank > least)
-    return falls & (side.bound[rows.state_of] < np.inf)
+    return falls & (direction.bound[rows.state_of] < np.inf)
 
 
-def progresses(model: Model, side: Side, rows: Rows) -> Flags:
+def progresses(model: Model, direction: Direction, rows: Rows) -> Flags:
     """Say of each choice whether it does what the rank of its state demands."""
-    bound = side.bound[rows.state_of]
+    bound = direction.bound[rows.state_of]
     infinite = bound == np.inf
-    if side.ending is Ending.FREE and not infinite.any():
+    if direction.ending is Ending.FREE and not infinite.any():
         return np.ones(len(bound), np.bool_)
     reward = np.zeros(len(bound))
-    if side.inequalities[0].rewarded:
-        reward = side.sign * model.rewards[rows.choices]
+    if direction.inequalities[0].rewarded:
+        reward = direction.sign * model.rewards[rows.choices]
     earns = reward > 0
-    if side.gains is not None:
-        gain_after = np.minimum.reduceat(rows.follow(*side.gains), rows.starts)
-        earns |= (reward == 0) & (side.gains[0][rows.state_of] > gain_after)
+    if direction.gains is not None:
+        gain_after = np.minimum.reduceat(rows.follow(*direction.gains), rows.starts)
+        earns |= (reward == 0) & (direction.gains[0][rows.state_of] > gain_after)
     progress = np.ones(len(bound), np.bool_)
-    if side.ending is not Ending.FREE:
-        rank, falls, keeps = _ranks_after(side.ranks, rows)
+    if direction.ending is not Ending.FREE:
+        rank, falls, keeps = _ranks_after(direction.ranks, rows)
         progress = falls
-        if side.ending is Ending.RANKED:
+        if direction.ending is Ending.RANKED:
             # Who stays at a rank earns again and again, or is content with endless play.
-            content = side.top[rows.state_of] <= side.draw
-            goes_on = _drifts(model, side, rows, earns | ((reward >= 0) & content))
+            content = direction.top[rows.state_of] <= direction.draw
+            goes_on = _drifts(model, direction, rows, earns | ((reward >= 0) & content))
             progress |= keeps & (rank > 0) & goes_on
-            progress |= (rank == NEVER) & content & ((reward >= 0) | side.never_earns)
+            progress |= (rank == NEVER) & content & ((reward >= 0) | direction.never_earns)
     if infinite.any():
-        _, falls, keeps = _ranks_after(side.traps, rows)
-        if side.ending is Ending.FREE:
+        _, falls, keeps = _ranks_after(direction.traps, rows)
+        if direction.ending is Ending.FREE:
             endless = falls | keeps
         else:
             # The constant that a change of places adds is finite.
-            after = rows.follow(side.bound, -side.inequalities[0].other)
+            after = rows.follow(direction.bound, -direction.inequalities[0].other)
             falls &= np.minimum.reduceat(after, rows.starts) > -np.inf
-            endless = falls | (keeps & _drifts(model, side, rows, earns))
+            endless = falls | (keeps & _drifts(model, direction, rows, earns))
         progress = np.where(infinite, endless, progress)
     return progress
 
 
-def _check_escapes(model: Model, side: Side, rows: Rows, escapes: Integers) -> None:
+def _check_escapes(model: Model, direction: Direction, rows: Rows, escapes: Integers) -> None:
     """Refuse infinite values if who earns ever more cannot get to the target after all.
 
     From wherever they may be by then: so all states need an escape whose bound claims something.
     """
     _, falls, _ = _ranks_after((escapes, escapes), rows)
-    falls &= np.minimum.reduceat(side.bound[rows.successors], rows.starts) > -np.inf
-    wrong = side.required[rows.movers] & ~_do(side, rows, falls)
+    falls &= np.minimum.reduceat(direction.bound[rows.successors], rows.starts) > -np.inf
+    wrong = direction.required[rows.movers] & ~_do(direction, rows, falls)
     if wrong.any():
         state = int(rows.movers[wrong.argmax()])
         message = (
-            f"{_claim(model, side, state)} is not certified: its escape, "
+            f"{_claim(model, direction, state)} is not certified: its escape, "
             f"{_rank(escapes[state])}, does not fall until the target is reached."
         )
         raise CertificateError(message)
 
 
-def _drifts(model: Model, side: Side, rows: Rows, otherwise: Flags) -> Flags:
+def _drifts(model: Model, direction: Direction, rows: Rows, otherwise: Flags) -> Flags:
     """Say of each choice whether its expected reward surely exceeds the fall of a finite number.
 
     Numbers do not fall for ever; so who goes on among states that have one earns ever more. That
     takes that nothing else is done there: `otherwise` is for the choices of other states.
     """
-    if side.drift is None:
+    if direction.drift is None:
         return otherwise
-    number = side.drift.bound[rows.state_of]
-    holds, _ = worths(model, side, side.drift, rows).compare(np.nextafter(number, np.inf))
+    number = direction.drift.bound[rows.state_of]
+    holds, _ = choice_values(model, direction, direction.drift, rows).compare(
+        np.nextafter(number, np.inf)
+    )
     return np.where(np.isfinite(number), holds, otherwise)
 
 
@@ -243,7 +246,9 @@ def _ranks_after(ranks: tuple[Integers, Integers], rows: Rows) -> tuple[Integers
     return rank, counts & (rank > least), counts & (rank == least) & (rank == most)
 
 
-def _settle(model: Model, side: Side, rows: Rows, place: int, known: tuple[Flags, Flags]) -> int:
+def _settle(
+    model: Model, direction: Direction, rows: Rows, place: int, known: tuple[Flags, Flags]
+) -> int:
     """Decide one state in rational numbers, or raise; return how many inequalities that took."""
     state = int(rows.movers[place])
     holds, fails = known
@@ -255,13 +260,13 @@ def _settle(model: Model, side: Side, rows: Rows, place: int, known: tuple[Flags
         keeps = not fails[row]
         if keeps and not holds[row]:
             taken += 1
-            keeps = exactly_keeps(model, side, choice)
-        if keeps == bool(side.maximise[state]):
+            keeps = exactly_keeps(model, direction, choice)
+        if keeps == bool(direction.maximise[state]):
             if keeps:
                 return taken
-            _refuse(model, side, state, choice)
-    if side.maximise[state]:
-        _refuse(model, side, state, None)
+            _refuse(model, direction, state, choice)
+    if direction.maximise[state]:
+        _refuse(model, direction, state, None)
     return taken
 
 
@@ -275,22 +280,22 @@ def recompute(
     for _ in range(objective.horizon):
         now = attrs.evolve(certificate, lower=lower, upper=upper)
         lower, upper = (
-            _step_back(model, turned(model, now, objective, sign), start) for sign in (1.0, -1.0)
+            _step_back(model, oriented(model, now, objective, sign), start) for sign in (1.0, -1.0)
         )
     return lower, upper
 
 
-def _step_back(model: Model, side: Side, start: Floats) -> Floats:
-    """Return a bound with one more step to go, from the one of `side`."""
-    earlier = side.sign * start
+def _step_back(model: Model, direction: Direction, start: Floats) -> Floats:
+    """Return a bound with one more step to go, from the one of `direction`."""
+    earlier = direction.sign * start
     for rows in slices(model):
-        worth = worths(model, side, side.inequalities[0], rows).lower()
+        values = choice_values(model, direction, direction.inequalities[0], rows).lower()
         earlier[rows.movers] = np.where(
-            side.maximise[rows.movers],
-            np.maximum.reduceat(worth, rows.first_choices),
-            np.minimum.reduceat(worth, rows.first_choices),
+            direction.maximise[rows.movers],
+            np.maximum.reduceat(values, rows.first_choices),
+            np.minimum.reduceat(values, rows.first_choices),
         )
-    return side.sign * earlier
+    return direction.sign * earlier
 
 
 def _check_steps(model: Model, certificate: Certificate, recomputed: tuple[Floats, Floats]) -> None:
@@ -309,54 +314,54 @@ def _check_steps(model: Model, certificate: Certificate, recomputed: tuple[Float
 # What to say of what is refused ------------------------------------------------------------------
 
 
-def _claim(model: Model, side: Side, state: int) -> str:
-    number = side.sign * float(side.bound[state])
-    return f"{side.name}[{state}] = {number!r} of state {shown(model.state(state))}"
+def _claim(model: Model, direction: Direction, state: int) -> str:
+    number = direction.sign * float(direction.bound[state])
+    return f"{direction.name}[{state}] = {number!r} of state {shown(model.state(state))}"
 
 
-def _refuse(model: Model, side: Side, state: int, choice: int | None) -> NoReturn:
+def _refuse(model: Model, direction: Direction, state: int, choice: int | None) -> NoReturn:
     """Raise for a state whose mover has a choice that does not do, or none that does."""
     lead = ""
     if choice is None:
         choice = max(
             range(*model.choice_offsets[state : state + 2].tolist()),
-            key=lambda each: exact_worth(model, side, side.inequalities[0], each),
+            key=lambda each: exact_choice_value(model, direction, direction.inequalities[0], each),
         )
         lead = "no action keeps it; the best, "
     where = describe_choice(model, choice)
     message = (
-        f"{_claim(model, side, state)} is not certified: {lead}{where}, "
-        f"{_reason(model, side, state, choice)}."
+        f"{_claim(model, direction, state)} is not certified: {lead}{where}, "
+        f"{_reason(model, direction, state, choice)}."
     )
     raise CertificateError(message)
 
 
-def _reason(model: Model, side: Side, state: int, choice: int) -> str:
+def _reason(model: Model, direction: Direction, state: int, choice: int) -> str:
     """Say what is wrong with a choice."""
     rows = Rows.of(model, np.array([state]))
     row = choice - int(rows.choices[0])
-    if side.bound[state] == np.inf:
-        least = int(np.minimum.reduceat(rows.follow(*side.traps), rows.starts)[row])
+    if direction.bound[state] == np.inf:
+        least = int(np.minimum.reduceat(rows.follow(*direction.traps), rows.starts)[row])
         return (
             "does not do what the rank of an infinite value demands: it is "
-            f"{_rank(side.traps[0][state])}, and the least after it is {_rank(least)}"
+            f"{_rank(direction.traps[0][state])}, and the least after it is {_rank(least)}"
         )
-    for inequality in side.inequalities:
-        short = inequality.exact(state) - exact_worth(model, side, inequality, choice)
+    for inequality in direction.inequalities:
+        short = inequality.exact(state) - exact_choice_value(model, direction, inequality, choice)
         if short > 0:
-            limit = "no more" if side.sign > 0 else "no less"
+            limit = "no more" if direction.sign > 0 else "no less"
             what = "rewards and biases" if inequality.gain is not None else "bounds"
             return (
                 f"is worth {limit} than that less {_short(short)} for sure, by the {what} that "
                 "follow"
             )
-    rank = int(side.ranks[0][state])
+    rank = int(direction.ranks[0][state])
     if rank == NEVER:
-        return (
-            f"may go on for ever, for its rank is -1, which is worth {side.sign * side.draw!r} at "
-            "best" + (", and earns less than nothing" if side.top[state] <= side.draw else "")
-        )
-    least = int(np.minimum.reduceat(rows.follow(*side.ranks), rows.starts)[row])
+        best = f"{direction.sign * direction.draw!r} at best"
+        if direction.top[state] <= direction.draw:
+            best += ", and earns less than nothing"
+        return f"may go on for ever, for its rank is -1, which is worth {best}"
+    least = int(np.minimum.reduceat(rows.follow(*direction.ranks), rows.starts)[row])
     return (
         f"does not lead to an end: its rank is {_rank(rank)}, and the least after it is "
         f"{_rank(least)}, not below"

@@ -190,8 +190,8 @@ def _against(model: Model, objective: Objective) -> str:
     if not sums_until(objective):
         return ""
     movers = model.players[np.diff(model.choice_offsets) > 0]
-    opposed = len(movers) > 0 and bool((movers != movers[0]).any())
-    if not opposed or not (model.rewards > 0).any() or not (model.rewards < 0).any():
+    has_opponents = len(movers) > 0 and bool((movers != movers[0]).any())
+    if not has_opponents or not (model.rewards > 0).any() or not (model.rewards < 0).any():
         return ""
     return " against opponents with finite memory"
 

@@ -1,4 +1,4 @@
-"""What choices are worth by the bounds of their successors: outward rounded, or in rationals.
+"""Values of choices by the bounds of their successors: rounded outward, or in rationals.
 
 With x(t) the bound of successor t, the sum over t of P(t) x(t) equals m + sum of P(t) (x(t) - m)
 for every m, as the probabilities sum to one. With m near the mean, all that is rounded or uncertain
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.certificates.checking.directions import Inequality, Side
+    from gamedp.certificates.checking.directions import Direction, Inequality
     from gamedp.model.model import Model
 
     Floats = NDArray[np.float64]
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 __all__ = [
+    "ChoiceValues",
     "Rows",
-    "Worths",
+    "choice_values",
     "coarse",
-    "exact_worth",
+    "exact_choice_value",
     "exactly_keeps",
     "slices",
     "times",
     "two_sum",
     "unsure_part",
-    "worths",
 ]
 
 SLICE = 1 << 15
@@ -101,7 +101,7 @@ class Rows:
         The states that have choices, and where among these choices theirs begin.
     starts, counts : (c,)
         Where the transitions of each choice begin, and how many it has.
-    successors, chances : (t,)
+    successors, probabilities : (t,)
         Where transitions lead, and how likely.
     swapped : (t,) bool, or None
         Where the players change places; None if nowhere.
@@ -116,7 +116,7 @@ class Rows:
     starts: Integers
     counts: Integers
     successors: NDArray[np.signedinteger[Any]]
-    chances: Floats
+    probabilities: Floats
     swapped: Flags | None
     radius: Floats
 
@@ -129,7 +129,7 @@ class Rows:
         counts = model.transition_offsets[choices + 1] - model.transition_offsets[choices]
         edges, starts = _ranges(model.transition_offsets[choices], counts)
         signed = model.probabilities[edges]
-        chances = np.abs(signed)
+        probabilities = np.abs(signed)
         return cls(
             choices=choices,
             state_of=np.repeat(movers, each),
@@ -138,9 +138,9 @@ class Rows:
             starts=starts,
             counts=counts,
             successors=model.successors[edges],
-            chances=chances,
+            probabilities=probabilities,
             swapped=signed < 0 if model.has_swaps else None,
-            radius=_radius(model, choices, starts, counts, chances),
+            radius=_radius(model, choices, starts, counts, probabilities),
         )
 
     def follow(self, same: NDArray[Any], opposite: NDArray[Any]) -> NDArray[Any]:
@@ -158,13 +158,13 @@ def _ranges(firsts: Integers, counts: Integers) -> tuple[Integers, Integers]:
 
 
 def _radius(
-    model: Model, choices: Integers, starts: Integers, counts: Integers, chances: Floats
+    model: Model, choices: Integers, starts: Integers, counts: Integers, probabilities: Floats
 ) -> Floats:
     """Return the part of each probability of a choice by which it may be off."""
     if counts.min() > 0:
-        rough = coarse(chances)
+        rough = coarse(probabilities)
         excess = np.add.reduceat(rough, starts) - 1.0
-        excess = np.abs(excess + np.add.reduceat(chances - rough, starts))
+        excess = np.abs(excess + np.add.reduceat(probabilities - rough, starts))
         part, fits = unsure_part(excess, counts)
         if fits.all():
             return part
@@ -178,13 +178,13 @@ def _radius(
     raise InvalidModelError(message)
 
 
-def coarse(chances: Floats) -> Floats:
+def coarse(probabilities: Floats) -> Floats:
     """Return probabilities as multiples of 2**-26.
 
     Sums of those are exact, and the rest of each is so small that its rounding does not matter: so
     that what is missing to one is known well enough.
     """
-    rough: Floats = chances + ROUGH
+    rough: Floats = probabilities + ROUGH
     rough -= ROUGH
     return rough
 
@@ -199,8 +199,8 @@ def unsure_part(excess: Floats, counts: Integers) -> tuple[Floats, Flags]:
 
 
 @attrs.frozen(eq=False)
-class Worths:
-    """What choices are worth: ``base + rest``, up to `slack`, whatever the probabilities.
+class ChoiceValues:
+    """The values of choices: ``base + rest``, up to `slack`, whatever the probabilities.
 
     Attributes
     ----------
@@ -227,16 +227,16 @@ class Worths:
         return gap, 2.0**-50 * (size + self.reach + self.slack)
 
     def lower(self) -> Floats:
-        """Return what choices are worth at least."""
+        """Return the least values."""
         exact = (self.reach == 0) & (self.slack == 0)  # then nothing is lost anywhere
         blur = 2.0**-50 * (self.reach + self.slack)
         down = np.nextafter(self.base + (self.rest - self.slack - blur), -np.inf)
-        worth = np.where(exact, self.base, down)
-        worth = np.where(self.most == np.inf, np.inf, worth)
-        return np.where(self.least == -np.inf, -np.inf, worth)
+        values = np.where(exact, self.base, down)
+        values = np.where(self.most == np.inf, np.inf, values)
+        return np.where(self.least == -np.inf, -np.inf, values)
 
     def compare(self, bound: Floats, rest: Floats | None = None) -> tuple[Flags, Flags]:
-        """Say where choices are surely worth `bound`, and where they are surely worth less."""
+        """Say where values are surely no less than `bound`, and where they surely are less."""
         gap, blur = self.short_of(bound, rest)
         holds = gap + blur <= self.rest - self.slack
         fails = gap - blur > self.rest + self.slack
@@ -245,41 +245,43 @@ class Worths:
         return holds & ~lost | won, (fails | lost) & ~won
 
 
-def worths(model: Model, side: Side, inequality: Inequality, rows: Rows) -> Worths:
-    """Return what choices are worth by the bounds of their successors."""
-    bounds, more = _bounds_after(side, inequality, rows)
+def choice_values(
+    model: Model, direction: Direction, inequality: Inequality, rows: Rows
+) -> ChoiceValues:
+    """Return the values of choices by the bounds of their successors."""
+    bounds, more = _bounds_after(direction, inequality, rows)
     least = np.minimum.reduceat(bounds, rows.starts)
     most = np.maximum.reduceat(bounds, rows.starts)
-    if side.missing_counts:
+    if direction.missing_counts:
         least = np.where(most == np.inf, np.inf, least)
-    pivot = np.clip(np.add.reduceat(rows.chances * bounds, rows.starts), least, most)
+    pivot = np.clip(np.add.reduceat(rows.probabilities * bounds, rows.starts), least, most)
     apart = bounds - np.repeat(pivot, rows.counts)
     spread = most - least
     blur: Floats | float = 0.0
     if more is not None:
-        summed = np.add.reduceat(rows.chances * (np.abs(apart) + np.abs(more)), rows.starts)
+        summed = np.add.reduceat(rows.probabilities * (np.abs(apart) + np.abs(more)), rows.starts)
         blur = RESTS * UNIT * summed
         apart = apart + more
         spread = spread + np.maximum.reduceat(np.abs(more), rows.starts)
-    rest = np.add.reduceat(rows.chances * apart, rows.starts)
-    size = np.add.reduceat(rows.chances * np.abs(apart), rows.starts)
+    rest = np.add.reduceat(rows.probabilities * apart, rows.starts)
+    size = np.add.reduceat(rows.probabilities * np.abs(apart), rows.starts)
     slack = ((rows.counts + 2) * UNIT + rows.radius) * (size * (1 + 2.0**-20)) + blur
     slack += np.where(spread > 0, rows.counts * TINY * (1 + spread), 0.0)
     reach = np.abs(rest)
     base = pivot
-    if side.discount != 1:
-        base, lost, off = times(side.discount, pivot)
-        rest = side.discount * rest + lost
+    if direction.discount != 1:
+        base, lost, off = times(direction.discount, pivot)
+        rest = direction.discount * rest + lost
         slack += off + np.where(reach > 0, 2.0**-52 * reach + TINY, 0.0)
         reach = reach + np.abs(lost)
     if inequality.rewarded:
-        rewards = side.sign * model.rewards[rows.choices]
+        rewards = direction.sign * model.rewards[rows.choices]
         base, lost = two_sum(rewards, base)
         rest, reach = rest + lost, reach + np.abs(lost)
     if inequality.gain is not None:
         base, lost = two_sum(-inequality.gain[rows.state_of], base)
         rest, reach = rest + lost, reach + np.abs(lost)
-    return Worths(base, rest, slack, reach, least, most)
+    return ChoiceValues(base, rest, slack, reach, least, most)
 
 
 def two_sum(one: Floats, other: Floats) -> tuple[Floats, Floats]:
@@ -307,14 +309,16 @@ def _halves(numbers: Floats) -> tuple[Floats, Floats]:
     return high, numbers - high
 
 
-def _bounds_after(side: Side, inequality: Inequality, rows: Rows) -> tuple[Floats, Floats | None]:
+def _bounds_after(
+    direction: Direction, inequality: Inequality, rows: Rows
+) -> tuple[Floats, Floats | None]:
     """Return the bounds of successors, and what is to be added to each; None for nothing."""
     bounds, rest = inequality.of(rows.successors)
     if rows.swapped is None:
         return bounds, rest
     opposite, lost = -inequality.other[rows.successors], None
-    if side.constant != 0:
-        opposite, lost = two_sum(np.full_like(opposite, side.constant), opposite)
+    if direction.constant != 0:
+        opposite, lost = two_sum(np.full_like(opposite, direction.constant), opposite)
         lost = np.where(np.isfinite(opposite), lost, 0.0)
     bounds = np.where(rows.swapped, opposite, bounds)
     if inequality.other_rest is not None:
@@ -327,8 +331,10 @@ def _bounds_after(side: Side, inequality: Inequality, rows: Rows) -> tuple[Float
     )
 
 
-def exact_worth(model: Model, side: Side, inequality: Inequality, choice: int) -> Fraction | float:
-    """Return the least that a choice can be worth by the bounds of its successors, exactly.
+def exact_choice_value(
+    model: Model, direction: Direction, inequality: Inequality, choice: int
+) -> Fraction | float:
+    """Return the least value that a choice can have by the bounds of its successors, exactly.
 
     The least over all probabilities that sum to one and are off by no more than they may be: all
     are as low as they can be, and what is missing to one goes to the successors with the least
@@ -336,47 +342,51 @@ def exact_worth(model: Model, side: Side, inequality: Inequality, choice: int) -
     """
     row = slice(*model.transition_offsets[choice : choice + 2].tolist())
     signed = model.probabilities[row].tolist()
-    targets = model.successors[row]
+    successors = model.successors[row]
     outcomes: list[tuple[Fraction, float]] = []
     infinite = lost = False
-    for chance, target in zip(signed, targets.tolist(), strict=True):
-        bound = -inequality.exact_other(target) if chance < 0 else inequality.exact(target)
+    for probability, successor in zip(signed, successors.tolist(), strict=True):
+        bound = (
+            -inequality.exact_other(successor) if probability < 0 else inequality.exact(successor)
+        )
         if isinstance(bound, float):
             infinite |= bound > 0
             lost |= bound < 0
         else:
-            outcomes.append((bound + Fraction(side.constant if chance < 0 else 0), abs(chance)))
-    if lost and not (infinite and side.missing_counts):
+            outcomes.append(
+                (bound + Fraction(direction.constant if probability < 0 else 0), abs(probability))
+            )
+    if lost and not (infinite and direction.missing_counts):
         return -math.inf
     if infinite:
         return math.inf
     outcomes.sort()
-    total = sum((Fraction(chance) for _, chance in outcomes), Fraction(0))
+    total = sum((Fraction(probability) for _, probability in outcomes), Fraction(0))
     stretch = abs(1 / total - 1)
     spans = []
-    for _, chance in outcomes:
-        off = max(Fraction(2 * math.ulp(chance)), stretch * Fraction(chance))
-        low = max(Fraction(0), Fraction(chance) - off)
-        spans.append((low, Fraction(chance) + off - low))
+    for _, probability in outcomes:
+        off = max(Fraction(2 * math.ulp(probability)), stretch * Fraction(probability))
+        low = max(Fraction(0), Fraction(probability) - off)
+        spans.append((low, Fraction(probability) + off - low))
     missing = 1 - sum((low for low, _ in spans), Fraction(0))
     mean = Fraction(0)
     for (bound, _), (low, span) in zip(outcomes, spans, strict=True):
         more = min(span, missing)
         missing -= more
         mean += (low + more) * bound
-    worth = Fraction(side.discount) * mean
+    value = Fraction(direction.discount) * mean
     if inequality.rewarded:
-        worth += Fraction(side.sign * float(model.rewards[choice]))
+        value += Fraction(direction.sign * float(model.rewards[choice]))
     if inequality.gain is not None:
         state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1
-        worth -= Fraction(float(inequality.gain[state]))
-    return worth
+        value -= Fraction(float(inequality.gain[state]))
+    return value
 
 
-def exactly_keeps(model: Model, side: Side, choice: int) -> bool:
+def exactly_keeps(model: Model, direction: Direction, choice: int) -> bool:
     """Say whether a choice keeps the bounds of its state, decided in rational numbers."""
     state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1
     return all(
-        inequality.exact(state) <= exact_worth(model, side, inequality, choice)
-        for inequality in side.inequalities
+        inequality.exact(state) <= exact_choice_value(model, direction, inequality, choice)
+        for inequality in direction.inequalities
     )

@@ -1,4 +1,4 @@
-"""The two bounds of a certificate, each turned so that it is a lower one.
+"""The two bounds of a certificate, each oriented so that it is a lower one.
 
 An upper bound is a lower one of the model in which all rewards and payoffs have the other sign and
 the players want the opposite. So there is one set of rules, which is applied twice.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["NEVER", "Ending", "Inequality", "Side", "known_worths", "turned"]
+__all__ = ["NEVER", "Direction", "Ending", "Inequality", "known_values", "oriented"]
 
 GROWTH = 2.0**-40
 """More than the rounding of a sum of rests can lose of it."""
@@ -60,7 +60,7 @@ class Ending(enum.Enum):
 
 @attrs.frozen(eq=False)
 class Inequality:
-    """A bound that must not exceed what a choice is worth by the bounds of what follows.
+    """A bound that must not exceed the value of a choice by the bounds of what follows.
 
     Attributes
     ----------
@@ -130,8 +130,8 @@ def _exactly(bound: Floats, rests: Floats | None, state: int, shift: int) -> Fra
 
 
 @attrs.frozen(eq=False, kw_only=True)
-class Side:
-    """One of the two bounds, turned so that it is a lower one.
+class Direction:
+    """One of the two bounds, oriented so that it is a lower one.
 
     Attributes
     ----------
@@ -141,14 +141,14 @@ class Side:
         The first one is about what is claimed.
     ranks, traps : (S,), (S,)
         Ranks of finite bounds, 0 where the bound is plus infinity; and of those, NEVER elsewhere.
-        Each with that of the opposite side, which counts after a change of places.
+        Each with that of the opposite bound, which counts after a change of places.
     escapes : (S,) or None
         If ranks must fall until play ends, and some bound is plus infinity: numbers that fall until
-        the target is reached, whatever that is worth.
+        the target is reached, whatever its value.
     gains : (S,), (S,); or None
-        The numbers that fall until something is earned, and those of the opposite side.
+        The numbers that fall until something is earned, and those of the opposite bound.
     ends : (S,) bool
-        Where the value is known, namely `worth`.
+        Where the value is known, namely `values`.
     required : (S,) bool
         Where something must be checked.
     ending : Ending
@@ -160,7 +160,7 @@ class Side:
     constant : float
         What a change of places takes the value from.
     draw : float
-        What endless play is worth; NaN if there is no such number.
+        The value of endless play; NaN if there is no such number.
     never_earns : bool
         Whether no choice of the model has a positive reward.
     drift : Inequality or None
@@ -177,7 +177,7 @@ class Side:
     gains: tuple[Integers, Integers] | None
     maximise: Flags
     ends: Flags
-    worth: Floats
+    values: Floats
     required: Flags
     discount: float
     constant: float
@@ -197,7 +197,7 @@ class Side:
 
     @property
     def bound(self) -> Floats:
-        """What is claimed, turned; (S,)."""
+        """What is claimed, oriented; (S,)."""
         return self.inequalities[0].bound
 
     @property
@@ -206,24 +206,26 @@ class Side:
         return self.inequalities[0].top
 
 
-def known_worths(model: Model, objective: Objective) -> tuple[Flags, Floats]:
+def known_values(model: Model, objective: Objective) -> tuple[Flags, Floats]:
     """Return where the value is known from the outset, and what it is there."""
     ends = np.diff(model.choice_offsets) == 0
-    worth = np.zeros(model.num_states)
+    values = np.zeros(model.num_states)
     if isinstance(objective, Reachability):
-        worth[objective.target] = 1.0
+        values[objective.target] = 1.0
         ends |= objective.target
         if objective.allowed is not None:
             ends |= ~objective.allowed
     elif not isinstance(objective, AverageReward):
-        worth[model.terminals] = model.payoffs
+        values[model.terminals] = model.payoffs
         if isinstance(objective, TotalReward) and objective.until is not None:
-            worth[ends & ~objective.until] = np.inf
+            values[ends & ~objective.until] = np.inf
             ends |= objective.until
-    return ends, worth
+    return ends, values
 
 
-def turned(model: Model, certificate: Certificate, objective: Objective, sign: float) -> Side:
+def oriented(
+    model: Model, certificate: Certificate, objective: Objective, sign: float
+) -> Direction:
     """Return the lower bound for the sign 1, the upper one for -1."""
     pair = (certificate.lower, certificate.upper)
     evidence = certificate.evidence
@@ -232,7 +234,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
     biases = (evidence.get("bias_lower"), evidence.get("bias_upper"))
     if sign < 0:
         pair, ranks, gains, biases = (-pair[1], -pair[0]), ranks[::-1], gains[::-1], biases[::-1]
-    ends, worth = known_worths(model, objective)
+    ends, values = known_values(model, objective)
     reaching = isinstance(objective, Reachability)
     rests = (evidence.get("lower_rest"), evidence.get("upper_rest"))
     if sign < 0:
@@ -246,7 +248,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
     elif biases[0] is not None and biases[1] is not None:
         head_starts = Inequality(sign * biases[0], sign * biases[1], gain=pair[0])
         inequalities = (Inequality(*pair, rewarded=False), head_starts)
-    free = ends & (sign * worth > -np.inf)  # nothing more is to be shown
+    free = ends & (sign * values > -np.inf)  # nothing more is to be shown
     earned = np.zeros(1) if reaching else sign * model.rewards
     ending = _ending(objective, sign)
     # Where nothing can be lost in the whole model, no total is negative, and no probability; unless
@@ -254,7 +256,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
     # What is not declared is taken at its worst for the bound.
     draw = worth_of_endless_play(objective, model)[0 if sign > 0 else 1]
     gives = not model.has_swaps and sign * draw >= 0 and ending is not Ending.STRICT
-    if gives and (earned >= 0).all() and (sign * worth[ends] >= 0).all():
+    if gives and (earned >= 0).all() and (sign * values[ends] >= 0).all():
         free |= claimed.top <= 0
     # Endless play is worth the same to both after a change of places, or nobody can say what.
     is_fair = not model.has_swaps or 2 * Fraction(draw) == Fraction(model.constant_sum)
@@ -263,7 +265,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
     escapes = None
     if ending is Ending.STRICT and infinite.any():
         escapes = _escapes(evidence.get("escapes"), np.where(infinite, NEVER, own_ranks), free)
-    return Side(
+    return Direction(
         sign=sign,
         inequalities=inequalities,
         ending=ending,
@@ -274,7 +276,7 @@ def turned(model: Model, certificate: Certificate, objective: Objective, sign: f
         gains=_gains(gains, model.num_states),
         maximise=(model.players == 0) == ((objective.optimum == "max") == (sign > 0)),
         ends=ends,
-        worth=sign * worth,
+        values=sign * values,
         required=~ends & ~free & (pair[0] > -np.inf),
         discount=objective.discount if isinstance(objective, Discounted) else 1.0,
         constant=sign * model.constant_sum,

@@ -4,9 +4,9 @@ A value of the game there is not: what a player gets depends on what the others 
 care. So the claim is about one policy of all of them.
 
 **Theorem.** Let ranks fall with every step, whatever is chosen. In every state and for every
-player, let ``lower`` be no more, and ``upper`` no less, than what the policy's choice is worth by
+player, let ``lower`` be no more, and ``upper`` no less, than the value of the policy's choice by
 the bounds of what follows; and where that player moves, let ``upper`` be no less than what *any*
-choice is worth by the upper bounds of what follows. Then a player's total under the policy, and the
+choice has by the upper bounds of what follows. Then a player's total under the policy, and the
 most that the player can get while all others keep to it, lie between ``lower`` and ``upper``.
 
 *Proof.* By induction over the ranks: both are, in every state, what they are by backward induction
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EquilibriumRules", "needed"]
 
-SIDES = ((1.0, "lower"), (-1.0, "upper"))
+DIRECTIONS = ((1.0, "lower"), (-1.0, "upper"))
 
 
 def _bounds(model: Model, certificate: Certificate, array: Array) -> tuple[Flags, str]:
@@ -103,7 +103,7 @@ class EquilibriumRules:
         _check_ends(model, certificate)
         for rows in slices(model):
             _check_ranks(model, certificate, rows)
-            for sign, name in SIDES:
+            for sign, name in DIRECTIONS:
                 claimed = sign * getattr(certificate, name)
                 wrong = ~(claimed[rows.movers] <= needed(model, certificate, rows, sign))
                 if wrong.any():
@@ -125,20 +125,20 @@ def needed(model: Model, certificate: Certificate, rows: Rows, sign: float) -> F
     bounds = sign * (certificate.lower if sign > 0 else certificate.upper)
     rewards = sign * model.rewards[rows.choices]
     with np.errstate(all="ignore"):  # what overflows is not proven
-        worths = sums_below(means_below(groups_of(rows), bounds), rewards)
-    least: Floats = worths[certificate.evidence["policy"][rows.movers] - rows.choices[0]]
+        choice_values = sums_below(means_below(groups_of(rows), bounds), rewards)
+    least: Floats = choice_values[certificate.evidence["policy"][rows.movers] - rows.choices[0]]
     # What the mover wants counts for whatever it may choose: more than the policy gives, or less.
     if (certificate.objective.optimum == "max") == (sign < 0):
         places = np.arange(len(rows.movers)), model.players[rows.movers]
         owners = np.searchsorted(rows.movers, rows.state_of)
-        own = worths[np.arange(len(owners)), places[1][owners]]
+        own = choice_values[np.arange(len(owners)), places[1][owners]]
         least[places] = np.minimum.reduceat(own, rows.first_choices)
     return least
 
 
 def _check_ends(model: Model, certificate: Certificate) -> None:
     """Raise unless the bounds are right where the game is over."""
-    for sign, name in SIDES:
+    for sign, name in DIRECTIONS:
         array = getattr(certificate, name)[model.terminals]
         wrong = ~(sign * array <= sign * model.payoffs)
         if wrong.any():

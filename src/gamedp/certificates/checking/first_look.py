@@ -4,7 +4,7 @@ Of a choice with the bounds x(t) of its successors, the bound b of its state and
 asked whether b is at most r + discount times the sum of P(t) x(t). As the probabilities sum to one,
 that sum is m plus the sum of P(t) (x(t) - m), for every m. Here m is what the mean would have to
 be, so that the second sum need only not be negative: it is small where the inequality is close, and
-so is all that is rounded. `worth.py` says why k + 2 roundings of a term, and the part of each
+so is all that is rounded. `choice_values` says why k + 2 roundings of a term, and the part of each
 probability by which it may be off, are enough.
 
 Nothing is decided here but that states are right. What is left open, rounded bounds and all, is
@@ -26,7 +26,7 @@ from gamedp.certificates.checking.directions import NEVER, Ending
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.certificates.checking.directions import Inequality, Side
+    from gamedp.certificates.checking.directions import Direction, Inequality
     from gamedp.model.model import Model
 
     Floats = NDArray[np.float64]
@@ -57,7 +57,7 @@ class _Group:
         Which of the slice's choices they are.
     successors : (k, m)
         S more for an outcome on which the players change places.
-    chances : (k, m)
+    probabilities : (k, m)
     slack : (m,)
         How far a sum may be off, as a part of the sum of the absolute terms; infinite where the
         probabilities are too small for that.
@@ -65,7 +65,7 @@ class _Group:
 
     places: Integers | slice
     successors: Integers
-    chances: Floats
+    probabilities: Floats
     slack: Floats
 
 
@@ -96,11 +96,11 @@ class _Slice:
         edges = model.transition_offsets[offsets[0] : offsets[-1] + 1]
         state_of = np.repeat(np.arange(first, last), np.diff(offsets))
         signed = model.probabilities[edges[0] : edges[-1]]
-        targets = model.successors[edges[0] : edges[-1]].astype(np.intp)
-        chances = signed
+        leading_to = model.successors[edges[0] : edges[-1]].astype(np.intp)
+        probabilities = signed
         if model.has_swaps:
-            chances = np.abs(signed)
-            targets[signed < 0] += model.num_states
+            probabilities = np.abs(signed)
+            leading_to[signed < 0] += model.num_states
         odd = np.zeros(last - first, np.bool_)
         counts = np.diff(edges)
         sizes = np.bincount(counts) * np.arange(int(counts.max(initial=0)) + 1)
@@ -108,43 +108,45 @@ class _Slice:
         kept = kept[sizes[kept] > 0]
         groups = []
         for count in kept.tolist():
-            if count * len(counts) == len(targets) and (counts == count).all():
+            if count * len(counts) == len(leading_to) and (counts == count).all():
                 places: Integers | slice = slice(None)
-                successors = np.ascontiguousarray(targets.reshape(-1, count).T)
-                its_chances = np.ascontiguousarray(chances.reshape(-1, count).T)
+                successors = np.ascontiguousarray(leading_to.reshape(-1, count).T)
+                its_probabilities = np.ascontiguousarray(probabilities.reshape(-1, count).T)
             else:
                 places = np.flatnonzero(counts == count)
                 at = (edges[places] - edges[0]) + np.arange(count)[:, None]
-                successors, its_chances = targets[at], chances[at]
-            slack, wrong = _slack(its_chances)
+                successors, its_probabilities = leading_to[at], probabilities[at]
+            slack, wrong = _slack(its_probabilities)
             odd[state_of[places][wrong] - first] = True
-            groups.append(_Group(places, successors, its_chances, slack))
-        if sizes[kept].sum() < len(targets) or counts.min() == 0:
+            groups.append(_Group(places, successors, its_probabilities, slack))
+        if sizes[kept].sum() < len(leading_to) or counts.min() == 0:
             odd[state_of[~np.isin(counts, kept)] - first] = True
         choices = slice(int(offsets[0]), int(offsets[-1]))
         return cls(slice(first, last), choices, state_of, groups, odd)
 
 
-def _slack(chances: Floats) -> tuple[Floats, Integers]:
+def _slack(probabilities: Floats) -> tuple[Floats, Integers]:
     """Return the slack of choices, and which of them are no distributions; (k, m)."""
-    count = len(chances)
-    if count == 1 and (chances == 1.0).all():
-        return np.full(chances.shape[1], (count + 2) * UNIT * (1 + 2.0**-20)), np.zeros(0, np.intp)
-    rough = coarse(chances)
-    excess = np.abs((rough.sum(axis=0) - 1.0) + (chances - rough).sum(axis=0))
+    count = len(probabilities)
+    if count == 1 and (probabilities == 1.0).all():
+        return np.full(probabilities.shape[1], (count + 2) * UNIT * (1 + 2.0**-20)), np.zeros(
+            0, np.intp
+        )
+    rough = coarse(probabilities)
+    excess = np.abs((rough.sum(axis=0) - 1.0) + (probabilities - rough).sum(axis=0))
     off, fits = unsure_part(excess, np.full(1, count))
     slack = ((count + 2) * UNIT + off) * (1 + 2.0**-20)
-    slack[~(chances.min(axis=0) >= FAINTEST)] = np.inf
+    slack[~(probabilities.min(axis=0) >= FAINTEST)] = np.inf
     return slack, np.flatnonzero(~fits)
 
 
 @attrs.frozen(eq=False)
 class _Quick:
-    """What the first look needs of a side: S states, 2 S for both of them.
+    """What the first look needs of a direction: S states, 2 S for both of them.
 
     Attributes
     ----------
-    side : Side
+    direction : Direction
     bounds : list of (2 S,)
         Of each inequality, the bounds and, for a change of places, the opposite ones.
     ranks : (2 S,) or None
@@ -152,37 +154,37 @@ class _Quick:
     required : (S,) bool
     """
 
-    side: Side
+    direction: Direction
     bounds: list[Floats]
     ranks: Integers | None
 
     @classmethod
-    def of(cls, model: Model, side: Side) -> _Quick | None:
+    def of(cls, model: Model, direction: Direction) -> _Quick | None:
         """Gather it; None for what is not of this kind."""
-        if side.escapes is not None or side.discount < FAINTEST:
+        if direction.escapes is not None or direction.discount < FAINTEST:
             return None
         bounds = []
-        for inequality in side.inequalities:
+        for inequality in direction.inequalities:
             if inequality.rests is not None or inequality.other_rests is not None:
                 return None
-            its_bounds = following(model, side, inequality)
+            its_bounds = following(model, direction, inequality)
             rewards = model.rewards if inequality.rewarded else np.zeros(1)
             if not (_is_calm(its_bounds) and _is_calm(rewards)):
                 return None
             bounds.append(its_bounds)
         ranks = None
-        if side.ending is not Ending.FREE:
-            ranks = np.concatenate(side.ranks) if model.has_swaps else side.ranks[0]
-        return cls(side, bounds, ranks)
+        if direction.ending is not Ending.FREE:
+            ranks = np.concatenate(direction.ranks) if model.has_swaps else direction.ranks[0]
+        return cls(direction, bounds, ranks)
 
 
-def following(model: Model, side: Side, inequality: Inequality) -> Floats:
+def following(model: Model, direction: Direction, inequality: Inequality) -> Floats:
     """Return the bounds; and those that count after a change of places, rounded down."""
     if not model.has_swaps:
         return inequality.bound
     opposite = -inequality.other
-    if side.constant != 0:
-        opposite, lost = two_sum(np.full_like(opposite, side.constant), opposite)
+    if direction.constant != 0:
+        opposite, lost = two_sum(np.full_like(opposite, direction.constant), opposite)
         opposite = np.where(lost < 0, np.nextafter(opposite, -np.inf), opposite)
     return np.concatenate([inequality.bound, opposite])
 
@@ -194,12 +196,12 @@ def _is_calm(numbers: Floats) -> bool:
     return not wild.any()
 
 
-def look(model: Model, sides: list[Side]) -> list[Flags]:
-    """Return for each side which states are not settled by a first look; (S,) each."""
-    quick = [_Quick.of(model, side) for side in sides]
+def look(model: Model, directions: list[Direction]) -> list[Flags]:
+    """Return for each direction which states are not settled by a first look; (S,) each."""
+    quick = [_Quick.of(model, direction) for direction in directions]
     left = [
-        np.ones(model.num_states, np.bool_) if each is None else side.required.copy()
-        for each, side in zip(quick, sides, strict=True)
+        np.ones(model.num_states, np.bool_) if each is None else direction.required.copy()
+        for each, direction in zip(quick, directions, strict=True)
     ]
     if all(each is None for each in quick):
         return left
@@ -220,18 +222,20 @@ def look(model: Model, sides: list[Side]) -> list[Flags]:
 
 def _settled(model: Model, quick: _Quick, part: _Slice) -> Flags:
     """Say of the states of a slice whether they are surely right."""
-    side, first = quick.side, part.states.start
+    direction, first = quick.direction, part.states.start
     good = np.zeros(len(part.state_of), np.bool_)
-    wanted = [_Wanted.of(model, side, inequality, part) for inequality in side.inequalities]
+    wanted = [
+        _Wanted.of(model, direction, inequality, part) for inequality in direction.inequalities
+    ]
     for group in part.groups:
         does = np.ones(len(group.slack), np.bool_)
         for its_wanted, bounds in zip(wanted, quick.bounds, strict=True):
             does &= its_wanted.holds(group, bounds)
         if quick.ranks is not None:
-            does &= _progresses(model, side, part, group, quick.ranks)
+            does &= _progresses(model, direction, part, group, quick.ranks)
         good[group.places] = does
     owners = part.state_of - first
-    helps = side.maximise[part.states]
+    helps = direction.maximise[part.states]
     some = np.zeros(len(helps), np.bool_)
     some[owners[good]] = True
     if not helps.all():
@@ -241,21 +245,23 @@ def _settled(model: Model, quick: _Quick, part: _Slice) -> Flags:
     return some
 
 
-def _progresses(model: Model, side: Side, part: _Slice, group: _Group, ranks: Integers) -> Flags:
+def _progresses(
+    model: Model, direction: Direction, part: _Slice, group: _Group, ranks: Integers
+) -> Flags:
     """Say of choices whether their ranks fall; or stay, which some may, or need not fall."""
     states = part.state_of[group.places]
-    rank, after = side.ranks[0][states], ranks[group.successors]
+    rank, after = direction.ranks[0][states], ranks[group.successors]
     least = after.min(axis=0)
     falls: Flags = (rank > least) & (rank < NEVER)
-    if side.ending is Ending.RANKED and not falls.all():
+    if direction.ending is Ending.RANKED and not falls.all():
         reward = np.zeros(1)
-        if side.inequalities[0].rewarded:
-            reward = side.sign * model.rewards[part.choices][group.places]
-        content = side.top[states] <= side.draw
-        if side.drift is None:
+        if direction.inequalities[0].rewarded:
+            reward = direction.sign * model.rewards[part.choices][group.places]
+        content = direction.top[states] <= direction.draw
+        if direction.drift is None:
             stays = (rank > 0) & (rank == least) & (rank == after.max(axis=0)) & (rank < NEVER)
             falls |= stays & ((reward > 0) | (reward >= 0) & content)
-        falls |= (rank == NEVER) & content & ((reward >= 0) | side.never_earns)
+        falls |= (rank == NEVER) & content & ((reward >= 0) | direction.never_earns)
     return falls
 
 
@@ -277,7 +283,9 @@ class _Wanted:
     discount: float
 
     @classmethod
-    def of(cls, model: Model, side: Side, inequality: Inequality, part: _Slice) -> _Wanted:
+    def of(
+        cls, model: Model, direction: Direction, inequality: Inequality, part: _Slice
+    ) -> _Wanted:
         """Take all else off the bounds."""
         wanted = inequality.bound[part.state_of]
         rest, size = np.zeros(1), np.zeros(1)
@@ -285,15 +293,15 @@ class _Wanted:
             wanted, rest = two_sum(wanted, inequality.gain[part.state_of])
             size = np.abs(rest)
         if inequality.rewarded:
-            wanted, lost = two_sum(wanted, -side.sign * model.rewards[part.choices])
+            wanted, lost = two_sum(wanted, -direction.sign * model.rewards[part.choices])
             rest, size = rest + lost, size + np.abs(lost)
-        if side.discount != 1:
-            target, wanted = wanted, wanted / side.discount
-            product, lost, off = times(side.discount, wanted)
+        if direction.discount != 1:
+            target, wanted = wanted, wanted / direction.discount
+            product, lost, off = times(direction.discount, wanted)
             gap = target - product
             rest, size = gap + rest - lost + off, np.abs(gap) + size + np.abs(lost) + off
             wanted = np.where((np.abs(wanted) < SMALLEST) & (wanted != 0), np.nan, wanted)
-        return cls(wanted, rest, size, side.discount)
+        return cls(wanted, rest, size, direction.discount)
 
     def holds(self, group: _Group, bounds: Floats) -> Flags:
         """Say of the choices of a group whether their means are surely that much."""
@@ -302,7 +310,7 @@ class _Wanted:
         )
         terms = bounds[group.successors]
         terms -= self.mean[group.places]
-        terms *= group.chances
+        terms *= group.probabilities
         total = terms.sum(axis=0)
         slack = np.abs(terms, out=terms).sum(axis=0)
         slack *= group.slack

@@ -41,14 +41,14 @@ class Group:
     ----------
     places : (m,)
         Which of the choices they are.
-    successors, chances : (k, m)
+    successors, probabilities : (k, m)
     slack : (m,)
         How far a mean may be off, as a part of the sum of the absolute products.
     """
 
     places: Integers
     successors: Integers
-    chances: Floats
+    probabilities: Floats
     slack: Floats
 
 
@@ -68,12 +68,12 @@ def groups_of(rows: Rows, chosen: Integers | None = None) -> list[Group]:
         places = np.flatnonzero(counts == count)
         edges = starts[places] + np.arange(count)[:, None]
         slack = ((count + 2) * UNIT + rows.radius[chosen[places]]) * (1 + 2.0**-20)
-        groups.append(Group(places, rows.successors[edges], rows.chances[edges], slack))
+        groups.append(Group(places, rows.successors[edges], rows.probabilities[edges], slack))
     return groups
 
 
 def means_below(groups: list[Group], block: Floats) -> Floats:
-    """Return what choices are worth at least, by the bounds of their successors.
+    """Return the least values of choices, by the bounds of their successors.
 
     Parameters
     ----------
@@ -94,9 +94,9 @@ def means_below(groups: list[Group], block: Floats) -> Floats:
             continue
         shape = (len(group.places), block.shape[1])
         total, size = np.zeros(shape), np.zeros(shape)
-        for successors, chances in zip(group.successors, group.chances, strict=True):
+        for successors, probabilities in zip(group.successors, group.probabilities, strict=True):
             part = block[successors]
-            part *= chances[:, None]
+            part *= probabilities[:, None]
             total += part
             size += np.abs(part, out=part)
         size *= group.slack[:, None]

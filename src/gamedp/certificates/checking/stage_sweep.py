@@ -122,12 +122,12 @@ class Lattice:
         return self.num_states + max(len(level.rewards) for level in self.levels)
 
     def sweep(self, ends: Floats, sign: float, wants_most: tuple[bool, bool]) -> Floats:
-        """Return what the stage is worth at least.
+        """Return the least value of the stage.
 
         Parameters
         ----------
         ends : (E, n)
-            What its ends are worth at least, for n contexts; NaN where an end is not allowed. A
+            The least values of its ends, for n contexts; NaN where an end is not allowed. A
             choice that may lead there cannot be taken.
         sign : {1.0, -1.0, 0.0}
             What to multiply by what is paid on the way.
@@ -147,10 +147,10 @@ class Lattice:
                 means = sums_below(means, sign * level.rewards)
             for some in level.movers:
                 better = np.fmax if wants_most[some.player] else np.fmin  # a number goes before NaN
-                worth = block if some.is_sure else means
-                best = worth[some.sources[0]]
+                values = block if some.is_sure else means
+                best = values[some.sources[0]]
                 for source in some.sources[1:]:
-                    better(best, worth[source], out=best)
+                    better(best, values[source], out=best)
                 block[some.states] = best
         own: Floats = block[self.start]
         return own.copy()

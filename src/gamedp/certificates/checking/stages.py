@@ -1,8 +1,8 @@
 """Certificates of staged games, and the rules by which they are accepted.
 
-Write T for one stage: from the worths of contexts, those of the ends of the stage follow in each
-context, and from these, by backward induction over the stage, what the context is worth. T never
-falls when worths rise.
+Write T for one stage: from the values of contexts, those of the ends of the stage follow in each
+context, and from these, by backward induction over the stage, the value of the context. T never
+falls when values rise.
 
 **Theorem.** If ``lower <= T lower`` in every context, ``lower`` is no more than the payoff where
 the game is over, and no context leads to one of a higher rank, then ``lower`` holds, provided that
@@ -11,11 +11,11 @@ there are weights, one at least, such that in contexts which may lead to others 
 
 *Proof.* By induction over the ranks: let ``lower`` hold in all lower ones. The weight of a context
 is at least the mean number of stages until its rank is left, however both play: so play ends, for
-sure. And however they play, the worths of the contexts of a rank count by no more than a part
-``1 - 1 / max(weight)`` in those a stage before, in the norm of the largest worth for its weight.
-So T is a contraction there, once the worths of lower ranks are fixed to ``lower``; from ``lower``
-on, its powers never fall, and tend to its one fixed point, the worth of the game that pays
-``lower`` where the rank is left. That is no more than the worth of the game. ∎
+sure. And however they play, the values of the contexts of a rank count by no more than a part
+``1 - 1 / max(weight)`` in those a stage before, in the norm of the largest value for its weight.
+So T is a contraction there, once the values of lower ranks are fixed to ``lower``; from ``lower``
+on, its powers never fall, and tend to its one fixed point, the value of the game that pays
+``lower`` where the rank is left. That is no more than the value of the game. ∎
 
 An upper bound is a lower one of the game in which all that is paid has the other sign. After a
 change of places what is owed to one player is the constant sum less the other's bound.
@@ -151,17 +151,17 @@ class Stages:
             message = f"{shown(self.model.state(code))} {what}. Fix the rules."
             raise InvalidModelError(message)
 
-    def worths(
+    def context_values(
         self, batch: ContextBatch, bounds: tuple[Floats, Floats], sign: float, optimum: Optimum
     ) -> Floats:
-        """Return what contexts are worth at least, by the bounds of those that follow; (n,).
+        """Return the least values of contexts, by the bounds of those that follow; (n,).
 
         Parameters
         ----------
         batch : ContextBatch
         bounds : (lower, upper)
         sign : {1.0, -1.0}
-            -1 for what they are worth at most, with the other sign.
+            -1 for the greatest values, with the other sign.
         optimum : {"max", "min"}
             What player 0 wants.
         """
@@ -302,12 +302,12 @@ def _check_bounds(
     """Raise unless the bounds follow from those of the contexts that come next."""
     codes = batch.codes
     bounds = (certificate.lower, certificate.upper)
-    worth = stages.worths(batch, bounds, sign, certificate.objective.optimum)
+    values = stages.context_values(batch, bounds, sign, certificate.objective.optimum)
     claimed = sign * getattr(certificate, name)[codes]
-    wrong = ~(claimed <= worth) & (claimed > -np.inf)
+    wrong = ~(claimed <= values) & (claimed > -np.inf)
     if wrong.any():
         place = int(wrong.argmax())
-        code, number = int(codes[place]), sign * float(worth[place])
+        code, number = int(codes[place]), sign * float(values[place])
         limit = "no more" if sign > 0 else "no less"
         message = (
             f"{name}[{code}] = {sign * float(claimed[place])!r} of "

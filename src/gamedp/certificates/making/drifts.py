@@ -76,13 +76,13 @@ def find_drifts(
         numbers[:] = 0.0
         for _ in range(MOST_SWEEPS):
             following = np.add.reduceat(model.probabilities * numbers[model.successors], starts)
-            worth = np.where(helps[movers], 1.0, -1.0) * (rewards + following)[choices]
-            best = np.maximum.reduceat(worth, first)
+            values = np.where(helps[movers], 1.0, -1.0) * (rewards + following)[choices]
+            best = np.maximum.reduceat(values, first)
             change = sign * best - numbers[states]
             enough = change > SLACK * (size + float(np.abs(numbers).max()))
             if enough.all():
                 greedy = np.flatnonzero(
-                    worth == np.repeat(best, np.diff(np.append(first, len(movers))))
+                    values == np.repeat(best, np.diff(np.append(first, len(movers))))
                 )
                 via[movers[greedy[::-1]]] = choices[greedy[::-1]]
                 return members, numbers, np.where(members & helps, via, -1)
@@ -95,7 +95,7 @@ def find_drifts(
 def _closed(
     model: Model, helps: Flags, good: Flags, leads: Flags, members: Flags
 ) -> tuple[Flags, Flags]:
-    """Return the largest part that the helping side can stay in, or the others lead to ranks.
+    """Return the largest part that the helping player can stay in, or the others lead to ranks.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Certificates of equilibria, made of solutions for three players and more.
 
-What a solver has proven of its policy need not bound what other choices are worth to the last
+What a solver has proven of its policy need not bound the values of other choices to the last
 digit. Then bounds are moved apart by a little for every step that may be left to the end, so that
 those of a state are farther apart than any that may follow.
 """

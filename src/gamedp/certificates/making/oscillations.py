@@ -75,14 +75,14 @@ def _looked_at(solution: Solution) -> tuple[Flags, Flags]:
     most = (model.players == 0) == (objective.optimum == "max")
     finite = np.isfinite(values) & np.isfinite(np.where(most, upper, lower))
     lengths = np.diff(model.transition_offsets)
-    sources, targets = np.repeat(model.structure.owners, lengths), model.successors
+    sources, successors = np.repeat(model.structure.owners, lengths), model.successors
     size = np.abs(values[np.isfinite(values)]).max(initial=np.abs(model.rewards).max())
     with np.errstate(invalid="ignore"):  # of infinite values, none is tight
         width = np.where(finite, upper - lower, 0.0)
-        missed = np.abs(values[sources] - values[targets] - np.repeat(model.rewards, lengths))
-        tight = missed <= CLOSE * size + width[sources] + width[targets]
+        missed = np.abs(values[sources] - values[successors] - np.repeat(model.rewards, lengths))
+        tight = missed <= CLOSE * size + width[sources] + width[successors]
     starts = model.transition_offsets[:-1]
-    claimed = np.logical_and.reduceat(finite[sources] & finite[targets], starts)
+    claimed = np.logical_and.reduceat(finite[sources] & finite[successors], starts)
     return claimed, np.logical_and.reduceat(tight, starts)
 
 
@@ -108,18 +108,18 @@ def _is_flat(model: Model, choices: Integers) -> bool:
     for choice in choices.tolist():
         row = slice(*model.transition_offsets[choice : choice + 2].tolist())
         earned = Fraction(float(model.rewards[choice]))
-        after = [(earned, target) for target in model.successors[row].tolist()]
+        after = [(earned, successor) for successor in model.successors[row].tolist()]
         steps.setdefault(int(model.structure.owners[choice]), []).extend(after)
     first = next(iter(steps))
     heights = {first: Fraction(0)}
     waiting = deque([first])
     while waiting:
         state = waiting.popleft()
-        for earned, target in steps[state]:
+        for earned, successor in steps[state]:
             height = heights[state] - earned
-            if target not in heights:
-                heights[target] = height
-                waiting.append(target)
-            elif heights[target] != height:
+            if successor not in heights:
+                heights[successor] = height
+                waiting.append(successor)
+            elif heights[successor] != height:
                 return False
     return True

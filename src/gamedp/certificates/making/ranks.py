@@ -14,8 +14,8 @@ import attrs
 import numpy as np
 
 from gamedp.certificates.checking.bounds_claims import may_drift
-from gamedp.certificates.checking.choice_values import exactly_keeps, slices, worths
-from gamedp.certificates.checking.directions import Ending, Side, turned
+from gamedp.certificates.checking.choice_values import choice_values, exactly_keeps, slices
+from gamedp.certificates.checking.directions import Direction, Ending, oriented
 from gamedp.certificates.checking.first_look import following
 from gamedp.certificates.making import judging_kernels as judging, rank_kernels as kernels
 from gamedp.certificates.making.drifts import find_drifts
@@ -48,7 +48,7 @@ MOST_EXACT = 20_000
 
 
 class Judgement:
-    """Both bounds, turned, and by how much each choice may miss what is claimed.
+    """Both bounds, oriented, and by how much each choice may miss what is claimed.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Judgement:
     misses : (2, C)
         By which part of the bounds: 0 for choices that surely keep theirs.
     best : (2, S)
-        The choices that seem to be worth the most; NONE where there are none.
+        The choices that seem to have the largest value; NONE where there are none.
     num_open : int
         How many choices rounding leaves in doubt: they would have to be decided in rational
         numbers, and are more than was allowed.
@@ -75,7 +75,7 @@ class Judgement:
                 lower_ranks=none, upper_ranks=none, lower_gains=None, upper_gains=None
             )
         with np.errstate(all="ignore"):  # what overflows is undecided, and not good
-            self.sides = [turned(model, start, plain.objective, sign) for sign in (1.0, -1.0)]
+            self.sides = [oriented(model, start, plain.objective, sign) for sign in (1.0, -1.0)]
         self.required = np.stack([side.required for side in self.sides])
         self.bounds = np.stack([side.bound for side in self.sides])
         self.active = self.required & (self.bounds < np.inf)
@@ -142,20 +142,20 @@ class Judgement:
         self.doubtful[:] = False
         self.num_open = 0
 
-    def _judge_sums(self, number: int, side: Side, judged: judging.Judged) -> None:
+    def _judge_sums(self, number: int, side: Direction, judged: judging.Judged) -> None:
         """Judge a side whose bounds are sums of doubles."""
         for rows in slices(self.model):
             here = slice(int(rows.choices[0]), int(rows.choices[-1]) + 1)
             with np.errstate(all="ignore"):
-                worth = worths(self.model, side, side.inequalities[0], rows)
+                values = choice_values(self.model, side, side.inequalities[0], rows)
                 bound, rest = side.inequalities[0].of(rows.state_of)
-                holds, fails = worth.compare(bound, rest)
-                gap, blur = worth.short_of(bound, rest)
-                missed = gap + blur - (worth.rest - worth.slack) - TINY
-                size = np.maximum(np.maximum(np.abs(worth.least), np.abs(worth.most)), abs(bound))
+                holds, fails = values.compare(bound, rest)
+                gap, blur = values.short_of(bound, rest)
+                missed = gap + blur - (values.rest - values.slack) - TINY
+                size = np.maximum(np.maximum(np.abs(values.least), np.abs(values.most)), abs(bound))
                 part = np.fmax(missed / size, judging.LEAST_MISS)
-                lower = worth.lower()
-            part[np.isinf(worth.least) | np.isinf(worth.most) | (size == 0)] = np.inf
+                lower = values.lower()
+            part[np.isinf(values.least) | np.isinf(values.most) | (size == 0)] = np.inf
             infinite = bound == np.inf
             judged.misses[number, here] = np.where(holds | infinite, 0.0, part)
             judged.doubtful[number, here] = ~(holds | fails | infinite)
@@ -444,9 +444,9 @@ class Ranking:
         return None
 
 
-def _first_best(worth: Floats, rows: Any) -> Integers:
-    """Return the place of the first choice of each state that is worth the most."""
-    best = np.maximum.reduceat(worth, rows.first_choices)
-    counts = np.diff(np.append(rows.first_choices, len(worth)))
-    places = np.where(worth == np.repeat(best, counts), np.arange(len(worth)), len(worth))
+def _first_best(values: Floats, rows: Any) -> Integers:
+    """Return the place of the first choice of each state with the largest value."""
+    best = np.maximum.reduceat(values, rows.first_choices)
+    counts = np.diff(np.append(rows.first_choices, len(values)))
+    places = np.where(values == np.repeat(best, counts), np.arange(len(values)), len(values))
     return np.minimum.reduceat(places, rows.first_choices)

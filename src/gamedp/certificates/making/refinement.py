@@ -2,7 +2,7 @@
 
 A bound that is rounded to a double misses its inequality by about a unit in its last place, and has
 to be lowered by that times the expected number of steps. Here bounds are sums of two doubles. How
-far each misses what its choice is surely worth, is read off the checker's own comparison; to lower
+far each misses the sure value of its choice, is read off the checker's own comparison; to lower
 all by the expected sum of what is missed along one policy is one step of Newton's method, for a
 linear system that is solved by elimination without subtraction: rough numbers will do for it, as
 the next step corrects them.
@@ -23,8 +23,8 @@ from scipy import sparse
 
 from gamedp.bellman import sparse_elimination
 from gamedp.bellman.blocks import ERROR, VALUE, Block
-from gamedp.certificates.checking.choice_values import exact_worth, slices, worths
-from gamedp.certificates.checking.directions import Ending, turned
+from gamedp.certificates.checking.choice_values import choice_values, exact_choice_value, slices
+from gamedp.certificates.checking.directions import Ending, oriented
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.certificates import Certificate
-    from gamedp.certificates.checking.directions import Side
+    from gamedp.certificates.checking.directions import Direction
     from gamedp.model.model import Model
 
     Flags = NDArray[np.bool_]
@@ -87,7 +87,7 @@ def _parts(number: Number, count: int, shift: int) -> list[float]:
 
 @attrs.define(eq=False)
 class Refining:
-    """Both bounds of a model as sums of two doubles, turned so that both are lower ones.
+    """Both bounds of a model as sums of two doubles, oriented so that both are lower ones.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Refining:
         Parameters
         ----------
         signed : int
-            How many steps may raise bounds as well, to what the policy is worth: none, for bounds
+            How many steps may raise bounds as well, to the value of the policy: none, for bounds
             that are what they should be, up to rounding.
         """
         try:
@@ -158,36 +158,36 @@ class Refining:
         return False
 
     def _judge(self) -> None:
-        """Find how far the bounds are above what each choice is surely worth."""
+        """Find how far the bounds are above the sure value of each choice."""
         claimed = self.certificate()
         exactly = self.parts.shape[1] > 2
         self.short = np.empty((2, self.model.num_choices))
         self.extra = np.empty((2, self.model.num_choices))
         for number, sign in enumerate((1.0, -1.0)):
-            side = turned(self.model, claimed, claimed.objective, sign)
+            direction = oriented(self.model, claimed, claimed.objective, sign)
             if exactly:
-                self._judge_exactly(number, side)
+                self._judge_exactly(number, direction)
                 continue
-            inequality = side.inequalities[0]
+            inequality = direction.inequalities[0]
             for rows in slices(self.model):
                 here = slice(int(rows.choices[0]), int(rows.choices[-1]) + 1)
-                worth = worths(self.model, side, inequality, rows)
+                values = choice_values(self.model, direction, inequality, rows)
                 bound, rest = inequality.of(rows.state_of)
-                gap, blur = worth.short_of(bound, rest)
-                off = worth.slack + blur
-                short = np.where(worth.most == np.inf, -np.inf, (gap - worth.rest) + off)
-                self.short[number, here] = np.where(worth.least == -np.inf, np.inf, short)
+                gap, blur = values.short_of(bound, rest)
+                off = values.slack + blur
+                short = np.where(values.most == np.inf, -np.inf, (gap - values.rest) + off)
+                self.short[number, here] = np.where(values.least == -np.inf, np.inf, short)
                 self.extra[number, here] = np.where(
                     off > 0, 0.25 * off + FLOOR * np.abs(bound) + LEAST, 0.0
                 )
 
-    def _judge_exactly(self, number: int, side: Side) -> None:
-        """Find how far the bounds of a side are above what choices are worth, in rationals.
+    def _judge_exactly(self, number: int, direction: Direction) -> None:
+        """Find how far the bounds of a direction are above the values of choices, in rationals.
 
         Both numbers are times 2 to the power of `shift`.
         """
         offsets = self.model.choice_offsets.tolist()
-        inequality = side.inequalities[0]
+        inequality = direction.inequalities[0]
         floor = 2.0 ** (8 - 53 * self.parts.shape[1])
         for state in np.flatnonzero(self.active[number]).tolist():
             size = math.ldexp(abs(float(inequality.bound[state])), self.shift)
@@ -195,8 +195,8 @@ class Refining:
             if self.helps[number, state]:
                 choices = range(at := int(self.choices[number, state]), at + 1)
             for choice in choices:
-                worth = exact_worth(self.model, side, inequality, choice)
-                short = float((inequality.exact(state) - worth) * (1 << self.shift))
+                value = exact_choice_value(self.model, direction, inequality, choice)
+                short = float((inequality.exact(state) - value) * (1 << self.shift))
                 self.short[number, choice] = math.nextafter(short, math.inf) if short else 0.0
                 extra = 2.0**-10 * abs(short) + floor * size + LEAST
                 self.extra[number, choice] = extra if short else 0.0
@@ -224,8 +224,10 @@ class Refining:
         endless play is worth, unless that is worth more than any bound.
         """
         size, claimed = self.model.num_states, self.certificate()
-        sides = [turned(self.model, claimed, claimed.objective, sign) for sign in (1.0, -1.0)]
-        draws, most = np.array([_endless(side) for side in sides]).T
+        directions = [
+            oriented(self.model, claimed, claimed.objective, sign) for sign in (1.0, -1.0)
+        ]
+        draws, most = np.array([_endless(direction) for direction in directions]).T
         if np.isnan(draws).all():
             return False
         nodes, sources, targets, _ = _steps(self.model, self.active, self.choices)
@@ -234,9 +236,11 @@ class Refining:
         number, state = np.divmod(nodes[stays], size)
         _, one, labels = np.unique(labels[stays], return_index=True, return_inverse=True)
         draw, bounds = draws[number], self.parts[number, :, state]
-        rewarded = np.array([side.inequalities[0].rewarded for side in sides])[number]
+        rewarded = np.array([direction.inequalities[0].rewarded for direction in directions])[
+            number
+        ]
         earns = rewarded & (self.model.rewards[self.choices[number, state]] != 0)
-        tops = np.stack([side.top for side in sides])[number, state]
+        tops = np.stack([direction.top for direction in directions])[number, state]
         wrong = (tops - draw > most[number]) | (bounds != bounds[one[labels]]).any(axis=1)
         if bounds.shape[1] == 2:  # sums of doubles cannot tell that such are equal
             wrong |= bounds[:, 1] > 0
@@ -281,7 +285,7 @@ class Refining:
 
 @attrs.frozen(eq=False)
 class _Chain:
-    """What play does by one choice of each node, ``side * S + state``: n nodes, in an order.
+    """What play does by one choice of each node, ``direction * S + state``: n nodes, in an order.
 
     Attributes
     ----------
@@ -390,14 +394,14 @@ def _two_less(parts: Floats, down: Floats) -> Floats:
     return np.stack([np.where(known, below, -np.inf), np.where(known, rest, 0.0)], axis=1)
 
 
-def _endless(side: Side) -> tuple[float, float]:
-    """Return what endless play is worth, and by how much bounds may exceed that.
+def _endless(direction: Direction) -> tuple[float, float]:
+    """Return the value of endless play, and by how much bounds may exceed that.
 
     Not a number where play has to end, or later steps count less.
     """
-    if side.ending is Ending.RANKED:
-        return side.draw, 0.0
-    return (0.0, math.inf) if side.missing_counts else (math.nan, 0.0)
+    if direction.ending is Ending.RANKED:
+        return direction.draw, 0.0
+    return (0.0, math.inf) if direction.missing_counts else (math.nan, 0.0)
 
 
 def _steps(
@@ -421,9 +425,9 @@ def _steps(
     offsets = np.concatenate([[0], np.cumsum(counts)])
     edges = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], counts)
     signed = model.probabilities[edges]
-    sides = np.repeat(nodes // size, counts)
-    sides = np.where(signed < 0, 1 - sides, sides)
-    targets = sides * size + model.successors[edges]
+    directions = np.repeat(nodes // size, counts)
+    directions = np.where(signed < 0, 1 - directions, directions)
+    targets = directions * size + model.successors[edges]
     sources = np.repeat(np.arange(len(nodes)), counts)
     place = np.full(2 * size, -1)
     place[nodes] = np.arange(len(nodes))

@@ -145,18 +145,18 @@ class _Certifying:
     def _bound(self, rank: _Ranks) -> None:
         """Find the bounds of a rank whose contexts do not lead to each other."""
         for batch in rank:
-            least, most = self._worths(batch)
+            least, most = self._values(batch)
             codes = batch.codes
             self.lower[codes] = np.minimum(self.lower[codes], least)
             self.upper[codes] = np.maximum(self.upper[codes], most)
 
-    def _worths(
+    def _values(
         self, batch: ContextBatch, bounds: tuple[Floats, Floats] | None = None
     ) -> tuple[Floats, Floats]:
-        """Return what contexts are worth at least and at most, by the bounds that follow."""
+        """Return the least and the greatest values of contexts, by the bounds that follow."""
         optimum = self.solution.objective.optimum
         least, most = (
-            self.stages.worths(batch, bounds or (self.lower, self.upper), sign, optimum)
+            self.stages.context_values(batch, bounds or (self.lower, self.upper), sign, optimum)
             for sign in (1.0, -1.0)
         )
         return least, -most
@@ -195,7 +195,7 @@ class _Certifying:
         for _ in range(MOST_POLISHING):
             change = 0.0
             for batch in ranks:
-                least, most = self._worths(batch, (self.values, self.values))
+                least, most = self._values(batch, (self.values, self.values))
                 middle = least + (most - least) / 2
                 change = max(change, float(np.abs(middle - self.values[batch.codes]).max()))
                 self.values[batch.codes] = middle
@@ -214,7 +214,7 @@ class _Certifying:
         """Return by how much bounds of some ranks miss their proof at most; infinite if unknown."""
         most = -np.inf
         for batch in ranks:
-            least, greatest = self._worths(batch)
+            least, greatest = self._values(batch)
             codes = batch.codes
             missed = np.maximum(self.lower[codes] - least, greatest - self.upper[codes])
             if np.isnan(missed).any():

@@ -5,7 +5,7 @@ import math
 import attrs
 import pytest
 from depth import first_of
-from search_games import Bounded, Earning, MadeUp, Mirrored
+from search_games import Bounded, Earning, MadeUp, Mirrored, Node
 
 import gamedp
 from gamedp.games.mancala import Mancala
@@ -160,3 +160,48 @@ def test_limits_leave_what_is_known():
 def test_what_it_cannot_do_is_refused(game, words):
     with pytest.raises(gamedp.UnsupportedProblemError, match=words):
         gamedp.searchers.ProofNumberSearch().search(game)
+
+
+@attrs.frozen
+class Crossed(Forward):
+    def value_range(self, state, player):
+        return (1.0, 0.0) if state.layer == 2 and player == 1 else (-9.0, 9.0)
+
+
+@attrs.frozen
+class Guessless(Forward):
+    def heuristic(self, state, player):
+        return math.inf if state.layer == 2 else 0.0
+
+
+@attrs.frozen
+class Nobodys(Forward):
+    def player(self, state):
+        return 2 if state.layer == 2 else state.player
+
+
+@attrs.frozen
+class Halving(Forward):
+    """Half a point is settled in some positions, which leaves no whole number to take off."""
+
+    def settled(self, state, player):
+        half = 0.5 if state.layer == 2 and state.place > 0 else 0.0
+        return half if player == 0 else -half
+
+    def remainder(self, state):
+        return Node(state.player, state.layer, 0)
+
+
+@pytest.mark.parametrize("tier", ["auto", "never"])
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Crossed, r"value_range\(Node\(.*layer=2.*, 1\) is \(1\.0, 0\.0\)"),
+        (Guessless, r"heuristic\(Node\(.*layer=2.* is inf"),
+        (Nobodys, r"player\(Node\(.*layer=2.* 2"),
+        (Halving, r"settled and the endgame tables contradict each other in Node"),
+    ],
+)
+def test_wrong_rules_are_named(kind, words, tier):
+    with pytest.raises(gamedp.InvalidModelError, match=words):
+        gamedp.searchers.ProofNumberSearch().search(kind(seed=1, layers=6), compile=tier)

@@ -23,7 +23,7 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
-from gamedp.searchers import alpha_beta_loop, max_n_loop
+from gamedp.searchers import alpha_beta_loop, max_n_loop, proof_number_loop
 
 large = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="the trees take a minute in plain Python"
@@ -106,6 +106,7 @@ def test_loops_are_compiled_once_for_all_games():
     loops = {
         gamedp.searchers.AlphaBeta: alpha_beta_loop.alpha_beta_jit,
         gamedp.searchers.MaxN: max_n_loop.max_n_jit,
+        gamedp.searchers.ProofNumberSearch: proof_number_loop.prove_jit,
     }
     for searcher, loop in loops.items():
         kinds = set()

@@ -9,10 +9,15 @@ import attrs
 import numpy as np
 
 from gamedp.compiler.native import Place
-from gamedp.errors import InvalidModelError, shown
 from gamedp.searchers.bound_rules import asked_rules
 from gamedp.searchers.position_loop import NUMBERED
-from gamedp.searchers.root import checked_range, refuse_chance, refuse_cycles, refuse_estimate
+from gamedp.searchers.root import (
+    checked_range,
+    refuse_chance,
+    refuse_contradiction,
+    refuse_cycles,
+    refuse_estimate,
+)
 from gamedp.searchers.stacks import (
     ACTION,
     ACTIONS,
@@ -81,6 +86,8 @@ class Driver:
     endings : EndgameTables, optional
     strips : bool
         Whether what is settled is taken off the positions.
+    for_asker : bool
+        Whether payoffs and ranges are those of the player who asks, not of whoever moves.
     must_end : bool
         Whether the search follows every line to the end of the game.
 
@@ -106,6 +113,7 @@ class Driver:
         extra_fields: int = 0,
         endings: Any = None,
         strips: bool = False,
+        for_asker: bool = False,
         must_end: bool = False,
     ) -> None:
         self._searcher = searcher
@@ -115,6 +123,7 @@ class Driver:
         self._extra_fields = extra_fields
         self._endings = endings
         self._strips = strips
+        self._for_asker = for_asker
         self._must_end = must_end
         asked = asked_rules(rules, state, loop.function, self._warm_up, compile=compile)
         if asked is not getattr(self, "asked", None):
@@ -151,6 +160,7 @@ class Driver:
             "num_players": asked.rules.num_players,
             "has_rewards": hasattr(asked.rules.game, "reward"),
             "strips": self._strips,
+            "for_asker": self._for_asker,
             "most_material": -1 if endings is None else int(endings.material),
             "endings": np.zeros(1, np.int8) if endings is None else endings.values,
             "ending_offsets": np.zeros(1, np.int64) if endings is None else endings.offsets,
@@ -170,6 +180,11 @@ class Driver:
         given = {name: each.given for name, each in self._natives.items()}
         places = {"game": self.asked.place.given, "page": self._page.given}
         self._rules = self.asked.record("questions", {**given, **places})
+
+    def change(self, **constants: Any) -> None:
+        """Give some of the searcher's constants other values of the same types."""
+        self.work |= constants
+        self._record()
 
     @property
     def nodes(self) -> int:
@@ -275,9 +290,5 @@ class Driver:
             for player in range(rules.num_players):
                 checked_range(rules, state, player)
         if status is LoopStatus.UNORDERED:
-            message = (
-                f"value_range and the endgame table contradict each other in {shown(state)}; "
-                "one of them is wrong."
-            )
-            raise InvalidModelError(message)
+            refuse_contradiction(state)
         asked.explain(stack)

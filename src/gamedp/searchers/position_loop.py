@@ -30,9 +30,10 @@ SLACK = 1e-9
 """By how much the probabilities of an action's outcomes may miss 1."""
 
 
-def look(place, page, state, position, of_two):
+def look(place, page, state, position, asker, of_two):
     """Write down what the rules say of a position before it is searched: who moves, its range.
 
+    The range is the mover's, and a payoff player 0's; with `page.for_asker` both are the asker's.
     If `of_two` is None, endgame tables are not asked, and what asks them is not even compiled.
     """
     game = held_at(place)
@@ -40,7 +41,7 @@ def look(place, page, state, position, of_two):
     if game.is_terminal(state):
         position.is_over = 1
         position.mover = 0
-        payoff = float(game.payoff(state, 0))
+        payoff = float(game.payoff(state, asker if page.for_asker else 0))
         position.low = payoff
         position.high = payoff
         return
@@ -49,11 +50,14 @@ def look(place, page, state, position, of_two):
     position.mover = mover
     if mover < 0 or mover >= page.num_players:
         return
-    low, high = game.value_range(state, mover)
+    low, high = game.value_range(state, asker if page.for_asker else mover)
     position.low = float(low)
     position.high = float(high)
+    if of_two is not None and page.for_asker:
+        position.estimate = float(game.heuristic(state, asker))
     if of_two is not None and page.most_material >= 0:
         material = game.material(state)
+        position.material = material
         if material <= page.most_material:
             number = game.ending_index(state)
             if material < 0 or number < 0 or number >= page.ending_sizes[material]:
@@ -78,7 +82,7 @@ def enter(place, page):
     question = page.question[0]
     question.what = ENTER
     state = held_at(place).gamedp_decode(page.fields[question.row])
-    look_jit(place, page, state, page.positions[question.row], True)
+    look_jit(place, page, state, page.positions[question.row], question.mover, True)
     return 0
 
 
@@ -138,7 +142,7 @@ def list_outcomes(place, page, of_two):
             position.gained = gained
             position.is_rounded = 1 if rounds_jit(whole, -rest, gained) else 0
         game.gamedp_flatten(after, fields[row])
-        look_jit(place, page, after, position, of_two)
+        look_jit(place, page, after, position, side, of_two)
         row += 1
     excess = (total - 1.0) + missing
     if row == first or not abs(excess) <= SLACK:
@@ -243,10 +247,11 @@ OF_ALL = ("is_terminal", "player", "payoff", "value_range")
 OF_ENDINGS = ("material", "ending_index", "ending_range")
 
 QUESTIONS = {
-    enter: (*OF_ALL, *OF_ENDINGS),
+    enter: (*OF_ALL, *OF_ENDINGS, "heuristic"),
     list_actions: ("actions",),
     follow: (
         "outcomes", "canonical", "settled", "remainder", "reward", *OF_ALL, *OF_ENDINGS,
+        "heuristic",
     ),
     follow_many: ("outcomes", "canonical", *OF_ALL),
     estimate: ("heuristic",),

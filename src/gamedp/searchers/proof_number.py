@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
+from gamedp.errors import UnsupportedProblemError
 from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.results.solution import Guarantee, Status
 from gamedp.runtime.floats import rounds
 from gamedp.runtime.memory import untouched
 from gamedp.runtime.options import finite, positive
 from gamedp.searchers import proof_number_loop as loop
-from gamedp.searchers.bound_rules import SearchRules, search_rules, table_entries
+from gamedp.searchers.bound_rules import table_entries
+from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.position_loop import enter, follow, list_actions
 from gamedp.searchers.proof_number_loop import meets
 from gamedp.searchers.root import (
     OutOfTime,
@@ -24,8 +26,7 @@ from gamedp.searchers.root import (
     ended,
     heeding_ctrl_c,
     payoff_of,
-    refuse_chance,
-    refuse_estimate,
+    refuse_contradiction,
     root_of,
     step,
 )
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["ProofNumberSearch"]
 
 INFINITY = math.inf
+
+LOOP = Loop(loop.prove_jit, (enter, list_actions, follow), loop.PLY)
 
 
 @attrs.frozen(kw_only=True)
@@ -154,51 +157,35 @@ class _Search:
         self.answered: tuple[float, bool, bool] | None = None
         self.asked: tuple[float, bool] | None = None
         self.strips = hasattr(root.rules.game, "remainder")
-        self.counters = np.zeros(loop.COUNTERS, np.int64)
-        self.ints = np.zeros((64, loop.INTS), np.int64)
-        self.proofs = np.zeros(1024, np.int64)
-        self.disproofs = np.zeros(1024, np.int64)
-        self.entries = 4
-        self._lay_out(1)
-        self.rules = search_rules(
-            root.rules, root.state, loop.prove, self._example, compile=compile
+        self.entries = 0
+        self.driver = Driver(
+            "ProofNumberSearch",
+            LOOP,
+            root.rules,
+            root.state,
+            compile,
+            arrays=self._arrays,
+            extra_fields=2,  # what the prover has banked, and who that is
+            endings=options.endings,
+            strips=self.strips,
+            for_asker=True,
         )
-        self.entries = max(4, table_entries(options.table_bytes, self.rules.num_fields + 2))
-        self._lay_out(self.rules.num_fields)
+        self.tally = self.driver.tally
         self.watch = Watch(
-            options.max_seconds,
-            options.max_nodes,
-            progress,
-            lambda: int(self.counters[loop.NODES]),
+            options.max_seconds, options.max_nodes, progress, lambda: self.driver.nodes
         )
 
-    def _lay_out(self, num_fields: int) -> None:
-        shape = (self.entries, num_fields + 2)
-        self.fields = np.zeros((len(self.ints), num_fields + 2), np.int64)
-        self.child_fields = np.zeros((len(self.proofs), num_fields + 2), np.int64)
-        self.keys = untouched(shape, np.int64)
-        self.infos = untouched(shape[:1], np.int64)
-        self.efforts = untouched(shape[:1], np.int64)
-
-    def _example(self, rules: SearchRules) -> Any:
-        self._lay_out(rules.num_fields)
-        return self._work(rules, 0.0, exceeds=False)
-
-    def _work(self, rules: SearchRules, goal: float, *, exceeds: bool) -> Any:
-        endings = self.options.endings
-        names = ("fields", "ints", "counters", "child_fields", "proofs", "disproofs", "keys",
-                 "infos", "efforts", "strips")  # fmt: skip
-        return rules.work(
-            **{name: getattr(self, name) for name in names},
-            goal=goal,
-            exceeds=exceeds,
-            constant_sum=rules.rules.constant_sum,
-            most_material=-1 if endings is None else endings.material,
-            endings=np.zeros(1, np.int8) if endings is None else endings.values,
-            ending_offsets=np.zeros(1, np.int64) if endings is None else endings.offsets,
-            ending_sizes=np.zeros(1, np.int64) if endings is None else endings.sizes,
-            ending_present=np.zeros(1, np.bool_) if endings is None else endings.present,
-        )
+    def _arrays(self, num_fields: int) -> dict[str, Any]:
+        """Return the table, and the question."""
+        self.entries = max(4, table_entries(self.options.table_bytes, num_fields))
+        return {
+            "keys": untouched((self.entries, num_fields), np.int64),
+            "infos": untouched((self.entries,), np.int64),
+            "efforts": untouched((self.entries,), np.int64),
+            "goal": 0.0,
+            "exceeds": False,
+            "constant_sum": float(self.root.rules.constant_sum),
+        }
 
     def run(self) -> SearchResult:
         """Ask one question, or two."""
@@ -321,81 +308,26 @@ class _Search:
 
     def _answer(self, state: Any, prover: int, goal: float, *, exceeds: bool) -> bool:
         """Run the loop on a position until the prover's question is answered."""
-        rules, game = self.rules, self.root.rules.game
+        driver, game = self.driver, self.root.rules.game
         if self.asked != (goal, exceeds):
             self.asked = goal, exceeds
-            if self.counters[loop.NODES]:
-                self.infos[:] = 0  # it holds answers to another question
+            driver.change(goal=goal, exceeds=exceeds)
+            if driver.nodes:
+                driver.work["infos"][:] = 0  # it holds answers to another question
         settled = 0.0
         if self.strips:
             settled = float(game.settled(state, prover))
             state = game.remainder(state)
             settled -= float(game.settled(state, prover))
             if settled != int(settled):
-                self._contradicts(self.root.state)
-        self.counters[[loop.PLY, loop.PHASE]] = 0, loop.ENTER
-        self.fields[0] = [*rules.flatten(state), int(settled), prover]
-        self.ints[0, [loop.MOST_PROOF, loop.MOST_DISPROOF]] = loop.SOLVED
-        work = self._work(rules, goal, exceeds=exceeds)
+                refuse_contradiction(self.root.state)
+        first = driver.enter(state, int(settled), prover)
+        first.most_proof = first.most_disproof = loop.SOLVED
+        self.tally.phase = loop.BEGIN
         while True:
-            stack = self.fields[: int(self.counters[loop.PLY]) + 1, :-2]
-            status = rules.run(work, self.watch.budget(), stack, self.fields[:, :-2])
-            if status == loop.DONE:
-                if self.counters[loop.PROOF] != 0 and self.counters[loop.DISPROOF] != 0:
-                    continue  # a number has reached its limit
-                return bool(self.counters[loop.PROOF] == 0)
-            if status == loop.PAUSED:
-                self.watch.look()
-                continue
-            self._mend(status)
-            work = self._work(rules, goal, exceeds=exceeds)
-
-    def _mend(self, status: int) -> None:
-        """Make room, or say what is wrong."""
-        if status == loop.READ:
-            self.options.endings.read(int(self.counters[loop.WANTED]))
-            return
-        if status in {loop.GROW_PLIES, loop.GROW_CHILDREN}:
-            names = (
-                ("fields", "ints")
-                if status == loop.GROW_PLIES
-                else ("child_fields", "proofs", "disproofs")
-            )
-            for name in names:
-                array = getattr(self, name)
-                setattr(self, name, np.concatenate((array, np.zeros_like(array))))
-            return
-        self._complain(status)
-
-    def _complain(self, status: int) -> NoReturn:
-        """Raise the error of the rules that the loop has met."""
-        rules = self.rules
-        stack = self.fields[: int(self.counters[loop.PLY]) + 1, :-2]
-        state = rules.build(stack[-1])
-        choices = root_of(rules.rules.game, state, "ProofNumberSearch", with_chance=True).choices
-        for choice in choices:
-            if len(choice.outcomes) > 1:
-                refuse_chance(state, choice.action, "ProofNumberSearch")
-        if status == loop.OUTSIDE:
-            self.options.endings.refuse(state)
-        if status == loop.UNORDERED:
-            for choice in choices:
-                self._start(choice)
-            self._contradicts(state)
-        for choice in choices:
-            child = choice.outcomes[0]
-            refuse_estimate(rules.rules, child.state)
-            if self.strips and not child.is_terminal:
-                refuse_estimate(rules.rules, rules.rules.game.remainder(child.state))
-        rules.explain(stack)
-
-    def _contradicts(self, state: Any) -> NoReturn:
-        """Raise the error of claims that cannot all be true."""
-        message = (
-            f"what the game says of values, of what is settled or of endings after {shown(state)} "
-            "contradicts itself; gamedp.testing.check_game and EndgameTables.verify tell more."
-        )
-        raise InvalidModelError(message)
+            driver.run(self.watch)
+            if self.tally.proof == 0 or self.tally.disproof == 0:  # else one is at its limit
+                return bool(self.tally.proof == 0)
 
     def _action(self, entry: _Found, best: tuple[int, ...]) -> SearchedAction:
         """Return what is proven of one action: of the best ones, how good they are at least."""
@@ -412,11 +344,11 @@ class _Search:
     def _result(self, status: Status, best: tuple[int, ...]) -> SearchResult:
         root, rules, low, high = self.root, self.root.rules, self.low, self.high
         work = SearchStatistics(
-            nodes=int(self.counters[loop.NODES]) + 1,
-            depth=int(self.counters[loop.DEEPEST]) + 1,
-            table_hits=int(self.counters[loop.HITS]),
+            nodes=self.driver.nodes + 1,
+            depth=int(self.tally.deepest) + 1,
+            table_hits=int(self.tally.hits),
             table_entries=self.entries,
-            ending_probes=int(self.counters[loop.PROBES]),
+            ending_probes=int(self.tally.probes),
             seconds=self.watch.seconds,
         )
         return SearchResult(

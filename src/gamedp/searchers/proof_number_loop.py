@@ -1,32 +1,34 @@
-"""The compiled loop of depth-first proof-number search over a game's own methods."""
+"""The compiled loop of depth-first proof-number search.
+
+Depth first, on stacks of its own, so that the loop can stop at any position and go on later. It is
+compiled once for all games, and asks the rules through pointers; see
+:mod:`gamedp.searchers.position_loop`. All is seen from the side of the prover: the player who is to
+get what is asked about.
+"""
 
 from __future__ import annotations
 
+from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.runtime.jit import inlined
+from gamedp.searchers.position_loop import FULL, KNOWN, NO_NUMBER, UNREAD
+from gamedp.searchers.stacks import ACTIONS, PLIES, POSITIONS, Fields, LoopStatus
 from gamedp.searchers.transposition import BUCKET, find_entry_jit, hash_fields_jit
 
-# What a call returns.
-DONE, PAUSED, GROW_PLIES, GROW_CHILDREN, BAD, CHANCE, UNORDERED, READ, OUTSIDE = range(9)
-
 # Where the loop goes on.
-ENTER, UPDATE, RETURN = range(3)
+ENTER, UPDATE, RETURN, BEGIN = range(4)
 
-# Places in `counters`.
-PLY, PHASE, NODES, PROOF, DISPROOF, HITS, PROBES, WANTED, DEEPEST = range(9)
-COUNTERS = 9
+PLY = Fields("row first count current is_own most_proof most_disproof began")
+"""A position on the way, its actions, the one being searched, and the limits of its numbers.
 
-# Columns of `ints`.
-FIRST, COUNT, CURRENT, IS_OWN, MOST_PROOF, MOST_DISPROOF, BEGAN = range(7)
-INTS = 7
+What the action at some place leads to stands in the row after that number. The last two fields of a
+row are what the prover has banked on the way there, and the prover's number.
+"""
 
 MOST_LEAD = 1 << 10
 """Of an estimate beyond the goal, no more than this counts."""
 
 SOLVED = 1 << 30
 """A proof number of a position that is disproven, and a disproof number of one that is proven."""
-
-BLOCK = 1 << 16
-"""Positions in a block of an endgame table."""
 
 
 def meets(value: float, needed: float, exceeds: bool) -> bool:
@@ -65,229 +67,264 @@ def keep_numbers(keys, infos, efforts, fields, proof, disproof, effort):
 keep_numbers_jit = inlined(keep_numbers)
 
 
-def prove(game, work, budget):
-    """Find out whether the prover gets what is wanted in the position at ply 0.
+def count_action(work, page, rules, row, place):
+    """Ask what an action leads to; enter what it takes to prove and to disprove that.
 
     Parameters
     ----------
-    game
-        The game, bound for compiled loops.
+    work, page, rules
+        Of the loop; the position is the one at ``tally.ply``.
+    row : int
+        Of the position.
+    place : int
+        Of the action.
+
+    Returns
+    -------
+    status : LoopStatus
+        DONE; or why the loop must return. Where the fault is of the position after the action, that
+        stands at ``tally.ply`` then.
+    """
+    tally, question, fields = work.tally[0], page.question[0], page.fields
+    prover_field, infinity = fields.shape[1] - 1, float("inf")
+    prover, banked = fields[row, prover_field], fields[row, prover_field - 1]
+    action, after = page.actions[place], place + 1
+    question.row = row
+    question.first = after
+    question.action = action.label
+    question.mover = prover
+    number = call_native(rules.follow, rules.game, rules.page)
+    if number == FULL:
+        tally.wanted = POSITIONS
+        return LoopStatus.GROW
+    if number > 1:
+        return LoopStatus.CHANCE
+    if number != 1:
+        return LoopStatus.FAILED if number == RAISED else LoopStatus.BAD_RULES
+    position = page.positions[after]
+    side = prover ^ position.swapped
+    action.proof = 0
+    action.disproof = SOLVED
+    if position.is_over:
+        if not meets_jit(position.low, work.goal - banked, work.exceeds):
+            action.proof = SOLVED
+            action.disproof = 0
+        return LoopStatus.DONE
+    work.plies[tally.ply + 1].row = after
+    if position.mover < 0 or position.mover >= work.num_players:
+        tally.ply += 1
+        return LoopStatus.BAD_RULES
+    if position.ending == NO_NUMBER:
+        return LoopStatus.OUTSIDE
+    if position.ending == UNREAD:
+        tally.wanted = position.block
+        return LoopStatus.READ
+    low, high = position.low, position.high
+    if position.ending == KNOWN:
+        tally.probes += 1
+        one, other = position.ending_low, position.ending_high
+        if position.mover != side:
+            one, other = work.constant_sum - other, work.constant_sum - one
+        low = max(low, one)
+        high = min(high, other)
+    is_whole = position.gained == round(position.gained)
+    if not is_whole or not low <= high or low == infinity or high == -infinity:
+        tally.ply += 1
+        return LoopStatus.UNORDERED
+    banked += int(position.gained)
+    fields[after, prover_field] = side
+    fields[after, prover_field - 1] = banked
+    needed = work.goal - banked
+    if meets_jit(low, needed, work.exceeds):
+        return LoopStatus.DONE
+    if not meets_jit(high, needed, work.exceeds):
+        action.proof = SOLVED
+        action.disproof = 0
+        return LoopStatus.DONE
+    if not abs(position.estimate) < infinity:
+        tally.ply += 1
+        return LoopStatus.BAD_ESTIMATE
+    hashed = hash_fields_jit(fields[after])
+    entry = find_entry_jit(work.keys, work.infos, fields[after], hashed)
+    if entry >= 0:
+        tally.hits += 1
+        action.proof = work.infos[entry] >> 31
+        action.disproof = work.infos[entry] & (2 * SOLVED - 1)
+        return LoopStatus.DONE
+    # What lies farther from an endgame table, or from the goal by the game's own estimate, is
+    # likely to cost more.
+    effort = 1
+    if page.most_material >= 0:
+        effort += max(0, position.material - page.most_material)
+    lead = int(min(max(position.estimate - needed, -2.0 * MOST_LEAD), 2.0 * MOST_LEAD))
+    action.proof = effort + min(max(0, -lead), MOST_LEAD)
+    action.disproof = effort + min(max(0, lead), MOST_LEAD)
+    return LoopStatus.DONE
+
+
+count_action_jit = inlined(count_action)
+
+
+def weigh(actions, first, count, is_own):
+    """Return which action costs the mover least, that number, the next one, and the others' sum.
+
+    Of the numbers of the positions after it, the least counts for the mover, and the others' add
+    up: here as the greatest and one more for each, for where they share positions, a sum would
+    count these twice.
+    """
+    least = 2 * SOLVED
+    second = 2 * SOLVED
+    chosen = first
+    greatest = 0
+    open_actions = 0
+    for place in range(first, first + count):
+        action, best = actions[place], actions[chosen]
+        own = action.proof if is_own else action.disproof
+        other = action.disproof if is_own else action.proof
+        if own < least or (own == least and other < (best.disproof if is_own else best.proof)):
+            second = least
+            least = own
+            chosen = place
+        elif own < second:
+            second = own
+        if other > greatest:
+            greatest = other
+        if other != 0:
+            open_actions += 1
+    summed = greatest
+    if greatest != 0 and greatest < SOLVED:
+        summed = greatest + open_actions - 1
+        if summed >= SOLVED:
+            summed = SOLVED - 1
+    if least > SOLVED:
+        least = SOLVED
+    if least == 0:
+        summed = SOLVED
+    elif summed == 0:
+        least = SOLVED
+    return chosen, least, second, summed
+
+
+weigh_jit = inlined(weigh)
+
+
+def prove(work, page, rules, budget):
+    """Find out whether the prover gets what is wanted in the position at ply 0.
+
+    ::
+
+        BEGIN --> ENTER --> UPDATE --> RETURN        (the numbers are beyond the limits)
+                    ^        |  ^         |
+                    +--------+  +---------+
+                 (least to prove)     (ply above)
+
+    Parameters
+    ----------
     work
-        ``fields`` (P, K + 2) is the stack, with what the prover has settled so far and the prover's
-        number as the last fields; ``ints`` stands beside it; ``child_fields``, ``proofs`` and
-        ``disproofs`` are those of the positions after it. ``goal`` is what the prover wants to
-        get, or to exceed where ``exceeds`` says so.
+        ``plies`` is the stack; ``goal`` is what the prover wants to get, or to exceed where
+        ``exceeds`` says so.
+    page, rules
+        What the rules are asked with, see `gamedp.searchers.driver`.
     budget : int
         Positions after which to pause.
 
     Returns
     -------
-    status : int
-        DONE, with ``counters[PROOF]`` 0 if it is proven and ``counters[DISPROOF]`` 0 if it is not
-        so; PAUSED, READ or GROW_* to be called again; or what is wrong in the position at
-        ``counters[PLY]``: OUTSIDE if one after it has a number that is in no endgame table.
+    status : LoopStatus
+        DONE, with ``tally.proof`` 0 if it is proven and ``tally.disproof`` 0 if it is not so.
     """
-    fields, ints, counters = work.fields, work.ints, work.counters
-    child_fields, proofs, disproofs = work.child_fields, work.proofs, work.disproofs
-    keys, infos, efforts = work.keys, work.infos, work.efforts
-    goal, exceeds, strips = work.goal, work.exceeds, work.strips
-    most_material = work.most_material
-    total, last_field = work.constant_sum, fields.shape[1] - 1
-    settled_field = last_field - 1
-    infinity = float("inf")
-    ply, phase = counters[PLY], counters[PHASE]
-    proof, disproof = counters[PROOF], counters[DISPROOF]
-    last_node = counters[NODES] + budget
+    plies, positions, actions, fields = work.plies, page.positions, page.actions, page.fields
+    tally, question = work.tally[0], page.question[0]
+    prover_field = fields.shape[1] - 1
+    ply, phase = tally.ply, tally.phase
+    proof, disproof = tally.proof, tally.disproof
+    last_node = tally.nodes + budget
+    if phase == BEGIN:
+        question.row = 0
+        question.mover = fields[0, prover_field]
+        if call_native(rules.enter, rules.game, rules.page) == RAISED:
+            return LoopStatus.FAILED
+        phase = ENTER
     while True:
+        here = plies[ply]
         if phase == ENTER:
-            if counters[NODES] >= last_node or ply + 2 > ints.shape[0]:
-                counters[PLY] = ply
-                counters[PHASE] = ENTER
-                return PAUSED if counters[NODES] >= last_node else GROW_PLIES
-            counters[PLY] = ply
-            counters[PHASE] = ENTER
-            state = game.gamedp_decode(fields[ply])
-            prover = fields[ply, last_field]
-            mover = game.player(state)
-            if mover < 0 or mover > 1:
-                return BAD
-            is_own = mover == prover
+            tally.ply = ply
+            tally.phase = ENTER
+            if tally.nodes >= last_node:
+                return LoopStatus.PAUSED
+            if ply + 2 > len(plies):
+                tally.wanted = PLIES
+                return LoopStatus.GROW
+            row = here.row
+            mover = positions[row].mover
+            if mover < 0 or mover >= work.num_players:
+                return LoopStatus.BAD_RULES
+            is_own = mover == fields[row, prover_field]
             first = 0
             if ply > 0:
-                first = ints[ply - 1, FIRST] + ints[ply - 1, COUNT]
+                first = plies[ply - 1].first + plies[ply - 1].count
+            question.row = row
+            question.first = first
+            last = first + call_native(rules.list_actions, rules.game, rules.page)
+            if last == first + FULL:
+                tally.wanted = ACTIONS
+                return LoopStatus.GROW
+            if last <= first:
+                return LoopStatus.FAILED if last == first + RAISED else LoopStatus.BAD_RULES
+            if last >= len(positions):
+                tally.wanted = POSITIONS
+                return LoopStatus.GROW
             count = 0
-            for action in game.actions(state):
-                found = 0
-                if first + count >= proofs.size:
-                    return GROW_CHILDREN
-                child = first + count
-                for probability, successor in game.outcomes(state, action):
-                    if probability == 0.0:
-                        continue
-                    found += 1
-                    if not probability > 1.0 - 1e-9:
-                        found = 2
-                    after, swapped = game.canonical(successor)
-                    side = prover ^ 1 if swapped else prover
-                    earned = fields[ply, settled_field]
-                    proof = 1
-                    disproof = 1
-                    if game.is_terminal(after):
-                        if meets_jit(game.payoff(after, side), goal - earned, exceeds):
-                            proof = 0
-                        else:
-                            disproof = 0
-                    else:
-                        if strips:
-                            before = game.settled(after, side)
-                            after = game.remainder(after)
-                            gained = before - game.settled(after, side)
-                            if gained != round(gained):
-                                return UNORDERED
-                            earned += int(gained)
-                        needed = goal - earned
-                        low, high = game.value_range(after, side)
-                        if most_material >= 0:
-                            material = game.material(after)
-                            if material <= most_material:
-                                place = game.ending_index(after)
-                                if (
-                                    material < 0
-                                    or place < 0
-                                    or place >= work.ending_sizes[material]
-                                ):
-                                    return OUTSIDE
-                                place += work.ending_offsets[material]
-                                if not work.ending_present[place // BLOCK]:
-                                    counters[WANTED] = place // BLOCK
-                                    return READ
-                                value = float(work.endings[place])
-                                one, other = game.ending_range(after, value)
-                                counters[PROBES] += 1
-                                if game.player(after) != side:
-                                    one, other = total - other, total - one
-                                if one > low:
-                                    low = one
-                                if other < high:
-                                    high = other
-                        if not low <= high or low == infinity or high == -infinity:
-                            return UNORDERED
-                        if meets_jit(low, needed, exceeds):
-                            proof = 0
-                        elif not meets_jit(high, needed, exceeds):
-                            disproof = 0
-                        game.gamedp_flatten(after, child_fields[child])
-                        child_fields[child, last_field] = side
-                        child_fields[child, settled_field] = earned
-                        # What lies farther from an endgame table, or from the goal by the game's
-                        # own estimate, is likely to cost more.
-                        effort = 1
-                        if most_material >= 0:
-                            effort += max(0, game.material(after) - most_material)
-                        estimate = float(game.heuristic(after, side))
-                        if not abs(estimate) < infinity:
-                            return BAD
-                        beyond = min(max(estimate - needed, -2.0 * MOST_LEAD), 2.0 * MOST_LEAD)
-                        lead = int(beyond)
-                        if proof:
-                            proof = effort + min(max(0, -lead), MOST_LEAD)
-                        if disproof:
-                            disproof = effort + min(max(0, lead), MOST_LEAD)
-                        if proof != 0 and disproof != 0:
-                            hashed = hash_fields_jit(child_fields[child])
-                            entry = find_entry_jit(keys, infos, child_fields[child], hashed)
-                            if entry >= 0:
-                                counters[HITS] += 1
-                                proof = infos[entry] >> 31
-                                disproof = infos[entry] & (2 * SOLVED - 1)
-                    if proof == 0:
-                        disproof = SOLVED
-                    elif disproof == 0:
-                        proof = SOLVED
-                    proofs[child] = proof
-                    disproofs[child] = disproof
-                if found != 1:
-                    return CHANCE if found else BAD
+            for place in range(first, last):
+                status = count_action_jit(work, page, rules, row, place)
+                if status != LoopStatus.DONE:
+                    return status
                 count += 1
-                if (proof == 0 and is_own) or (disproof == 0 and not is_own):
+                if (actions[place].proof if is_own else actions[place].disproof) == 0:
                     break
-            if count == 0:
-                return BAD
-            counters[NODES] += 1
-            if ply > counters[DEEPEST]:
-                counters[DEEPEST] = ply
-            ints[ply, FIRST] = first
-            ints[ply, COUNT] = count
-            ints[ply, IS_OWN] = is_own
-            ints[ply, BEGAN] = counters[NODES]
+            tally.nodes += 1
+            if ply > tally.deepest:
+                tally.deepest = ply
+            here.first = first
+            here.count = count
+            here.is_own = is_own
+            here.began = tally.nodes
             phase = UPDATE
         elif phase == UPDATE:
-            first, count, is_own = ints[ply, FIRST], ints[ply, COUNT], ints[ply, IS_OWN]
-            # Of the numbers of the positions after it, the least counts for the mover, and the
-            # others' add up: here as the greatest and one more for each, for where they share
-            # positions, a sum would count these twice.
-            least = 2 * SOLVED
-            second = 2 * SOLVED
-            chosen = first
-            greatest = 0
-            open_children = 0
-            for child in range(first, first + count):
-                own = proofs[child] if is_own else disproofs[child]
-                other = disproofs[child] if is_own else proofs[child]
-                if own < least or (
-                    own == least and other < (disproofs[chosen] if is_own else proofs[chosen])
-                ):
-                    second = least
-                    least = own
-                    chosen = child
-                elif own < second:
-                    second = own
-                if other > greatest:
-                    greatest = other
-                if other != 0:
-                    open_children += 1
-            summed = greatest
-            if greatest != 0 and greatest < SOLVED:
-                summed = greatest + open_children - 1
-                if summed >= SOLVED:
-                    summed = SOLVED - 1
-            if least > SOLVED:
-                least = SOLVED
-            if least == 0:
-                summed = SOLVED
-            elif summed == 0:
-                least = SOLVED
+            is_own = here.is_own != 0
+            chosen, least, second, summed = weigh_jit(actions, here.first, here.count, is_own)
             proof, disproof = (least, summed) if is_own else (summed, least)
-            most_own = ints[ply, MOST_PROOF] if is_own else ints[ply, MOST_DISPROOF]
-            most_other = ints[ply, MOST_DISPROOF] if is_own else ints[ply, MOST_PROOF]
+            most_own = here.most_proof if is_own else here.most_disproof
+            most_other = here.most_disproof if is_own else here.most_proof
             if least >= most_own or summed >= most_other or least == 0 or summed == 0:
                 keep_numbers_jit(
-                    keys, infos, efforts, fields[ply], proof, disproof,
-                    counters[NODES] - ints[ply, BEGAN] + 1,
+                    work.keys, work.infos, work.efforts, fields[here.row], proof, disproof,
+                    tally.nodes - here.began + 1,
                 )  # fmt: skip
                 phase = RETURN
                 continue
-            ints[ply, CURRENT] = chosen
-            other = disproofs[chosen] if is_own else proofs[chosen]
-            own_limit = second + second // 4 + 1
-            if own_limit > most_own:
-                own_limit = most_own
+            here.current = chosen
+            other = actions[chosen].disproof if is_own else actions[chosen].proof
+            own_limit = min(second + second // 4 + 1, most_own)
             other_limit = most_other - summed + other
             if other_limit > SOLVED or most_other >= SOLVED:
                 other_limit = SOLVED
             ply += 1
-            ints[ply, MOST_PROOF] = own_limit if is_own else other_limit
-            ints[ply, MOST_DISPROOF] = other_limit if is_own else own_limit
-            for k in range(last_field + 1):
-                fields[ply, k] = child_fields[chosen, k]
+            plies[ply].row = chosen + 1
+            plies[ply].most_proof = own_limit if is_own else other_limit
+            plies[ply].most_disproof = other_limit if is_own else own_limit
             phase = ENTER
         else:
             if ply == 0:
-                counters[PLY] = 0
-                counters[PROOF] = proof
-                counters[DISPROOF] = disproof
-                return DONE
+                tally.ply = 0
+                tally.proof = proof
+                tally.disproof = disproof
+                return LoopStatus.DONE
             ply -= 1
-            proofs[ints[ply, CURRENT]] = proof
-            disproofs[ints[ply, CURRENT]] = disproof
+            action = actions[plies[ply].current]
+            action.proof = proof
+            action.disproof = disproof
             phase = UPDATE
+
+
+prove_jit = compiled_for_all(prove)

@@ -44,6 +44,7 @@ __all__ = [
     "heeding_ctrl_c",
     "payoff_of",
     "refuse_chance",
+    "refuse_contradiction",
     "refuse_cycles",
     "refuse_estimate",
     "refuse_rounded_rewards",
@@ -172,6 +173,15 @@ def refuse_chance(state: Any, action: int, searcher: str) -> NoReturn:
         "outcome. Use Expectiminimax, or gamedp.solve."
     )
     raise UnsupportedProblemError(message)
+
+
+def refuse_contradiction(state: Any) -> NoReturn:
+    """Raise the error of claims about a position that cannot all be true."""
+    message = (
+        f"value_range, settled and the endgame tables contradict each other in {shown(state)}; "
+        "gamedp.testing.check_game and EndgameTables.verify tell more."
+    )
+    raise InvalidModelError(message)
 
 
 def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:

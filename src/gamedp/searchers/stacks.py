@@ -118,7 +118,8 @@ def clear(stack: Any, place: int) -> None:
 
 
 TALLY = Fields(
-    "ply phase nodes kind proven hits cutoffs inexact deepest most most_plies probes year wanted",
+    "ply phase nodes kind proven hits cutoffs inexact deepest most most_plies probes year wanted "
+    "proof disproof",
     "score largest",
 )
 """Where a loop stands, what it has counted, and what it hands back; the only one of its stack."""
@@ -127,8 +128,8 @@ QUESTION = Fields("what row first number action mover", "reward estimate")
 """What a loop asks of the rules, see :mod:`gamedp.searchers.position_loop`; the only one, too."""
 
 POSITION = Fields(
-    "is_over mover swapped is_rounded ending block opposed is_true",
-    "probability gained low high ending_low ending_high reward rest_low rest_high",
+    "is_over mover swapped is_rounded ending block material opposed is_true",
+    "probability gained low high ending_low ending_high estimate reward rest_low rest_high",
 )
 """What the rules say of a position before it is searched, and what searchers add to it."""
 
@@ -136,5 +137,5 @@ SHARE = Fields("", "reward low high estimate")
 """What one player gets in a position that is asked about; where the game is over, the estimate is
 the payoff."""
 
-ACTION = Fields("label order row", "promise")
+ACTION = Fields("label order row proof disproof", "promise")
 """One action of a position on the stack; all but its number are the searchers' own."""

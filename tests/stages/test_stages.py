@@ -1,5 +1,7 @@
 """Staged games: solved like the ordinary games that they are, and refused in words."""
 
+import itertools
+import math
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -546,17 +548,18 @@ class Scattered:
     num_players = 2
 
 
-def test_an_average_over_starts_that_cancel_is_as_rounded_as_they_are():
+def test_an_average_over_starts_that_cancel_is_exact():
     solution = gamedp.solve(Scattered(), compile="never")
     starts = [
         (Fraction(chance), Fraction(Scattered().payoff(spot, 0)))
         for chance, spot in Scattered().initial_state()
     ]
-    mean = sum(chance * payoff for chance, payoff in starts)
+    mean = sum(chance * payoff for chance, payoff in starts) / sum(chance for chance, _ in starts)
+    assert solution.value() == float(mean)
     low, high = solution.bounds()
-    assert abs(Fraction(solution.value()) - mean) > Fraction(1e-20)
     assert Fraction(low) <= mean <= Fraction(high)
-    assert high - low < 1e-7
+    assert high <= math.nextafter(low, math.inf)
+    assert solution.bounds(player=1) == (-high, -low)
 
 
 @attrs.frozen
@@ -591,3 +594,19 @@ def test_probabilities_of_starts_are_scaled():
         ) / sum(weights)
         assert abs(Fraction(solution.bounds()[end]) - mean) < Fraction(1e-12)
     assert abs(sum(solution.model.initial_probabilities) - 1) < 1e-15
+
+
+def test_bounds_at_the_start_are_the_exact_mean_rounded_outward():
+    starts = tuple((1 / 8, Date(left, luck)) for left, luck in itertools.product(range(4), (0, 1)))
+    solution = gamedp.solve(Begun(again=False, starts=starts), compile="never")
+    bounds = [solution.bounds(context) for _, context in starts]
+    for end, outward in ((0, -math.inf), (1, math.inf)):
+        mean = sum(Fraction(each[end]) for each in bounds) / 8
+        found = solution.bounds()[end]
+        assert (Fraction(found) - mean) * int(math.copysign(1, outward)) >= 0
+        assert abs(Fraction(found) - mean) < Fraction(math.ulp(found))
+    # Where play is over nothing is in doubt, not even by a double.
+    known = np.flatnonzero((solution.errors == 0) & ~np.isnan(solution.values))
+    assert len(known)
+    assert np.array_equal(solution.lower[known], solution.values[known])
+    assert np.array_equal(solution.upper[known], solution.values[known])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
 from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions, SavedGame
 from gamedp.cli.watch import watch
 from gamedp.errors import CertificateError, DamagedFileError, InvalidParameterError
-from gamedp.results.status import at_start
+from gamedp.results.start import bounds_at_start
 
 __all__ = ["verify"]
 
@@ -102,10 +101,8 @@ def _columns(claims: Any) -> int:
 
 def _start(model: Any, claims: Any, player: int) -> tuple[float, float]:
     """Return the bounds at the start."""
-    return (
-        at_start(model, claims.lower, claims.upper, player, outward=-math.inf),
-        at_start(model, claims.upper, claims.lower, player, outward=math.inf),
-    )
+    starts = model.initial_states
+    return bounds_at_start(model, claims.lower[starts], claims.upper[starts], player)
 
 
 def _range(lower: float, upper: float) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import attrs
 import numpy as np
 
 from gamedp.bellman import equation
 from gamedp.errors import UnsupportedProblemError, shown
-from gamedp.model.model import Model, check_finite, describe_choice
+from gamedp.model.model import AnyModel, Model, check_finite, describe_choice
 from gamedp.model.objectives import (
     Discounted,
     FiniteHorizon,
@@ -26,11 +26,32 @@ from gamedp.runtime.floats import check_arithmetic
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Problem"]
+__all__ = ["AnyProblem", "Problem"]
+
+
+ModelT = TypeVar("ModelT", bound=AnyModel)
 
 
 @attrs.frozen(eq=False)
-class Problem:
+class AnyProblem(Generic[ModelT]):
+    """A model, of an ordinary game or a staged one, and an objective.
+
+    Attributes
+    ----------
+    model
+    objective : Objective
+    """
+
+    model: ModelT
+    objective: Objective = attrs.field(factory=TotalReward)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse to work with numbers that are not computed as proofs assume."""
+        check_arithmetic()
+
+
+@attrs.frozen(eq=False)
+class Problem(AnyProblem[Model]):
     """A model and an objective.
 
     Attributes
@@ -50,15 +71,13 @@ class Problem:
         for the solver to check (:mod:`gamedp.solvers.tools.forced_ends`).
     """
 
-    model: Model
-    objective: Objective = attrs.field(factory=TotalReward)
     endless_is_worst: bool = attrs.field(default=False, kw_only=True)
     endless: float | None = attrs.field(default=None, kw_only=True)
     presumes_ends: bool = attrs.field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         """Refuse numbers that no solver could work with; make sets of states masks."""
-        check_arithmetic()
+        AnyProblem.__attrs_post_init__(self)
         check_finite(self.model)
         object.__setattr__(self, "objective", resolved(self.objective, self.model))
         swaps = self.model.has_swaps or (

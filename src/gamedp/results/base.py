@@ -6,17 +6,22 @@ import html
 import math
 from abc import abstractmethod
 from collections.abc import Hashable
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from gamedp.errors import UnsupportedProblemError, shown
 from gamedp.model.model import AnyModel
-from gamedp.model.objectives import Objective, TotalReward
-from gamedp.results.status import Guarantee, Statistics, Status
+from gamedp.model.objectives import Objective, TotalReward, has_target, sum_of_values
+from gamedp.results.start import bounds_at_start, mean_at_start
+from gamedp.results.status import Guarantee, Statistics, Status, check_player, opposite_bounds
 
-__all__ = ["BaseSolution", "hint_of"]
+__all__ = ["BaseSolution", "Numbers", "hint_of"]
+
+Numbers: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+"""Values, lower and upper bounds."""
 
 
 ModelT = TypeVar("ModelT", bound=AnyModel)
@@ -54,12 +59,94 @@ class BaseSolution(Generic[ModelT]):
     statistics: Statistics
 
     @abstractmethod
-    def value(self, state: Hashable | None = None, player: int = 0) -> float:
-        """Return what `player` can expect in `state`, or from the start."""
+    def _numbers(self, states: NDArray[np.int64]) -> Numbers:
+        """Return values, lower and upper bounds of player 0 (or each player) in some states."""
 
+    @property
     @abstractmethod
+    def width(self) -> float:
+        """The largest distance of an upper from a lower bound."""
+
+    def value(self, state: Hashable | None = None, player: int = 0) -> float:
+        """Return what `player` can expect in `state`, or from the start.
+
+        The probabilities of several initial states count as stored, scaled to sum to one.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model has no such state.
+        """
+        check_player(self.model.num_players, player)
+        if state is None:
+            values = self._numbers(self.model.initial_states)[0]
+            number = mean_at_start(self.model, values, values, player, total=self._start_sum)
+            other_side = player == 1 and values.ndim == 1
+        else:
+            (number, _, _), other_side = self._at_state(state, player)
+        return self._sum - number if other_side else number
+
     def bounds(self, state: Hashable | None = None, player: int = 0) -> tuple[float, float]:
-        """Return (lower, upper) of what `player` can expect in `state`, or from the start."""
+        """Return (lower, upper) of what `player` can expect in `state`, or from the start.
+
+        The probabilities of several initial states count as stored, scaled to sum to one.
+        """
+        check_player(self.model.num_players, player)
+        if state is None:
+            _, lower, upper = self._numbers(self.model.initial_states)
+            low, high = bounds_at_start(self.model, lower, upper, player, total=self._start_sum)
+            other_side = player == 1 and lower.ndim == 1
+        else:
+            (_, low, high), other_side = self._at_state(state, player)
+        if other_side:
+            low, high = opposite_bounds(self._sum, low, high)
+        return min(low, high), max(low, high)
+
+    def _at_state(self, state: Hashable, player: int) -> tuple[tuple[float, float, float], bool]:
+        """Return value and bounds in a state, and whether they are those of the other player."""
+        index, swapped = self._index(state)
+        numbers = self._numbers(np.array([index]))
+        if numbers[0].ndim > 1:
+            value, low, high = (float(array[0, player]) for array in numbers)
+            return (value, low, high), False
+        value, low, high = (float(array[0]) for array in numbers)
+        return (value, low, high), swapped ^ (player == 1)
+
+    def _index(self, state: Hashable) -> tuple[int, bool]:
+        """Return the index of a state's representative and whether the players are swapped."""
+        index, swapped = self.model.index(state)
+        self._check_side(state, index, swapped)
+        return index, swapped
+
+    def _check_side(self, state: Hashable, index: int, swapped: bool) -> None:
+        """Raise where the objective says nothing of a state whose players have changed places."""
+        if swapped and has_target(self.objective):
+            message = (
+                f"{type(self.objective).__name__} names its states as representatives, and "
+                f"{shown(state)} is represented by {shown(self.model.state(index))} with the "
+                "players' places changed: it has no value of this objective. Ask for the "
+                "representative."
+            )
+            raise UnsupportedProblemError(message)
+
+    @property
+    def _sum(self) -> float:
+        """What the values of two players add up to."""
+        total = sum_of_values(self.objective, self.model.constant_sum)
+        if total is None:
+            message = (
+                f"with constant_sum={self.model.constant_sum:g}, the values of the two players do "
+                f"not add up to a constant under {self.objective!r}: a payoff may count less, or "
+                "not at all. Ask for player 0, in states whose places are not changed "
+                "(canonical); or solve the game with the other player as player 0."
+            )
+            raise UnsupportedProblemError(message)
+        return total
+
+    @property
+    def _start_sum(self) -> float:
+        """The same for the start, where nobody asks for it unless some start is swapped."""
+        return self._sum if (self.model.initial_probabilities < 0).any() else 0.0
 
     def __repr__(self) -> str:
         """Give the value at the start, its bounds and what they rest on."""

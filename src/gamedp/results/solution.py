@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import functools
-import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from gamedp.errors import UnknownStateError, UnsupportedProblemError, shown
-from gamedp.model.objectives import has_target, sum_of_values
+from gamedp.errors import UnknownStateError, UnsupportedProblemError
 from gamedp.results.choice_values import choice_values
 from gamedp.results.columns import columns_of
 from gamedp.results.optimal_choices import OptimalChoices
@@ -20,7 +18,6 @@ from gamedp.results.status import (
     Guarantee,
     Statistics,
     Status,
-    at_start,
     check_player,
     opposite_bounds,
     width_of,
@@ -32,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.results.base import Numbers
     from gamedp.results.status import Best
     from gamedp.rules.symmetry import Counterparts
 
@@ -98,81 +96,9 @@ class Solution(Table):
         `upper`; see :class:`gamedp.solvers.RelativeValueIteration`.
     """
 
-    def _at(self, array: NDArray[np.float64], state: Hashable, player: int) -> tuple[float, bool]:
-        index, swapped = self._index(state)
-        if array.ndim > 1:
-            return float(array[index, player]), False
-        return float(array[index]), swapped ^ (player == 1)
-
-    def _index(self, state: Hashable) -> tuple[int, bool]:
-        """Return the index of a state's representative and whether the players are swapped."""
-        index, swapped = self.model.index(state)
-        self._check_side(state, index, swapped)
-        return index, swapped
-
-    def _check_side(self, state: Hashable, index: int, swapped: bool) -> None:
-        """Raise where the objective says nothing of a state whose players have changed places."""
-        if swapped and has_target(self.objective):
-            message = (
-                f"{type(self.objective).__name__} names its states as representatives, and "
-                f"{shown(state)} is represented by {shown(self.model.state(index))} with the "
-                "players' places changed: it has no value of this objective. Ask for the "
-                "representative."
-            )
-            raise UnsupportedProblemError(message)
-
-    @property
-    def _sum(self) -> float:
-        """What the values of two players add up to."""
-        total = sum_of_values(self.objective, self.model.constant_sum)
-        if total is None:
-            message = (
-                f"with constant_sum={self.model.constant_sum:g}, the values of the two players do "
-                f"not add up to a constant under {self.objective!r}: a payoff may count less, or "
-                "not at all. Ask for player 0, in states whose places are not changed "
-                "(canonical); or solve the game with the other player as player 0."
-            )
-            raise UnsupportedProblemError(message)
-        return total
-
-    def _seen(self, number: float, other_side: bool) -> float:
-        """Return a value of player 0's as the other player sees it, if so."""
-        return self._sum - number if other_side else number
-
-    def value(self, state: Hashable | None = None, player: int = 0) -> float:
-        """Return what `player` can expect in `state`, or from the start.
-
-        Raises
-        ------
-        UnknownStateError
-            If the model has no such state.
-        """
-        check_player(self.model.num_players, player)
-        if state is None:
-            mean = at_start(self.model, self.values, self.values, player, total=self._start_sum)
-            return self._seen(mean, player == 1 and self.values.ndim == 1)
-        return self._seen(*self._at(self.values, state, player))
-
-    @property
-    def _start_sum(self) -> float:
-        """The same for the start, where nobody asks for it unless some start is swapped."""
-        return self._sum if (self.model.initial_probabilities < 0).any() else 0.0
-
-    def bounds(self, state: Hashable | None = None, player: int = 0) -> tuple[float, float]:
-        """Return (lower, upper) of what `player` can expect in `state`, or from the start."""
-        check_player(self.model.num_players, player)
-        if state is None:
-            total = self._start_sum
-            low = at_start(self.model, self.lower, self.upper, player, -math.inf, total=total)
-            high = at_start(self.model, self.upper, self.lower, player, math.inf, total=total)
-            if player == 1 and self.lower.ndim == 1:
-                low, high = opposite_bounds(self._sum, low, high)
-        else:
-            low, other_side = self._at(self.lower, state, player)
-            high, _ = self._at(self.upper, state, player)
-            if other_side:
-                low, high = opposite_bounds(self._sum, low, high)
-        return min(low, high), max(low, high)
+    def _numbers(self, states: NDArray[np.int64]) -> Numbers:
+        """Return values, lower and upper bounds of player 0 (or each player) in some states."""
+        return self.values[states], self.lower[states], self.upper[states]
 
     def exact_value(self, state: Hashable | None = None, player: int = 0) -> Fraction | float:
         """Return what `player` can expect in `state`, or from the start, as a rational number.

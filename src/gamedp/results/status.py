@@ -15,17 +15,13 @@ from gamedp.errors import UnknownNameError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.model.model import AnyModel
-
 __all__ = [
     "ActionValue",
     "Best",
     "Guarantee",
     "Statistics",
     "Status",
-    "at_start",
     "check_player",
-    "mean_of",
     "opposite_bounds",
     "width_of",
 ]
@@ -155,61 +151,3 @@ def _less(minuend: float, subtrahend: float, outward: float) -> float:
     if Fraction(minuend) - Fraction(subtrahend) == Fraction(difference):
         return difference
     return math.nextafter(difference, outward)
-
-
-def at_start(
-    model: AnyModel,
-    array: NDArray[np.float64],
-    opposite: NDArray[np.float64],
-    player: int = 0,
-    outward: float | None = None,
-    *,
-    total: float | None = None,
-) -> float:
-    """Return the mean over the initial states; swapped ones read from the opposite bound.
-
-    Of two players' it is player 0's; their values add up to `total`, the constant sum if not
-    given. Rounded to the next number, or `outward`.
-    """
-    chances = model.initial_probabilities.tolist()
-    total = model.constant_sum if total is None else total
-    numbers = []
-    for state, chance in zip(model.initial_states.tolist(), chances, strict=True):
-        column = (opposite if chance < 0 else array)[state]
-        numbers.append(float(column if np.ndim(column) == 0 else column[player]))
-    return mean_of(numbers, chances, total, outward)
-
-
-def mean_of(
-    numbers: list[float], chances: list[float], constant_sum: float, outward: float | None = None
-) -> float:
-    """Return the mean of numbers with probabilities, computed exactly.
-
-    Parameters
-    ----------
-    numbers : list of float
-    chances : list of float
-        Scaled to sum to one; negative where the players have changed places, and the constant sum
-        less the number counts.
-    constant_sum : float
-    outward : float, optional
-        Minus or plus infinity: where to round what is no 64-bit number; to the next, if not given.
-    """
-    if not all(map(math.isfinite, numbers)):
-        signed = zip(numbers, chances, strict=True)
-        return sum(abs(chance) * (-number if chance < 0 else number) for number, chance in signed)
-    weights = [Fraction(chance) for chance in chances]
-    total = Fraction(0)
-    for number, weight in zip(numbers, weights, strict=True):
-        seen = Fraction(constant_sum) - Fraction(number) if weight < 0 else Fraction(number)
-        total += abs(weight) * seen
-    mean = total / sum(map(abs, weights))
-    try:
-        nearest = float(mean)
-    except OverflowError:
-        sign = 1.0 if mean > 0 else -1.0
-        largest = math.nextafter(math.inf, 0.0)
-        return sign * (largest if outward is not None and sign * outward < 0 else math.inf)
-    if outward is None or Fraction(nearest) == mean or (nearest > mean) == (outward > 0):
-        return nearest
-    return math.nextafter(nearest, outward)

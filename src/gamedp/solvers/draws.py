@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 __all__ = ["at_zero", "counts_zero", "declare", "for_draws", "is_tried_at_once"]
 
 
-def counts_zero(problem: Any) -> bool:
+def counts_zero(problem: Problem) -> bool:
     """Say whether endless play counts 0 in a problem, or there is none."""
-    return not isinstance(problem, Problem) or problem.draws == (0.0, 0.0)
+    return problem.draws == (0.0, 0.0)
 
 
 def at_zero(problem: Problem) -> Problem:
@@ -62,14 +62,14 @@ def declare(problem: Problem, draw: float) -> Problem:
     return attrs.evolve(problem, objective=TotalReward(problem.objective.optimum, draw=draw))
 
 
-def for_draws(solver: Any, problem: Any, choose: Callable[[Problem], Any], limit: Limit) -> Any:
+def for_draws(solver: Any, problem: Problem, choose: Callable[[Problem], Any], limit: Limit) -> Any:
     """Return what solves the problem by `solver`, whatever endless play counts in it.
 
     Parameters
     ----------
     solver
         None to `choose` one, for each problem that it comes down to.
-    problem : Problem or StagedProblem
+    problem : Problem
     limit : Limit
         Of the time that all have together.
     """
@@ -84,14 +84,14 @@ def for_draws(solver: Any, problem: Any, choose: Callable[[Problem], Any], limit
     return _with_draw(solver, problem, choose, limit)
 
 
-def is_tried_at_once(problem: Any) -> bool:
+def is_tried_at_once(problem: Problem) -> bool:
     """Say whether it is tried first if each player makes an end; retrograde analysis is faster."""
-    if not isinstance(problem, Problem) or problem.model.is_deterministic:
-        return False
-    return may_be_forced(problem)
+    return not problem.model.is_deterministic and may_be_forced(problem)
 
 
-def _with_draw(solver: Any, problem: Any, choose: Callable[[Problem], Any], limit: Limit) -> Any:
+def _with_draw(
+    solver: Any, problem: Problem, choose: Callable[[Problem], Any], limit: Limit
+) -> Any:
     if counts_zero(problem):
         return choose(problem) if solver is None else within(solver, limit)
     if problem.draws[0] != problem.draws[1]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gamedp.errors import NotSolvedError, UnsupportedProblemError
 from gamedp.model.objectives import TotalReward
-from gamedp.model.problem import Problem
+from gamedp.model.problem import AnyProblem
 from gamedp.results.solution import Guarantee, Statistics, Status
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.jit import LANES
@@ -19,7 +19,7 @@ from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.solvers.tools.support import Support
 from gamedp.stages.in_turns import always_changes_places, settle_in_turns
-from gamedp.stages.model import StagedProblem, Sweep
+from gamedp.stages.model import StagedModel, Sweep
 from gamedp.stages.program import program_of
 from gamedp.stages.run import StageRun, largest
 from gamedp.stages.solution import StagedSolution
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.runtime.progress import ProgressCallback
-    from gamedp.stages.model import StagedModel
 
 __all__ = ["StageInduction", "explain_stages", "solver_of_stages"]
 
@@ -94,9 +93,9 @@ class StageInduction:
     max_sweeps: int = attrs.field(default=100_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
-    def supports(self, problem: Problem | StagedProblem) -> Support:
+    def supports(self, problem: AnyProblem[Any]) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        if not isinstance(problem, StagedProblem):
+        if not isinstance(problem.model, StagedModel):
             return Support(False, "is for staged games; an ordinary game has other solvers.")
         if not isinstance(problem.objective, TotalReward) or problem.objective.until is not None:
             reason = "computes the total reward of a staged game, no other objective."
@@ -105,14 +104,14 @@ class StageInduction:
 
     def solve(
         self,
-        problem: Problem | StagedProblem,
+        problem: AnyProblem[Any],
         *,
         tolerance: float,
         progress: ProgressCallback | None = None,
     ) -> StagedSolution:
         """Solve the problem so that every value is known within `tolerance`."""
         support = self.supports(problem)
-        if not support or not isinstance(problem, StagedProblem):
+        if not support:
             message = f"{type(self).__name__} {support.reason}"
             raise UnsupportedProblemError(message)
         run = _Run(self, problem, tolerance, progress)

@@ -10,9 +10,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
-from gamedp.model.objectives import Objective, TotalReward
 from gamedp.model.validation.outcomes import scale
-from gamedp.runtime.floats import check_arithmetic
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from gamedp.rules.staged import StagedRules
     from gamedp.stages.vector_code import Program
 
-__all__ = ["Contexts", "Onward", "StagedModel", "StagedProblem", "Sweep", "Sweeper"]
+__all__ = ["Contexts", "Onward", "StagedModel", "Sweep", "Sweeper"]
 
 MANY = 1 << 21
 """Ends times contexts that the rules are asked about at once."""
@@ -264,21 +262,3 @@ class StagedModel:
             message = f"{shown(context)} is outside the box of contexts: {ranges}."
             raise UnknownStateError(message)
         return int(self.codec.pack(np.array([fields], np.int64))[0, 0])
-
-
-@attrs.frozen(eq=False)
-class StagedProblem:
-    """A staged game and an objective.
-
-    Attributes
-    ----------
-    model : StagedModel
-    objective : Objective
-    """
-
-    model: StagedModel
-    objective: Objective = attrs.field(factory=TotalReward)
-
-    def __attrs_post_init__(self) -> None:
-        """Refuse to work with numbers that are not computed as proofs assume."""
-        check_arithmetic()

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
+    from gamedp.model.problem import AnyProblem
     from gamedp.runtime.progress import ProgressCallback
-    from gamedp.stages.model import StagedProblem
+    from gamedp.stages.model import StagedModel
 
 __all__ = ["StageRun", "largest"]
 
@@ -29,7 +30,7 @@ class StageRun:
     def __init__(
         self,
         solver: Any,
-        problem: StagedProblem,
+        problem: AnyProblem[StagedModel],
         tolerance: float,
         progress: ProgressCallback | None,
     ) -> None:

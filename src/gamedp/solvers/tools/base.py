@@ -217,7 +217,7 @@ def solve_as_asked(
 
     Parameters
     ----------
-    problem : Problem, Prepared or StagedProblem
+    problem : Problem, Prepared or AnyProblem of a staged model
         A solver that prepares problems is handed a prepared one as it is.
 
     One that knows no relative tolerance solves again with a smaller absolute one, as long as that

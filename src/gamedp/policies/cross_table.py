@@ -13,7 +13,8 @@ from gamedp.model.problem import Problem
 from gamedp.policies.chain import Seats, induce
 from gamedp.policies.evaluate import Tier, bounds_of, model_for, solved
 from gamedp.policies.policy import as_policies
-from gamedp.results.status import mean_of, opposite_bounds
+from gamedp.results.start import mean_of
+from gamedp.results.status import opposite_bounds
 from gamedp.solvers.asked import checked_number, checked_objective
 
 if TYPE_CHECKING:

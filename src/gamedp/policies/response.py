@@ -14,7 +14,8 @@ from gamedp.model.problem import Problem
 from gamedp.policies.chain import Process, Seats, induce
 from gamedp.policies.evaluate import Tier, bounds_of, evaluate, model_for, solved
 from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
-from gamedp.results.status import Guarantee, Status, check_player, mean_of
+from gamedp.results.start import mean_of
+from gamedp.results.status import Guarantee, Status, check_player
 from gamedp.solvers.asked import checked_number, checked_objective
 
 if TYPE_CHECKING:

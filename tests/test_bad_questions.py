@@ -15,7 +15,7 @@ from gamedp.testing import ConformanceError, check_game, exact_values
 INF = math.inf
 
 
-def model(**changes):
+def sound_model(**changes):
     """Return a model: from 0 with even chances to 1 or to the goal 2; from 1 to 0 or to 3."""
     arrays = {
         "choice_offsets": [0, 1, 3, 3, 3],
@@ -76,26 +76,26 @@ def test_what_is_no_objective_is_refused_in_words(make, words):
 )
 def test_what_is_no_question_is_refused_in_words(arguments, words):
     with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
-        gamedp.solve(model(), **arguments)
+        gamedp.solve(sound_model(), **arguments)
 
 
 def test_a_list_of_bools_is_a_mask():
-    wanted = gamedp.solve(model(), gamedp.Reachability([2])).values
+    wanted = gamedp.solve(sound_model(), gamedp.Reachability([2])).values
     mask = [False, False, True, False]
     for same in (mask, tuple(mask), [np.bool_(each) for each in mask], np.array(mask)):
         np.testing.assert_array_equal(
-            gamedp.solve(model(), gamedp.Reachability(same)).values, wanted
+            gamedp.solve(sound_model(), gamedp.Reachability(same)).values, wanted
         )
     with pytest.raises(gamedp.InvalidModelError, match=r"target has shape \(2,\)"):
-        gamedp.solve(model(), gamedp.Reachability([True, False]))
+        gamedp.solve(sound_model(), gamedp.Reachability([True, False]))
     with pytest.raises(gamedp.errors.UnknownStateError, match="there is no state True"):
-        gamedp.solve(model(), gamedp.Reachability({True}))
+        gamedp.solve(sound_model(), gamedp.Reachability({True}))
 
 
 def test_a_mask_of_zeros_and_ones_is_not_taken_for_states():
     for mask in ([0, 0, 1, 0], np.array([0, 0, 1, 0])):
         with pytest.raises(gamedp.InvalidModelError, match="target has a 0 or 1 for each state"):
-            gamedp.solve(model(), gamedp.Reachability(mask))
+            gamedp.solve(sound_model(), gamedp.Reachability(mask))
     # In a model of two states, that they are meant is as likely.
     two = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], payoffs=[0.0])
     assert gamedp.solve(two, gamedp.Reachability([0, 1])).values.tolist() == [1, 1]
@@ -105,7 +105,7 @@ def test_a_function_that_forgets_to_return_is_refused():
     with pytest.raises(
         gamedp.errors.InvalidParameterError, match="returns None for 0; it must return"
     ):
-        gamedp.solve(model(), gamedp.Reachability(lambda _state: None))
+        gamedp.solve(sound_model(), gamedp.Reachability(lambda _state: None))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_horizon_beyond_memory_is_refused(solver):
         with pytest.raises(
             gamedp.errors.LimitExceededError, match="too large for this computer's memory"
         ):
-            gamedp.solve(model(), gamedp.FiniteHorizon(horizon), solver)
+            gamedp.solve(sound_model(), gamedp.FiniteHorizon(horizon), solver)
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
@@ -249,7 +249,7 @@ def test_probabilities_that_are_off_by_rounding_stay_as_they_are():
 
 
 def test_a_random_start_is_scaled_too():
-    started = model(initial=[(0.5 - 4e-10, 2), (0.5, 3)])
+    started = sound_model(initial=[(0.5 - 4e-10, 2), (0.5, 3)])
     assert abs(sum(started.initial_probabilities) - 1) < 1e-15
 
 
@@ -281,13 +281,13 @@ def test_limits_of_exploration_are_none_of_solving_a_model(limits):
     with pytest.raises(
         gamedp.errors.InvalidParameterError, match=f"{name} is for exploring a game"
     ):
-        gamedp.solve(model(), gamedp.Reachability([2]), **limits)
+        gamedp.solve(sound_model(), gamedp.Reachability([2]), **limits)
 
 
 @pytest.mark.parametrize("seconds", [0, -1.0, math.nan, "1", None])
 def test_limits_of_time_are_positive(seconds):
     with pytest.raises(gamedp.errors.InvalidParameterError, match="max_seconds"):
-        gamedp.solve(model(), gamedp.Reachability([2]), max_seconds=seconds)
+        gamedp.solve(sound_model(), gamedp.Reachability([2]), max_seconds=seconds)
 
 
 class Long(NamedTuple):

@@ -46,7 +46,7 @@ EXPECTED = {
 }
 
 
-def run(folder, *arguments, environment=None):
+def run_benchmarks(folder, *arguments, environment=None):
     """Return the exit code, the text, and the object that a run of the benchmarks writes."""
     file = folder / "found.json"
     command = [sys.executable, BENCHMARKS, "--quick", "--json", file, *arguments]
@@ -60,7 +60,7 @@ def run(folder, *arguments, environment=None):
 @pytest.mark.deep
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_benchmark_runs_and_its_sides_agree(name, tmp_path):
-    code, text, found = run(tmp_path, name)
+    code, text, found = run_benchmarks(tmp_path, name)
     assert code == 0, text
     count, compared, compared_without_c = EXPECTED[name]
     rows = found["rows"]
@@ -76,7 +76,7 @@ def test_a_benchmark_runs_and_its_sides_agree(name, tmp_path):
 
 def test_without_a_compiler_the_rest_is_measured(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    code, text, found = run(tmp_path, "wubbel")
+    code, text, found = run_benchmarks(tmp_path, "wubbel")
     assert code == 0, text
     assert "no compiler for C" in text
     assert [row["theirs"] for row in found["rows"]] == [None, None]
@@ -91,7 +91,7 @@ def test_every_benchmark_is_listed():
 
 
 def test_an_unknown_name(tmp_path):
-    code, text, found = run(tmp_path, "chess")
+    code, text, found = run_benchmarks(tmp_path, "chess")
     assert code == 2
     assert "there is no benchmark 'chess'" in text
     assert found is None

@@ -30,14 +30,14 @@ SOLVER_OPTIONS = {
 
 
 @functools.cache
-def model_of(game, parameters):
+def model_by_name(game, parameters):
     return gamedp.compile(find(GAMES, game)(**dict(parameters)))
 
 
 @functools.cache
 def solve(game, parameters, solver):
     """Return the solution by one solver, or the reason why there is none."""
-    model = model_of(game, parameters)
+    model = model_by_name(game, parameters)
     made = find(SOLVERS, solver.partition("/")[0])(**SOLVER_OPTIONS[solver])
     support = made.supports(gamedp.Problem(model))
     if not support:
@@ -90,7 +90,7 @@ def pairs_expected(figure):
 
     Three do none of these: one is for averages, two do not change the players' places.
     """
-    size = model_of(figure.game, tuple(figure.parameters.items())).num_transitions
+    size = model_by_name(figure.game, tuple(figure.parameters.items())).num_transitions
     acyclic = figure.game != "wubbel" or figure.parameters.get("grace", False)
     if size > LARGE:
         return 2 if acyclic else 1
@@ -99,13 +99,13 @@ def pairs_expected(figure):
 
 
 @functools.cache
-def wubbel():
+def solved_wubbel():
     return gamedp.solve(Wubbel(), tolerance=1e-10)
 
 
 def margins(own, opponent):
     """What SAVE is worth more than ROLL, for 1 point of the turn and up."""
-    solution = wubbel()
+    solution = solved_wubbel()
     found = []
     for turn in range(1, 50 - own):
         roll, save = solution.action_values(State(0, own, opponent, turn))
@@ -115,7 +115,7 @@ def margins(own, opponent):
 
 
 def test_the_whole_decision_rule_at_0_24():
-    solution = wubbel()
+    solution = solved_wubbel()
     found = "".join("RS"[solution.best_action(State(0, 0, 24, turn))] for turn in range(1, 50))
     figure = BY_NAME["wubbel.0:24"]
     assert found == figure.value
@@ -134,7 +134,7 @@ def test_the_margins_at_0_24():
 
 
 def test_no_decision_of_wubbel_hangs_on_rounding():
-    solution = wubbel()
+    solution = solved_wubbel()
     closest = min(
         np.abs(margins(own, opponent)).min() for own in range(49) for opponent in range(0, 50, 7)
     )
@@ -148,7 +148,8 @@ def test_where_the_decision_is_not_monotone():
         for opponent in range(50):
             turns = 50 - own
             choice = [
-                wubbel().best_action(State(0, own, opponent, turn)) for turn in range(1, turns)
+                solved_wubbel().best_action(State(0, own, opponent, turn))
+                for turn in range(1, turns)
             ]
             text = "".join("RS"[action] for action in choice)
             rolls_above += "SR" in text
@@ -163,7 +164,7 @@ def test_where_the_decision_is_not_monotone():
 def test_where_pig_saves():
     if not COMPILED:
         return  # half a million states take minutes in plain Python
-    solution = gamedp.solve(model_of("wubbel", (("goal", 100), ("busts", (1,)))))
+    solution = gamedp.solve(model_by_name("wubbel", (("goal", 100), ("busts", (1,)))))
     found = [turn for turn in range(2, 59) if solution.best_action(State(0, 41, 49, turn)) == SAVE]
     assert found == BY_NAME["pig.41:49"].value
 

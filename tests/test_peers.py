@@ -19,7 +19,7 @@ COMPILER = shutil.which("cc")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler to build peers")
 
 
-def built(name, folder):
+def built_peer(name, folder):
     program = folder / name
     build = [COMPILER, "-O3", "-Wall", "-Wextra", "-Werror", "-o", program, PEERS / f"{name}.c"]
     subprocess.run(build, check=True)
@@ -27,10 +27,10 @@ def built(name, folder):
 
 
 @pytest.fixture(scope="module")
-def wubbel(tmp_path_factory):
+def wubbel_peer(tmp_path_factory):
     """Return a function that runs the peer and returns what it printed and its table."""
     folder = tmp_path_factory.mktemp("peers")
-    program = built("wubbel", folder)
+    program = built_peer("wubbel", folder)
 
     def run(goal, change):
         table = folder / "table"
@@ -47,24 +47,24 @@ def largest_error(table, goal):
     return max(abs(table[position] - value) for position, value in values.items())
 
 
-def test_the_article_s_precision(wubbel):
+def test_the_article_s_precision(wubbel_peer):
     figure = BY_NAME["wubbel.article_code"].value
-    printed, table = wubbel(50, figure["change"])
+    printed, table = wubbel_peer(50, figure["change"])
     assert printed["value"] == table[0, 0, 0]
     assert printed["value"] == pytest.approx(figure["P000"], abs=1e-8)
     assert printed["sweeps"] == pytest.approx(figure["sweeps"], rel=1e-3)
     assert largest_error(table, 50) == pytest.approx(figure["largest error"], rel=0.1)
 
 
-def test_a_higher_precision(wubbel):
-    printed, table = wubbel(50, 1e-14)
+def test_a_higher_precision(wubbel_peer):
+    printed, table = wubbel_peer(50, 1e-14)
     assert printed["value"] == pytest.approx(BY_NAME["wubbel.P000"].value, abs=3e-13)
     assert largest_error(table, 50) < 3e-13
 
 
 @pytest.mark.parametrize("goal", [1, 2, 7, 16, 23])
-def test_other_goals(wubbel, goal):
-    printed, table = wubbel(goal, 1e-13)
+def test_other_goals(wubbel_peer, goal):
+    printed, table = wubbel_peer(goal, 1e-13)
     assert printed["goal"] == goal
     assert largest_error(table, goal) < 3e-12
     own, _, turn = np.indices(table.shape)
@@ -72,9 +72,9 @@ def test_other_goals(wubbel, goal):
 
 
 @pytest.mark.parametrize("arguments", [[], ["50"], ["0", "1e-8"], ["50", "1e-16"], ["50", "nan"]])
-def test_arguments_that_make_no_sense(wubbel, arguments):
+def test_arguments_that_make_no_sense(wubbel_peer, arguments):
     outcome = subprocess.run(
-        [wubbel.program, *arguments], check=False, capture_output=True, text=True
+        [wubbel_peer.program, *arguments], check=False, capture_output=True, text=True
     )
     assert outcome.returncode == 2
     assert outcome.stderr.startswith("usage: ")
@@ -83,7 +83,7 @@ def test_arguments_that_make_no_sense(wubbel, arguments):
 @pytest.fixture(scope="module")
 def mancala(tmp_path_factory):
     """Return a function that runs the peer and returns what it printed."""
-    program = built("mancala", tmp_path_factory.mktemp("peers"))
+    program = built_peer("mancala", tmp_path_factory.mktemp("peers"))
 
     def run(*arguments):
         command = [program, *map(str, arguments)]

@@ -114,7 +114,7 @@ def saved(folder, kind="umb", model=None, **keywords):
     return path
 
 
-def assert_same(found, model):
+def assert_same_arrays(found, model):
     for name in ARRAYS:
         one, other = getattr(found, name), getattr(model, name)
         assert one.dtype == other.dtype, name
@@ -459,18 +459,18 @@ def test_round_trips(folder, model, kind):
         folder, kind, model, labels={"even": mask}, rewards={"r": model.rewards}, ends="none"
     )
     loaded = gamedp.read_model(path)
-    assert_same(loaded.model, model)
+    assert_same_arrays(loaded.model, model)
     assert loaded.labels["even"].tolist() == mask.tolist()
     assert loaded.notes == ()
     gamedp.write_model(path, loaded, ends="none")
-    assert_same(gamedp.read_model(path).model, model)
+    assert_same_arrays(gamedp.read_model(path).model, model)
 
 
 @CAREFUL
 @given(model=models(players=(2,), swaps=False).map(without_payoffs))
 def test_round_trips_of_games(folder, model):
     loaded = gamedp.read_model(saved(folder, model=model, ends="none"))
-    assert_same(loaded.model, model)
+    assert_same_arrays(loaded.model, model)
     assert loaded.player_names == ("max", "min")
 
 
@@ -768,7 +768,7 @@ def test_archives_of_every_compression(folder, mode):
     packed(path, *unpacked(path), mode)
     magic = {"w:gz": b"\x1f\x8b", "w:xz": b"\xfd7zXZ"}.get(mode, b"index.json")
     assert path.read_bytes().startswith(magic)
-    assert_same(gamedp.read_model(path).model, a_model())
+    assert_same_arrays(gamedp.read_model(path).model, a_model())
 
 
 def test_fractions_are_read_as_the_nearest_doubles(folder):
@@ -838,7 +838,7 @@ def test_more_than_two_players_need_a_coalition(folder):
     assert gamedp.read_model(path, coalition=["a", "c"]).model.players.tolist() == [0, 1, 0]
 
 
-def changed(**values):
+def changing(**values):
     def change(index, files):
         index["transition-system"] |= {
             name.replace("__", "#").replace("_", "-"): value for name, value in values.items()
@@ -884,23 +884,23 @@ DAMAGED_ARCHIVES = {
     "no version": (indexed(format_version=None), "version None"),
     "no system": (indexed(transition_system=3), "without a transition-system"),
     "annotations that are none": (indexed(annotations=[1]), "annotations"),
-    "continuous time": (changed(time="stochastic"), "time 'stochastic'"),
-    "observations": (changed(__observations=3), "observations"),
-    "no number": (changed(__states="3"), "#states '3'"),
-    "a number below zero": (changed(__states=-3), "#states -3"),
-    "more states": (changed(__states=4), "32 bytes in state-to-choices.bin; 5 entries"),
-    "more choices": (changed(__choices=5), "state-to-choices.bin that do not rise from 0 to 5"),
-    "more branches": (changed(__branches=7), "choice-to-branches.bin that do not rise"),
-    "more starts": (changed(__initial_states=2), "1 initial states"),
+    "continuous time": (changing(time="stochastic"), "time 'stochastic'"),
+    "observations": (changing(__observations=3), "observations"),
+    "no number": (changing(__states="3"), "#states '3'"),
+    "a number below zero": (changing(__states=-3), "#states -3"),
+    "more states": (changing(__states=4), "32 bytes in state-to-choices.bin; 5 entries"),
+    "more choices": (changing(__choices=5), "state-to-choices.bin that do not rise from 0 to 5"),
+    "more branches": (changing(__branches=7), "choice-to-branches.bin that do not rise"),
+    "more starts": (changing(__initial_states=2), "1 initial states"),
     "no offsets": (without("choice-to-branches.bin"), "no choice-to-branches.bin"),
     "no probabilities": (without("branch-to-probability.bin"), "no branch-to-probability.bin"),
-    "no type": (changed(branch_probability_type=None), "several branches and no probabilities"),
+    "no type": (changing(branch_probability_type=None), "several branches and no probabilities"),
     "intervals": (
-        changed(branch_probability_type={"type": "double-interval"}),
+        changing(branch_probability_type={"type": "double-interval"}),
         "type 'double-interval'",
     ),
     "another size": (
-        changed(branch_probability_type={"type": "double", "size": 32}),
+        changing(branch_probability_type={"type": "double", "size": 32}),
         "double with 32 bits",
     ),
     "a cut array": (cut("branch-to-probability.bin"), "40 bytes in branch-to-probability.bin"),
@@ -941,13 +941,13 @@ DAMAGED_ARCHIVES = {
         "proposition 'goal'",
     ),
     "a label of choices": (annotated("aps", applies_to=["choices"]), "proposition 'goal'"),
-    "an action that does not exist": (changed(__choice_actions=1), "action 1"),
+    "an action that does not exist": (changing(__choice_actions=1), "action 1"),
     "names that are no text": (
         content("actions/choices/strings.bin", np.full(2, 255, np.uint8)),
         "not UTF-8",
     ),
     "names without offsets": (without("actions/choices/strings.bin"), "no actions/choices/str"),
-    "player names": (changed(player_names=["a"]), "player-names"),
+    "player names": (changing(player_names=["a"]), "player-names"),
     "a player that does not exist": (
         content("state-to-player.bin", np.full(3, 2, "<u4")),
         "player 2; there are 2",
@@ -976,7 +976,7 @@ def test_every_cut_is_noticed(folder, pack):
     path = saved(folder)
     whole = pack(gzip.decompress(path.read_bytes()))
     path.write_bytes(whole)
-    assert_same(gamedp.read_model(path).model, a_model())
+    assert_same_arrays(gamedp.read_model(path).model, a_model())
     end = len(whole)
     if pack is bytes:
         with tarfile.open(path) as tar:  # what follows is padding, and may be missing

@@ -28,14 +28,14 @@ def program(name):
     return stormpy.parse_prism_program(f"{folder}/files/{PROGRAMS[name][0]}")
 
 
-def built(name):
+def built_by_storm(name):
     """Return Storm's model with labels, rewards and actions."""
     options = stormpy.BuilderOptions(build_full=True)
     options.set_build_choice_labels(True)
     return stormpy.build_model(program(name), options=options)
 
 
-def rows_of(matrix):
+def entries_of(matrix):
     return [
         (row, entry.column, entry.value)
         for row in range(matrix.nr_rows)
@@ -49,10 +49,10 @@ def rows_of_model(model):
     return sorted(zip(*rows, strict=True))
 
 
-def assert_same(loaded, theirs, *, digits=17):
+def assert_as_theirs(loaded, theirs, *, digits=17):
     """Assert that our model is theirs; text of few digits may round the probabilities."""
     assert loaded.model.num_states == theirs.nr_states
-    ours, rows = rows_of_model(loaded.model), rows_of(theirs.transition_matrix)
+    ours, rows = rows_of_model(loaded.model), entries_of(theirs.transition_matrix)
     assert [row[:2] for row in ours] == [row[:2] for row in rows]
     chances = np.array([[row[2] for row in side] for side in (ours, rows)])
     np.testing.assert_allclose(*chances, rtol=0 if digits == 17 else 10.0**-digits)
@@ -75,24 +75,24 @@ def assert_same(loaded, theirs, *, digits=17):
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("suffix", ["umb", "drn"])
 def test_what_storm_writes_is_read(tmp_path, name, suffix):
-    theirs, path = built(name), tmp_path / f"model.{suffix}"
+    theirs, path = built_by_storm(name), tmp_path / f"model.{suffix}"
     if suffix == "umb":
         storm_io.export_to_umb(theirs, str(path))
     else:
         storm_io.export_to_drn(theirs, str(path))
-    assert_same(gamedp.read_model(path), theirs, digits=17 if suffix == "umb" else 9)
+    assert_as_theirs(gamedp.read_model(path), theirs, digits=17 if suffix == "umb" else 9)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("suffix", ["umb", "drn"])
 def test_storm_reads_what_is_written(tmp_path, name, suffix):
-    theirs, path = built(name), tmp_path / "model.umb"
+    theirs, path = built_by_storm(name), tmp_path / "model.umb"
     storm_io.export_to_umb(theirs, str(path))
     loaded = gamedp.read_model(path)
     again = tmp_path / f"again.{suffix}"
     gamedp.write_model(again, loaded)
     read = stormpy.build_model_from_umb if suffix == "umb" else stormpy.build_model_from_drn
-    assert_same(loaded, read(str(again)))
+    assert_as_theirs(loaded, read(str(again)))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -119,7 +119,7 @@ def test_the_variables_of_states(tmp_path, name):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_both_find_the_same(tmp_path, name):
-    theirs, path = built(name), tmp_path / "model.umb"
+    theirs, path = built_by_storm(name), tmp_path / "model.umb"
     storm_io.export_to_umb(theirs, str(path))
     loaded = gamedp.read_model(path)
     _, _, formula, known = PROGRAMS[name]
@@ -172,7 +172,7 @@ def test_one_terminal_state_with_a_payoff(tmp_path):
 # Random models
 
 
-def asked(loaded, process, formula, optimum):
+def question_of(loaded, process, formula, optimum):
     """Return the model and the objective that a formula is about."""
     named = [name for name in loaded.rewards if f'"{name}"' in formula]
     model = loaded.with_rewards(named[0]) if named else loaded.model
@@ -181,7 +181,7 @@ def asked(loaded, process, formula, optimum):
     )
 
 
-def assert_between(solution, truth):
+def assert_known_between(solution, truth):
     """Assert that each state's exact value lies between its bounds."""
     for lower, value, upper in zip(solution.lower, truth, solution.upper, strict=True):
         if isinstance(value, float):
@@ -202,12 +202,12 @@ def test_random_models_are_solved_as_storm_does_in_rational_numbers(tmp_path, se
     for formula in QUESTIONS:
         for optimum in ("min", "max"):
             wanted = formula.format(optimum="" if process.is_chain else optimum)
-            model, objective = asked(loaded, process, formula, optimum)
+            model, objective = question_of(loaded, process, formula, optimum)
             if formula.startswith("R") and not model.rewards.any():
                 continue  # Storm refuses to add up nothing but zeros
             solution = gamedp.solve(model, objective, tolerance=1e-7)
             assert solution.width <= 1e-7
-            assert_between(solution, answers(theirs, wanted))
+            assert_known_between(solution, answers(theirs, wanted))
             compared += 1
     assert compared >= 4
 
@@ -226,7 +226,7 @@ def test_storm_finds_in_our_files_what_it_found_in_the_first(tmp_path, seed):
         stormpy.build_model_from_drn[stormpy.Rational](str(tmp_path / "again.drn")),
     ]
     for formula in QUESTIONS:
-        model, _ = asked(loaded, process, formula, "max")
+        model, _ = question_of(loaded, process, formula, "max")
         if formula.startswith("R") and not model.rewards.any():
             continue
         wanted = formula.format(optimum="" if process.is_chain else "max")

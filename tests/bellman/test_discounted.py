@@ -163,7 +163,7 @@ def test_what_is_clear_is_the_best(case, much, seed):
         values, other = values + np.where(inner, move, 0), values
 
 
-def model_of(successors, ends):
+def model_leading_to(successors, ends):
     """Return a model in which each state but the last leads to the given ones in turn."""
     count = len(successors)
     rows = [list(row) for row in successors]
@@ -177,10 +177,10 @@ def model_of(successors, ends):
 
 
 def test_cycles_are_found_by_walking():
-    assert not may_be_acyclic(model_of([[1], [0]], ends=0))
-    assert not may_be_acyclic(model_of([[0, 1]], ends=1))
-    assert not may_be_acyclic(model_of([[1, 2], [0, 2]], ends=1))
-    assert may_be_acyclic(model_of([[1], [2], [3]], ends=1))
+    assert not may_be_acyclic(model_leading_to([[1], [0]], ends=0))
+    assert not may_be_acyclic(model_leading_to([[0, 1]], ends=1))
+    assert not may_be_acyclic(model_leading_to([[1, 2], [0, 2]], ends=1))
+    assert may_be_acyclic(model_leading_to([[1], [2], [3]], ends=1))
 
 
 @pytest.mark.parametrize("discount", [0.0, 0.5, 0.99])
@@ -251,7 +251,7 @@ def test_palettes_have_their_limit():
     assert collected(coded_probabilities.collect, chances)[0] == coded_probabilities.MOST + 1
 
 
-def dice(num_states, *, distinct):
+def rolls(num_states, *, distinct):
     """Return a model whose choices have the chances of a die, or each its own."""
     random = np.random.default_rng(0)
     chances = np.full((2 * num_states, 6), 1 / 6)
@@ -270,13 +270,13 @@ def dice(num_states, *, distinct):
 
 
 def test_large_models_are_solved_by_palettes(monkeypatch):
-    model = dice(100, distinct=False)
+    model = rolls(100, distinct=False)
     codes, colours = model.palette
     assert colours.tolist() == [1 / 6]
     assert (colours[codes] == model.probabilities).all()
     assert not codes.flags.writeable
     assert not colours.flags.writeable
-    assert dice(1000, distinct=True).palette is None
+    assert rolls(1000, distinct=True).palette is None
     plain = gamedp.solve(model, gamedp.Discounted(0.99))
     monkeypatch.setattr(solving, "LARGE", model.num_transitions)
     equation, _ = solving.equation_of(gamedp.Problem(model, gamedp.Discounted(0.99)))

@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 from forging import claimed, forged
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
-from solving import assert_contains
+from solving import assert_contains, loop, solve_best_effort
 
 import gamedp
 from gamedp.certificates.checking.choice_values import choice_values, exact_choice_value, slices
 from gamedp.certificates.checking.directions import oriented
 from gamedp.certificates.making import judging_kernels as judging, rank_kernels as kernels
-from gamedp.cli import main
 from gamedp.errors import CertificateError, DamagedFileError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel
 from gamedp.games.matches import Matches, Nim
@@ -40,14 +39,6 @@ CLOSE = 2.0**-40
 """How much wider than a solution's bounds those of its certificate may be, as a part of values."""
 
 relaxed = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-def known(model, objective, solver=None, tolerance=1e-6):
-    """Solve, and take what is known when rounding forbids the tolerance."""
-    try:
-        return gamedp.solve(model, objective, solver, tolerance=tolerance)
-    except gamedp.NotSolvedError as error:
-        return error.solution
 
 
 def assert_certified(solution, truth=None):
@@ -79,7 +70,7 @@ def test_totals_of_all_solvers_are_certified(model, tolerance, optimum):
     truth = exact_values(model, objective)
     for solver in SOLVERS:
         if solver.supports(gamedp.Problem(model, objective)):
-            assert_certified(known(model, objective, solver, tolerance), truth)
+            assert_certified(solve_best_effort(model, objective, solver, tolerance), truth)
 
 
 def test_the_claim_says_of_which_opponents_it_is_true():
@@ -121,7 +112,7 @@ def test_totals_without_any_terminal_state_are_certified(optimum):
 def test_discounted_totals_are_certified(model, discount, optimum):
     assume(not (model.has_swaps and model.constant_sum))
     objective = gamedp.Discounted(discount, optimum)
-    assert_certified(known(model, objective), exact_values(model, objective))
+    assert_certified(solve_best_effort(model, objective), exact_values(model, objective))
 
 
 @relaxed
@@ -129,7 +120,7 @@ def test_discounted_totals_are_certified(model, discount, optimum):
 def test_finite_horizons_are_certified(model, horizon):
     assume(not (model.has_swaps and model.constant_sum))
     objective = gamedp.FiniteHorizon(horizon)
-    assert_certified(known(model, objective), exact_values(model, objective))
+    assert_certified(solve_best_effort(model, objective), exact_values(model, objective))
 
 
 @relaxed
@@ -139,7 +130,7 @@ def test_draws_are_certified(model, draw):
     objective = gamedp.TotalReward(draw=draw)
     solver = gamedp.solvers.Retrograde()
     assume(solver.supports(gamedp.Problem(model, objective)))
-    solution = known(model, objective, solver)
+    solution = solve_best_effort(model, objective, solver)
     certificate = assert_certified(solution, exact_values(model, objective))
     endless = solution.distances < 0
     draw = draw if draw is not None else model.constant_sum / 2
@@ -211,7 +202,7 @@ def test_probabilities_to_reach_a_target_are_certified(model, data, optimum):
     target = np.array(data.draw(flags))
     objective = gamedp.Reachability(target, optimum=optimum)
     try:
-        solution = known(model, objective)
+        solution = solve_best_effort(model, objective)
     except UnsupportedProblemError:
         return
     certificate = assert_certified(solution)
@@ -244,7 +235,7 @@ def test_totals_of_one_player_who_may_go_on_are_certified(model, kind, optimum):
     model = attrs.evolve(model, rewards=rewards)
     solver = gamedp.solvers.TopologicalValueIteration(max_sweeps=10_000)
     try:
-        solution = known(model, gamedp.TotalReward(optimum), solver)
+        solution = solve_best_effort(model, gamedp.TotalReward(optimum), solver)
     except UnsupportedProblemError:
         return
     assume(solution.guarantee is gamedp.Guarantee.TWO_SIDED)
@@ -266,7 +257,7 @@ def test_totals_until_a_target_are_certified(model, data, optimum):
     objective = gamedp.TotalReward(optimum, until=np.array(data.draw(flags)))
     solver = gamedp.solvers.TopologicalValueIteration(max_sweeps=10_000)
     try:
-        solution = known(model, objective, solver)
+        solution = solve_best_effort(model, objective, solver)
     except UnsupportedProblemError:
         return
     assume(solution.guarantee is gamedp.Guarantee.TWO_SIDED)
@@ -345,19 +336,6 @@ def test_a_walk_that_mixes_slowly_is_certified():
 
 
 # What is false is refused ------------------------------------------------------------------------
-
-
-def loop(payoff=0.75, reward=0.0):
-    """Stay for ever, or take the payoff."""
-    return gamedp.Model.from_arrays(
-        [0, 2, 2],
-        [0, 1, 2],
-        [0, 1],
-        [1.0, 1.0],
-        rewards=[reward, 0.0],
-        terminals=[1],
-        payoffs=[payoff],
-    )
 
 
 def claim(model, lower, upper, lower_ranks, upper_ranks, objective=None, **more):
@@ -490,7 +468,7 @@ def test_no_bound_beyond_the_truth_is_accepted(model, optimum):
     """Every number of the certificate, pushed past the exact value to the next one there is."""
     objective = gamedp.TotalReward(optimum)
     truth = exact_values(model, objective)
-    certificate = gamedp.certify(known(model, objective, tolerance=1e-9))
+    certificate = gamedp.certify(solve_best_effort(model, objective, tolerance=1e-9))
     for name, state, false in stronger(certificate, truth):
         with pytest.raises(CertificateError, match=name):
             gamedp.verify(model, false)
@@ -507,7 +485,7 @@ def test_no_bound_beyond_the_truth_is_accepted(model, optimum):
 def test_no_discounted_bound_beyond_the_truth_is_accepted(model, discount):
     assume(not (model.has_swaps and model.constant_sum))
     objective = gamedp.Discounted(discount)
-    certificate = gamedp.certify(known(model, objective, tolerance=1e-9))
+    certificate = gamedp.certify(solve_best_effort(model, objective, tolerance=1e-9))
     for name, _, false in stronger(certificate, exact_values(model, objective)):
         with pytest.raises(CertificateError, match=name):
             gamedp.verify(model, false)
@@ -518,7 +496,7 @@ def test_no_discounted_bound_beyond_the_truth_is_accepted(model, discount):
 def test_no_bound_of_a_horizon_beyond_the_truth_is_accepted(model, horizon):
     assume(not (model.has_swaps and model.constant_sum))
     objective = gamedp.FiniteHorizon(horizon)
-    certificate = gamedp.certify(known(model, objective))
+    certificate = gamedp.certify(solve_best_effort(model, objective))
     for name, _, false in stronger(certificate, exact_values(model, objective)):
         with pytest.raises(CertificateError, match=name):
             gamedp.verify(model, false)
@@ -530,7 +508,7 @@ def test_no_probability_beyond_the_truth_is_accepted(model, data):
     """With end components, in which bounds without ranks would prove themselves."""
     flags = st.lists(st.booleans(), min_size=model.num_states, max_size=model.num_states)
     target = np.array(data.draw(flags))
-    certificate = gamedp.certify(known(model, gamedp.Reachability(target)))
+    certificate = gamedp.certify(solve_best_effort(model, gamedp.Reachability(target)))
     columns = zip(*(worth_of_play(model, policy, target) for policy in plays(model)), strict=True)
     truth = [max(column) for column in columns]
     assert_contains(certificate, truth)
@@ -549,7 +527,9 @@ def test_no_probability_beyond_the_truth_is_accepted(model, data):
 def test_ranks_must_fall(model, optimum):
     """None can be as low as those that follow, and bounds of 1 or more need one."""
     model = attrs.evolve(model, rewards=np.abs(model.rewards) + 1, payoffs=np.abs(model.payoffs))
-    certificate = gamedp.certify(known(model, gamedp.TotalReward(optimum), tolerance=1e-9))
+    certificate = gamedp.certify(
+        solve_best_effort(model, gamedp.TotalReward(optimum), tolerance=1e-9)
+    )
     inner = np.flatnonzero(np.diff(model.choice_offsets))
     assert (certificate.lower[inner] > 0).all()
     after = np.minimum.reduceat(
@@ -1054,50 +1034,42 @@ def test_a_target_that_cannot_be_written_down_is_said_to_be(tmp_path):
         gamedp.save(function, tmp_path)
 
 
-def run(*arguments, capsys):
-    code = main([str(argument) for argument in arguments])
-    done = capsys.readouterr()
-    return code, done.out, done.err
-
-
-def test_the_command_line_verifies(tmp_path, capsys):
+def test_the_command_line_verifies(tmp_path, run):
     options = ("--compile", "never", "--set", "matches=9")
     saved, proof = tmp_path / "solution", tmp_path / "proof"
-    code, out, _ = run(
-        "solve", "matches", *options, "--save", saved, "--certificate", proof, capsys=capsys
-    )
+    code, out, _ = run("solve", "matches", *options, "--save", saved, "--certificate", proof)
     assert code == 0
     assert f"proof in    {proof}" in out
-    code, out, _ = run("verify", "matches", proof, "--set", "matches=9", capsys=capsys)
+    code, out, _ = run("verify", "matches", proof, "--set", "matches=9")
     assert code == 0
     assert "verified    For every state" in out
-    code, out, _ = run("verify", saved, proof, "--json", capsys=capsys)
+    code, out, _ = run("verify", saved, proof, "--json")
     assert code == 0
     facts = json.loads(out)
     assert facts["verified"]
     assert facts["states"] == 10
-    code, out, err = run("verify", "matches", proof, "--json", capsys=capsys)
+    code, out, err = run("verify", "matches", proof, "--json")
     assert code == 1
     assert not json.loads(out)["verified"]
     assert "of another model" in err
-    code, _, err = run("verify", "matches", proof, "--coalition", "0", capsys=capsys)
+    code, _, err = run("verify", "matches", proof, "--coalition", "0")
     assert code == 2
     assert "--coalition is for a model in a file" in err
-    code, _, err = run("verify", saved, tmp_path / "none", capsys=capsys)
+    code, _, err = run("verify", saved, tmp_path / "none")
     assert code == 1
     assert "there is no folder" in err
 
 
-def test_the_command_line_verifies_models_in_files(tmp_path, capsys):
+def test_the_command_line_verifies_models_in_files(tmp_path, run):
     file, proof = tmp_path / "model.drn", tmp_path / "proof"
     gamedp.write_model(file, loop())
-    code, out, err = run("solve", file, "--reach", 1, "--certificate", proof, capsys=capsys)
+    code, out, err = run("solve", file, "--reach", 1, "--certificate", proof)
     assert (code, err) == (0, "")
     assert f"proof in    {proof}" in out
-    code, out, _ = run("verify", file, proof, capsys=capsys)
+    code, out, _ = run("verify", file, proof)
     assert code == 0
     assert "objective   reach" in out
-    code, _, err = run("verify", file, proof, "--set", "goal=3", capsys=capsys)
+    code, _, err = run("verify", file, proof, "--set", "goal=3")
     assert code == 2
     assert "--set and --game are for games" in err
 
@@ -1109,7 +1081,7 @@ def test_the_command_line_verifies_models_in_files(tmp_path, capsys):
 @given(models(ends=False, swaps=False), st.sampled_from(["max", "min"]))
 def test_averages_are_certified(model, optimum):
     try:
-        solution = known(model, gamedp.AverageReward(optimum))
+        solution = solve_best_effort(model, gamedp.AverageReward(optimum))
     except UnsupportedProblemError:
         return
     assume(solution.guarantee is gamedp.Guarantee.TWO_SIDED and solution.biases is not None)

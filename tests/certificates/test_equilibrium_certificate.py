@@ -6,14 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from forging import claimed, forged
+from forging import claimed, forged, refused, with_number
 from hypothesis import given, settings, strategies as st
 from search_games import Crowd, CrowdBounded, CrowdEarning
 
 import gamedp
 from gamedp.certificates.checking.choice_values import slices
 from gamedp.certificates.checking.equilibrium import needed
-from gamedp.cli import main
 from gamedp.errors import CertificateError, UnsupportedProblemError
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
@@ -26,17 +25,6 @@ OPTIMA = pytest.mark.parametrize("optimum", ["max", "min"])
 def crowd(kind=CrowdEarning, seed=3, optimum="max", num_players=3):
     game = kind(seed=seed, layers=4, width=3, num_players=num_players, dicey=True)
     return gamedp.solve(game, gamedp.TotalReward(optimum), compile="never")
-
-
-def refused(model, certificate, match=None):
-    with pytest.raises(CertificateError, match=match):
-        gamedp.verify(model, certificate)
-
-
-def with_number(certificate, name, place, number):
-    array = certificate.array(name).copy()
-    array[place] = number
-    return forged(certificate, **{name: array})
 
 
 def exact_worths(model, certificate, optimum):
@@ -264,12 +252,7 @@ def test_they_are_saved_and_loaded(tmp_path):
         gamedp.verify(solution.model, other)
 
 
-def test_the_command_line_verifies(tmp_path, capsys):
-    def run(*arguments):
-        code = main([str(argument) for argument in arguments])
-        done = capsys.readouterr()
-        return code, done.out, done.err
-
+def test_the_command_line_verifies(run, tmp_path):
     game = ("--set", "players=3", "--set", "pits=2", "--set", "stones=2")
     proof = tmp_path / "proof"
     code, out, err = run("solve", "mancala", *game, "--certificate", proof)

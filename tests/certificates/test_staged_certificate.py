@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import pytest
 from depth import first_of
-from forging import claimed, forged
+from forging import claimed, forged, refused, with_number
 from hypothesis import given, settings, strategies as st
 from staged_games import Debts, Journey, Scores, StagedWubbel
 
@@ -22,7 +22,6 @@ from gamedp.certificates.checking import stages as checking
 from gamedp.certificates.checking.choice_values import Rows
 from gamedp.certificates.checking.rounded_means import groups_of, means_below, sums_below
 from gamedp.certificates.checking.stages import OVER, Stages
-from gamedp.cli import main
 from gamedp.errors import CertificateError, InvalidModelError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel, Sheet
 from gamedp.games.kniffel.duel import Duel
@@ -82,17 +81,6 @@ def certified(name, optimum="max"):
     model = attrs.evolve(model, sweeper=Remembering(model.sweeper))
     solution = gamedp.solve(model, gamedp.TotalReward(optimum))
     return solution, gamedp.certify(solution)
-
-
-def refused(model, certificate, match=None):
-    with pytest.raises(CertificateError, match=match):
-        gamedp.verify(model, certificate)
-
-
-def with_number(certificate, name, place, number):
-    array = certificate.array(name).copy()
-    array[place] = number
-    return forged(certificate, **{name: array})
 
 
 # What is proven ----------------------------------------------------------------------------------
@@ -283,7 +271,7 @@ def test_sums_are_rounded_down(one, other):
 # What is false -----------------------------------------------------------------------------------
 
 
-def some(batch):
+def some_contexts(batch):
     """Return up to fifteen contexts, with their places."""
     places = np.unique(np.linspace(0, len(batch.codes) - 1, 15).astype(int))
     return zip(places.tolist(), batch.codes[places].tolist(), strict=True)
@@ -305,7 +293,7 @@ def test_any_number_moved_by_more_than_its_slack_is_refused(name, optimum):
     for batch in stages.batches(stages.codes):
         for sign, which in ((1.0, "lower"), (-1.0, "upper")):
             worth = sign * stages.context_values(batch, bounds, sign, optimum)
-            for place, code in some(batch):
+            for place, code in some_contexts(batch):
                 slack = worth[place] - certificate.array(which)[code]
                 # A context that leads to itself is worth more by a part of what it is moved by.
                 wrong = worth[place] + sign * (8 * abs(slack) + 1e-12)
@@ -316,7 +304,7 @@ def test_any_number_moved_by_more_than_its_slack_is_refused(name, optimum):
         if "weights" not in certificate.evidence:
             continue
         least = stages.stages_to_come(batch, certificate.evidence["weights"])
-        for place, code in some(batch):
+        for place, code in some_contexts(batch):
             if batch.stays[:, place].any():
                 above = certificate.evidence["weights"][code] - least[place]
                 wrong = least[place] - 8 * above - 1e-12
@@ -405,7 +393,7 @@ class Circle:
         return context.side if self.rises else 0
 
 
-def by_hand(model, lower, upper, weights=None):
+def claimed_by_hand(model, lower, upper, weights=None):
     return claimed(
         rules="stages",
         objective=gamedp.TotalReward(),
@@ -420,11 +408,15 @@ def by_hand(model, lower, upper, weights=None):
 @pytest.mark.parametrize("worth", [0.75, 1.0])
 def test_to_be_worth_what_the_next_context_is_worth_is_no_proof(weights, worth):
     model = gamedp.compile(Circle(), compile="never")
-    refused(model, by_hand(model, [worth] * 2, [worth] * 2), "may lead to a context of its own")
     refused(
-        model, by_hand(model, [worth] * 2, [worth] * 2, weights), "do not show that play leaves"
+        model, claimed_by_hand(model, [worth] * 2, [worth] * 2), "may lead to a context of its own"
     )
-    nothing = by_hand(model, [-np.inf] * 2, [np.inf] * 2)
+    refused(
+        model,
+        claimed_by_hand(model, [worth] * 2, [worth] * 2, weights),
+        "do not show that play leaves",
+    )
+    nothing = claimed_by_hand(model, [-np.inf] * 2, [np.inf] * 2)
     assert gamedp.verify(model, nothing).width == np.inf
 
 
@@ -456,7 +448,7 @@ def test_where_play_may_go_on_for_ever_nothing_is_certified():
 def test_a_rank_that_rises_is_no_rank():
     model = gamedp.compile(Circle(rises=True), compile="never")
     with pytest.raises(InvalidModelError, match="leads to one of a higher rank"):
-        gamedp.verify(model, by_hand(model, [0.75] * 2, [0.75] * 2))
+        gamedp.verify(model, claimed_by_hand(model, [0.75] * 2, [0.75] * 2))
 
 
 @pytest.mark.parametrize(
@@ -500,7 +492,7 @@ def test_weights_are_finite_and_one_at_least(number):
 # On disk, and from the command line --------------------------------------------------------------
 
 
-def same(one, other):
+def same_weights(one, other):
     for name in ("lower", "upper", "weights"):
         a, b = one.array(name), other.array(name)
         assert (a is None) == (b is None)
@@ -516,21 +508,16 @@ def test_they_are_saved_and_loaded(name, tmp_path):
     gamedp.save(certificate, tmp_path / "proof")
     loaded = gamedp.load(tmp_path / "proof")
     assert loaded.rules == "stages"
-    same(certificate, loaded)
-    same(certificate, pickle.loads(pickle.dumps(certificate)))
+    same_weights(certificate, loaded)
+    same_weights(certificate, pickle.loads(pickle.dumps(certificate)))
     gamedp.save(solution, tmp_path / "solution")
     again = gamedp.load(tmp_path / "solution", game=solution.model.rules.game)
     assert again.model.digest() == certificate.digest
     gamedp.verify(again.model, loaded)
-    same(gamedp.certify(again), certificate)
+    same_weights(gamedp.certify(again), certificate)
 
 
-def test_the_command_line_verifies(tmp_path, capsys):
-    def run(*arguments):
-        code = main([str(argument) for argument in arguments])
-        done = capsys.readouterr()
-        return code, done.out, done.err
-
+def test_the_command_line_verifies(run, tmp_path):
     name = f"{Path(__file__).parents[1] / 'helpers' / 'staged_games.py'}:StagedWubbel"
     game = ("--set", "goal=4")
     saved, proof = tmp_path / "solution", tmp_path / "proof"

@@ -1,5 +1,6 @@
 """The command line solves a model in a file as it solves a game."""
 
+import functools
 import json
 from fractions import Fraction
 
@@ -41,13 +42,9 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(folder, capsys):
-    def run(*arguments):
-        capsys.readouterr()
-        code = main(["solve", *arguments])
-        return code, *capsys.readouterr()
-
-    return run
+def solve(folder, run):
+    """Solve a model in the folder by the command; return its exit code and what it wrote."""
+    return functools.partial(run, "solve")
 
 
 @pytest.mark.parametrize(
@@ -96,8 +93,8 @@ def run(folder, capsys):
         ),
     ],
 )
-def test_what_is_asked(run, options, value, objective):
-    code, out, err = run("model.umb", "--json", *options)
+def test_what_is_asked(solve, options, value, objective):
+    code, out, err = solve("model.umb", "--json", *options)
     assert (code, err) == (0, "")
     facts = json.loads(out)
     assert facts["value"] == pytest.approx(value, abs=1e-5) if value != "inf" else value
@@ -111,13 +108,13 @@ def test_what_is_asked(run, options, value, objective):
 @pytest.mark.parametrize(
     ("states", "value"), [("x=-1", 0.75), ("won=true", 0.25), ("x=1,won=true", 0.25)]
 )
-def test_states_by_their_variables(run, states, value):
-    code, out, _ = run("walk.tra", "--reach", states, "--json")
+def test_states_by_their_variables(solve, states, value):
+    code, out, _ = solve("walk.tra", "--reach", states, "--json")
     assert (code, json.loads(out)["value"]) == (0, value)
 
 
-def test_lines_for_people(run):
-    code, out, _ = run("model.umb", "--reach", "goal", "--allowed", "0", "--tolerance", "1e-9")
+def test_lines_for_people(solve):
+    code, out, _ = solve("model.umb", "--reach", "goal", "--allowed", "0", "--tolerance", "1e-9")
     assert code == 0
     words = dict(line.split(maxsplit=1) for line in out.splitlines())
     assert words["model"].startswith("<LoadedModel model.umb: <Model 4 states")
@@ -127,52 +124,52 @@ def test_lines_for_people(run):
     assert "note" not in words
 
 
-def test_infinite_values_are_texts(run):
-    _, out, _ = run("one.umb", "--target", "goal")
+def test_infinite_values_are_texts(solve):
+    _, out, _ = solve("one.umb", "--target", "goal")
     words = dict(line.split(maxsplit=1) for line in out.splitlines())
     assert words["value"] == "inf"
     assert words["bounds"] == "inf to inf   (0 apart)"
 
 
-def test_the_only_reward_need_not_be_named(run):
-    code, out, _ = run("one.umb", "--target", "goal", "--min", "--json")
+def test_the_only_reward_need_not_be_named(solve):
+    code, out, _ = solve("one.umb", "--target", "goal", "--min", "--json")
     assert code == 0
     assert json.loads(out)["objective"]["reward"] == "steps"
 
 
-def test_players(run):
+def test_players(solve):
     for options, value in (([], 0.0), (["--coalition", "min"], 1.0), (["--coalition", "1"], 1.0)):
-        code, out, _ = run("game.umb", "--reach", "goal", "--json", *options)
+        code, out, _ = solve("game.umb", "--reach", "goal", "--json", *options)
         assert (code, json.loads(out)["value"]) == (0, value)
 
 
-def test_what_was_not_quite_as_in_the_file_is_said(run):
-    code, out, _ = run("chain.drn", "--reach", "end")
+def test_what_was_not_quite_as_in_the_file_is_said(solve):
+    code, out, _ = solve("chain.drn", "--reach", "end")
     assert code == 0
     assert "note        the probabilities of 1 of 2 choices were rounded in the file" in out
-    _, out, _ = run("chain.drn", "--reach", "end", "--json")
+    _, out, _ = solve("chain.drn", "--reach", "end", "--json")
     (note,) = json.loads(out)["notes"]
     assert note.startswith("the probabilities of 1 of 2")
 
 
-def test_a_solution_is_saved(run, folder):
-    code, out, _ = run("model.umb", "--reach", "bad luck", "--save", "kept")
+def test_a_solution_is_saved(solve, folder):
+    code, out, _ = solve("model.umb", "--reach", "bad luck", "--save", "kept")
     assert code == 0
     assert "saved in    kept" in out
     assert gamedp.load(folder / "kept").value() == 0.25
 
 
-def test_a_relative_tolerance(run):
+def test_a_relative_tolerance(solve):
     options = ["--reach", "bad luck", "--tolerance", "1e-9", "--relative", "--json"]
-    code, out, _ = run("model.umb", *options)
+    code, out, _ = solve("model.umb", *options)
     facts = json.loads(out)
     assert code == 0
     assert facts["lower"] <= 0.25 <= facts["upper"] <= facts["lower"] + 0.25 * 1e-9
 
 
-def test_a_solver_that_stops_too_early(run):
+def test_a_solver_that_stops_too_early(solve):
     options = ["--solver", "value-iteration", "--option", "max_sweeps=1", "--discount", "0.99"]
-    code, out, err = run("one.umb", *options, "--json")
+    code, out, err = solve("one.umb", *options, "--json")
     assert code == 1
     assert json.loads(out)["status"] == "SWEEP_LIMIT"
     assert err.startswith("gamedp: ValueIteration stopped")
@@ -206,8 +203,8 @@ def test_a_solver_that_stops_too_early(run):
         (["nim", "--coalition", "max"], "--coalition is for a model in a file"),
     ],
 )
-def test_options_that_make_no_sense(run, arguments, words):
-    code, out, err = run(*arguments)
+def test_options_that_make_no_sense(solve, arguments, words):
+    code, out, err = solve(*arguments)
     assert (code, out) == (2, "")
     assert err.startswith("gamedp: ")
     assert words in err
@@ -222,17 +219,17 @@ def test_options_that_make_no_sense(run, arguments, words):
         (["game.umb", "--reach", "goal", "--coalition", "mix"], "no player 'mix'"),
     ],
 )
-def test_files_that_are_none(run, arguments, words):
-    code, out, err = run(*arguments)
+def test_files_that_are_none(solve, arguments, words):
+    code, out, err = solve(*arguments)
     assert (code, out) == (1, "")
     assert words in err
     assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("option", ["--min", "--max"])
-def test_what_the_first_player_of_a_game_wants(run, option):
+def test_what_the_first_player_of_a_game_wants(solve, option):
     settings = ["--set", "matches=2", "--set", "takes=1", "--set", "misere=false"]
-    code, out, _ = run("matches", *settings, "--compile", "never", "--json", option)
+    code, out, _ = solve("matches", *settings, "--compile", "never", "--json", option)
     assert code == 0
     assert json.loads(out)["objective"] == {"name": "total", "optimum": option[2:]}
     assert json.loads(out)["value"] == -1.0  # there is no choice
@@ -273,8 +270,8 @@ def test_what_cannot_be_explained(folder, capsys, arguments, words):
         ),
     ],
 )
-def test_a_certificate_is_checked_against_the_file(run, capsys, options, words):
-    code, out, _ = run("model.umb", "--certificate", "proof", *options)
+def test_a_certificate_is_checked_against_the_file(solve, capsys, options, words):
+    code, out, _ = solve("model.umb", "--certificate", "proof", *options)
     solved = dict(line.split(maxsplit=1) for line in out.splitlines())
     assert code == 0
     capsys.readouterr()
@@ -289,42 +286,42 @@ def test_a_certificate_is_checked_against_the_file(run, capsys, options, words):
     assert (facts["verified"], facts["lower"], facts["upper"]) == (True, float(low), float(high))
 
 
-def test_a_certificate_of_another_file_is_refused(run, capsys):
-    run("model.umb", "--certificate", "proof", "--reach", "goal")
+def test_a_certificate_of_another_file_is_refused(solve, capsys):
+    solve("model.umb", "--certificate", "proof", "--reach", "goal")
     assert main(["verify", "chain.drn", "proof"]) == 1
     assert "of another model" in capsys.readouterr().err
 
 
-def test_a_solution_is_no_certificate(run, capsys):
-    run("model.umb", "--save", "kept", "--reach", "goal")
+def test_a_solution_is_no_certificate(solve, capsys):
+    solve("model.umb", "--save", "kept", "--reach", "goal")
     assert main(["verify", "model.umb", "kept"]) == 1
     assert "holds a solution, not a certificate" in capsys.readouterr().err
 
 
-def test_exact_values_are_shown_as_fractions(run):
+def test_exact_values_are_shown_as_fractions(solve):
     options = ["--reach", "bad luck", "--solver", "exact-policy-iteration"]
-    code, out, _ = run("model.umb", *options)
+    code, out, _ = solve("model.umb", *options)
     assert code == 0
     assert "exactly     1/4" in out
-    _, out, _ = run("model.umb", *options, "--json")
+    _, out, _ = solve("model.umb", *options, "--json")
     assert json.loads(out)["exact"] == "1/4"
-    _, out, _ = run("model.umb", "--reach", "bad luck", "--json")
+    _, out, _ = solve("model.umb", "--reach", "bad luck", "--json")
     assert "exact" not in json.loads(out)
 
 
-def test_exact_values_that_nobody_would_read(run):
+def test_exact_values_that_nobody_would_read(solve):
     options = ["--reward", "coins", "--horizon", "900", "--solver", "exact-policy-iteration"]
-    code, out, _ = run("thirds.umb", *options)
+    code, out, _ = solve("thirds.umb", *options)
     assert code == 0
     assert "letters, which --json shows" in out
-    _, out, _ = run("thirds.umb", *options, "--json")
+    _, out, _ = solve("thirds.umb", *options, "--json")
     exact, lower = Fraction(json.loads(out)["exact"]), json.loads(out)["lower"]
     assert Fraction(lower) <= exact
 
 
-def test_what_to_do_first_is_said_by_name(run, folder):
+def test_what_to_do_first_is_said_by_name(solve, folder):
     loaded = gamedp.read_model(folder / "model.umb")
-    _, out, _ = run("model.umb", "--reach", "bad luck", "--json")
+    _, out, _ = solve("model.umb", "--reach", "bad luck", "--json")
     assert json.loads(out)["action"] == loaded.action_name(2)  # the one that gambles
-    _, out, _ = run("chain.drn", "--reach", "end", "--json")
+    _, out, _ = solve("chain.drn", "--reach", "end", "--json")
     assert "action" not in json.loads(out)

@@ -74,7 +74,7 @@ class Walk:
         return state.place < 200 + self.wrong(state, 8)
 
 
-def refused(call):
+def refused_overflow(call):
     with pytest.raises(
         gamedp.InvalidModelError, match="cannot hold: a \\* b is beyond 64"
     ) as error:
@@ -96,16 +96,18 @@ CALLS = {
 @pytest.mark.parametrize("number", CALLS)
 def test_one_state_of_many_that_overflows_is_named(number):
     """No state that is compared has anything wrong, and nor have the values that come out."""
-    assert CALLS[number] in refused(lambda: gamedp.solve(Walk(number=number), compile="always"))
+    assert CALLS[number] in refused_overflow(
+        lambda: gamedp.solve(Walk(number=number), compile="always")
+    )
 
 
 def test_payoffs_and_the_states_of_a_box_are_watched_too():
     end = Walk(number=7, far=50, steps=50)
-    assert "payoff(Step(place=50), 0) computes" in refused(
+    assert "payoff(Step(place=50), 0) computes" in refused_overflow(
         lambda: gamedp.compile(end, compile="always")
     )
     box = Walk(number=8, far=70, steps=300)
-    text = refused(lambda: gamedp.compile(box, box={"place": (0, 100)}, compile="always"))
+    text = refused_overflow(lambda: gamedp.compile(box, box={"place": (0, 100)}, compile="always"))
     assert "is_state(Step(place=70)) computes" in text
 
 
@@ -132,7 +134,7 @@ def test_searches_are_watched_and_name_the_position(name):
         call = (
             f"outcomes(Step(place={far}), 5)" if number == 3 else f"heuristic(Step(place={far}), 0)"
         )
-        assert call in refused(lambda game=game: SEARCHES[name](game))
+        assert call in refused_overflow(lambda game=game: SEARCHES[name](game))
 
 
 class Score(NamedTuple):
@@ -205,7 +207,7 @@ class Tosses:
     ],
 )
 def test_staged_games_are_watched_in_every_context(number, call):
-    assert call in refused(lambda: gamedp.solve(Tosses(number, 1234), compile="always"))
+    assert call in refused_overflow(lambda: gamedp.solve(Tosses(number, 1234), compile="always"))
     solution = gamedp.solve(Tosses(number, -1), compile="always")
     assert solution.value() == pytest.approx(3000 + 1 / 3, abs=0.01)
 

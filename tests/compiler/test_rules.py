@@ -31,7 +31,7 @@ TIERS = ["never", "always"]
 compiling = pytest.mark.skipif(config.DISABLE_JIT, reason="with the JIT disabled nothing compiles")
 
 
-def assert_same(one, other):
+def assert_same_model(one, other):
     for name in ARRAYS:
         left, right = getattr(one, name), getattr(other, name)
         assert left.dtype == right.dtype, name
@@ -46,7 +46,7 @@ GAMES = [Walk(), Marks(), Wide(), Three(), Long(), Wubbel(goal=9), Matches(12), 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: type(game).__name__)
 def test_both_tiers_give_the_same_model(game):
     plain = gamedp.compile(game, compile="never")
-    assert_same(plain, gamedp.compile(game, compile="always"))
+    assert_same_model(plain, gamedp.compile(game, compile="always"))
     # Once more in other parameters' ranges: the compiled rules are used again.
     for index in range(0, plain.num_states, 1 + plain.num_states // 50):
         assert plain.index(plain.state(index)) == (index, False)
@@ -68,7 +68,7 @@ def test_a_box_is_enumerated(tier):
     model = gamedp.compile(Wubbel(goal=5), compile=tier, box=box)
     reached = gamedp.compile(Wubbel(goal=5), compile=tier)
     assert model.num_states > reached.num_states
-    assert_same(model, gamedp.compile(Wubbel(goal=5), compile="never", box=box))
+    assert_same_model(model, gamedp.compile(Wubbel(goal=5), compile="never", box=box))
     assert model.index(State(0, 4, 4, 4))
     with pytest.raises(gamedp.errors.InvalidParameterError, match="missing: turn"):
         gamedp.compile(Wubbel(goal=5), compile=tier, box={k: box[k] for k in list(box)[:3]})
@@ -95,14 +95,14 @@ def test_a_box_keeps_to_real_states(tier):
     box = {"warm": (0, 1), "where[0][0]": (-4, 4), "where[0][1]": (-4, 4), "where[1]": (0, 2),
            "depth": (-4, 0)}  # fmt: skip
     model = gamedp.compile(Walk(), compile=tier, box=box)
-    assert_same(model, gamedp.compile(Walk(), compile="never", box=box))
+    assert_same_model(model, gamedp.compile(Walk(), compile="never", box=box))
 
 
 def test_arrays_and_ranges_grow_as_they_must():
     game = Walk(size=9)
     model = gamedp.compile(game, compile="always")
     assert model.num_states > 5000
-    assert_same(gamedp.compile(game, compile="never"), model)
+    assert_same_model(gamedp.compile(game, compile="never"), model)
 
 
 @pytest.mark.deep
@@ -156,7 +156,7 @@ class Private(Countdown):
 
 def test_rules_may_read_private_attributes():
     model = gamedp.compile(Private(start=5), compile="always")
-    assert_same(gamedp.compile(Private(start=5), compile="never"), model)
+    assert_same_model(gamedp.compile(Private(start=5), compile="never"), model)
     assert model.num_states == 4
 
 
@@ -511,7 +511,7 @@ class Asked(Countdown):
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def counted_rules(monkeypatch):
     monkeypatch.setattr(Asked, "count", 0)
     monkeypatch.setattr(build, "ask_again", lambda rules, model: None)
     return Asked
@@ -523,7 +523,7 @@ def test_a_small_game_is_explored_before_numba_begins(monkeypatch):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             model = gamedp.compile(game)
-        assert_same(model, gamedp.compile(game, compile="never"))
+        assert_same_model(model, gamedp.compile(game, compile="never"))
         assert model.seconds["compile"] == 0.0
     box = {"player": (0, 1), "left": (1, 5)}
     assert gamedp.compile(Countdown(), box=box).num_states == 12
@@ -534,7 +534,7 @@ class Mirrored(Countdown):
 
     num_players = 2
     constant_sum = 0.0
-    asked = 0
+    counted_rules = 0
     plain = False
 
     def player(self, state):
@@ -572,13 +572,13 @@ def test_a_tuple_is_no_state_though_an_equal_one_is_known(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::gamedp.errors.CompilationWarning")
-def test_plain_python_goes_on_where_it_began_if_rules_do_not_compile(asked, monkeypatch):
+def test_plain_python_goes_on_where_it_began_if_rules_do_not_compile(counted_rules, monkeypatch):
     monkeypatch.setattr(build, "AT_MOST", Patience(states=80))
     monkeypatch.setattr(build, "AT_FIRST", Patience(transitions=20))
     monkeypatch.setattr(build, "_is_kept", lambda rules, layout: False)
     monkeypatch.setattr(build, "_compiled", lambda *_, **__: None)
-    model = gamedp.compile(asked(100))
-    assert asked.count == model.num_states == 101
+    model = gamedp.compile(counted_rules(100))
+    assert counted_rules.count == model.num_states == 101
 
 
 class Stroll(Walk):
@@ -601,13 +601,13 @@ def test_a_large_game_is_compiled_once_that_is_clear(monkeypatch):
     plain = gamedp.compile(Stroll(30), compile="never")
     explored.clear()
     model = gamedp.compile(Stroll(30))
-    assert_same(model, plain)
+    assert_same_model(model, plain)
     # Once more, plain Python stops as soon as the compiled rules are found on disk.
     assert [found >= 20 for _, found in explored] == [True, True]
     assert explored[-1][0] < plain.num_states
     assert model.seconds["compile"] > 0
     explored.clear()
-    assert_same(gamedp.compile(Stroll(30)), plain)
+    assert_same_model(gamedp.compile(Stroll(30)), plain)
     assert [found for _, found in explored] == [explored[0][1]]
     assert explored[0][1] <= 25
     # Memory that plain Python would not have is no reason to stop.
@@ -616,7 +616,7 @@ def test_a_large_game_is_compiled_once_that_is_clear(monkeypatch):
     limit = 200 * plain.num_states
     with pytest.raises(gamedp.errors.LimitExceededError, match="max_bytes"):
         gamedp.compile(Stroll(30), compile="never", max_bytes=limit)
-    assert_same(gamedp.compile(Stroll(30), max_bytes=limit), plain)
+    assert_same_model(gamedp.compile(Stroll(30), max_bytes=limit), plain)
 
 
 @pytest.mark.parametrize("tier", TIERS)
@@ -862,7 +862,7 @@ with event.install_listener("numba:compile", Listener()):
 """
 
 
-def run(folder, where="from game import Game", cache=None):
+def run_main(folder, where="from game import Game", cache=None):
     cache = cache or folder / "cache"
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     environment = os.environ | {"GAMEDP_CACHE_DIR": str(cache), "PYTHONPATH": path}
@@ -901,7 +901,7 @@ def test_of_a_second_game_the_rules_alone_are_compiled():
 
     with event.install_listener("numba:compile", Listener()):
         model = gamedp.compile(Told(3), compile="always")
-    assert_same(model, gamedp.compile(Told(3), compile="never"))
+    assert_same_model(model, gamedp.compile(Told(3), compile="never"))
     assert {"expand_state", "payoff", "outcomes"} <= set(compiled)
     assert not {"explore", "rehash", "seed_box", "merge_row"} & set(compiled)
 
@@ -920,11 +920,11 @@ def test_states_are_hashed_only_where_their_codes_are_many(monkeypatch):
     monkeypatch.setattr(
         explore_loop, "rehash_jit", lambda *records: hashed.append(1) or rehash(*records)
     )
-    assert_same(
+    assert_same_model(
         gamedp.compile(Thirds(99), compile="always"), gamedp.compile(Thirds(99), compile="never")
     )
     assert not hashed
-    assert_same(
+    assert_same_model(
         gamedp.compile(Thirds(9**15), compile="always"),
         gamedp.compile(Thirds(9**15), compile="never"),
     )
@@ -959,7 +959,7 @@ class Counted:
 def test_what_numba_counts_may_be_read_again_and_again():
     plain = gamedp.compile(Counted(), compile="never")
     for _ in range(20):
-        assert_same(gamedp.compile(Counted(), compile="always"), plain)
+        assert_same_model(gamedp.compile(Counted(), compile="always"), plain)
 
 
 class Broad(Countdown):
@@ -1012,27 +1012,27 @@ def folder(tmp_path):
 
 @compiling
 def test_a_second_process_compiles_nothing_and_edits_are_seen(folder):
-    assert run(folder) == (0.0, 1)
-    assert run(folder) == (0.0, 0)
+    assert run_main(folder) == (0.0, 1)
+    assert run_main(folder) == (0.0, 0)
     (folder / "helpers.py").write_text(HELPERS.format(factor=3))
-    assert run(folder) == (-1.0, 1)
-    assert run(folder) == (-1.0, 0)
+    assert run_main(folder) == (-1.0, 1)
+    assert run_main(folder) == (-1.0, 0)
     for file in (folder / "cache").iterdir():
         if not file.name.startswith("explore-"):
             file.write_bytes(file.read_bytes()[:100])
-    assert run(folder) == (-1.0, 1)
+    assert run_main(folder) == (-1.0, 1)
 
 
 @compiling
 def test_rules_written_in_a_script_are_kept_too(folder):
-    assert run(folder, GAME_FILE) == (0.0, 1)
-    assert run(folder, GAME_FILE) == (0.0, 0)
+    assert run_main(folder, GAME_FILE) == (0.0, 1)
+    assert run_main(folder, GAME_FILE) == (0.0, 0)
 
 
 @compiling
 def test_a_cache_that_cannot_be_written_does_no_harm(folder):
     (folder / "file").write_text("not a folder")
-    assert run(folder, cache=folder / "file" / "cache") == (0.0, 1)
+    assert run_main(folder, cache=folder / "file" / "cache") == (0.0, 1)
 
 
 def test_importing_gamedp_loads_neither_numba_nor_scipy():

@@ -5,12 +5,13 @@ import json
 import math
 import types
 from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise
+from itertools import pairwise
 
 import attrs
 import numba
 import pytest
 from figures import BY_NAME, FIGURES
+from throws import multisets
 
 import gamedp
 from gamedp.games.kniffel import (
@@ -51,10 +52,6 @@ CARD = "- 8 - 16 15 - 15 9 25 30 40 - -"
 EMPTY = " ".join("-" * 13)
 FULL = "1 8 9 16 20 18 21 0 25 30 0 0 24"
 NOTHING = (0, 0, 0, 0, 0, 0)
-
-
-def multisets(faces, dice):
-    return list(combinations_with_replacement(range(1, faces + 1), dice))
 
 
 # Uncompiled, the table of all sheets takes many minutes; what needs it is left to compiled runs.

@@ -25,15 +25,9 @@ FULL = "1 8 9 16 20 18 21 0 25 30 0 0 24"
 
 
 @pytest.fixture
-def run(capsys):
-    """Run a command in this process; return its exit code and what it wrote."""
-
-    def runner(*arguments):
-        code = main(["kniffel", *(word for each in arguments for word in str(each).split(" "))])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return runner
+def kniffel(run):
+    """Run the command of Kniffel in this process, as a line is typed."""
+    return lambda *given: run("kniffel", *(word for each in given for word in str(each).split(" ")))
 
 
 def start(*arguments):
@@ -63,9 +57,9 @@ def play(typed, *arguments):
 
 
 class TestQueries:
-    def test_the_chance_of_a_kniffel(self, run, run_json):
+    def test_the_chance_of_a_kniffel(self, kniffel, run_json):
         figure = BY_NAME["kniffel.only"]
-        code, out, err = run(figure.value["situation"])
+        code, out, err = kniffel(figure.value["situation"])
         assert (code, err) == (0, "")
         assert "Punkterwartung: 2.301432\n" in out
         facts = run_json(figure.value["situation"])
@@ -88,9 +82,9 @@ class TestQueries:
         assert facts["lower"] <= facts["value"] <= facts["upper"]
         assert abs(50 * facts["value"] - figure.value["value"]) <= figure.tolerance
 
-    def test_the_best_entry(self, run, run_json):
+    def test_the_best_entry(self, kniffel, run_json):
         figure = BY_NAME["kniffel.query.13345"]
-        code, out, err = run(figure.value["situation"])
+        code, out, err = kniffel(figure.value["situation"])
         assert (code, err) == (0, "")
         assert "Bester Eintrag: Dreier\nPunkterwartung: 239.713069\n" in out
         facts = run_json(figure.value["situation"])
@@ -101,8 +95,8 @@ class TestQueries:
         assert rests == pytest.approx(figure.value["rests"], abs=figure.tolerance)
         assert list(rests) == list(figure.value["rests"])
 
-    def test_a_keep_in_english(self, run, run_json):
-        code, out, _ = run(f"{CARD} 1 11456 --lang en")
+    def test_a_keep_in_english(self, kniffel, run_json):
+        code, out, _ = kniffel(f"{CARD} 1 11456 --lang en")
         assert code == 0
         assert "|12 Yahtzee            |" in out
         assert "Best keep: 6\n" in out
@@ -112,13 +106,13 @@ class TestQueries:
         figure = BY_NAME["kniffel.handicap.11456"]
         assert abs(loss - figure.value["loss of 11"]) <= figure.tolerance
 
-    def test_other_rules(self, run, run_json):
+    def test_other_rules(self, kniffel, run_json):
         facts = run_json(f"{EMPTY} 0 --set rules=yahtzee")
         assert abs(facts["value"] - 254.587729) < 5e-7
         assert facts["parameters"]["joker"] == "forced"
         further = run_json("- 6 9 12 15 18 25 26 - - - 50 - 0 --set rules=yahtzee --further 1")
         assert further["points"] == 6 + 9 + 12 + 15 + 18 + 25 + 26 + 50 + 100
-        code, out, _ = run(f"{EMPTY} 0 --set rules=yahtzee,throws=1")
+        code, out, _ = kniffel(f"{EMPTY} 0 --set rules=yahtzee,throws=1")
         assert code == 0
         assert "|12 Yahtzee            |" in out
 
@@ -149,14 +143,14 @@ class TestQueries:
             ("--replay a --seed 3", "--replay, --seed do not go together"),
         ],
     )
-    def test_refused_in_words(self, run, arguments, words):
-        code, out, err = run(arguments)
+    def test_refused_in_words(self, kniffel, arguments, words):
+        code, out, err = kniffel(arguments)
         assert (code, out) == (2, "")
         assert words in err
         assert err.count("\n") == 1
 
-    def test_help(self, run):
-        code, out, _ = run("--help")
+    def test_help(self, kniffel):
+        code, out, _ = kniffel("--help")
         assert code == 0
         options = ("--set", "--lang", "--record", "--replay", "--analyse", "--seed", "--auto")
         for option in (*options, "--against", "--target", "--exact", "--max-contexts"):
@@ -490,9 +484,9 @@ class TestTwoAtOneSheet:
 
 
 class TestGames:
-    def test_one_that_plays_itself(self, run, run_json, tmp_path):
+    def test_one_that_plays_itself(self, kniffel, run_json, tmp_path):
         path = tmp_path / "game.jsonl"
-        code, out, err = run(f"--auto --seed 3 --record {path}")
+        code, out, err = kniffel(f"--auto --seed 3 --record {path}")
         assert (code, err) == (0, "")
         record = Record.load(path)
         assert record.seed == 3
@@ -502,9 +496,9 @@ class TestGames:
         assert facts["card"] == record.card.arguments
         assert (facts["finished"], facts["handicap"]) == (True, 0)
         assert facts == run_json(f"--analyse {path}") == run_json(f"--replay {path}")
-        replayed = run(f"--replay {path}")[1]
+        replayed = kniffel(f"--replay {path}")[1]
         assert out.startswith(replayed)
-        code, out, _ = run(f"--analyse {path} --lang en")
+        code, out, _ = kniffel(f"--analyse {path} --lang en")
         assert code == 0
         assert re.search(rf"^Result +{record.total}$", out, re.MULTILINE)
 
@@ -521,10 +515,10 @@ class TestGames:
         assert main(["kniffel", "--analyse", path, "--lang", "de"]) == 0
         assert "Erwartung am Anfang" in capsys.readouterr().out
 
-    def test_one_in_english_goes_on_in_english(self, run, capsys, tmp_path):
+    def test_one_in_english_goes_on_in_english(self, kniffel, capsys, tmp_path):
         path = tmp_path / "game.jsonl"
         Record(Kniffel(language="en"), Card.of(MINE), seed=4).save(path)
-        code, out, err = run(f"--auto --record {path} --set rules=article")
+        code, out, err = kniffel(f"--auto --record {path} --set rules=article")
         assert (code, err) == (0, "")
         assert "Expected at first" in out
 
@@ -583,23 +577,23 @@ class TestGames:
         assert "ist kein Wurf" in out
         assert "1. Wurf: 11456 Auswahl: " in out
 
-    def test_games_that_are_kept_are_not_mixed_up(self, run, tmp_path):
+    def test_games_that_are_kept_are_not_mixed_up(self, kniffel, tmp_path):
         path = tmp_path / "game.jsonl"
         record = Record(Kniffel("yahtzee"), seed=4).thrown()
         record.save(path)
         for option in ("--set rules=article", "--seed 5", "--further 1"):
-            code, out, err = run(f"--auto --record {path} {option}")
+            code, out, err = kniffel(f"--auto --record {path} {option}")
             assert (code, out) == (2, "")
             assert "is another one than --" in err or "further" in err
         assert Record.load(path) == record
-        code, out, _ = run(f"--auto --record {path} --set rules=yahtzee --seed 4")
+        code, out, _ = kniffel(f"--auto --record {path} --set rules=yahtzee --seed 4")
         assert code == 0
         assert "Expected" in out
-        code, out, err = run(f"--record {path}")
+        code, out, err = kniffel(f"--record {path}")
         assert (code, out) == (2, "")
         assert "is over; --analyse" in err
 
-    def test_files_that_cannot_be_used(self, run, tmp_path):
+    def test_files_that_cannot_be_used(self, kniffel, tmp_path):
         (tmp_path / "text").write_text("no game")
         for arguments, words in [
             (f"--analyse {tmp_path / 'nothing'}", "No such file"),
@@ -607,10 +601,10 @@ class TestGames:
             (f"--auto --record {tmp_path / 'text'}", "is not a record of a game"),
             (f"--auto --record {tmp_path / 'no' / 'folder'}", "No such file"),
         ]:
-            code, out, err = run(arguments)
+            code, out, err = kniffel(arguments)
             assert (code, out) == (1, "")
             assert words in err
-        code, out, err = run(f"--replay {tmp_path / 'text'} --set rules=yahtzee")
+        code, out, err = kniffel(f"--replay {tmp_path / 'text'} --set rules=yahtzee")
         assert (code, out) == (2, "")
         assert "has its rules already" in err
 

@@ -4,11 +4,12 @@ import math
 import pickle
 from collections import Counter, defaultdict
 from functools import cache
-from itertools import combinations_with_replacement, product
+from itertools import product
 
 import attrs
 import numpy as np
 import pytest
+from throws import multisets
 
 import gamedp
 from gamedp.games.kniffel import (
@@ -36,11 +37,7 @@ SPIELER_2 = "0 6 9 12 15 18 26 26 0 30 40 50 17"
 EINZELABFRAGE = "- 8 - 16 15 - 15 9 25 30 40 - -"
 
 
-def multisets(faces, dice):
-    return list(combinations_with_replacement(range(1, faces + 1), dice))
-
-
-def counted(shown_faces, faces):
+def count_of_faces(shown_faces, faces):
     return tuple(shown_faces.count(face) for face in range(1, faces + 1))
 
 
@@ -74,7 +71,7 @@ class TestPoints:
         for shown_faces in multisets(faces, dice):
             for box in range(faces + 7):
                 expected = points_by_hand(shown_faces, faces, box, kniffel_is_full_house)
-                found = points(counted(shown_faces, faces), box, kniffel_is_full_house)
+                found = points(count_of_faces(shown_faces, faces), box, kniffel_is_full_house)
                 assert found == expected, (shown_faces, box)
 
     @pytest.mark.parametrize(
@@ -141,14 +138,14 @@ class TestTurn:
             for shown_faces in multisets(faces, size):
                 rows += 1
                 rest = dice - size
-                found = lattice.after_roll(counted(shown_faces, faces))
+                found = lattice.after_roll(count_of_faces(shown_faces, faces))
                 assert all(state.phase == KEEPING and state.throws == 1 for state in found)
                 expected = {}
                 for fallen in multisets(faces, rest):
                     ways = math.factorial(rest)
                     for count in Counter(fallen).values():
                         ways //= math.factorial(count)
-                    expected[counted(shown_faces + fallen, faces)] = ways / faces**rest
+                    expected[count_of_faces(shown_faces + fallen, faces)] = ways / faces**rest
                 assert {state.dice: chance for state, chance in found.items()} == pytest.approx(
                     expected, abs=1e-15
                 )
@@ -158,7 +155,7 @@ class TestTurn:
     def test_any_part_of_a_throw_may_be_kept(self, dice, faces):
         lattice = Lattice(KniffelTurn(dice=dice, faces=faces))
         for shown_faces in multisets(faces, dice):
-            counts = counted(shown_faces, faces)
+            counts = count_of_faces(shown_faces, faces)
             found = lattice.ways_to_keep(counts)
             assert set(found) == set(product(*(range(count + 1) for count in counts)))
             for dice_kept, after in found.items():
@@ -170,8 +167,8 @@ class TestTurn:
 
     def test_the_matrices_of_the_article(self):
         lattice = Lattice(KniffelTurn(dice=2, faces=3))
-        throws = [counted(each, 3) for each in multisets(3, 2)]
-        keeps = [counted(each, 3) for size in range(3) for each in multisets(3, size)]
+        throws = [count_of_faces(each, 3) for each in multisets(3, 2)]
+        keeps = [count_of_faces(each, 3) for size in range(3) for each in multisets(3, size)]
         rolled = [
             {state.dice: chance for state, chance in lattice.after_roll(dice).items()}
             for dice in keeps[:4]

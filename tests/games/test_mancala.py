@@ -218,7 +218,7 @@ class TestEnds:
 
 
 @st.composite
-def games(draw, players=(2, 2, 2, 3, 4), pits=6, stones=5):
+def mancala_games(draw, players=(2, 2, 2, 3, 4), pits=6, stones=5):
     """Draw a game with any options."""
     chosen = {name: draw(st.sampled_from(values)) for name, values in OPTIONS.items()}
     chosen["players"] = draw(st.sampled_from(players))
@@ -245,7 +245,7 @@ def boards(draw, game):
 @relaxed
 @given(st.data())
 def test_the_rules_are_those_stone_by_stone(data):
-    game = data.draw(games())
+    game = data.draw(mancala_games())
     board = data.draw(boards(game))
     rows, kalahs, player = board
     state = game.position(*rows, kalahs=kalahs, player=player)

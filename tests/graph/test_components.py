@@ -68,7 +68,7 @@ MODELS["necklace of short cycles"] = necklace(4, 2)
 MODELS["necklace of long cycles"] = necklace(4, 30)
 
 
-def locked(*given_arrays):
+def all_locked(*given_arrays):
     """Lock arrays as a model does: a kernel that wrote to them would fail."""
     for array in given_arrays:
         array.flags.writeable = False
@@ -80,7 +80,7 @@ def arrays(model, dtype=np.int32):
     choice_offsets = np.cumsum([0] + [len(state) for state in model])
     transition_offsets = np.cumsum([0] + [len(choice) for choice in choices])
     successors = np.array([state for choice in choices for state in choice], dtype)
-    return locked(choice_offsets, transition_offsets, successors)
+    return all_locked(choice_offsets, transition_offsets, successors)
 
 
 @st.composite
@@ -125,7 +125,7 @@ def find_components(choice_offsets, transition_offsets, successors):
     num_levels, num_candidates = components.describe_jit(
         graph, component, order, offsets, levels, nontrivial, np.empty(num_states, np.int8)
     )
-    locked(edge_offsets, component, order, offsets, levels, nontrivial)
+    all_locked(edge_offsets, component, order, offsets, levels, nontrivial)
     return edge_offsets, component, order, offsets, levels, nontrivial, num_levels, num_candidates
 
 
@@ -157,7 +157,7 @@ def edges(model):
     return [[successor for choice in state for successor in choice] for state in model]
 
 
-def reachable(successors, start):
+def reachable_in_steps(successors, start):
     """The states that can be reached from `start` in one step or more."""
     seen, todo = set(), list(successors[start])
     while todo:
@@ -177,7 +177,7 @@ def slow_end_components(model):
              if (state, number) in enabled]
             for state, own in enumerate(model)
         ]  # fmt: skip
-        reach = [reachable(successors, state) for state in range(len(model))]
+        reach = [reachable_in_steps(successors, state) for state in range(len(model))]
         staying = {
             (state, number)
             for state, number in enabled
@@ -448,7 +448,7 @@ def test_deep_graphs_need_no_recursion(name):
     else:
         successors, ends = np.roll(states, -1), []
     choice_offsets = np.concatenate([[0], np.cumsum(~np.isin(states, ends))])
-    given_arrays = locked(choice_offsets, np.arange(len(successors) + 1), successors)
+    given_arrays = all_locked(choice_offsets, np.arange(len(successors) + 1), successors)
     _, component, order, offsets, _, _, num_levels, _ = find_components(*given_arrays)
     _, stays, number, *_ = find_end_components(*given_arrays)
     if name == "cycle":
@@ -468,7 +468,7 @@ def test_end_components_that_show_one_by_one_take_no_longer():
     successors = np.stack([states, np.maximum(states - 1, 0), states + 1], axis=1).ravel()
     choice_offsets = np.append(2 * np.arange(num_states + 1), 2 * num_states)
     transition_offsets = np.concatenate([[0], np.cumsum(np.tile([1, 2], num_states))])
-    given_arrays = locked(choice_offsets, transition_offsets, successors)
+    given_arrays = all_locked(choice_offsets, transition_offsets, successors)
     end_component, stays, number, *_ = find_end_components(*given_arrays)
     assert number == num_states
     assert sorted(end_component.tolist()) == list(range(-1, num_states))

@@ -3,6 +3,7 @@
 from typing import Any
 
 import attrs
+import pytest
 
 import gamedp
 
@@ -21,3 +22,18 @@ def forged(certificate: gamedp.Certificate, **changes: Any) -> gamedp.Certificat
     fields = {name: part for name, part in changes.items() if name in FIELDS}
     evidence = {name: part for name, part in changes.items() if name not in FIELDS}
     return attrs.evolve(certificate, **fields).with_evidence(**evidence)
+
+
+def with_number(
+    certificate: gamedp.Certificate, name: str, place: Any, number: float
+) -> gamedp.Certificate:
+    """Return a certificate with one number of an array exchanged."""
+    array = certificate.array(name).copy()
+    array[place] = number
+    return forged(certificate, **{name: array})
+
+
+def refused(model: Any, certificate: gamedp.Certificate, match: str | None = None) -> None:
+    """Assert that a certificate is not accepted."""
+    with pytest.raises(gamedp.errors.CertificateError, match=match):
+        gamedp.verify(model, certificate)

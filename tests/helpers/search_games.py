@@ -58,19 +58,19 @@ class MadeUp:
             mover = state.player
         yield 1.0, Node(mover, state.layer + 1 + number // 3 % 2, number // 7 % self.width)
 
-    def worth(self, number):
+    def amount(self, number):
         whole = number % self.values - self.values // 2
         if self.fine:
             return whole * 0.1 + 0.03
         return float(whole)
 
     def payoff(self, state, player):
-        worth = self.worth(self.mix(state.layer, state.place, 3 + state.player))
-        return worth if player == 0 else -worth
+        value = self.amount(self.mix(state.layer, state.place, 3 + state.player))
+        return value if player == 0 else -value
 
     def heuristic(self, state, player):
-        worth = self.worth(self.mix(state.layer, state.place, 5 + state.player))
-        return worth if player == 0 else -worth
+        value = self.amount(self.mix(state.layer, state.place, 5 + state.player))
+        return value if player == 0 else -value
 
 
 @attrs.frozen
@@ -78,8 +78,8 @@ class Earning(MadeUp):
     """The same with rewards on the way."""
 
     def reward(self, state, action, player):
-        worth = self.worth(self.mix(state.layer, state.place, 40 + action))
-        return worth if player == 0 else -worth
+        value = self.amount(self.mix(state.layer, state.place, 40 + action))
+        return value if player == 0 else -value
 
 
 @attrs.frozen
@@ -93,12 +93,12 @@ class Mirrored(MadeUp):
         return Node(0, state.layer, state.place), state.player == 1
 
     def payoff(self, state, player):
-        worth = self.worth(self.mix(state.layer, state.place, 3))
-        return worth if player == state.player else -worth
+        value = self.amount(self.mix(state.layer, state.place, 3))
+        return value if player == state.player else -value
 
     def heuristic(self, state, player):
-        worth = self.worth(self.mix(state.layer, state.place, 5))
-        return worth if player == state.player else -worth
+        value = self.amount(self.mix(state.layer, state.place, 5))
+        return value if player == state.player else -value
 
 
 @attrs.frozen
@@ -113,7 +113,7 @@ class Bounded(MadeUp):
 
 
 @functools.lru_cache(maxsize=4096)
-def worth(game, state):
+def value_by_hand(game, state):
     """Return what player 0 gets from a position without dice, by looking at all there is."""
     if game.is_terminal(state):
         return game.payoff(state, 0)
@@ -121,7 +121,7 @@ def worth(game, state):
     for action in game.actions(state):
         earned = game.reward(state, action, 0) if hasattr(game, "reward") else 0.0
         ((_, following),) = game.outcomes(state, action)
-        values.append(earned + worth(game, following))
+        values.append(earned + value_by_hand(game, following))
     return max(values) if game.player(state) == 0 else min(values)
 
 
@@ -133,8 +133,8 @@ class Tight:
     def value_range(self, state, player):
         number = self.mix(state.layer, state.place, 60 + state.player)
         room = (0.0, 0.0, 1.0, 4.0, float("inf"))
-        low = worth(self, state) - room[number % 5]
-        high = worth(self, state) + room[number // 5 % 5]
+        low = value_by_hand(self, state) - room[number % 5]
+        high = value_by_hand(self, state) + room[number // 5 % 5]
         return (low, high) if player == 0 else (-high, -low)
 
 
@@ -236,12 +236,12 @@ class DiceySum(DiceyMirrored):
     constant_sum = 1.0
 
     def payoff(self, state, player):
-        worth = self.mix(state.layer, state.place, 3) % 5 * 0.25
-        return worth if player == state.player else 1.0 - worth
+        value = self.mix(state.layer, state.place, 3) % 5 * 0.25
+        return value if player == state.player else 1.0 - value
 
     def heuristic(self, state, player):
-        worth = self.mix(state.layer, state.place, 5) % 7 * 0.2
-        return worth if player == state.player else 1.0 - worth
+        value = self.mix(state.layer, state.place, 5) % 7 * 0.2
+        return value if player == state.player else 1.0 - value
 
     def value_range(self, state, player):
         return 0.0, 1.0
@@ -257,13 +257,13 @@ class DiceyAlone(Dicey):
         return 0
 
     def payoff(self, state, player):
-        return self.worth(self.mix(state.layer, state.place, 3))
+        return self.amount(self.mix(state.layer, state.place, 3))
 
     def heuristic(self, state, player):
-        return self.worth(self.mix(state.layer, state.place, 5))
+        return self.amount(self.mix(state.layer, state.place, 5))
 
     def reward(self, state, action, player):
-        return self.worth(self.mix(state.layer, state.place, 40 + action)) * 0.5
+        return self.amount(self.mix(state.layer, state.place, 40 + action)) * 0.5
 
 
 class Racer(NamedTuple):
@@ -308,19 +308,19 @@ class Race:
             yield 1.0 / self.faces, Racer(1 - state.player, state.turn + 1, one, other, face)
 
     def payoff(self, state, player):
-        worth = float(state.one - state.other)
-        return worth if player == 0 else -worth
+        value = float(state.one - state.other)
+        return value if player == 0 else -value
 
     def heuristic(self, state, player):
-        worth = float(state.one - state.other)
-        return worth if player == 0 else -worth
+        value = float(state.one - state.other)
+        return value if player == 0 else -value
 
     def value_range(self, state, player):
         left = 11.0 * (self.turns - state.turn)
-        worth = float(state.one - state.other)
+        value = float(state.one - state.other)
         if player == 1:
-            worth = -worth
-        return worth - left, worth + left
+            value = -value
+        return value - left, value + left
 
 
 @attrs.frozen
@@ -342,10 +342,10 @@ class Crowd(MadeUp):
             yield 1.0 / sides, following
 
     def payoff(self, state, player):
-        return self.worth(self.mix(state.layer, state.place, 50 + 7 * player))
+        return self.amount(self.mix(state.layer, state.place, 50 + 7 * player))
 
     def heuristic(self, state, player):
-        return self.worth(self.mix(state.layer, state.place, 90 + 7 * player))
+        return self.amount(self.mix(state.layer, state.place, 90 + 7 * player))
 
 
 @attrs.frozen
@@ -353,7 +353,7 @@ class CrowdEarning(Crowd):
     """The same with rewards for everybody."""
 
     def reward(self, state, action, player):
-        return self.worth(self.mix(state.layer, state.place, 40 + 11 * player + action))
+        return self.amount(self.mix(state.layer, state.place, 40 + 11 * player + action))
 
 
 @attrs.frozen
@@ -366,7 +366,7 @@ class CrowdBounded(Crowd):
 
 
 def assert_follows_best_play(game, result, depth):
-    """Check that the line of a game without dice is play by the rules, worth what was found."""
+    """Check that the line of a game without dice is play by the rules, value what was found."""
     state = game.initial_state()
     for action, following in result.principal_variation:
         assert (1.0, following) in list(game.outcomes(state, action))

@@ -1,4 +1,4 @@
-"""The solvers that tests compare, a walk for them to solve, and what their bounds must contain."""
+"""The solvers that tests compare, small models for them, and what their bounds must contain."""
 
 import numpy as np
 
@@ -46,3 +46,34 @@ def walk(up=0.5, states=50):
         payoffs=[0.0, 1.0],
         initial=1,
     )
+
+
+def loop(payoff=0.75, reward=0.0):
+    """Stay for ever, or take the payoff."""
+    return gamedp.Model.from_arrays(
+        [0, 2, 2],
+        [0, 1, 2],
+        [0, 1],
+        [1.0, 1.0],
+        rewards=[reward, 0.0],
+        terminals=[1],
+        payoffs=[payoff],
+    )
+
+
+def solve_best_effort(model, objective=None, solver=None, tolerance=1e-6):
+    """Return the solution, or what is known where it is not what was asked."""
+    try:
+        return gamedp.solve(model, objective, solver, tolerance=tolerance)
+    except gamedp.NotSolvedError as error:
+        return error.solution
+
+
+def solve_within_rounding(model, objective, solver, tolerance):
+    """Solve, and take what is known when rounding forbids the tolerance."""
+    try:
+        return gamedp.solve(model, objective, solver, tolerance=tolerance)
+    except gamedp.NotSolvedError as error:
+        if error.solution.status is not gamedp.Status.ROUNDING:
+            raise
+        return error.solution

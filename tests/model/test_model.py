@@ -26,12 +26,12 @@ GOOD = {
 THREE = {"num_players": 3, "payoffs": [[1.0, 2.0, 3.0]]}
 
 
-def model_of(**changes):
+def good_model(**changes):
     return Model.from_arrays(**{**GOOD, **changes})
 
 
 def test_what_is_left_out_has_a_default():
-    model = model_of()
+    model = good_model()
     assert model.num_players == 1
     assert model.constant_sum == 0
     assert model.players.tolist() == [0, 0, 0]
@@ -45,7 +45,7 @@ def test_what_is_left_out_has_a_default():
 
 
 def test_the_arrays_have_the_types_that_the_model_documents():
-    model = model_of()
+    model = good_model()
     assert {name: getattr(model, name).dtype.name for name in ARRAYS} == {
         "choice_offsets": "int64",
         "transition_offsets": "int64",
@@ -71,7 +71,7 @@ def test_the_arrays_have_the_types_that_the_model_documents():
     ],
 )
 def test_labels_take_the_smallest_integers_that_hold_them(labels, dtype):
-    model = model_of(action_labels=labels)
+    model = good_model(action_labels=labels)
     assert model.action_labels.dtype == dtype
     assert model.action_labels.tolist() == labels
 
@@ -89,12 +89,12 @@ def test_the_arguments_are_copied_and_stay_writable():
 
 def test_integers_of_any_kind_are_welcome():
     small = {name: np.array(GOOD[name], np.uint8) for name in list(GOOD)[:3]}
-    assert model_of(**small).digest() == model_of().digest()
+    assert good_model(**small).digest() == good_model().digest()
 
 
 def test_fractions_are_welcome():
     chances = [Fraction(1, 4), Fraction(3, 4), 1, Fraction(1, 2), Fraction(1, 2)]
-    assert model_of(probabilities=chances).digest() == model_of().digest()
+    assert good_model(probabilities=chances).digest() == good_model().digest()
 
 
 def test_terminals_may_come_in_any_order():
@@ -106,24 +106,24 @@ def test_terminals_may_come_in_any_order():
 
 
 def test_named_terminals_pay_nothing_without_payoffs():
-    assert model_of(terminals=[2], payoffs=None).payoffs.tolist() == [0.0]
+    assert good_model(terminals=[2], payoffs=None).payoffs.tolist() == [0.0]
 
 
 def test_the_number_of_players_is_found():
-    assert model_of(players=[1, 0, 0]).num_players == 2
-    assert model_of(players=[2, 0, 0], payoffs=[[1, 2, 3]]).num_players == 3
+    assert good_model(players=[1, 0, 0]).num_players == 2
+    assert good_model(players=[2, 0, 0], payoffs=[[1, 2, 3]]).num_players == 3
 
 
 def test_three_players_have_a_column_each():
-    model = model_of(**THREE, rewards=[[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    model = good_model(**THREE, rewards=[[1, 2, 3], [4, 5, 6], [7, 8, 9]])
     assert model.rewards.shape == (3, 3)
     assert model.payoffs.tolist() == [[1, 2, 3]]
-    assert model_of(**THREE).rewards.shape == (3, 3)
+    assert good_model(**THREE).rewards.shape == (3, 3)
 
 
 def test_of_two_players_the_first_ones_column_is_kept():
     rewards = [[1, -1], [2, -2], [-3, 3]]
-    model = model_of(num_players=2, rewards=rewards, payoffs=[[0.75, 0.25]], constant_sum=1)
+    model = good_model(num_players=2, rewards=rewards, payoffs=[[0.75, 0.25]], constant_sum=1)
     assert model.rewards.tolist() == [1, 2, -3]
     assert model.payoffs.tolist() == [0.75]
 
@@ -151,14 +151,14 @@ def test_outcomes_with_one_successor_are_added_up_side_by_side():
 
 
 def test_a_random_start():
-    model = model_of(initial=[(0.25, 1), (0.5, 0), (0.25, 1), (0.0, 2)])
+    model = good_model(initial=[(0.25, 1), (0.5, 0), (0.25, 1), (0.0, 2)])
     assert model.initial_states.tolist() == [1, 0]
     assert model.initial_probabilities.tolist() == [0.5, 0.5]
     assert initial_state_of(model) is None
-    swapped = model_of(initial=[(-0.5, 0), (0.5, 0)], num_players=2)
+    swapped = good_model(initial=[(-0.5, 0), (0.5, 0)], num_players=2)
     assert swapped.initial_states.tolist() == [0, 0]
     assert swapped.initial_probabilities.tolist() == [-0.5, 0.5]
-    assert initial_state_of(model_of(initial=np.int8(1))) == 1
+    assert initial_state_of(good_model(initial=np.int8(1))) == 1
 
 
 BAD = {
@@ -433,7 +433,7 @@ BAD = {
 def test_bad_arrays_are_refused_in_words(case):
     changes, words = BAD[case]
     with pytest.raises(InvalidModelError) as caught:
-        model_of(**changes)
+        good_model(**changes)
     assert words in str(caught.value)
 
 
@@ -646,7 +646,7 @@ def test_a_million_transitions_are_checked_as_whole_arrays():
 
 def test_it_is_locked_also_after_pickling():
     for model in (
-        model_of(**THREE),
+        good_model(**THREE),
         gamedp.compile(Matches(), compile="never"),
     ):
         again = pickle.loads(pickle.dumps(model))
@@ -661,7 +661,7 @@ def test_it_is_locked_also_after_pickling():
 
 
 def test_computed_properties_are_not_pickled():
-    model = model_of()
+    model = good_model()
     size = len(pickle.dumps(model))
     assert model.transition_matrix is model.transition_matrix
     assert model.structure.num_states == 3
@@ -684,13 +684,13 @@ CHANGES = [
 
 
 def test_the_digest_tells_models_apart():
-    assert model_of().digest() == model_of().digest()
-    digests = {model_of(**changes).digest() for changes in [{}, *CHANGES]}
+    assert good_model().digest() == good_model().digest()
+    digests = {good_model(**changes).digest() for changes in [{}, *CHANGES]}
     assert len(digests) == len(CHANGES) + 1
 
 
 def test_it_says_how_large_it_is():
-    assert repr(model_of()) == "<Model 3 states, 3 choices, 5 transitions>"
+    assert repr(good_model()) == "<Model 3 states, 3 choices, 5 transitions>"
     model = gamedp.compile(Matches(matches=4), compile="never")
     assert repr(model) == (
         "<Model Matches(matches=4, takes=(1, 2, 3), misere=True): 5 states, 9 choices, "
@@ -698,11 +698,11 @@ def test_it_says_how_large_it_is():
     )
     arrays = sum(getattr(model, name).nbytes for name in ARRAYS)
     assert model.num_bytes == arrays + model.states.codes.nbytes
-    assert model_of().num_bytes == sum(getattr(model_of(), name).nbytes for name in ARRAYS)
+    assert good_model().num_bytes == sum(getattr(good_model(), name).nbytes for name in ARRAYS)
 
 
 def test_without_a_game_states_are_numbers():
-    model = model_of()
+    model = good_model()
     assert model.index(1) == (1, False)
     assert model.index(np.int8(2)) == (2, False)
     assert model.state(np.int64(2)) == 2
@@ -712,7 +712,7 @@ def test_without_a_game_states_are_numbers():
 @pytest.mark.parametrize("state", [3, -1, 1.0, "1", (1,), None])
 def test_what_is_no_state(state):
     with pytest.raises(UnknownStateError, match=r"there is no state .*; the model has no game"):
-        model_of().index(state)
+        good_model().index(state)
 
 
 def test_with_a_game_states_are_its_own():

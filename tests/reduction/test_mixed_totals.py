@@ -60,7 +60,7 @@ def known_values(model, objective, **keywords):
         assume(False)
 
 
-def assert_solved(model, objective, truth):
+def assert_mixed_solved(model, objective, truth):
     problem = gamedp.Problem(model, objective)
     solved = 0
     for solver in SOLVERS:
@@ -114,7 +114,7 @@ def test_one_player(model, optimum, has_target):
     known = reduction_of(gamedp.Problem(model, objective)).known
     # Who goes round as long as they like, and to the target then, does so without a fixed policy.
     assume(not (has_target and (known == -math.inf).any()))
-    assert_solved(model, objective, truth)
+    assert_mixed_solved(model, objective, truth)
 
 
 @relaxed
@@ -123,7 +123,7 @@ def test_two_opponents(model, optimum):
     assume(has_mixed(model))
     objective = gamedp.TotalReward(optimum)
     assume(is_solved(model, objective))
-    assert_solved(model, objective, known_values(model, objective))
+    assert_mixed_solved(model, objective, known_values(model, objective))
 
 
 @relaxed
@@ -323,7 +323,7 @@ def test_end_components_of_either_sign():
     assert solution.values == pytest.approx([5.0, 5.0, 2.0, 2.0, 5.0, 2.0])
     assert exact_values(model) == [5, 5, 2, 2, 5, 2]
     assert "bounds are deflated there" in gamedp.explain(model)
-    assert_solved(model, gamedp.TotalReward(), exact_values(model))
+    assert_mixed_solved(model, gamedp.TotalReward(), exact_values(model))
     with pytest.raises(gamedp.UnsupportedProblemError, match="rewards of one sign"):
         gamedp.solve(model, solver=gamedp.solvers.StrategyIteration())
 

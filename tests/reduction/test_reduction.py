@@ -34,7 +34,7 @@ SOLVERS = [
 ]
 
 
-def chain(*states, rewards=None, **keywords):
+def model_of_choices(*states, rewards=None, **keywords):
     """Make a model of states: each a list of choices, a choice a dict of probabilities."""
     choices = [choice for state in states for choice in state]
     return gamedp.Model.from_arrays(
@@ -48,7 +48,7 @@ def chain(*states, rewards=None, **keywords):
     )
 
 
-WAITING = chain([{0: 1.0}, {1: 0.5, 2: 0.5}], [{0: 1.0}], [], [{3: 1.0}, {2: 1.0}])
+WAITING = model_of_choices([{0: 1.0}, {1: 0.5, 2: 0.5}], [{0: 1.0}], [], [{3: 1.0}, {2: 1.0}])
 """State 0 may wait for ever or try for the end, 2; state 3 may wait, or go there."""
 
 MAX, MIN = "max", "min"
@@ -62,35 +62,35 @@ KNOWN = [
     (WAITING, gamedp.TotalReward(MIN, until=[2]), [0, 0, 0, 0], [1, 2, -1, 4]),
     # Trying costs one each time, waiting nothing.
     (
-        chain([{0: 1.0}, {0: 0.75, 1: 0.25}], [], rewards=[0.0, 1.0]),
+        model_of_choices([{0: 1.0}, {0: 0.75, 1: 0.25}], [], rewards=[0.0, 1.0]),
         gamedp.TotalReward(MIN, until=[1]),
         [4, 0],
         [1, -1],
     ),
     # To wait costs, too: nobody does.
     (
-        chain([{0: 1.0}, {0: 0.75, 1: 0.25}], [], rewards=[1.0, 3.0]),
+        model_of_choices([{0: 1.0}, {0: 0.75, 1: 0.25}], [], rewards=[1.0, 3.0]),
         gamedp.TotalReward(MIN, until=[1]),
         [12, 0],
         [1, -1],
     ),
     (
-        chain([{0: 1.0}, {1: 1.0}], [], rewards=[1.0, 0.0]),
+        model_of_choices([{0: 1.0}, {1: 1.0}], [], rewards=[1.0, 0.0]),
         gamedp.TotalReward(),
         [math.inf, 0],
         [0, -1],
     ),
     (
-        chain([{0: 1.0}, {1: 1.0}], [], rewards=[-1.0, -5.0], payoffs=[2.0]),
+        model_of_choices([{0: 1.0}, {1: 1.0}], [], rewards=[-1.0, -5.0], payoffs=[2.0]),
         gamedp.TotalReward(),
         [-3, 2],
         [1, -1],
     ),
-    (chain([{0: 1.0}], rewards=[-1.0]), gamedp.TotalReward(), [-math.inf], [0]),
-    (chain([{0: 1.0}], rewards=[1.0]), gamedp.TotalReward(MIN), [math.inf], [0]),
+    (model_of_choices([{0: 1.0}], rewards=[-1.0]), gamedp.TotalReward(), [-math.inf], [0]),
+    (model_of_choices([{0: 1.0}], rewards=[1.0]), gamedp.TotalReward(MIN), [math.inf], [0]),
     # To stay earns nothing, which is better than the end.
     (
-        chain([{0: 1.0}, {1: 1.0}], [{0: 1.0}, {2: 1.0}], [], payoffs=[-1.0]),
+        model_of_choices([{0: 1.0}, {1: 1.0}], [{0: 1.0}, {2: 1.0}], [], payoffs=[-1.0]),
         gamedp.TotalReward(),
         [0, 0, -1],
         [0, 2, -1],
@@ -128,7 +128,7 @@ def attained(model, objective, policy, player=0):
     return exact_values(model, objective, policy=policy.tolist(), player=player)
 
 
-def check(model, objective, solver):
+def check_against_policies(model, objective, solver):
     """Solve, and hold bounds and policy against all policies."""
     truth = exact_values(model, objective)
     scale = max([abs(float(v)) for v in truth if abs(v) != math.inf], default=0.0)
@@ -170,7 +170,7 @@ def abs_less(first, second, slack):
 masks = st.lists(st.booleans(), min_size=10, max_size=10)
 
 
-def some(mask, model):
+def mask_of(mask, model):
     return np.array(mask[: model.num_states], np.bool_)
 
 
@@ -183,8 +183,10 @@ def some(mask, model):
     st.sampled_from(SOLVERS),
 )
 def test_probabilities_of_one_player(model, target, allowed, optimum, solver):
-    allowed = None if allowed is None else some(allowed, model)
-    check(model, gamedp.Reachability(some(target, model), allowed, optimum), solver)
+    allowed = None if allowed is None else mask_of(allowed, model)
+    check_against_policies(
+        model, gamedp.Reachability(mask_of(target, model), allowed, optimum), solver
+    )
 
 
 @relaxed
@@ -198,7 +200,7 @@ def test_probabilities_of_one_player(model, target, allowed, optimum, solver):
 )
 def test_totals_of_one_player(model, target, optimum, sign, has_target, solver):
     model = with_rewards(model, sign * np.abs(model.rewards))
-    until = some(target, model) if has_target else None
+    until = mask_of(target, model) if has_target else None
     # To pump a negative cost before the target is no memoryless policy.
     assume(not (has_target and optimum == MIN and sign < 0))
     objective = gamedp.TotalReward(optimum, until=until)
@@ -206,7 +208,7 @@ def test_totals_of_one_player(model, target, optimum, sign, has_target, solver):
         exact_values(model, objective)
     except gamedp.UnsupportedProblemError:
         assume(False)
-    check(model, objective, solver)
+    check_against_policies(model, objective, solver)
 
 
 @relaxed
@@ -219,14 +221,14 @@ def test_totals_of_one_player(model, target, optimum, sign, has_target, solver):
 )
 def test_what_two_opponents_can_be_asked(model, target, optimum, totals, solver):
     model = with_rewards(model, np.abs(model.rewards))
-    mask = some(target, model)
+    mask = mask_of(target, model)
     objective = (
         gamedp.TotalReward(optimum, until=mask)
         if totals
         else gamedp.Reachability(mask, optimum=optimum)
     )
     if solver.supports(gamedp.Problem(model, objective)):
-        check(model, objective, solver)
+        check_against_policies(model, objective, solver)
     else:
         with pytest.raises(
             gamedp.UnsupportedProblemError, match=r"either player can prolong|one player alone"
@@ -249,14 +251,14 @@ def with_rewards(model, rewards):
 
 
 def test_a_negative_cycle_on_the_way_to_the_target_is_minus_infinity():
-    model = chain([{0: 1.0}, {1: 1.0}], [], [{0: 0.5, 1: 0.5}], rewards=[-1.0, 5.0, 0.0])
+    model = model_of_choices([{0: 1.0}, {1: 1.0}], [], [{0: 0.5, 1: 0.5}], rewards=[-1.0, 5.0, 0.0])
     solution = gamedp.solve(model, gamedp.TotalReward(MIN, until=[1]))
     assert solution.values.tolist() == [-math.inf, 0.0, -math.inf]
     assert solution.width == 0
 
 
 def test_rewards_that_cancel_out_in_a_cycle():
-    model = chain([{1: 1.0}, {2: 1.0}], [{0: 1.0}], [], rewards=[2.0, 0.0, -2.0])
+    model = model_of_choices([{1: 1.0}, {2: 1.0}], [{0: 1.0}], [], rewards=[2.0, 0.0, -2.0])
     objective = gamedp.TotalReward(MIN, until=[2])
     solution = gamedp.solve(model, objective, gamedp.solvers.TopologicalValueIteration())
     assert solution.values.tolist() == [0.0, -2.0, 0.0]
@@ -265,7 +267,7 @@ def test_rewards_that_cancel_out_in_a_cycle():
 
 def test_infinite_both_ways_is_refused():
     pump, drain = {1: 1.0}, {2: 1.0}
-    model = chain([{1: 0.5, 2: 0.5}], [pump], [drain], rewards=[0.0, 1.0, -1.0])
+    model = model_of_choices([{1: 0.5, 2: 0.5}], [pump], [drain], rewards=[0.0, 1.0, -1.0])
     problem = gamedp.Problem(model)
     assert needs_reduction(problem)
     with pytest.raises(gamedp.UnsupportedProblemError, match="infinite both ways"):
@@ -316,7 +318,7 @@ def test_the_slow_chain_is_no_trap():
             onward = side * size + step + 1 if step + 1 < size else 2 * size + 1 + side
             rows.append([{onward: 0.5, 2 * size: 0.5}])
     rows.append([{0: 0.5, size: 0.5}])
-    model = chain(*rows, [], [])
+    model = model_of_choices(*rows, [], [])
     solver = gamedp.solvers.ValueIteration(max_sweeps=1000)
     with pytest.raises(gamedp.NotSolvedError, match="limit of sweeps") as caught:
         gamedp.solve(model, gamedp.Reachability([2 * size + 1]), solver)

@@ -34,7 +34,7 @@ CONTESTED = [
 
 
 @st.composite
-def games(draw, rewards):
+def swapping_games(draw, rewards):
     """Draw a game of some states in which a step may change the players' places."""
     inner = draw(st.integers(1, 3))
     choices, offsets, successors, chances, earned = [0], [0], [], [], []
@@ -66,8 +66,12 @@ def games(draw, rewards):
 
 
 @relaxed
-@given(st.sampled_from([[0], [0, 0, 1], [-1, 0, 0]]).flatmap(lambda r: games(st.sampled_from(r))),
-       st.sampled_from(["max", "min"]))  # fmt: skip
+@given(
+    st.sampled_from([[0], [0, 0, 1], [-1, 0, 0]]).flatmap(
+        lambda rewards: swapping_games(st.sampled_from(rewards))
+    ),
+    st.sampled_from(["max", "min"]),
+)
 def test_all_solvers(model, optimum):
     objective = gamedp.TotalReward(optimum)
     problem = gamedp.Problem(model, objective)

@@ -84,12 +84,12 @@ def best_stakes(goal, chance=UNFAIR):
         values[start] = constant + factor * values[units] if start != units else values[units]
     best = {}
     for units in range(1, goal):
-        worth = {
+        by_stake = {
             stake: chance * values[units + stake] + (1 - chance) * values[units - stake]
             for stake in range(1, min(units, goal - units) + 1)
         }
-        assert max(worth.values()) == values[units]
-        best[units] = [stake for stake, number in worth.items() if number == values[units]]
+        assert max(by_stake.values()) == values[units]
+        best[units] = [stake for stake, number in by_stake.items() if number == values[units]]
     return best
 
 
@@ -149,14 +149,14 @@ def model_of(*states, **keywords):
     )
 
 
-def worth(solution, state):
+def values_of_actions(solution, state):
     return [entry.value for entry in solution.action_values(state)]
 
 
 def test_rewards_do_not_count_where_a_target_does():
     model = model_of([(0.0, {1: 1.0}), (3.0, {1: 0.5, 2: 0.5})], 0.0, 0.0)
     solution = gamedp.solve(model, gamedp.Reachability([1]))
-    assert worth(solution, 0) == [1.0, 0.5]
+    assert values_of_actions(solution, 0) == [1.0, 0.5]
     assert solution.best_actions(0) == solution.best_actions(0, certain=True) == [0]
     least = gamedp.solve(model, gamedp.Reachability([1], optimum="min"))
     assert least.best_actions(0) == [1]
@@ -165,14 +165,14 @@ def test_rewards_do_not_count_where_a_target_does():
 def test_after_the_end_of_an_objective_nothing_counts():
     model = model_of([(1.0, {1: 1.0}), (5.0, {2: 1.0})], [(7.0, {0: 1.0}), (9.0, {2: 1.0})], 4.0)
     reached = gamedp.solve(model, gamedp.Reachability([1]))
-    assert worth(reached, 1) == [1.0, 1.0]
+    assert values_of_actions(reached, 1) == [1.0, 1.0]
     assert reached.best_actions(1, certain=True) == [0, 1]
     barred = gamedp.solve(model, gamedp.Reachability([2], allowed=[0]))
-    assert worth(barred, 1) == [0.0, 0.0]
+    assert values_of_actions(barred, 1) == [0.0, 0.0]
     assert barred.best_actions(0) == [1]
     until = gamedp.solve(model, gamedp.TotalReward("min", until=[1, 2]))
-    assert worth(until, 0) == [1.0, 9.0]
-    assert worth(until, 1) == [0.0, 0.0]
+    assert values_of_actions(until, 0) == [1.0, 9.0]
+    assert values_of_actions(until, 1) == [0.0, 0.0]
     assert until.best_actions(1) == [0, 1]
 
 
@@ -182,7 +182,7 @@ def test_a_finite_horizon_has_action_values_and_ties(tmp_path):
     )
     for solver in (gamedp.solvers.BackwardInduction(), gamedp.solvers.ExactPolicyIteration()):
         solution = gamedp.solve(model, gamedp.FiniteHorizon(2), solver)
-        assert worth(solution, 0) == [2.0, 2.0, 2.0]
+        assert values_of_actions(solution, 0) == [2.0, 2.0, 2.0]
         assert solution.best_actions(0) == [0, 1, 2]
         gamedp.save(solution, tmp_path / type(solver).__name__)
         loaded = gamedp.load(tmp_path / type(solver).__name__)
@@ -190,7 +190,7 @@ def test_a_finite_horizon_has_action_values_and_ties(tmp_path):
     assert solution.best_actions(0, certain=True) == [0, 1, 2]
     assert gamedp.solve(model, gamedp.FiniteHorizon(0)).best_actions(0) == []
     once = gamedp.solve(model, gamedp.FiniteHorizon(1))
-    assert worth(once, 0) == [1.0, 0.0, 0.5]
+    assert values_of_actions(once, 0) == [1.0, 0.0, 0.5]
     assert once.best_actions(0) == [0]
 
 
@@ -213,7 +213,7 @@ def test_infinite_totals_have_no_nan():
 def test_to_wait_is_not_to_earn_for_ever():
     model = model_of([(0.0, {0: 1.0}), (1.0, {0: 1.0}), (0.0, {1: 1.0})], 0.0)
     solution = gamedp.solve(model)
-    assert worth(solution, 0) == [math.inf, math.inf, 0.0]
+    assert values_of_actions(solution, 0) == [math.inf, math.inf, 0.0]
     assert solution.best_actions(0) == [1]
 
 
@@ -242,7 +242,7 @@ def test_an_opponent_may_keep_one_waiting():
     )
     for solver in (gamedp.solvers.StrategyIteration(), gamedp.solvers.ExactPolicyIteration()):
         solution = gamedp.solve(model, solver=solver)
-        assert worth(solution, 0) == [1.0, 1.0]
+        assert values_of_actions(solution, 0) == [1.0, 1.0]
         assert solution.best_actions(0) == [1]
         assert solution.best_actions(1) == [0, 1]  # all is lost
         least = gamedp.solve(model, gamedp.TotalReward("min"), solver)
@@ -267,7 +267,7 @@ def test_averages_compare_the_way_there_too():
     cycle = [(3.0, {0: 1.0}), (3.0, {1: 1.0}), (2.0, {0: 1.0}), (2.0, {2: 1.0})]
     model = model_of(cycle, [(3.0, {0: 1.0})], [(0.0, {0: 1.0}), (-1.0, {0: 1.0})])
     solution = gamedp.solve(model, gamedp.AverageReward())
-    assert worth(solution, 0) == pytest.approx([3.0] * 4)
+    assert values_of_actions(solution, 0) == pytest.approx([3.0] * 4)
     assert solution.best_actions(0) == [0, 1]
     assert solution.best_actions(2) == [0]
     without = attrs.evolve(solution, biases=None)

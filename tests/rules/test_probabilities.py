@@ -71,25 +71,27 @@ def ways():
 
 
 @pytest.fixture(scope="module", params=TIERS)
-def dice(request):
+def six_dice(request):
     """Return the model of the throw of six dice."""
     return gamedp.compile(Dice(), compile=request.param)
 
 
-def test_six_dice_are_stored_as_the_rules_mean_them(dice):
+def test_six_dice_are_stored_as_the_rules_mean_them(six_dice):
     exact = ways()
-    assert dice.num_transitions == len(exact) == 31
-    successors, chances = dice.successors.tolist(), dice.probabilities.tolist()
+    assert six_dice.num_transitions == len(exact) == 31
+    successors, chances = six_dice.successors.tolist(), six_dice.probabilities.tolist()
     for successor, chance in zip(successors, chances, strict=True):
-        meant = Fraction(exact[dice.state(successor).points], 6**6)
+        meant = Fraction(exact[six_dice.state(successor).points], 6**6)
         assert off(chance, meant) <= TWO_UNITS
 
 
-def test_bounds_and_certificates_are_about_the_throw_of_six_dice(dice):
+def test_bounds_and_certificates_are_about_the_throw_of_six_dice(six_dice):
     for points, count in ways().items():
         meant = Fraction(count, 6**6)
-        payoffs = [1.0 if dice.state(s).points == points else 0.0 for s in dice.terminals.tolist()]
-        model = attrs.evolve(dice, payoffs=np.array(payoffs))
+        payoffs = [
+            1.0 if six_dice.state(s).points == points else 0.0 for s in six_dice.terminals.tolist()
+        ]
+        model = attrs.evolve(six_dice, payoffs=np.array(payoffs))
         solution = gamedp.solve(model)
         low, high = solution.bounds()
         assert low <= meant <= high
@@ -156,7 +158,7 @@ class Table:
         return 0.0
 
 
-def table(seed, width, kinds, spread):
+def random_table(seed, width, kinds, spread):
     """Return a table of random rows."""
     rng = np.random.default_rng(seed)
     weights = np.floor(np.exp(rng.uniform(0, spread, (12, width)))) + 1.0
@@ -168,7 +170,7 @@ def table(seed, width, kinds, spread):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("width", "kinds"), [(9, 4), (40, 10), (60, 40), (300, 90)])
 def test_rows_of_all_lengths_are_the_same_in_both_tiers_and_as_meant(seed, width, kinds):
-    game = table(seed, width, kinds, (0.0, 3.0, 20.0)[seed % 3])
+    game = random_table(seed, width, kinds, (0.0, 3.0, 20.0)[seed % 3])
     plain, compiled = (gamedp.compile(game, compile=tier) for tier in TIERS)
     assert plain.digest() == compiled.digest()
     for state in range(plain.num_states):

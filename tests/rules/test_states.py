@@ -207,7 +207,7 @@ def like_states(draw):
     return list(dict.fromkeys(state(Position, parts) for _ in range(count)))
 
 
-def table_of(states):
+def table_of_states(states):
     layout = Layout.of(states[0])
     rows = [layout.flatten(state) for state in states]
     columns = list(zip(*rows, strict=True))
@@ -218,7 +218,7 @@ def table_of(states):
 
 @given(like_states())
 def test_a_table_finds_its_states(states):
-    table = table_of(states)
+    table = table_of_states(states)
     assert len(table) == len(states)
     for index, state in enumerate(states):
         found = table.state(index)
@@ -237,11 +237,13 @@ def test_a_table_knows_what_it_does_not_hold(states, data):
     rest = [state for state in states if state != missing]
     assume(rest)
     with pytest.raises(UnknownStateError, match=r"is not a state of|does not fit the states of"):
-        table_of(rest).index(missing)
+        table_of_states(rest).index(missing)
 
 
 def table():
-    return table_of([Position(0, (0, 0), 5), Position(0, (1, 2), 5), Position(0, (2, 1), -5)])
+    return table_of_states(
+        [Position(0, (0, 0), 5), Position(0, (1, 2), 5), Position(0, (2, 1), -5)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -276,7 +278,7 @@ def test_a_state_may_be_looked_up_in_other_integers():
 
 def test_codes_of_several_words_are_found():
     states = [Position(player, (2**62 * player, -player), LARGEST) for player in range(-1, 2)]
-    found = table_of(states)
+    found = table_of_states(states)
     assert found.codec.num_words > 1
     assert [found.index(state) for state in states] == [0, 1, 2]
     with pytest.raises(UnknownStateError):

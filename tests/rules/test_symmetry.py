@@ -21,7 +21,6 @@ from symmetric_games import (
 )
 
 import gamedp
-from gamedp.cli import main
 from gamedp.games.matches import Nim, NimState
 from gamedp.testing import check_game
 
@@ -441,26 +440,28 @@ def test_contexts_that_are_not_symmetric_are_refused():
         solution.best_actions(Heaps(1, 2, 3), Pick(0, 0))
 
 
-def test_on_the_command_line(capsys, tmp_path):
+def test_on_the_command_line(run, tmp_path):
     folder = str(tmp_path / "nim")
     gamedp.save(gamedp.solve(Nim((7, 5, 3)), compile="never"), folder)
-    assert main(["query", folder, "--state", "heaps=4,1,1", "--json"]) == 0
-    facts = json.loads(capsys.readouterr().out)
+    code, out, _ = run("query", folder, "--state", "heaps=4,1,1", "--json")
+    assert code == 0
+    facts = json.loads(out)
     assert [action["action"] for action in facts["actions"]] == [1, 2, 3, 4, 9, 17]
     assert facts["best"] == [3]
-    assert main(["query", folder, "--state", "heaps=4,1,1"]) == 0
-    out = capsys.readouterr().out
+    code, out, _ = run("query", folder, "--state", "heaps=4,1,1")
+    assert code == 0
     assert "best        take 3 from heap 1\n" in out
     assert "heap 2  -1.0" in out
 
 
-def test_on_the_command_line_where_no_values_are_kept(capsys, tmp_path):
+def test_on_the_command_line_where_no_values_are_kept(run, tmp_path):
     folder = str(tmp_path / "chancy")
     game = Chancy(sizes=(2, 0, 1), num_players=3)
     solution = gamedp.solve(game, compile="never")
     gamedp.save(solution, folder)
     own = ["--game", "symmetric_games:Chancy", "--set", "sizes=2,0,1", "--set", "num_players=3"]
-    assert main(["query", folder, "--json", *own]) == 0
-    facts = json.loads(capsys.readouterr().out)
+    code, out, _ = run("query", folder, "--json", *own)
+    assert code == 0
+    facts = json.loads(out)
     assert [action["action"] for action in facts["actions"]] == [1, 3]
     assert facts["best"] == [solution.best_action(game.initial_state())]

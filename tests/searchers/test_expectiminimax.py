@@ -50,7 +50,7 @@ TABLES = (0, 400, 2**20)
 ROUNDING = 1e-12
 
 
-def agrees(game, depth, pruning, table_bytes, compile):
+def agrees_with_minimax(game, depth, pruning, table_bytes, compile):
     """Compare a search with plain minimax to the same depth, and its bounds with the truth."""
     plain = gamedp.searchers.Minimax(depth=depth).search(game, compile=compile)
     # Made-up ranges that overrule what is found below them bound no true value.
@@ -95,7 +95,7 @@ def agrees(game, depth, pruning, table_bytes, compile):
     table_bytes=st.sampled_from(TABLES),
 )
 def test_it_finds_what_plain_minimax_finds(kind, pruning, seed, depth, table_bytes):
-    agrees(kind(seed=seed, layers=4, width=3), depth, pruning, table_bytes, "never")
+    agrees_with_minimax(kind(seed=seed, layers=4, width=3), depth, pruning, table_bytes, "never")
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="it is about compiled loops")
@@ -105,7 +105,9 @@ def test_compiled_it_finds_the_same(kind):
         for depth in (1, 2, 4, 6, None):
             for pruning in PRUNINGS:
                 for table_bytes in TABLES:
-                    agrees(kind(seed=seed, layers=6), depth, pruning, table_bytes, "auto")
+                    agrees_with_minimax(
+                        kind(seed=seed, layers=6), depth, pruning, table_bytes, "auto"
+                    )
 
 
 @pytest.mark.deep

@@ -28,7 +28,7 @@ from gamedp.searchers.max_n import _Found
 CROWDS = (Crowd, CrowdBounded, CrowdEarning)
 
 
-def agrees(game, compile):
+def agrees_with_induction(game, compile):
     """Compare a search to the end with backward induction, in the first positions."""
     solver = gamedp.solvers.BackwardInduction()
     solution = gamedp.solve(game, solver=solver, compile=compile)
@@ -58,7 +58,7 @@ def agrees(game, compile):
 @pytest.mark.parametrize("stones", [1, 2])
 def test_triancala(stones, compile):
     game = Mancala(players=3, pits=2, stones=stones)
-    agrees(game, compile)
+    agrees_with_induction(game, compile)
     result = gamedp.searchers.MaxN().search(game, compile=compile)
     assert result.values == {1: (2, 2, 2), 2: (5, 6, 1)}[stones]
     assert result.bounds == tuple((value, value) for value in result.values)
@@ -71,14 +71,14 @@ def test_triancala(stones, compile):
 @given(seed=st.integers(0, 10**6), dicey=st.booleans())
 def test_it_finds_what_backward_induction_finds(kind, num_players, seed, dicey):
     game = kind(seed=seed, layers=4, width=3, num_players=num_players, dicey=dicey)
-    agrees(game, "never")
+    agrees_with_induction(game, "never")
 
 
 @pytest.mark.parametrize("kind", first_of(CROWDS), ids=lambda kind: kind.__name__)
 def test_compiled_it_finds_the_same(kind):
     for seed in range(4):
         for num_players in (3, 4):
-            agrees(kind(seed=seed, num_players=num_players), "auto")
+            agrees_with_induction(kind(seed=seed, num_players=num_players), "auto")
 
 
 @attrs.frozen

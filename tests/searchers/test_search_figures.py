@@ -25,7 +25,7 @@ PLAIN_DEPTHS = [(stones, depth) for stones, depth in DEPTHS if depth <= PLAIN_DE
 TABLES = {"with a table": 2.0**24, "with a small table": 2.0**12, "without a table": 0}
 
 
-def ways(counted):
+def lines_of_play(counted):
     """Return the lines of play by plies, after checking that none ended."""
     assert counted.positions[0] == 1
     assert counted.ended == (0,) * len(counted.positions)
@@ -35,14 +35,17 @@ def ways(counted):
 @pytest.mark.parametrize("stones", PERFT)
 def test_lines_of_play_of_mancala(stones):
     depth = len(PERFT[stones]) if COMPILED else PLAIN_DEPTH
-    assert ways(gamedp.searchers.perft(Mancala(stones=stones), depth)) == PERFT[stones][:depth]
+    assert (
+        lines_of_play(gamedp.searchers.perft(Mancala(stones=stones), depth))
+        == PERFT[stones][:depth]
+    )
 
 
 @pytest.mark.parametrize("stones", PERFT)
 def test_lines_of_play_of_mancala_in_plain_python(stones):
     game = Mancala(stones=stones)
     counted = gamedp.searchers.perft(game, PLAIN_DEPTH, compile="never")
-    assert ways(counted) == PERFT[stones][:PLAIN_DEPTH]
+    assert lines_of_play(counted) == PERFT[stones][:PLAIN_DEPTH]
 
 
 def check_minimax(stones, depth, compile):

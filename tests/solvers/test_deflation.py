@@ -30,7 +30,7 @@ relaxed = settings(
 sides = st.sampled_from(["max", "min"])
 
 
-def assert_solved(model, objective):
+def assert_contested_solved(model, objective):
     """Bounds meet about the value, each side's policy attains it, the certificate is accepted."""
     problem = gamedp.Problem(model, objective)
     reduction = reduction_of(problem)
@@ -58,14 +58,14 @@ def assert_solved(model, objective):
 @relaxed
 @given(contested_games(st.just(0)), sides)
 def test_reachability(model, optimum):
-    assert_solved(model, gamedp.Reachability([model.num_states - 1], optimum=optimum))
+    assert_contested_solved(model, gamedp.Reachability([model.num_states - 1], optimum=optimum))
 
 
 @relaxed
 @given(contested_games(st.sampled_from([0, 0, 1, 2])), sides)
 def test_totals_until_a_target(model, optimum):
     target = model.terminals.tolist()
-    assert_solved(model, gamedp.TotalReward(optimum, until=target))
+    assert_contested_solved(model, gamedp.TotalReward(optimum, until=target))
 
 
 @relaxed
@@ -74,7 +74,7 @@ def test_totals_until_a_target(model, optimum):
     sides,
 )
 def test_totals_of_play_that_may_go_on(model, optimum):
-    assert_solved(model, gamedp.TotalReward(optimum))
+    assert_contested_solved(model, gamedp.TotalReward(optimum))
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)

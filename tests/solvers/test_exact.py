@@ -23,7 +23,7 @@ SOLVER = gamedp.solvers.ExactPolicyIteration()
 relaxed = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def solved(model, objective=None, solver=SOLVER, **keywords):
+def solve_exactly(model, objective=None, solver=SOLVER, **keywords):
     return gamedp.solve(model, objective, solver, **keywords)
 
 
@@ -42,20 +42,20 @@ def assert_exact(solution):
 @relaxed
 @given(models(), st.sampled_from(["max", "min"]))
 def test_totals(model, optimum):
-    assert_exact(solved(model, gamedp.TotalReward(optimum)))
+    assert_exact(solve_exactly(model, gamedp.TotalReward(optimum)))
 
 
 @relaxed
 @given(models(players=[1, 2], ends=False, swaps=False), st.sampled_from([0.0, 0.5, 0.99]))
 def test_discounted(model, discount):
-    assert_exact(solved(model, gamedp.Discounted(discount)))
+    assert_exact(solve_exactly(model, gamedp.Discounted(discount)))
 
 
 @relaxed
 @given(models(max_states=4), st.integers(0, 4), st.sampled_from(["max", "min"]))
 def test_finite_horizons(model, horizon, optimum):
     model = attrs.evolve(model, constant_sum=0.0)
-    solution = solved(model, gamedp.FiniteHorizon(horizon, optimum))
+    solution = solve_exactly(model, gamedp.FiniteHorizon(horizon, optimum))
     assert_exact(solution)
     assert solution.step_policies.shape == (horizon, model.num_states)
 
@@ -68,7 +68,7 @@ def test_finite_horizons(model, horizon, optimum):
 )
 def test_reachability_of_one_player(model, target, optimum):
     mask = np.array(target)[: model.num_states]
-    assert_exact(solved(model, gamedp.Reachability(mask, optimum=optimum)))
+    assert_exact(solve_exactly(model, gamedp.Reachability(mask, optimum=optimum)))
 
 
 def fair_ring(states):
@@ -92,10 +92,10 @@ def fair_ring(states):
 def test_fractions_stand_in_for_flint(states, monkeypatch):
     model = fair_ring(states)
     truth = exact_values(model)
-    assert list(solved(model).exact) == truth
+    assert list(solve_exactly(model).exact) == truth
     monkeypatch.setattr(rationals, "flint", None)
     assert type(rationals.rational(1)) is Fraction
-    assert list(solved(model).exact) == truth
+    assert list(solve_exactly(model).exact) == truth
 
 
 def test_flint_is_used():
@@ -122,11 +122,11 @@ def test_a_chain_that_is_slow_to_converge():
         [chance for row in rows for chance, _ in row],
         terminals=[0, 2 * steps],
     )
-    solution = solved(model, gamedp.Reachability([2 * steps]))
+    solution = solve_exactly(model, gamedp.Reachability([2 * steps]))
     right, left = Fraction(0.7), Fraction(1 - 0.7)
     assert solution.exact[steps] == right / (right + left)
     assert solution.exact == tuple(
-        solved(model, gamedp.Reachability([2 * steps], optimum="min")).exact
+        solve_exactly(model, gamedp.Reachability([2 * steps], optimum="min")).exact
     )
 
 
@@ -174,13 +174,13 @@ class Changed:
 
 
 def test_the_rules_are_asked_for_their_fractions():
-    solution = solved(gamedp.compile(UntilSeven(), compile="never"))
+    solution = solve_exactly(gamedp.compile(UntilSeven(), compile="never"))
     # Seven throws in two games, each costs a tenth, and the end is worth a third.
     value = Fraction(1, 3) - Fraction(7, 20)
     assert solution.exact_value(Throws(3)) == value
     assert solution.exact_value() == value  # from 2 as from 3
     assert solution.lower[0] < value < solution.upper[0]
-    stored = solved(gamedp.compile(UntilSeven(exact=False), compile="never"))
+    stored = solve_exactly(gamedp.compile(UntilSeven(exact=False), compile="never"))
     assert 0 < abs(stored.exact_value(Throws(3)) - value) < Fraction(1, 10**15)
 
 
@@ -188,12 +188,12 @@ def test_rules_that_have_changed_are_noticed(monkeypatch):
     model = gamedp.compile(UntilSeven(wrong=True), compile="never")
     monkeypatch.setattr(Changed, "now", True)
     with pytest.raises(gamedp.InvalidModelError, match="Compile the game again"):
-        solved(model)
+        solve_exactly(model)
 
 
 def test_values_of_either_player_and_places():
     model = small_problems()["places change, one wins"].model
-    solution = solved(model)
+    solution = solve_exactly(model)
     for state, value in enumerate(exact_values(model)):
         assert solution.exact_value(state) == value
         assert solution.exact_value(state, player=1) == 1 - value
@@ -210,7 +210,7 @@ def test_exact_values_are_saved(tmp_path):
             (infinite(), gamedp.TotalReward()),
         ]
     ):
-        solution = solved(model, objective)
+        solution = solve_exactly(model, objective)
         gamedp.save(solution, tmp_path / str(number))
         loaded = gamedp.load(tmp_path / str(number))
         assert loaded.exact == solution.exact
@@ -234,7 +234,7 @@ def infinite():
 
 
 def test_infinite_totals():
-    solution = solved(infinite())
+    solution = solve_exactly(infinite())
     assert solution.exact == (math.inf, Fraction(1, 2))
     assert solution.exact_value() == math.inf
 
@@ -251,7 +251,7 @@ def test_limits_leave_the_bounds_that_are_known():
         payoffs=[0.1],
     )
     with pytest.raises(gamedp.NotSolvedError, match="limit of time") as caught:
-        solved(model, solver=gamedp.solvers.ExactPolicyIteration(max_seconds=1e-9))
+        solve_exactly(model, solver=gamedp.solvers.ExactPolicyIteration(max_seconds=1e-9))
     assert caught.value.solution.exact is None
     for low, value, high in zip(
         caught.value.solution.lower, exact_values(model), caught.value.solution.upper, strict=True
@@ -273,7 +273,7 @@ def almost_a_tie():
 
 
 def test_what_no_double_tells():
-    solution = solved(almost_a_tie())
+    solution = solve_exactly(almost_a_tie())
     assert solution.exact[0] == 1 + Fraction(1, 2**60)
     assert solution.policy.tolist() == [1, 2, -1]
 
@@ -281,7 +281,7 @@ def test_what_no_double_tells():
 def test_a_limit_of_policies():
     solver = gamedp.solvers.ExactPolicyIteration(max_policies=1)
     with pytest.raises(gamedp.NotSolvedError, match="Raise max_policies") as caught:
-        solved(almost_a_tie(), solver=solver)
+        solve_exactly(almost_a_tie(), solver=solver)
     known = caught.value.solution
     assert known.guarantee is gamedp.Guarantee.TWO_SIDED
     assert known.lower[0] <= 1 + Fraction(1, 2**60) <= known.upper[0]
@@ -289,9 +289,9 @@ def test_a_limit_of_policies():
 
 def test_too_many_states_are_refused_if_that_is_asked():
     solver = gamedp.solvers.ExactPolicyIteration(max_states=5)
-    assert solved(fair_ring(4), solver=solver).exact is not None
+    assert solve_exactly(fair_ring(4), solver=solver).exact is not None
     with pytest.raises(gamedp.UnsupportedProblemError, match="and there are 6 states"):
-        solved(fair_ring(5), solver=solver)
+        solve_exactly(fair_ring(5), solver=solver)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_options_are_validated(options):
 def test_a_coarse_double_is_no_error():
     """The bounds cannot be as close as was asked, but the value is known."""
     model = attrs.evolve(fair_ring(3), rewards=np.full(3, 1e15))
-    solution = solved(model, tolerance=1e-9)
+    solution = solve_exactly(model, tolerance=1e-9)
     assert solution.status is gamedp.Status.ROUNDING
     assert list(solution.exact) == exact_values(model)
 
@@ -316,7 +316,7 @@ def test_beyond_the_range_of_doubles():
         np.errstate(over="ignore", invalid="ignore"),
         pytest.raises(gamedp.InvalidModelError, match="beyond the range"),
     ):
-        solved(model)
+        solve_exactly(model)
 
 
 def random_system(count, seed):
@@ -410,10 +410,10 @@ def test_a_limit_of_time_holds_within_a_linear_system(monkeypatch):
     monkeypatch.setattr(Work, "check_limits", check)
     monkeypatch.setattr(systems, "AT_ONCE", 0)
     ring = fair_ring(40)
-    solved(ring)
+    solve_exactly(ring)
     total = asked[0]
     assert total >= 40
     monkeypatch.setattr(Work, "check_limits", lambda self: check(self, total - 5))
     asked[0] = 0
     with pytest.raises(gamedp.NotSolvedError, match="its limit of time"):
-        solved(ring)
+        solve_exactly(ring)

@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
+from solving import solve_best_effort
 
 import gamedp
 from gamedp.bellman import blocks, component_sweeps, policy_proofs
@@ -35,14 +36,6 @@ relaxed = settings(
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
-
-
-def solved(solver, model, objective, tolerance):
-    """Solve, and take what is known where rounding ends before the tolerance is reached."""
-    try:
-        return gamedp.solve(model, objective, solver, tolerance=tolerance)
-    except gamedp.NotSolvedError as error:
-        return error.solution
 
 
 def contains(bounds, truth):
@@ -84,7 +77,7 @@ def test_bounds_contain_the_values(model, optimum, discount, tolerance, seed):
     for solver in SOLVERS:
         if not solver.supports(problem):
             continue
-        solution = solved(solver, model, objective, max(tolerance * scale, 5e-324))
+        solution = solve_best_effort(model, objective, solver, max(tolerance * scale, 5e-324))
         assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
         for truth in truths:
             assert contains(solution, truth), solver
@@ -119,7 +112,7 @@ def test_other_objectives(model, optimum, tolerance, seed):
     ):
         try:
             truths = [exact_values(one, objective) for one in (model, disturbed(model, seed))]
-            solution = solved(solver, model, objective, max(tolerance * scale, 5e-324))
+            solution = solve_best_effort(model, objective, solver, max(tolerance * scale, 5e-324))
         except gamedp.UnsupportedProblemError:  # too many policies, or a chain too slow for doubles
             continue
         for truth in truths:
@@ -171,7 +164,7 @@ def test_discounted_totals_of_the_smallest_numbers(solver, discount):
     if not solver.supports(gamedp.Problem(model, objective)):
         assert type(solver).__name__ == "StrategyIteration"
         return
-    solution = solved(solver, model, objective, 1e-300)
+    solution = solve_best_effort(model, objective, solver, 1e-300)
     assert contains(solution, exact_values(model, objective))
     assert solution.width < 1e-300
 
@@ -195,7 +188,7 @@ def test_errors_that_come_back_through_a_change_of_places(solver):
             continue
         truth = exact_values(model)
         for tolerance in (0.3, 0.03, 1e-3):
-            assert contains(solved(solver, model, None, tolerance * size), truth)
+            assert contains(solve_best_effort(model, None, solver, tolerance * size), truth)
 
 
 def test_many_outcomes_that_underflow():

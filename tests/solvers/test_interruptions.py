@@ -71,14 +71,14 @@ class Interrupted:
             raise KeyboardInterrupt
 
 
-def solved(solver, problem, progress=None):
+def solve_interrupted(solver, problem, progress=None):
     try:
         return solver.solve(problem, tolerance=1e-6, progress=progress)
     except gamedp.NotSolvedError as error:
         return error.solution
 
 
-def assert_same(first, second):
+def assert_same_solution(first, second):
     for name in ("values", "lower", "upper", "policy"):
         assert np.array_equal(getattr(first, name), getattr(second, name), equal_nan=True)
     assert first.status is second.status
@@ -94,7 +94,7 @@ def all_reports(monkeypatch):
 def test_an_interruption_breaks_nothing(solver, name):
     """Interrupted at the first report, in the middle or at the last, it can be solved again."""
     counter = Interrupted()
-    expected = solved(solver, problems()[name], counter)
+    expected = solve_interrupted(solver, problems()[name], counter)
     settings = np.geterr()
     for at in sorted({1, counter.count // 2, counter.count} - {0} if counter.count else set()):
         problem = problems()[name]
@@ -103,7 +103,7 @@ def test_an_interruption_breaks_nothing(solver, name):
             solver.solve(problem, tolerance=1e-6, progress=Interrupted(at))
         assert problem.model.digest() == before
         assert np.geterr() == settings
-        assert_same(solved(solver, problem), expected)
+        assert_same_solution(solve_interrupted(solver, problem), expected)
 
 
 @pytest.mark.usefixtures("all_reports")
@@ -112,7 +112,7 @@ def test_most_of_them_report():
     for pair in PAIRS:
         solver, name = pair.values
         counter = Interrupted()
-        solved(solver, problems()[name], counter)
+        solve_interrupted(solver, problems()[name], counter)
         reporting += counter.count > 0
     assert reporting >= PAIRS_THAT_REPORT
 
@@ -123,7 +123,7 @@ def test_most_of_them_report():
 def test_bounds_hold_when_time_is_up(solver, name):
     limited = attrs.evolve(solver, max_seconds=1e-9)
     problem = problems()[name]
-    solution = solved(limited, problem)
+    solution = solve_interrupted(limited, problem)
     truth = gamedp.solve(problem.model, problem.objective, tolerance=1e-6)
     assert truth.guarantee is gamedp.Guarantee.TWO_SIDED
     if solution.guarantee is gamedp.Guarantee.TWO_SIDED:

@@ -16,7 +16,7 @@ from gamedp.testing import exact_values
 NONE_TO_FOLLOW = []
 
 
-def model_of(*states, players=None, terminals=2, payoffs=(1.0, 0.0)):
+def model_with_ends(*states, players=None, terminals=2, payoffs=(1.0, 0.0)):
     """Make a model of lists of choices (reward, [(chance, state)]); the ends come after them."""
     choices, offsets, successors, chances, rewards = [0], [0], [], [], []
     for options in states:
@@ -54,7 +54,7 @@ def chain_for_two(length):
             second = [(1.0, onward)] if mover != worse else [(0.5, other), (0.5, 0)]
             states.append([(0.0, [(0.5, onward), (0.5, 0)]), (0.0, second)])
             players.append(mover)
-    return model_of(*states, players=players)
+    return model_with_ends(*states, players=players)
 
 
 def test_two_opponents_on_a_slow_chain():
@@ -78,7 +78,7 @@ def test_relative_tolerances():
         [(0.0, [(chance, step + 1), (1e-3, max(step - 1, 0)), (1 - 1e-3 - chance, length + 1)])]
         for step in range(length)
     ]
-    model = model_of(*states)
+    model = model_with_ends(*states)
     objective = gamedp.Reachability([length])
     with pytest.raises(gamedp.NotSolvedError, match=r"Let gamedp\.solve choose"):
         gamedp.solve(model, objective, gamedp.solvers.TopologicalValueIteration(), relative=True)
@@ -101,7 +101,7 @@ def test_large_games_with_few_places_to_stay():
         if state < 10:
             options.append((0.0, [(1.0, state ^ 1)]))
         states.append(options)
-    model = model_of(*states, players=[state % 2 for state in range(size)])
+    model = model_with_ends(*states, players=[state % 2 for state in range(size)])
     objective = gamedp.Reachability([size])
     words = "bounds are deflated there.\nIf it makes no progress: StrategyIteration"
     assert words in gamedp.explain(model, objective)
@@ -113,7 +113,7 @@ def test_large_games_with_few_places_to_stay():
 
 def gains_and_losses():
     """One can go on gaining for ever, the other losing; neither needs to, nor ends play."""
-    return model_of(
+    return model_with_ends(
         [(1.0, [(1.0, 0)]), (0.0, [(1.0, 1)])],
         [(-1.0, [(1.0, 1)]), (0.0, [(1.0, 0)]), (0.0, [(1.0, 2)])],
         players=[0, 1],
@@ -140,7 +140,7 @@ def random_model(size, discount_seed):
             chances = rng.dirichlet(np.ones(len(targets))).tolist()
             options.append((float(rng.integers(-3, 4)), list(zip(chances, targets, strict=True))))
         states.append(options)
-    return model_of(*states, terminals=0, payoffs=())
+    return model_with_ends(*states, terminals=0, payoffs=())
 
 
 def test_discounts_next_to_one():
@@ -162,7 +162,7 @@ def test_a_state_by_itself_is_looked_at_once(monkeypatch):
 
     monkeypatch.setattr(topological, "solve_gathered", refuse)
     size = 300
-    model = model_of(
+    model = model_with_ends(
         *([(1e3, [(0.9, state), (0.1, state + 1)])] for state in range(size)),
         terminals=1,
         payoffs=[0.0],
@@ -223,7 +223,7 @@ class Stopped:
         raise gamedp.NotSolvedError(str(tolerance), known)
 
 
-COIN = model_of([(0.0, [(0.5, 1), (0.5, 2)])])
+COIN = model_with_ends([(0.0, [(0.5, 1), (0.5, 2)])])
 
 
 def in_turn(monkeypatch, *solvers):
@@ -253,7 +253,7 @@ def test_only_what_supports_the_problem_is_named_as_a_way_out():
 
     def names_exact(*states, players, objective=None):
         asked = objective or gamedp.TotalReward()
-        problem = gamedp.Problem(model_of(*states, players=players), asked)
+        problem = gamedp.Problem(model_with_ends(*states, players=players), asked)
         return "ExactPolicyIteration" in way_out(problem, known, relative=False)
 
     coin = [(0.0, [(0.5, 1), (0.5, 2)])]
@@ -343,7 +343,7 @@ def test_relative_tolerances_have_one_limit_of_time(monkeypatch):
             return attrs.evolve(solution, solver=self, lower=lower, values=lower)
 
     solver = Steps(clock, given, 10.0)
-    problem = gamedp.Problem(model_of([(0.0, [(1e-3, 1), (1 - 1e-3, 2)])]))
+    problem = gamedp.Problem(model_with_ends([(0.0, [(1e-3, 1), (1 - 1e-3, 2)])]))
     solution = base.solve_as_asked(solver, problem, 1e-4, None, relative=True)
     assert given == [10.0, 6.0]
     assert solution.solver == solver
@@ -351,7 +351,7 @@ def test_relative_tolerances_have_one_limit_of_time(monkeypatch):
 
 @pytest.mark.parametrize("objective", [gamedp.TotalReward(), gamedp.Reachability([2])], ids=str)
 def test_what_is_solved_is_freed_with_its_last_user(objective):
-    model = model_of(
+    model = model_with_ends(
         [(0.0, [(1.0, 1)]), (0.0, [(0.5, 2), (0.5, 3)])],
         [(0.0, [(1.0, 0)]), (0.0, [(0.25, 2), (0.75, 3)])],
         players=[0, 1],

@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from loopy_games import Chase, Ending, KingAndPawn, Pursuit
 
 import gamedp
-from gamedp.cli import main
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.graph.graph import transpose, transpose_jit
 from gamedp.runtime.registry import GAMES
@@ -129,14 +128,14 @@ def assert_right(solution, draw=None):
         assert values[following] == value
         if distances[state, 0] > 0:
             assert distances[following] == distances[state, 0] - 1
-    assert_policy_attains(graph, solution, values, draw)
+    assert_policy_guarantees(graph, solution, values, draw)
     if model.num_states <= 200:  # what the conformance kit holds solvers against
         truth = exact_values(model, solution.objective)
         assert truth == [values[state, 0] for state in range(model.num_states)]
     return solution
 
 
-def assert_policy_attains(graph, solution, values, draw):
+def assert_policy_guarantees(graph, solution, values, draw):
     """Whatever the other one does against the policy, its player gets no less than the value."""
     first = solution.model.choice_offsets[:-1]
     for who in (True, False):
@@ -535,17 +534,21 @@ def test_gamedp_chooses_it_and_says_why():
     assert "Retrograde" not in gamedp.explain(gamedp.compile(Matches(), compile="never"))
 
 
-def test_the_command_line_shows_the_distance(capsys, tmp_path, register):
+def test_the_command_line_shows_the_distance(run, tmp_path, register):
     register(GAMES, "loopy_games:Pursuit")
     for edges, name in ((path(4), "path"), (cycle(4), "cycle")):
         gamedp.save(gamedp.solve(Pursuit(edges, 4), compile="never"), tmp_path / name)
     state = ("--state", "robber_moves=0,cops=1,robber=3")
-    assert main(["query", str(tmp_path / "path"), *state]) == 0
-    assert "to the end  3 steps\n" in capsys.readouterr().out
-    assert main(["query", str(tmp_path / "cycle"), *state, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["distance"] is None
-    assert main(["query", "matches", "--compile", "never"]) == 0
-    assert "to the end" not in capsys.readouterr().out
+    code, out, _ = run("query", str(tmp_path / "path"), *state)
+    assert code == 0
+    assert "to the end  3 steps\n" in out
+    code, out, _ = run("query", str(tmp_path / "cycle"), *state, "--json")
+    assert code == 0
+    assert json.loads(out)["distance"] is None
+    code, out, _ = run("query", "matches", "--compile", "never")
+    assert code == 0
+    assert "to the end" not in out
     options = ("--solver", "retrograde", "--compile", "never", "--state", "left=1")
-    assert main(["query", "matches", *options]) == 0
-    assert "to the end  1 step\n" in capsys.readouterr().out
+    code, out, _ = run("query", "matches", *options)
+    assert code == 0
+    assert "to the end  1 step\n" in out

@@ -8,7 +8,14 @@ import numba
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
-from solving import FIXED_POINT, SOLVERS, assert_contains, walk
+from solving import (
+    FIXED_POINT,
+    SOLVERS,
+    assert_contains,
+    loop,
+    solve_within_rounding,
+    walk,
+)
 
 import gamedp
 from gamedp.testing import exact_values
@@ -24,16 +31,6 @@ relaxed = settings(
 
 def supporting(problem):
     return [solver for solver in SOLVERS if solver.supports(problem)]
-
-
-def solve_anyhow(model, objective, solver, tolerance):
-    """Solve, and take what is known when rounding forbids the tolerance."""
-    try:
-        return gamedp.solve(model, objective, solver, tolerance=tolerance)
-    except gamedp.NotSolvedError as error:
-        if error.solution.status is not gamedp.Status.ROUNDING:
-            raise
-        return error.solution
 
 
 def assert_policy_attains(solution, truth):
@@ -84,7 +81,7 @@ def test_total_reward(model, tolerance, optimum):
     )
     before = model.digest()
     for solver in solvers:
-        solution = solve_anyhow(model, objective, solver, tolerance)
+        solution = solve_within_rounding(model, objective, solver, tolerance)
         assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
         assert_contains(solution, truth)
         if solution.status is gamedp.Status.SOLVED:
@@ -104,7 +101,7 @@ def test_discounted(model, discount):
     problem = gamedp.Problem(model, objective)
     truth = exact_values(model, objective)
     for solver in supporting(problem):
-        solution = solve_anyhow(model, objective, solver, 1e-6)
+        solution = solve_within_rounding(model, objective, solver, 1e-6)
         assert_contains(solution, truth)
 
 
@@ -114,7 +111,7 @@ def test_finite_horizon(model, horizon):
     objective = gamedp.FiniteHorizon(horizon)
     if model.has_swaps and model.constant_sum:
         return
-    solution = solve_anyhow(model, objective, None, 1e-6)
+    solution = solve_within_rounding(model, objective, None, 1e-6)
     assert_contains(solution, exact_values(model, objective))
     assert solution.step_policies.shape == (horizon, model.num_states)
 
@@ -145,7 +142,7 @@ def test_renaming_states_changes_nothing(model, random):
         num_players=model.num_players,
         constant_sum=model.constant_sum,
     )
-    one, other = (solve_anyhow(m, None, None, 1e-7) for m in (model, renamed))
+    one, other = (solve_within_rounding(m, None, None, 1e-7) for m in (model, renamed))
     assert (one.lower[order] <= other.upper).all()
     assert (other.lower <= one.upper[order]).all()
 
@@ -154,7 +151,7 @@ def test_renaming_states_changes_nothing(model, random):
 @given(models(swaps=False), st.sampled_from([0.25, 8.0]))
 def test_scaling_rewards_scales_values(model, factor):
     scaled = attrs.evolve(model, rewards=factor * model.rewards, payoffs=factor * model.payoffs)
-    one, other = (solve_anyhow(m, None, None, 1e-7) for m in (model, scaled))
+    one, other = (solve_within_rounding(m, None, None, 1e-7) for m in (model, scaled))
     assert (factor * one.lower <= other.upper).all()
     assert (other.lower <= factor * one.upper).all()
 
@@ -180,19 +177,6 @@ def test_a_small_change_is_not_taken_for_a_small_error(sweep):
     assert 0 <= solution.lower.min() <= solution.upper.max() <= 1
 
 
-def loop(reward):
-    """One state that may go on for ever, or stop."""
-    return gamedp.Model.from_arrays(
-        [0, 2, 2],
-        [0, 1, 2],
-        [0, 1],
-        [1.0, 1.0],
-        rewards=[reward, 0.0],
-        terminals=[1],
-        payoffs=[1.0],
-    )
-
-
 def both_ways():
     """Play that earns without end, or loses without end: its total is undefined."""
     return gamedp.Model.from_arrays(
@@ -206,11 +190,11 @@ def both_ways():
 
 @pytest.mark.parametrize("solver", SOLVERS[1:5], ids=str)
 def test_to_wait_for_ever_is_worth_what_it_earns(solver):
-    solution = gamedp.solve(loop(0.0), solver=solver)
+    solution = gamedp.solve(loop(payoff=1.0), solver=solver)
     assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
     assert solution.bounds(0) == (1.0, 1.0)
     assert solution.policy.tolist() == [1, -1]
-    solution = gamedp.solve(loop(0.0), gamedp.TotalReward("min"), solver=solver)
+    solution = gamedp.solve(loop(payoff=1.0), gamedp.TotalReward("min"), solver=solver)
     assert solution.bounds(0) == (0.0, 0.0)
     assert solution.policy.tolist() == [0, -1]
 
@@ -228,7 +212,7 @@ def test_backward_induction_shows_the_cycle():
 def test_rewards_without_end_are_not_called_solved():
     with pytest.raises(gamedp.NotSolvedError, match="nothing is proven"):
         gamedp.solve(both_ways(), solver=gamedp.solvers.ValueIteration(max_sweeps=50))
-    assert gamedp.solve(loop(1.0)).bounds(0) == (np.inf, np.inf)
+    assert gamedp.solve(loop(payoff=1.0, reward=1.0)).bounds(0) == (np.inf, np.inf)
 
 
 def test_a_tolerance_finer_than_rounding_is_said_to_be():
@@ -317,7 +301,7 @@ BARELY = gamedp.Model.from_arrays(
 @given(models(players=[3, 4], acyclic=True), st.sampled_from(["max", "min"]))
 @example(BARELY, "max")
 def test_several_players_each_do_what_is_best_for_them(model, optimum):
-    solution = solve_anyhow(model, gamedp.TotalReward(optimum), None, 1e-6)
+    solution = solve_within_rounding(model, gamedp.TotalReward(optimum), None, 1e-6)
     assert solution.guarantee is gamedp.Guarantee.EQUILIBRIUM
     values, choices = exact_max_n(model, solution.policy)
     sign = 1 if optimum == "max" else -1

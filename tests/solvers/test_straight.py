@@ -47,7 +47,7 @@ def with_sinks(model):
     )
 
 
-def check(model, objective):
+def check_acyclic(model, objective):
     """Hold the answer of one pass against exact arithmetic: values, bounds and the policy."""
     problem = gamedp.Problem(model, objective)
     assert acyclic.find_straight(problem) is not None
@@ -85,7 +85,7 @@ def test_probabilities(model, target, allowed, optimum, sinks):
     target = np.array(target[: model.num_states])
     if allowed is not None:
         allowed = np.array(allowed[: model.num_states])
-    check(model, gamedp.Reachability(target, allowed, optimum))
+    check_acyclic(model, gamedp.Reachability(target, allowed, optimum))
 
 
 @relaxed
@@ -95,7 +95,7 @@ def test_probabilities(model, target, allowed, optimum, sinks):
     st.sampled_from([MAX, MIN]),
 )
 def test_totals(model, target, optimum):
-    check(model, gamedp.TotalReward(optimum, until=np.array(target[: model.num_states])))
+    check_acyclic(model, gamedp.TotalReward(optimum, until=np.array(target[: model.num_states])))
 
 
 @relaxed
@@ -105,7 +105,7 @@ def test_totals(model, target, optimum):
     st.sampled_from([MAX, MIN]),
 )
 def test_totals_of_two_opponents(model, target, optimum):
-    check(model, gamedp.TotalReward(optimum, until=np.array(target[: model.num_states])))
+    check_acyclic(model, gamedp.TotalReward(optimum, until=np.array(target[: model.num_states])))
 
 
 @relaxed

@@ -41,7 +41,7 @@ def solved_anyhow(solver, problem, truth):
         raise
 
 
-def assert_solved(problem):
+def assert_strategies_found(problem):
     """Bounds contain the value, rationals are it, and whoever keeps to the policy gets it."""
     model, objective = problem.model, problem.objective
     truth = exact_values(model, objective)
@@ -70,14 +70,14 @@ def test_reachability(data, optimum):
     model = data.draw(loopy)
     target = data.draw(masks(model))
     allowed = data.draw(st.none() | masks(model))
-    assert_solved(gamedp.Problem(model, gamedp.Reachability(target, allowed, optimum)))
+    assert_strategies_found(gamedp.Problem(model, gamedp.Reachability(target, allowed, optimum)))
 
 
 @relaxed
 @given(loopy, sides, st.sampled_from([-1, 0, 1]))
 def test_play_without_end_is_worth_what_it_earns(model, optimum, sign):
     model = attrs.evolve(model, rewards=sign * np.abs(model.rewards))
-    assert_solved(gamedp.Problem(model, gamedp.TotalReward(optimum)))
+    assert_strategies_found(gamedp.Problem(model, gamedp.TotalReward(optimum)))
 
 
 @relaxed
@@ -85,14 +85,14 @@ def test_play_without_end_is_worth_what_it_earns(model, optimum, sign):
 def test_rewards_of_both_signs_where_nobody_stays(model, optimum):
     rewards = np.where(model.structure.stays, 0.0, model.rewards)
     problem = gamedp.Problem(attrs.evolve(model, rewards=rewards), gamedp.TotalReward(optimum))
-    assert_solved(problem)
+    assert_strategies_found(problem)
 
 
 @relaxed
 @given(swapping, sides)
 def test_payoffs_where_places_change(model, optimum):
     model = attrs.evolve(model, constant_sum=0.0, rewards=0 * model.rewards)
-    assert_solved(gamedp.Problem(model, gamedp.TotalReward(optimum)))
+    assert_strategies_found(gamedp.Problem(model, gamedp.TotalReward(optimum)))
 
 
 @relaxed
@@ -101,7 +101,7 @@ def test_until(data, optimum):
     model = data.draw(loopy)
     model = attrs.evolve(model, rewards=np.abs(model.rewards))
     objective = gamedp.TotalReward(optimum, until=data.draw(masks(model)))
-    assert_solved(gamedp.Problem(model, objective))
+    assert_strategies_found(gamedp.Problem(model, objective))
 
 
 def back_and_forth(**keywords):

@@ -17,7 +17,7 @@ SMALL = Kniffel(dice=2, faces=3, throws=2, threshold=5, upper_bonus=7)
 JOKERS = Kniffel("yahtzee", dice=2, faces=2, throws=2, threshold=3, upper_bonus=4, further_bonus=9)
 
 
-def solved(game):
+def solve_uncompiled(game):
     # Compiled, small games take longer than to be solved.
     return gamedp.solve(game, tolerance=1e-9, compile="never")
 
@@ -97,7 +97,7 @@ def policy_of(solution):
     ],
 )
 def test_points_of_kniffel_are_those_counted_by_hand(game, context):
-    solution = solved(game)
+    solution = solve_uncompiled(game)
     found = gamedp.stages.distribution(solution, context)
     assert_equal(found, ByHand(game, policy_of(solution)).totals(context))
     assert found.mean == pytest.approx(solution.value(context), abs=1e-12)
@@ -240,7 +240,7 @@ def keeps_all_and_enters_the_last_box(context, state):
 @pytest.mark.parametrize("is_solved", [False, True])
 def test_any_policy_may_be_followed(is_solved):
     context = nearly_full(SMALL, 0, 1, 2, 9)
-    problem = solved(SMALL) if is_solved else gamedp.compile(SMALL, compile="never")
+    problem = solve_uncompiled(SMALL) if is_solved else gamedp.compile(SMALL, compile="never")
     policy = keeps_all_and_enters_the_last_box
     found = gamedp.stages.distribution(problem, context, policy=policy)
 
@@ -266,7 +266,7 @@ class Entries(Kniffel):
 
 def test_something_else_may_be_counted():
     context = nearly_full(SMALL, 0, 1, 2, 9)
-    solution = solved(SMALL)
+    solution = solve_uncompiled(SMALL)
     game = Entries(**attrs.asdict(SMALL))
     counting = gamedp.compile(game, compile="never")
     found = gamedp.stages.distribution(solution, context, counting=counting)
@@ -288,7 +288,7 @@ class Elsewhere(Kniffel):
     ],
 )
 def test_what_leads_elsewhere_cannot_count(counting, words):
-    solution = solved(SMALL)
+    solution = solve_uncompiled(SMALL)
     counting = gamedp.compile(counting, compile="never")
     with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
         gamedp.stages.distribution(solution, nearly_full(SMALL, 0, 1), counting=counting)
@@ -349,7 +349,7 @@ def test_policies_that_take_no_choice_are_refused():
 
 def test_ends_of_one_stage():
     game = PaidJourney(days=2)
-    solution = solved(game)
+    solution = solve_uncompiled(game)
     ends = gamedp.stages.end_probabilities(solution, Date(1, 1))
     by_hand = defaultdict(Fraction)
     start = Walk(2, 0, 0, False)
@@ -369,7 +369,7 @@ def test_a_solution_that_stopped_early_is_refused():
 
 
 def test_a_mean_that_is_not_the_value_is_noticed():
-    solution = solved(SMALL)
+    solution = solve_uncompiled(SMALL)
     context = nearly_full(SMALL, 0, 1)
     values = solution.values.copy()
     values[solution.model.index(context)[0]] += 0.001
@@ -481,7 +481,7 @@ class Ticket:
 def test_what_underflows_is_allowed_for(exponent):
     """Both of a total whose probability is zero, and of one that has few digits."""
     game = Rare(2.0**exponent * 1.1)
-    found = gamedp.stages.distribution(solved(game))
+    found = gamedp.stages.distribution(solve_uncompiled(game))
     truth = Fraction(game.chance) ** 2
     stored = Fraction(found.probability(10))
     assert stored != truth

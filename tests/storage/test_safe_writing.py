@@ -115,7 +115,7 @@ def contents(path):
     return {str(each): each.read_bytes() for each in files if each.is_file()}
 
 
-def copied(original, path):
+def copied_file(original, path):
     if original.is_dir():
         shutil.copytree(original, path)
     else:
@@ -150,7 +150,7 @@ def check_damages(name, originals, tmp_path, seeds):
     refused = 0
     for seed in seeds:
         dice = dice_of(f"{name} {seed}")
-        path = copied(originals / name, tmp_path / f"{seed}-{name}")
+        path = copied_file(originals / name, tmp_path / f"{seed}-{name}")
         changed = damage(path, dice)
         try:
             READERS[name](path)
@@ -198,7 +198,7 @@ def test_a_full_disk_leaves_what_was_there_and_the_error_names_the_file(
     path = tmp_path / name
     largest = max(map(len, contents(originals / name).values()))
     if before:
-        copied(originals / name, path)
+        copied_file(originals / name, path)
     kept = contents(path) if before else {}
     for num_bytes in sorted({0, 1, largest // 2}):
         with pytest.raises(OSError, match=r".") as raised, full_disk_after(num_bytes):

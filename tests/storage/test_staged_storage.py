@@ -16,6 +16,7 @@ import attrs
 import numba
 import numpy as np
 import pytest
+from manifests import rewrite
 from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk
 
 import gamedp
@@ -52,11 +53,11 @@ def _registered(register):
     register(registry.GAMES, *paths)
 
 
-def solved(game, *arguments, **options):
+def solve_plainly(game, *arguments, **options):
     return gamedp.solve(game, *arguments, compile="never", **options)
 
 
-def same(one, other):
+def same_tables(one, other):
     """Assert that two solutions say the same, to the last digit."""
     for name in ("values", "errors"):
         a, b = getattr(one, name), getattr(other, name)
@@ -77,14 +78,14 @@ def fail(*arguments, **keywords):
 
 @pytest.mark.parametrize("name", GAMES)
 def test_what_is_saved_comes_back_and_answers_at_once(name, tmp_path, monkeypatch):
-    solution = solved(GAMES[name])
+    solution = solve_plainly(GAMES[name])
     gamedp.save(solution, tmp_path / "a" / "b")
     for home in (staged, "gamedp.storage.models", "gamedp.compiler.build"):
         what = "compile_staged" if home is staged else "compile_game"
         place = (home, what) if home is staged else (f"{home}.{what}",)
         monkeypatch.setattr(*place, fail)
     loaded = gamedp.load(str(tmp_path / "a" / "b"))
-    same(solution, loaded)
+    same_tables(solution, loaded)
     assert loaded.statistics == solution.statistics
     assert loaded.model.seconds == solution.model.seconds
     context, state = PLACES[name]
@@ -99,17 +100,17 @@ def test_what_is_saved_comes_back_and_answers_at_once(name, tmp_path, monkeypatc
 
 @pytest.mark.parametrize("name", ["kniffel", "changing places"])
 def test_a_loaded_model_is_solved_again(name, tmp_path):
-    solution = solved(GAMES[name])
+    solution = solve_plainly(GAMES[name])
     gamedp.save(solution, tmp_path)
     loaded = gamedp.load(tmp_path)
-    same(solution, gamedp.solve(loaded.model))
+    same_tables(solution, gamedp.solve(loaded.model))
     codes = np.flatnonzero(np.isfinite(solution.values))[:5]
     ours, theirs = (one.model.sweeper.follow(codes) for one in (solution, loaded))
     assert np.array_equal(ours.following, theirs.following)
 
 
 def test_large_tables_are_mapped_and_errors_stored_once(tmp_path):
-    solution = solved(Kniffel(**SMALL))
+    solution = solve_plainly(Kniffel(**SMALL))
     copies = {name: np.resize(getattr(solution, name), 2**18) for name in ("values", "errors")}
     large = attrs.evolve(solution, **copies)
     gamedp.save(large, tmp_path)
@@ -124,15 +125,15 @@ def test_large_tables_are_mapped_and_errors_stored_once(tmp_path):
 def test_a_table_that_is_not_finished_comes_back(tmp_path):
     solver = gamedp.stages.StageInduction(max_seconds=1e-9)
     with pytest.raises(gamedp.NotSolvedError) as caught:
-        solved(StagedWubbel(5), solver=solver)
+        solve_plainly(StagedWubbel(5), solver=solver)
     solution = caught.value.solution
     assert solution.bounds() == (-np.inf, np.inf)
     gamedp.save(solution, tmp_path)
-    same(solution, gamedp.load(tmp_path))
+    same_tables(solution, gamedp.load(tmp_path))
 
 
 def test_a_staged_solution_replaces_an_ordinary_one_and_back(tmp_path):
-    ordinary, table = solved(Matches()), solved(Journey(days=1))
+    ordinary, table = solve_plainly(Matches()), solve_plainly(Journey(days=1))
     for solution in (ordinary, table, ordinary):
         gamedp.save(solution, tmp_path)
         assert repr(gamedp.load(tmp_path)) == repr(solution)
@@ -141,7 +142,7 @@ def test_a_staged_solution_replaces_an_ordinary_one_and_back(tmp_path):
 
 
 def test_the_game_may_be_passed_and_must_be_the_same(tmp_path):
-    solution = solved(Journey(days=2))
+    solution = solve_plainly(Journey(days=2))
     gamedp.save(solution, tmp_path)
     game = Journey(days=2)
     assert gamedp.load(tmp_path, game=game).model.rules.game is game
@@ -172,7 +173,7 @@ class Static(Journey):
 
 @pytest.mark.parametrize("kind", [Remembering, Static])
 def test_rules_that_cannot_be_followed_are_not_saved(kind, tmp_path):
-    solution = solved(kind(days=1))
+    solution = solve_plainly(kind(days=1))
     with pytest.raises(InvalidParameterError, match="nobody could tell whether they have changed"):
         gamedp.save(solution, tmp_path / "table")
     assert not (tmp_path / "table").exists()
@@ -200,7 +201,7 @@ DAMAGES = {"truncated": truncated, "flipped": flipped, "emptied": emptied, "dele
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damage_to_any_file_is_noticed(damage, tmp_path):
-    solution = solved(Journey(days=2))
+    solution = solve_plainly(Journey(days=2))
     gamedp.save(solution, tmp_path)
     files = sorted(tmp_path.iterdir())
     assert len(files) == 16  # the model's arrays and codes, values, two for errors, the manifest
@@ -209,15 +210,7 @@ def test_damage_to_any_file_is_noticed(damage, tmp_path):
         with pytest.raises(DamagedFileError, match=path.name.replace(".", r"\.")):
             gamedp.load(tmp_path)
         gamedp.save(solution, tmp_path)
-        same(solution, gamedp.load(tmp_path))
-
-
-def rewrite(folder, change):
-    """Change the manifest as someone could who can compute the checksum."""
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text())
-    change(manifest["content"])
-    path.write_text(folders._manifest_text(manifest["gamedp"], manifest["content"]))
+        same_tables(solution, gamedp.load(tmp_path))
 
 
 def change_array(folder, name, change):
@@ -283,7 +276,7 @@ FORGERIES = {
 
 @pytest.mark.parametrize(("forge", "words"), FORGERIES.values(), ids=FORGERIES)
 def test_what_does_not_belong_together_is_noticed(forge, words, tmp_path):
-    gamedp.save(solved(Journey(days=2)), tmp_path)
+    gamedp.save(solve_plainly(Journey(days=2)), tmp_path)
     gamedp.load(tmp_path)
     forge(tmp_path)
     with pytest.raises(DamagedFileError, match=words):
@@ -307,7 +300,7 @@ def keep(game, *arguments, **options):
     """Solve a game and keep the solution; return it and what was warned of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        solution = solved(game, *arguments, keep=True, **options)
+        solution = solve_plainly(game, *arguments, keep=True, **options)
     assert all(warning.category is KeptSolutionWarning for warning in caught)
     assert all(warning.filename == __file__ for warning in caught)
     return solution, [str(warning.message) for warning in caught]
@@ -333,7 +326,7 @@ def test_a_game_is_solved_once(kind, home):
     assert seconds.pop("load") > 0
     assert set(seconds.values()) == {0.0}
     assert again.statistics.states == first.statistics.states
-    assert not was_read(solved(game))
+    assert not was_read(solve_plainly(game))
     assert repr(gamedp.load(folder)) == repr(first)
     gamedp.save(again, home / "copy")
     assert repr(gamedp.load(home / "copy")) == repr(first)
@@ -429,7 +422,7 @@ def test_folders_that_were_swapped_are_noticed(home):
         solution, said = keep(game)
         assert not was_read(solution)
         assert "it is of another problem" in said[0]
-        same(truth, solution)
+        same_tables(truth, solution)
         assert was_read(keep(game)[0])
 
 
@@ -522,7 +515,7 @@ def test_edited_rules_are_noticed(edit, module, home, tmp_path):
     found, said = keep(edited.Journey(days=2))
     assert not was_read(found)
     assert "have changed since" in said[0]
-    truth = solved(edited.Journey(days=2))
+    truth = solve_plainly(edited.Journey(days=2))
     assert np.array_equal(truth.values, found.values, equal_nan=True)
     assert truth.value() == found.value()
     assert len(list(home.iterdir())) == 1
@@ -543,7 +536,7 @@ def test_targets_are_told_apart(home):
         for read in (False, True):
             solution, said = keep(game, gamedp.Reachability(target_))
             assert (was_read(solution), said) == (read, [])
-            fresh = solved(game, gamedp.Reachability(target_))
+            fresh = solve_plainly(game, gamedp.Reachability(target_))
             assert np.array_equal(solution.values, fresh.values)
             assert solution.objective == fresh.objective
     assert len(list(home.iterdir())) == 3
@@ -587,14 +580,14 @@ def test_a_model_is_not_kept(home):
 
 def test_what_is_not_solved_is_not_kept(home):
     with pytest.raises(gamedp.NotSolvedError):
-        solved(Journey(days=2), solver=gamedp.stages.StageInduction(max_sweeps=1), keep=True)
+        solve_plainly(Journey(days=2), solver=gamedp.stages.StageInduction(max_sweeps=1), keep=True)
     assert not home.exists()
 
 
 def test_a_folder_that_cannot_be_written_is_said(home):
     home.parent.write_text("in the way")
     solution, said = keep(Journey(days=2))
-    assert repr(solution) == repr(solved(Journey(days=2)))
+    assert repr(solution) == repr(solve_plainly(Journey(days=2)))
     (message,) = said
     assert f"cannot be kept in {home}" in message
     assert home.parent.read_text() == "in the way"
@@ -662,7 +655,7 @@ print(repr(solution), folder is not None)
 """
 
 
-def start(expression, cache, kill_at=0, warns="error"):
+def start_solving(expression, cache, kill_at=0, warns="error"):
     source = Path(gamedp.__file__).parents[1]
     paths = os.pathsep.join([str(source), str(HELPERS)])
     return subprocess.Popen(
@@ -684,12 +677,12 @@ def test_a_process_that_is_killed_while_it_keeps(before, kill_at, home, tmp_path
     if before == "damaged":
         keep(Journey(days=2))
         truncated(next(next(home.iterdir()).glob("values-*")))
-    process = start(KEEP, tmp_path / "cache", kill_at, "ignore")
+    process = start_solving(KEEP, tmp_path / "cache", kill_at, "ignore")
     out, err = process.communicate(timeout=120)
     assert process.returncode == -signal.SIGKILL, err
     assert out == "here\n"
     solution, said = keep(Journey(days=2))
-    assert repr(solution) == repr(solved(Journey(days=2)))
+    assert repr(solution) == repr(solve_plainly(Journey(days=2)))
     assert len(said) <= (before == "damaged")  # nothing, the damaged one, or the new one
     assert was_read(keep(Journey(days=2))[0])
 
@@ -700,21 +693,21 @@ def test_a_process_that_is_killed_while_it_saves(kill_at, tmp_path):
     if numba.config.DISABLE_JIT and kill_at > 18:
         # Plain Python has done saving by then: there is nothing left to interrupt.
         pytest.skip("without kernels to keep there are fewer steps")
-    old, new = solved(Journey(days=1)), solved(Journey(days=2))
+    old, new = solve_plainly(Journey(days=1)), solve_plainly(Journey(days=2))
     gamedp.save(old, tmp_path)
     expression = f"gamedp.save(gamedp.solve(Journey(days=2), compile='never'), {str(tmp_path)!r})"
-    process = start(expression, tmp_path / "cache", kill_at)
+    process = start_solving(expression, tmp_path / "cache", kill_at)
     _, err = process.communicate(timeout=120)
     assert process.returncode == -signal.SIGKILL, err
     assert repr(gamedp.load(tmp_path)) in {repr(old), repr(new)}
     gamedp.save(old, tmp_path)
-    same(old, gamedp.load(tmp_path))
+    same_tables(old, gamedp.load(tmp_path))
     assert len(list(tmp_path.iterdir())) == 16  # no leftovers
 
 
 def test_processes_at_once_do_not_meet(home, tmp_path):
-    truth = solved(Journey(days=2))
-    processes = [start(KEEP, tmp_path / "cache") for _ in range(4)]
+    truth = solve_plainly(Journey(days=2))
+    processes = [start_solving(KEEP, tmp_path / "cache") for _ in range(4)]
     for process in processes:
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
@@ -723,7 +716,7 @@ def test_processes_at_once_do_not_meet(home, tmp_path):
     assert folder.suffix != ".gamedp-tmp"
     solution, said = keep(Journey(days=2))
     assert (was_read(solution), said) == (True, [])
-    process = start(KEEP, tmp_path / "cache")
+    process = start_solving(KEEP, tmp_path / "cache")
     assert process.communicate(timeout=120)[0] == f"{truth!r} True\n"
 
 
@@ -759,7 +752,9 @@ def test_threads_share_a_table(home):
     keep(Journey(days=2))
     found = []
     threads = [
-        threading.Thread(target=lambda: found.append(was_read(solved(Journey(days=2), keep=True))))
+        threading.Thread(
+            target=lambda: found.append(was_read(solve_plainly(Journey(days=2), keep=True)))
+        )
         for _ in range(4)
     ]
     for thread in threads:

@@ -13,6 +13,7 @@ from pathlib import Path
 import attrs
 import numpy as np
 import pytest
+from manifests import rewrite
 
 import gamedp
 from gamedp.errors import DamagedFileError, InvalidParameterError, UnknownNameError
@@ -106,7 +107,7 @@ def _registered(register):
     register(SOLVERS, f"{__name__}:ByHand")
 
 
-def by_hand(model, **changes):
+def made_up(model, **changes):
     """Put a solution together whose numbers mean nothing."""
     shape = (model.num_states, model.num_players)[: 2 if model.num_players > 2 else 1]
     values = np.random.default_rng(model.num_states).normal(size=shape)
@@ -131,7 +132,7 @@ def compiled(game):
     return gamedp.compile(game, compile="never")
 
 
-def walk(num_states=5, num_players=1):
+def walk_to_the_end(num_states=5, num_players=1):
     """Return a model made of arrays: a walk to the last state."""
     steps = np.arange(num_states - 1)
     return gamedp.Model.from_arrays(
@@ -157,15 +158,15 @@ SOLUTIONS = {
     "packed, chance": lambda: gamedp.solve(Wubbel(goal=6), compile="never"),
     "discounted": lambda: gamedp.solve(Words(), Discounted(0.5, optimum="min"), compile="never"),
     "steps": lambda: gamedp.solve(Matches(), FiniteHorizon(3), compile="never"),
-    "target": lambda: gamedp.solve(walk(), Reachability([3], [0, 1, 2, 3])),
-    "until": lambda: gamedp.solve(walk(), TotalReward("min", until=[2])),
-    "head starts": lambda: by_hand(walk(), biases=(np.arange(5.0), np.ones(5))),
-    "objects": lambda: by_hand(compiled(Words(length=4, letters="xyz"))),
-    "no attrs": lambda: by_hand(compiled(Countdown(5))),
-    "arrays": lambda: gamedp.solve(walk()),
-    "three players": lambda: by_hand(walk(num_players=3)),
-    "unproven": lambda: by_hand(
-        walk(),
+    "target": lambda: gamedp.solve(walk_to_the_end(), Reachability([3], [0, 1, 2, 3])),
+    "until": lambda: gamedp.solve(walk_to_the_end(), TotalReward("min", until=[2])),
+    "head starts": lambda: made_up(walk_to_the_end(), biases=(np.arange(5.0), np.ones(5))),
+    "objects": lambda: made_up(compiled(Words(length=4, letters="xyz"))),
+    "no attrs": lambda: made_up(compiled(Countdown(5))),
+    "arrays": lambda: gamedp.solve(walk_to_the_end()),
+    "three players": lambda: made_up(walk_to_the_end(num_players=3)),
+    "unproven": lambda: made_up(
+        walk_to_the_end(),
         status=Status.UNPROVEN,
         guarantee=Guarantee.NONE,
         solver=ByHand(tolerance=np.float64(1e-3), sides=()),
@@ -175,7 +176,7 @@ SOLUTIONS = {
 }
 
 
-def same(one, other):
+def same_solutions(one, other):
     """Assert that two solutions are equal, the seconds and states included."""
     for name in (*ARRAYS, *SOLUTION_ARRAYS):
         a, b = (getattr(whole.model if name in ARRAYS else whole, name) for whole in (one, other))
@@ -204,8 +205,8 @@ def same(one, other):
 def test_what_is_saved_comes_back(name, tmp_path):
     solution = SOLUTIONS[name]()
     gamedp.save(solution, tmp_path / "a" / "b")
-    same(solution, gamedp.load(tmp_path / "a" / "b"))
-    same(solution, gamedp.load(str(tmp_path / "a" / "b")))
+    same_solutions(solution, gamedp.load(tmp_path / "a" / "b"))
+    same_solutions(solution, gamedp.load(str(tmp_path / "a" / "b")))
 
 
 def test_the_kinds_of_states_that_are_tested():
@@ -225,7 +226,7 @@ def test_it_speaks_the_words_of_the_game(tmp_path):
 
 
 def test_large_arrays_are_mapped(tmp_path):
-    solution = by_hand(walk(200_000))
+    solution = made_up(walk_to_the_end(200_000))
     gamedp.save(solution, tmp_path)
     loaded = gamedp.load(tmp_path)
     assert isinstance(loaded.values.base, np.memmap)
@@ -234,7 +235,7 @@ def test_large_arrays_are_mapped(tmp_path):
     with pytest.raises(ValueError, match="read-only"):
         loaded.values[0] = 1
     gamedp.save(loaded, tmp_path)  # over the files that it is mapped from
-    gamedp.save(by_hand(walk(4)), tmp_path)
+    gamedp.save(made_up(walk_to_the_end(4)), tmp_path)
     assert np.array_equal(loaded.values, solution.values)
     assert gamedp.load(tmp_path).model.num_states == 4
 
@@ -253,7 +254,7 @@ def test_a_solution_replaces_another_and_leaves_strangers_alone(tmp_path):
     gamedp.save(SOLUTIONS["packed"](), tmp_path)
     new = SOLUTIONS["objects"]()
     gamedp.save(new, tmp_path)
-    same(new, gamedp.load(tmp_path))
+    same_solutions(new, gamedp.load(tmp_path))
     names = {path.name for path in tmp_path.iterdir()}
     assert {"notes.tmp", "values.npy", "manifest.json"} <= names
     assert len(names) == 3 + len(ARRAYS) + 4  # no codes, no steps
@@ -267,7 +268,7 @@ def test_saving_again_mends_a_damaged_solution(tmp_path):
         with pytest.raises(DamagedFileError):
             gamedp.load(tmp_path)
         gamedp.save(solution, tmp_path)
-        same(solution, gamedp.load(tmp_path))
+        same_solutions(solution, gamedp.load(tmp_path))
 
 
 def test_a_manifest_of_something_else_is_not_overwritten(tmp_path):
@@ -285,11 +286,11 @@ def test_there_is_no_pickle(tmp_path, monkeypatch):
     monkeypatch.setattr("pickle.loads", None)
     solution = SOLUTIONS["objects"]()
     gamedp.save(solution, tmp_path)
-    same(solution, gamedp.load(tmp_path))
+    same_solutions(solution, gamedp.load(tmp_path))
 
 
 def test_options_that_cannot_be_written_are_refused_before_anything_is_written(tmp_path):
-    solution = by_hand(walk(), solver=ByHand(hook=print))
+    solution = made_up(walk_to_the_end(), solver=ByHand(hook=print))
     with pytest.raises(InvalidParameterError, match=r"hook of ByHand\(.*cannot be saved"):
         gamedp.save(solution, tmp_path / "new")
     assert not (tmp_path / "new").exists()
@@ -346,14 +347,6 @@ def test_files_of_another_solution_are_noticed(tmp_path):
     shutil.copy(two, one)
     with pytest.raises(DamagedFileError, match="checksum"):
         gamedp.load(tmp_path / "one")
-
-
-def rewrite(folder, change):
-    """Change the manifest as someone could who can compute the checksum."""
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text())
-    change(manifest["content"])
-    path.write_text(folders._manifest_text(manifest["gamedp"], manifest["content"]))
 
 
 FOREIGN = {
@@ -470,17 +463,17 @@ def test_foreign_folders_are_refused_in_words(case, tmp_path):
         ),
         ({"step_policies": np.zeros((3, 5), np.int8)}, "holds int8 of shape (3, 5); step_policies"),
         (
-            {"model": with_arrays(walk(), rewards=np.zeros(7))},
+            {"model": with_arrays(walk_to_the_end(), rewards=np.zeros(7))},
             "holds float64 of shape (7,); rewards must hold float64 of shape (4,).",
         ),
         (
-            {"model": with_arrays(walk(), choice_offsets=np.zeros((2, 2), int))},
+            {"model": with_arrays(walk_to_the_end(), choice_offsets=np.zeros((2, 2), int))},
             "holds int64 of shape (2, 2); choice_offsets must hold int64 of shape (2,).",
         ),
     ],
 )
 def test_arrays_that_do_not_fit(changes, words, tmp_path):
-    gamedp.save(attrs.evolve(by_hand(walk()), **changes), tmp_path)
+    gamedp.save(attrs.evolve(made_up(walk_to_the_end()), **changes), tmp_path)
     with pytest.raises(DamagedFileError) as caught:
         gamedp.load(tmp_path)
     assert words in str(caught.value)
@@ -488,7 +481,7 @@ def test_arrays_that_do_not_fit(changes, words, tmp_path):
 
 @pytest.mark.parametrize("rows", [np.array([None, print]), np.zeros(3)])
 def test_objects_and_other_formats_are_not_read(rows, tmp_path):
-    gamedp.save(by_hand(walk()), tmp_path)
+    gamedp.save(made_up(walk_to_the_end()), tmp_path)
     path = tmp_path / "values-0123456789abcdef.npy"
     if rows.dtype == object:
         np.save(path, np.array([None, {}]), allow_pickle=True)
@@ -539,11 +532,11 @@ def test_an_interrupted_save_leaves_the_old_or_the_new(name, tidy, tmp_path):
                 finished = False
         loaded = gamedp.load(tmp_path)
         outcomes.append(loaded.model.num_states == new.model.num_states)
-        same(new if outcomes[-1] else old, loaded)
+        same_solutions(new if outcomes[-1] else old, loaded)
         if finished:
             break
         gamedp.save(old, tmp_path)
-        same(old, gamedp.load(tmp_path))
+        same_solutions(old, gamedp.load(tmp_path))
     assert finished
     assert outcomes[-1]
     assert outcomes == sorted(outcomes)  # the old one up to some call, then the new one
@@ -563,7 +556,7 @@ def test_an_interrupted_first_save_leaves_no_solution(tmp_path):
     with pytest.raises(DamagedFileError, match="no solution was ever completely saved there"):
         gamedp.load(tmp_path)
     gamedp.save(solution, tmp_path)
-    same(solution, gamedp.load(tmp_path))
+    same_solutions(solution, gamedp.load(tmp_path))
 
 
 def test_a_full_disk_is_reported_and_cleaned_up(tmp_path, monkeypatch):
@@ -578,7 +571,7 @@ def test_a_full_disk_is_reported_and_cleaned_up(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         gamedp.save(SOLUTIONS["packed, tuples"](), tmp_path)
     assert sorted(tmp_path.iterdir()) == before
-    same(old, gamedp.load(tmp_path))
+    same_solutions(old, gamedp.load(tmp_path))
 
 
 def test_a_save_that_finishes_while_one_loads(tmp_path, monkeypatch):
@@ -593,7 +586,7 @@ def test_a_save_that_finishes_while_one_loads(tmp_path, monkeypatch):
         return read_array(path, sha256)
 
     monkeypatch.setattr(folders, "_read_array", read_slowly)
-    same(new, gamedp.load(tmp_path))
+    same_solutions(new, gamedp.load(tmp_path))
 
 
 # The game
@@ -605,7 +598,7 @@ def test_the_game_may_be_passed(tmp_path):
     game = Matches()
     loaded = gamedp.load(tmp_path, game=game)
     assert loaded.model.rules.game is game
-    same(solution, loaded)
+    same_solutions(solution, loaded)
 
 
 @pytest.mark.parametrize(
@@ -637,13 +630,13 @@ def test_arrays_have_no_game(tmp_path):
 
 
 def test_a_parameter_that_cannot_be_written_down(tmp_path):
-    solution = by_hand(compiled(Weighted()))
+    solution = made_up(compiled(Weighted()))
     gamedp.save(solution, tmp_path)
     with pytest.raises(UnknownNameError) as caught:
         gamedp.load(tmp_path)
     assert "cannot be made from its fields: some of them cannot be written" in str(caught.value)
     assert f"Pass it: gamedp.load({str(tmp_path)!r}, game=...), or --game" in str(caught.value)
-    same(solution, gamedp.load(tmp_path, game=Weighted()))
+    same_solutions(solution, gamedp.load(tmp_path, game=Weighted()))
     with pytest.raises(DamagedFileError, match="gives another model"):
         gamedp.load(tmp_path, game=Weighted(weight=hash))
     with pytest.raises(InvalidParameterError, match="length differs"):
@@ -655,11 +648,11 @@ def test_a_game_of_a_function_must_be_passed(tmp_path):
     class Local(Words):
         pass
 
-    solution = by_hand(compiled(Local(length=2)))
+    solution = made_up(compiled(Local(length=2)))
     gamedp.save(solution, tmp_path)
     with pytest.raises(UnknownNameError, match=r"Local of module .* is not registered"):
         gamedp.load(tmp_path)
-    same(solution, gamedp.load(tmp_path, game=Local(length=2)))
+    same_solutions(solution, gamedp.load(tmp_path, game=Local(length=2)))
 
 
 def test_a_solver_that_is_not_registered_is_told_by_name(tmp_path):
@@ -669,7 +662,7 @@ def test_a_solver_that_is_not_registered_is_told_by_name(tmp_path):
     loaded = gamedp.load(tmp_path)
     assert loaded.solver.name == "subprocess:Popen"
     assert loaded.solver.options["tolerance"] == 0.25
-    same(solution, attrs.evolve(loaded, solver=solution.solver))
+    same_solutions(solution, attrs.evolve(loaded, solver=solution.solver))
     gamedp.save(loaded, tmp_path / "again")
     assert gamedp.load(tmp_path / "again").solver == loaded.solver
 
@@ -792,7 +785,7 @@ def module(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_edited_rules_are_noticed(edit, module, tmp_path):
-    gamedp.save(by_hand(compiled(module.game(goal=40))), tmp_path / "saved")
+    gamedp.save(made_up(compiled(module.game(goal=40))), tmp_path / "saved")
     module.edit(*EDITS[edit])
     with pytest.raises(DamagedFileError) as caught:
         gamedp.load(tmp_path / "saved")
@@ -804,7 +797,7 @@ def test_edited_rules_are_noticed(edit, module, tmp_path):
 
 @pytest.mark.parametrize("edit", HARMLESS)
 def test_edits_that_change_nothing_do_no_harm(edit, module, tmp_path, caplog):
-    solution = by_hand(compiled(module.game(goal=40)))
+    solution = made_up(compiled(module.game(goal=40)))
     gamedp.save(solution, tmp_path / "saved")
     module.edit(*HARMLESS[edit])
     with caplog.at_level(logging.INFO, "gamedp"):
@@ -814,7 +807,7 @@ def test_edits_that_change_nothing_do_no_harm(edit, module, tmp_path, caplog):
 
 
 def test_a_parameter_that_is_gone(module, tmp_path):
-    gamedp.save(by_hand(compiled(module.game())), tmp_path / "saved")
+    gamedp.save(made_up(compiled(module.game())), tmp_path / "saved")
     module.edit("faces: int = 3", "FACES = 3")
     with pytest.raises(UnknownNameError, match=r"unexpected keyword argument 'faces'"):
         gamedp.load(tmp_path / "saved")
@@ -829,10 +822,10 @@ class Remembering(Countdown):
 
 
 def test_rules_that_cannot_be_followed_are_compared_wholly(tmp_path, monkeypatch, caplog):
-    solution = by_hand(compiled(Remembering()))
+    solution = made_up(compiled(Remembering()))
     gamedp.save(solution, tmp_path)
     with caplog.at_level(logging.INFO, "gamedp"):
-        same(solution, gamedp.load(tmp_path))
+        same_solutions(solution, gamedp.load(tmp_path))
     assert "every state is compared" in caplog.text
     monkeypatch.setattr(Remembering, "payoff", lambda self, state, player: 4.0)
     with pytest.raises(DamagedFileError, match="have changed since"):
@@ -852,7 +845,7 @@ def test_edited_rules_of_states_that_are_not_saved(tmp_path, monkeypatch):
 # Other processes
 
 
-def run(script, *arguments, **environment):
+def run_script(script, *arguments, **environment):
     source = Path(gamedp.__file__).parents[1]
     done = subprocess.run(
         [sys.executable, "-c", script, *map(str, arguments)],
@@ -879,7 +872,7 @@ print(solution.value(MatchesState(player=1, left=17)), solution.best_action(Matc
 def test_a_new_process_loads_and_answers(tmp_path):
     gamedp.save(SOLUTIONS["packed"](), tmp_path)
     for seed in ("0", "1"):
-        answer, log = run(LOAD, tmp_path, PYTHONHASHSEED=seed)
+        answer, log = run_script(LOAD, tmp_path, PYTHONHASHSEED=seed)
         assert answer.split() == ["1.0", "1"]
         assert "compared" not in log  # the same rules look the same in every process
 
@@ -892,7 +885,7 @@ gamedp.save(gamedp.solve(Climb(goal=5), compile="never"), sys.argv[2])
 
 
 def test_a_game_of_another_script_must_be_passed(module, tmp_path):
-    run(SAVE, module.path, tmp_path / "saved")
+    run_script(SAVE, module.path, tmp_path / "saved")
     with pytest.raises(UnknownNameError) as caught:
         gamedp.load(tmp_path / "saved")
     assert "Climb of module __main__ is not registered" in str(caught.value)
@@ -923,8 +916,8 @@ gamedp.save(solution, sys.argv[1])
 def test_a_process_that_is_killed(tmp_path):
     old = SOLUTIONS["packed"]()
     gamedp.save(old, tmp_path)
-    run(KILL, tmp_path, 9)
-    same(old, gamedp.load(tmp_path))
+    run_script(KILL, tmp_path, 9)
+    same_solutions(old, gamedp.load(tmp_path))
     assert len(list(tmp_path.iterdir())) > len(ARRAYS) + 6  # leftovers
     gamedp.save(old, tmp_path)
     assert len(list(tmp_path.iterdir())) == len(ARRAYS) + 6

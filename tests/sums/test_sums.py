@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from rule_games import Dice, Long, Marks, Three
 
 import gamedp
-from gamedp.cli import main
 from gamedp.games.matches import (
     Matches,
     MatchesState,
@@ -588,20 +587,24 @@ def test_treblecross(squares):
     assert solution.value() == (1.0 if value else -1.0)
 
 
-def test_the_command(capsys):
-    assert main(["grundy", "0.77", "--values", "12"]) == 0
-    assert capsys.readouterr().out == (
+def test_the_command(run):
+    code, out, err = run("grundy", "0.77", "--values", "12")
+    assert code == 0
+    assert out == (
         "code        0.77\n"
         "values      0 1 2 3 1 4 3 2 1 4 2 6 4 ...\n"
         "period      12 from heaps of 71 on, proven by the values up to 167\n"
         "exceptions  0, 3, 6, 9, 11, 15, 18, 21, 22, 28, 34, 39, 57, 70\n"
     )
-    assert main(["grundy", "0.6", "--up-to", "500"]) == 0
-    assert "none is proven by heaps up to 500; there may be one" in capsys.readouterr().out
-    assert main(["grundy", "0.177"]) == 0
-    assert "66 heaps: 0, 5, 10, 15, 18, 25, 30, 35, 36, 45, ..., 288" in capsys.readouterr().out
-    assert main(["grundy", "0.333", "--json", "--values", "4"]) == 0
-    assert json.loads(capsys.readouterr().out) == {
+    code, out, err = run("grundy", "0.6", "--up-to", "500")
+    assert code == 0
+    assert "none is proven by heaps up to 500; there may be one" in out
+    code, out, err = run("grundy", "0.177")
+    assert code == 0
+    assert "66 heaps: 0, 5, 10, 15, 18, 25, 30, 35, 36, 45, ..., 288" in out
+    code, out, err = run("grundy", "0.333", "--json", "--values", "4")
+    assert code == 0
+    assert json.loads(out) == {
         "code": "0.333",
         "values": [0, 1, 2, 3, 0],
         "period": 4,
@@ -609,9 +612,12 @@ def test_the_command(capsys):
         "exceptions": [],
         "known_up_to": 7,
     }
-    assert main(["grundy", "0.6", "--json", "--up-to", "50"]) == 0
-    assert json.loads(capsys.readouterr().out)["period"] is None
-    assert main(["grundy", "0.9"]) == 2
-    assert "octal game is given by a text like '0.77'" in capsys.readouterr().err
-    assert main(["grundy", "0.7", "--values", "-1"]) == 2
-    assert "--values is -1" in capsys.readouterr().err
+    code, out, err = run("grundy", "0.6", "--json", "--up-to", "50")
+    assert code == 0
+    assert json.loads(out)["period"] is None
+    code, out, err = run("grundy", "0.9")
+    assert code == 2
+    assert "octal game is given by a text like '0.77'" in err
+    code, out, err = run("grundy", "0.7", "--values", "-1")
+    assert code == 2
+    assert "--values is -1" in err

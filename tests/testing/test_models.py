@@ -165,7 +165,7 @@ def test_the_way_over_ice_does_not_keep_to_the_border():
     assert solution.value(Cell(2, 1)) < solution.value(Cell(2, 0)) < solution.value(Cell(0, 0))
 
 
-def heights(ladder):
+def rungs(ladder):
     return [Rung(player, height) for height in range(len(ladder.first)) for player in (0, 1)]
 
 
@@ -179,7 +179,7 @@ def ladders():
 @pytest.mark.parametrize("ladder", [Ladder(), *ladders()], ids=repr)
 def test_the_ladder_from_below(ladder):
     """Sweeps from zero reach the least solution, which is the value, and here in a few steps."""
-    values = dict.fromkeys(heights(ladder), Fraction(0))
+    values = dict.fromkeys(rungs(ladder), Fraction(0))
     for _ in range(len(values) + 2):
         for rung in values:
             worth = [

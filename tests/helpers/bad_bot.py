@@ -66,5 +66,5 @@ for line in sys.stdin:
         if asked == MOMENT:
             misbehave(message["id"])
         else:
-            send(answer(message["id"], 0))
+            send(answer(message["id"], message["actions"][0]))
         asked += 1

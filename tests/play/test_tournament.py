@@ -618,3 +618,36 @@ class TestBindOnce:
         with pytest.warns(gamedp.errors.CompilationWarning) as warned:
             gamedp.play.play_game(SMALL, players, 0)
         assert (len(tried), len(warned)) == (1, 1)
+
+
+class TestPolicies:
+    def test_a_policy_plays_what_it_says(self):
+        model = gamedp.compile(Matches(matches=9), **PLAIN)
+        policy = gamedp.Policy.from_function(model, lambda state: 1)
+        record = gamedp.play.play_game(Matches(matches=9), [policy, lambda state, rng: 1], 0)
+        assert record.actions == (1,) * 9
+
+    def test_a_mixed_policy_draws_by_the_seed(self):
+        model = gamedp.compile(Matches(matches=9), **PLAIN)
+        policy = gamedp.Policy.from_function(model, lambda state: {1: 0.75, 2: 0.25})
+        firsts = [
+            gamedp.play.play_game(Matches(matches=9), [policy] * 2, seed, max_plies=1).actions[0]
+            for seed in range(400)
+        ]
+        assert 70 <= firsts.count(2) <= 130  # 100 expected, standard deviation 8.7
+        assert firsts.count(1) + firsts.count(2) == 400
+        games = [gamedp.play.play_game(Matches(matches=9), [policy] * 2, 5) for _ in range(2)]
+        assert games[0] == games[1]
+
+    def test_an_object_that_chooses_plays_and_must_choose_an_action(self):
+        @attrs.frozen
+        class Take:
+            many: int
+
+            def choose(self, state):
+                return self.many
+
+        game = Matches(matches=9)
+        assert gamedp.play.play_game(game, [Take(1), Take(1)], 0).actions == (1,) * 9
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=r"Take\(many=7\) takes 7"):
+            gamedp.play.play_game(game, [Take(7), Take(1)], 0)

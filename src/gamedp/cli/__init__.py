@@ -75,6 +75,7 @@ COMMANDS = {
     "perft": "gamedp.cli.perft:perft",
     "play": "gamedp.cli.play:play",
     "selfplay": "gamedp.cli.selfplay:selfplay",
+    "referee": "gamedp.cli.referee:referee",
     "endings": "gamedp.cli.endings:endings",
     "games": "gamedp.cli.lists:games",
     "solvers": "gamedp.cli.lists:solvers",

@@ -1,3 +1,7 @@
+from .compliance import (
+    ComplianceCheck as ComplianceCheck,
+    check_program as check_program,
+)
 from .play import (
     GameRecord as GameRecord,
     play_game as play_game,

@@ -86,7 +86,8 @@ class Channel:
             if left <= 0 and self._line_ends() < 0:
                 raise Fault(TIME, f"no answer within {seconds:.3f} s.")
         if self._received:
-            message = f"it writes more than its answer: {shown(bytes(self._received))}."
+            lines = answer + b"\n" + self._received
+            message = f"it writes more than its answer: {shown(lines)}."
             raise Fault(PROTOCOL, message)
         return answer, self._clock() - began
 
@@ -95,15 +96,18 @@ class Channel:
         self._unsent += line
         self._push()
 
-    def waits(self, seconds: float) -> bytes | None:
-        """Return what comes unasked within so many seconds; None at the end of all output."""
+    def unasked(self, seconds: float) -> bytes:
+        """Return what comes within so many seconds without being asked for.
+
+        Raises
+        ------
+        Fault
+            If the program is gone.
+        """
         until = self._clock() + seconds
-        try:
-            while not self._received and (left := until - self._clock()) > 0:
-                for key, _ in self._selector.select(left):
-                    key.data()
-        except Fault:
-            return None
+        while not self._received and (left := until - self._clock()) > 0:
+            for key, _ in self._selector.select(left):
+                key.data()
         return bytes(self._received)
 
     def watch(self, other: int, read: Callable[[], None]) -> None:
@@ -194,13 +198,14 @@ class Connection:
         """Return what else there is to say of a fault."""
         return ""
 
-    def close(self, *, kill: bool) -> None:
+    def close(self, *, kill: bool) -> str | None:
         """Hang up; a program that has done nothing wrong is left to read what was sent."""
         self.channel.close()
         if not kill:
             with contextlib.suppress(OSError):
                 self._socket.shutdown(socket.SHUT_WR)
         self._socket.close()
+        return None
 
 
 class Pipes:
@@ -305,8 +310,8 @@ class Pipes:
                 return None
             time.sleep(0.005)
 
-    def close(self, *, kill: bool) -> None:
-        """End the program and all of its process group.
+    def close(self, *, kill: bool) -> str | None:
+        """End the program and all of its process group; return how it has ended by itself.
 
         One that has done nothing wrong sees the end of its input first, and has a second to end.
         """
@@ -314,8 +319,7 @@ class Pipes:
         assert process.stdin and process.stdout and process.stderr  # noqa: S101, PT018
         self.channel.close()
         process.stdin.close()
-        if not kill:
-            self._status(GRACE)
+        status = None if kill else self._status(GRACE)
         # The process has not been waited for: its group is there, and nobody else's.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -323,3 +327,4 @@ class Pipes:
         process.stderr.close()
         with contextlib.suppress(subprocess.TimeoutExpired):  # the system itself holds it
             process.wait(DYING)
+        return status

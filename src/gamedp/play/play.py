@@ -213,10 +213,10 @@ def play_game(
         For any number of players, with chance or without; not a staged one.
     players : sequence
         One for each of the game's players. A searcher plays any of its best actions, all equally
-        likely; a :class:`gamedp.Solution` its policy; a callable is asked with the state and the
-        generator, and returns an action; a :class:`gamedp.play.Program` or a
-        :class:`gamedp.play.Remote` answers over pipes or TCP. None is asked where there is but one
-        action.
+        likely; a :class:`gamedp.Solution` and a policy what they say; an object with
+        ``choose(state)`` returns an action, and so does a callable, which is asked with the state
+        and the generator; a :class:`gamedp.play.Program` or a :class:`gamedp.play.Remote` answers
+        over pipes or TCP. None is asked where there is but one action.
     seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         Where chance and the choice among equals come from: the same seed, the same game. Another
         one each time if not given.

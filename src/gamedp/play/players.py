@@ -17,6 +17,7 @@ from gamedp.errors import (
 )
 from gamedp.play.programs import Program, Remote, Session
 from gamedp.play.seat import Seat
+from gamedp.policies.policy import Policy
 from gamedp.results.solution import Solution
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
@@ -135,10 +136,12 @@ def seated(rules: Rules, player: Any, compile: Compile) -> Seat:
         return _BySolution(player)
     if callable(getattr(player, "search", None)) and not isinstance(player, type):
         return _BySearch(rules.game, player, {} if compile == "auto" else {"compile": compile})
+    if callable(getattr(player, "choose", None)) and not isinstance(player, type):
+        return _ByPolicy(player)
     if not callable(player) or isinstance(player, type):
         message = (
-            f"{shown(player)} is not a player; give a searcher, a Solution, a Program, a Remote, "
-            "or a function of (state, rng) that returns an action."
+            f"{shown(player)} is not a player; give a searcher, a Solution, a policy, a Program, a "
+            "Remote, or a function of (state, rng) that returns an action."
         )
         raise InvalidParameterError(message)
     return _ByFunction(player)
@@ -149,14 +152,31 @@ class _ByFunction(Seat):
     function: Any
 
     def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:
-        action = self.function(state, rng)
-        if action not in actions:
-            message = (
-                f"{shown(self.function)} takes {shown(action)} in {shown(state)}; the actions are "
-                f"{shown(list(actions))}."
-            )
-            raise InvalidParameterError(message)
-        return int(action)
+        return _taken(self.function, self.function(state, rng), state, actions)
+
+
+@attrs.frozen
+class _ByPolicy(Seat):
+    policy: Any
+
+    def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:
+        if not isinstance(self.policy, Policy):
+            return _taken(self.policy, self.policy.choose(state), state, actions)
+        chances = self.policy.actions(state)
+        drawn = rng.choice(list(chances), p=list(chances.values())) if len(chances) > 1 else None
+        action = self.policy.choose(state) if drawn is None else int(drawn)
+        return _taken(self.policy, action, state, actions)
+
+
+def _taken(player: Any, action: Any, state: Any, actions: Sequence[int]) -> int:
+    """Return the action of a player; raise InvalidParameterError if there is no such action."""
+    if action not in actions:
+        message = (
+            f"{shown(player)} takes {shown(action)} in {shown(state)}; the actions are "
+            f"{shown(list(actions))}."
+        )
+        raise InvalidParameterError(message)
+    return int(action)
 
 
 @attrs.frozen

@@ -192,10 +192,21 @@ class Session(Seat):
     ----------
     name : str
         As the program calls itself.
+    news : dict
+        Keys that each question has besides those of the protocol.
+    questions : int
+        Actions that it has been asked for.
+    slowest : float
+        Seconds of the slowest answer to one.
+    ended : str or None
+        How the program has ended by itself; None if it had to be killed, or listens elsewhere.
     """
 
     def __init__(self, rules: Rules, player: Program | Remote) -> None:
         self.name = str(player)
+        self.news: dict[str, Any] = {}
+        self.questions, self.slowest = 0, 0.0
+        self.ended: str | None = None
         self._rules, self._player = rules, player
         self._game = game_facts(rules.game)
         self._link: Pipes | Connection | None = None
@@ -219,21 +230,32 @@ class Session(Seat):
 
     def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:  # noqa: ARG002 - the signature of all seats
         """Ask for an action, while the program's clock runs."""
-        asked = question(self._rules, state, actions) | {"left": round(self._clock.left, 6)}
+        left = {"left": round(self._clock.left, 6)}
+        asked = question(self._rules, state, actions) | left | self.news
         action, seconds = self._ask(
             asked, self._clock.limit, lambda answer: action_in(answer, actions)
         )
         self._clock.charge(seconds)
+        self.questions, self.slowest = self.questions + 1, max(self.slowest, seconds)
         return action
 
     def end(self, payoffs: Sequence[float] | None, forfeit: Forfeit | None) -> None:
         """Tell the program how the game has ended, unless it has lost it by a fault."""
-        if self._link is not None and self._is_in_game:
-            try:
-                self._link.channel.tell(message_line(end_message(payoffs, forfeit)))
-            except Fault:  # it is gone, and the game was over
-                self._part(kill=True)
+        if self._is_in_game:
+            self.tell(end_message(payoffs, forfeit))
         self._is_in_game = False
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Send what wants no answer."""
+        if self._link is not None:
+            try:
+                self._link.channel.tell(message_line(message))
+            except Fault:  # it is gone; whoever asks it next finds out
+                self._part(kill=True)
+
+    def listen(self, seconds: float) -> bytes:
+        """Return what the program writes unasked within so many seconds."""
+        return b"" if self._link is None else self._link.channel.unasked(seconds)
 
     def close(self) -> None:
         """End the program, or hang up."""
@@ -245,7 +267,7 @@ class Session(Seat):
         """Return what `read` finds in the answer, and the seconds that it took."""
         assert self._link is not None  # noqa: S101 - begin has opened it
         number = secrets.randbits(31)  # not to be guessed: no answer comes before its question
-        line = message_line({**message, "id": number})
+        line = message_line({"ask": message["ask"], "id": number} | message)
         try:
             answer, taken = self._link.channel.ask(line, seconds)
             return read(read_answer(answer, number)), taken
@@ -257,4 +279,4 @@ class Session(Seat):
     def _part(self, *, kill: bool) -> None:
         link, self._link = self._link, None
         if link is not None:
-            link.close(kill=kill)
+            self.ended = link.close(kill=kill)

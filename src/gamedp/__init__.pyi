@@ -37,10 +37,8 @@ from .model.objectives import (
 )
 from .model.problem import Problem as Problem
 from .policies.cross_table import cross_table as cross_table
-from .policies.evaluate import (
-    Evaluation as Evaluation,
-    evaluate as evaluate,
-)
+from .policies.evaluate import evaluate as evaluate
+from .policies.evaluation import Evaluation as Evaluation
 from .policies.policy import Policy as Policy
 from .policies.response import (
     best_response as best_response,

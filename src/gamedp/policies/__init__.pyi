@@ -3,10 +3,9 @@ from .cross_table import (
     CrossTable as CrossTable,
     cross_table as cross_table,
 )
-from .evaluate import (
-    Evaluation as Evaluation,
-    evaluate as evaluate,
-)
+from .evaluate import evaluate as evaluate
+from .evaluation import Evaluation as Evaluation
+from .plies import most_unfinished as most_unfinished
 from .policy import Policy as Policy
 from .response import (
     Exploitability as Exploitability,

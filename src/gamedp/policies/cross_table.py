@@ -11,8 +11,9 @@ import numpy as np
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model.problem import Problem
 from gamedp.policies.chain import Seats, induce
-from gamedp.policies.evaluate import Tier, bounds_of, model_for, solved
+from gamedp.policies.given import Tier, model_for
 from gamedp.policies.policy import as_policies
+from gamedp.policies.solving import bounds_of, solved
 from gamedp.results.start import mean_of
 from gamedp.results.status import opposite_bounds
 from gamedp.solvers.asked import checked_number, checked_objective

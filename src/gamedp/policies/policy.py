@@ -13,12 +13,13 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.results.solution import Solution
 from gamedp.rules.layout import PackedTable
+from gamedp.rules.symmetry import counterparts
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["AnyPolicy", "Policy", "as_policies", "model_of", "weights_of"]
+__all__ = ["AnyPolicy", "Policy", "as_policies", "choices_in", "model_of", "weights_of"]
 
 AnyPolicy: TypeAlias = Any
 """A Policy, a Solution, an object with ``choose(state)``, or a function of a state."""
@@ -78,7 +79,7 @@ class Policy:
         return bool(((self.probabilities > 0) & (self.probabilities < 1)).any())
 
     def choose(self, state: Any) -> int:
-        """Return the action in a state; in one that is represented by another, the action there.
+        """Return the action in a state.
 
         Raises
         ------
@@ -98,11 +99,14 @@ class Policy:
 
     def actions(self, state: Any) -> dict[int, float]:
         """Return how likely each action is in a state, those that are never taken left out."""
-        index, _ = self.model.index(state)
-        first, stop = self.model.choice_offsets[index : index + 2].tolist()
-        chances = self.probabilities[first:stop].tolist()
-        labels = self.model.action_labels[first:stop].tolist()
-        return {label: chance for label, chance in zip(labels, chances, strict=True) if chance > 0}
+        found: dict[int, float] = {}
+        taken: set[int] = set()
+        for action, choice in choices_in(self.model, state):
+            chance = float(self.probabilities[choice])
+            if chance > 0 and choice not in taken:  # of several that do the same, the first one
+                found[action] = chance
+                taken.add(choice)
+        return found
 
     @classmethod
     def uniform(cls, model: Model) -> Policy:
@@ -189,6 +193,27 @@ class Policy:
             chance * policy.probabilities for policy, chance in zip(policies, chances, strict=True)
         )
         return cls(first.model, sum(rows, np.zeros(first.model.num_choices)), name)
+
+
+def choices_in(model: Model, state: Any) -> list[tuple[int, int]]:
+    """Return the actions of a game's own state, each with a choice of the model that does the same.
+
+    Raises
+    ------
+    UnknownStateError
+        If the model has no such state.
+    InvalidModelError
+        If the state is not symmetric to its representative, as `canonical` says it is.
+    """
+    representative, index, swapped = model.represented(state)
+    first, stop = model.choice_offsets[index : index + 2].tolist()
+    labels = model.action_labels[first:stop].tolist()
+    pairs = list(zip(labels, range(first, stop), strict=True))
+    if model.rules is None or model.states is None or representative == state:
+        return pairs
+    known = dict(pairs)
+    same = counterparts(model.rules, state, representative, swapped).of_state
+    return [(own, known[its]) for own, its in same.items() if its in known]
 
 
 def weights_of(given: Mapping[Any, float]) -> list[float]:

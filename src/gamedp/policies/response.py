@@ -12,8 +12,10 @@ import numpy as np
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.problem import Problem
 from gamedp.policies.chain import Process, Seats, induce
-from gamedp.policies.evaluate import Tier, bounds_of, evaluate, model_for, solved
-from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
+from gamedp.policies.evaluate import evaluate
+from gamedp.policies.given import Tier, model_for
+from gamedp.policies.policy import AnyPolicy, Policy, as_policies, choices_in, weights_of
+from gamedp.policies.solving import bounds_of, solved
 from gamedp.results.start import mean_of
 from gamedp.results.status import Guarantee, Status, check_player
 from gamedp.solvers.asked import checked_number, checked_objective
@@ -91,13 +93,28 @@ class Response:
         return bounds_of(self.solution, self._process.loss, self._node(state, possible), self._seen)
 
     def choose(self, state: Any, possible: Sequence[int] | None = None) -> int:
-        """Return a best action; in a state that is represented by another, the action there."""
+        """Return a best action in a state.
+
+        Parameters
+        ----------
+        state
+        possible : sequence of int, optional
+            Which ones of a field it may still be; all if not given.
+
+        Raises
+        ------
+        InvalidParameterError
+            If somebody else moves there.
+        UnknownStateError
+            If the model has no such state, or play does not get there.
+        """
         node = self._node(state, possible)
         choice = -1 if node is None else int(self._process.sources[self.solution.policy[node]])
         if choice < 0 or self._mover(node) != self.player:
             message = f"player {self.player} does not move in {shown(state)}."
             raise InvalidParameterError(message)
-        return int(self._process.of.action_labels[choice])
+        pairs = choices_in(self._process.of, state)
+        return next(action for action, same in pairs if same == choice)
 
     def possible_after(self, state: Any, action: int, possible: Sequence[int]) -> tuple[int, ...]:
         """Return which ones of a field may still play, after an action of theirs in a state."""

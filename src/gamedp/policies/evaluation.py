@@ -1,0 +1,305 @@
+"""What policies are worth against each other, and what becomes of their games."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import UnknownStateError, UnsupportedProblemError, shown
+from gamedp.model.objectives import Discounted, Objective, Reachability, TotalReward
+from gamedp.model.problem import Problem
+from gamedp.policies import plies as steps, visits as frequencies
+from gamedp.policies.chain import InducedChain, Process
+from gamedp.policies.policy import Policy, choices_in
+from gamedp.policies.solving import bounds_of, solved_problem
+from gamedp.results.solution import Solution
+from gamedp.results.start import mean_of
+from gamedp.results.status import (
+    ActionValue,
+    Best,
+    Guarantee,
+    Status,
+    check_player,
+    opposite_bounds,
+)
+from gamedp.runtime.floats import UNIT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Evaluation"]
+
+
+@attrs.frozen(eq=False, kw_only=True, repr=False)
+class Evaluation:
+    """What policies are worth against each other, and what becomes of their games.
+
+    Attributes
+    ----------
+    chain : InducedChain
+    objective : Objective
+        What the values mean.
+    solutions : tuple of Solution
+        Of the chain: one with player 0's values, or with three players and more one for each.
+        ``gamedp.certify(solution)`` proves it.
+    losses : tuple of float
+        How much wider the bounds here are than those of each solution, for what is rounded when
+        probabilities are multiplied or payoffs taken from the constant sum; mostly 0.
+    """
+
+    chain: InducedChain
+    objective: Objective
+    solutions: tuple[Solution, ...]
+    losses: tuple[float, ...]
+    _processes: tuple[Process, ...]
+    _tolerance: float
+
+    def __repr__(self) -> str:
+        """Say whose values these are."""
+        names = " against ".join(policy.name for policy in self.chain.policies)
+        low, high = self.bounds()
+        return f"<Evaluation of {names}: player 0 gets {low:.10g} ... {high:.10g}>"
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """The policies, of player 0 first."""
+        return self.chain.policies
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one may rely on."""
+        proven = all(one.guarantee is Guarantee.TWO_SIDED for one in self.solutions)
+        return Guarantee.TWO_SIDED if proven else Guarantee.NONE
+
+    @property
+    def status(self) -> Status:
+        """How far the solver got."""
+        others = (one.status for one in self.solutions if one.status is not Status.SOLVED)
+        return next(others, Status.SOLVED)
+
+    def value(self, state: Any = None, player: int = 0) -> float:
+        """Return what a player can expect in a state, or from the start.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model has no such state, or play does not get there.
+        """
+        place, seen = self._column(player)
+        return self.solutions[place].value(self._node(state), seen)
+
+    def bounds(self, state: Any = None, player: int = 0) -> tuple[float, float]:
+        """Return (lower, upper) of what a player can expect in a state, or from the start."""
+        place, seen = self._column(player)
+        return bounds_of(self.solutions[place], self.losses[place], self._node(state), seen)
+
+    def _node(self, state: Any) -> int | None:
+        return None if state is None else self.chain.number(state)
+
+    def _column(self, player: int) -> tuple[int, int]:
+        """Return which solution has a player's values, and whose they are in it."""
+        check_player(self.chain.of.num_players, player)
+        return (player, 0) if len(self.solutions) > 1 else (0, player)
+
+    @functools.cached_property
+    def mean_plies_bounds(self) -> tuple[float, float]:
+        """Bounds of how many actions a game takes on average; infinite if it may never end."""
+        return self._lengths(self._processes[0].sources >= 0).bounds()
+
+    @property
+    def mean_plies(self) -> float:
+        """How many actions a game takes on average; infinite if it may never end."""
+        low, high = self.mean_plies_bounds
+        return low if low == high else low + (high - low) / 2
+
+    def unfinished(
+        self, plies: int, *, actions: Collection[int] | None = None
+    ) -> tuple[float, float]:
+        """Return bounds of how likely a game is not over after so many actions.
+
+        See :func:`gamedp.policies.most_unfinished` for the most that any policies can attain.
+
+        Parameters
+        ----------
+        plies : int
+        actions : collection of int, optional
+            The actions that count; all if not given.
+
+        Raises
+        ------
+        InvalidParameterError
+            If `plies` is no number of plies.
+        UnsupportedProblemError
+            If play may go on and on with actions that do not count.
+        """
+        process = self._processes[0]
+        counted = steps.counted_choices(process.model.action_labels, actions)
+        counted &= process.sources >= 0
+        number = steps.checked_plies(plies)
+        return steps.unfinished(process.model, number, counted, process.model.initial_states)
+
+    def distribution(self, player: int = 0) -> dict[float, tuple[float, float]]:
+        """Return bounds of how likely a player gets each payoff.
+
+        What they lack of one in total is how likely play never ends.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If something is earned on the way.
+        """
+        place, seen = self._column(player)
+        process = self._processes[place]
+        model = process.model
+        if model.rewards.any():
+            message = "rewards are earned on the way; the distribution is that of payoffs alone."
+            raise UnsupportedProblemError(message)
+        payoffs = model.payoffs if seen == 0 else model.constant_sum - model.payoffs
+        found = {}
+        for payoff in np.unique(payoffs).tolist():
+            target = np.zeros(model.num_states, np.bool_)
+            target[model.terminals[payoffs == payoff]] = True
+            solution = solved_problem(Problem(model, Reachability(target)), self._tolerance)
+            low, high = solution.bounds()
+            found[payoff] = max(low, 0.0), min(high, 1.0)
+        return found
+
+    def visits(self) -> tuple[Floats, Floats]:
+        """Return bounds of how often each position of the chain is expected to be visited.
+
+        Returns
+        -------
+        lower, upper : (chain.num_nodes,) float64
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If play may never end: then some positions are visited for ever.
+        """
+        process = self._processes[0]
+        lengths = self._lengths(np.ones(process.model.num_choices, np.bool_))
+        if not np.isfinite(lengths.upper).all():
+            message = "these policies may play for ever, and then visit positions without end."
+            raise UnsupportedProblemError(message)
+        lower, upper = frequencies.visits(process.model, lengths.upper)
+        return lower[: process.num_nodes], upper[: process.num_nodes]
+
+    def _lengths(self, counted: NDArray[np.bool_]) -> Solution:
+        """Solve for how many of some choices are taken until the end."""
+        model = self._processes[0].model
+        counting = attrs.evolve(
+            model,
+            rewards=counted.astype(np.float64),
+            payoffs=np.zeros(len(model.terminals)),
+            num_players=1,
+            constant_sum=0.0,
+            players=np.zeros(model.num_states, np.int8),
+            rounding=(0.0, 0.0, 0.0),
+        )
+        objective = TotalReward(until=counting.is_terminal)
+        return solved_problem(Problem(counting, objective), self._tolerance)
+
+    def action_values(self, state: Any = None, player: int = 0) -> list[ActionValue]:
+        """Return what each action in a state is worth if all keep to their policies afterwards.
+
+        What the mover loses by a single mistake is the difference to what the policy takes.
+
+        Parameters
+        ----------
+        state : optional
+            The start if not given.
+        player : int
+            Whose expectation.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model has no such state, or an action leads where play does not get by the
+            policies; ``everywhere=True`` evaluates all states.
+        UnsupportedProblemError
+            If the objective is neither a total nor discounted, or there is no single start.
+        """
+        self._refuse_actions()
+        model, process = self.chain.of, self._processes[0]
+        place, seen = self._column(player)
+        if state is None:
+            if len(model.initial_states) != 1 or model.initial_probabilities[0] < 0:
+                message = "play begins in several states; ask for one of them."
+                raise UnsupportedProblemError(message)
+            state = model.state(int(model.initial_states[0]))
+        index, changed = model.index(state)
+        found = []
+        for action, choice in choices_in(model, state):
+            low, value, high = self._after(process, choice, changed, place, state)
+            if seen == 1:
+                low, high = opposite_bounds(model.constant_sum, low, high)
+                value = model.constant_sum - value
+            name = "" if model.rules is None else model.rules.action_name(state, action)
+            found.append(ActionValue(action, name or str(action), value, low, high))
+        mover = int(model.players[index]) ^ (changed if model.num_players == 2 else 0)
+        return _judged(found, mover, player, self.objective.optimum, model.num_players)
+
+    def _refuse_actions(self) -> None:
+        objective = self.objective
+        total = isinstance(objective, TotalReward) and objective.until is None
+        if not (total or isinstance(objective, Discounted)):
+            message = f"actions are judged by a total or a discounted one, not by {objective!r}."
+            raise UnsupportedProblemError(message)
+
+    def _after(
+        self, process: Process, choice: int, changed: bool, place: int, state: Any
+    ) -> tuple[float, float, float]:
+        """Return bounds of what follows a choice, for whom the solution is, and a value between."""
+        model, solution, loss = self.chain.of, self.solutions[place], self.losses[place]
+        begin, end = model.transition_offsets[choice : choice + 2].tolist()
+        signed = model.probabilities[begin:end]
+        nodes = [
+            process.node(int(successor), changed ^ bool(chance < 0))
+            for successor, chance in zip(model.successors[begin:end], signed, strict=True)
+        ]
+        if min(nodes) < 0:
+            message = (
+                f"an action in {shown(state)} leads where play does not get by these policies; "
+                "everywhere=True evaluates all states."
+            )
+            raise UnknownStateError(message)
+        chances = np.abs(signed).tolist()
+        rewards = model.rewards if model.rewards.ndim == 1 else model.rewards[:, place]
+        reward = -float(rewards[choice]) if changed else float(rewards[choice])
+        discount = self.objective.discount if isinstance(self.objective, Discounted) else 1.0
+        low, high = (
+            mean_of(side[nodes].tolist(), chances, 0.0, outward)
+            for side, outward in ((solution.lower, -math.inf), (solution.upper, math.inf))
+        )
+        value = discount * mean_of(solution.values[nodes].tolist(), chances, 0.0) + reward
+        # What the stored probabilities may be off, and what is rounded here.
+        size = max(abs(low), abs(high)) + abs(reward)
+        slack = 16 * UNIT * size + loss if math.isfinite(size) else 0.0
+        return discount * low + reward - slack, value, discount * high + reward + slack
+
+
+def _judged(
+    found: list[ActionValue], mover: int, player: int, optimum: str, num_players: int
+) -> list[ActionValue]:
+    """Say which actions are best for the mover."""
+    if num_players > 2 and mover != player:
+        return found
+    wants_more = (mover == player) == (optimum == "max")
+    ranges = [(one.lower, one.upper) if wants_more else (-one.upper, -one.lower) for one in found]
+    judged = []
+    for place, one in enumerate(found):
+        others = ranges[:place] + ranges[place + 1 :]
+        best: Best = "possible"
+        if any(low > ranges[place][1] for low, _ in others):
+            best = "no"
+        elif all(high <= ranges[place][0] for _, high in others):
+            best = "certain"
+        judged.append(attrs.evolve(one, best=best))
+    return judged

@@ -1,0 +1,67 @@
+"""The solution of the process that policies leave."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.errors import NotSolvedError
+from gamedp.model.problem import Problem
+from gamedp.results.solution import Solution
+from gamedp.results.status import Status
+from gamedp.solvers.choose import solve_problem
+from gamedp.solvers.tools.limit import Limit
+
+if TYPE_CHECKING:
+    from gamedp.model.objectives import Objective
+    from gamedp.policies.chain import Process
+
+__all__ = ["bounds_of", "solved", "solved_problem"]
+
+
+def bounds_of(
+    solution: Solution, loss: float, node: int | None = None, player: int = 0
+) -> tuple[float, float]:
+    """Return the bounds of a process's solution, and `loss` beyond them."""
+    low, high = solution.bounds(node, player)
+    if loss:
+        low, high = math.nextafter(low - loss, -math.inf), math.nextafter(high + loss, math.inf)
+    return low, high
+
+
+def solved(process: Process, objective: Objective, tolerance: float) -> Solution:
+    """Return the solution of a process; wider bounds than asked for are bounds.
+
+    Raises
+    ------
+    NotSolvedError
+        If values depend on what endless play counts, which is not declared.
+    """
+    low, high = process.draws(objective)
+    first = solved_problem(Problem(process.model, process.objective(objective, low)), tolerance)
+    if low == high or process.model.structure.always_ends:
+        return first
+    second = solved_problem(Problem(process.model, process.objective(objective, high)), tolerance)
+    lower, upper = np.minimum(first.lower, second.lower), np.maximum(first.upper, second.upper)
+    both = attrs.evolve(first, lower=lower, upper=upper)
+    if np.abs(first.values - second.values).max() <= 2 * tolerance:
+        return both
+    message = (
+        f"these policies may play for ever, and it is not declared who gets the constant sum "
+        f"{process.of.constant_sum:g} then. Give the objective TotalReward(draw=...)."
+    )
+    raise NotSolvedError(message, attrs.evolve(both, status=Status.UNDECLARED))
+
+
+def solved_problem(problem: Problem, tolerance: float) -> Solution:
+    """Return the solution of a problem; where rounding stops the solver, that is one."""
+    try:
+        return solve_problem(problem, None, tolerance, relative=False, limit=Limit(math.inf))
+    except NotSolvedError as error:
+        known = error.solution
+        if isinstance(known, Solution) and known.status is Status.ROUNDING:
+            return known
+        raise

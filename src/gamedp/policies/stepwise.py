@@ -1,0 +1,99 @@
+"""Chains in which every action takes one step, for objectives that count steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from gamedp.errors import UnsupportedProblemError
+from gamedp.model.model import Model
+from gamedp.model.objectives import Discounted, FiniteHorizon, Reachability, TotalReward
+from gamedp.runtime.floats import UNIT, UPWARD
+
+if TYPE_CHECKING:
+    from gamedp.model.objectives import Objective
+    from gamedp.policies.chain import Process
+    from gamedp.results.solution import Solution
+
+__all__ = ["loss_of", "one_step_each"]
+
+CHANCES_OFF = 16 * UNIT
+"""How far products of two probabilities may be off relatively: more than both and the product."""
+
+
+def one_step_each(process: Process, objective: Objective) -> Process:
+    """Return a process without throws, if the objective counts steps.
+
+    What a policy leaves to chance, and what comes of it, is then drawn at once.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        For a long-run average: nothing is proven of how it depends on rounded probabilities.
+    """
+    model, num_nodes = process.model, process.num_nodes
+    if num_nodes == model.num_states or isinstance(objective, (TotalReward, Reachability)):
+        return process
+    if not isinstance(objective, (Discounted, FiniteHorizon)):
+        message = (
+            f"{objective!r} is not evaluated where a policy leaves actions to chance; use "
+            "TotalReward, Discounted or FiniteHorizon."
+        )
+        raise UnsupportedProblemError(message)
+    last = int(model.choice_offsets[num_nodes])
+    lengths = np.diff(model.transition_offsets)
+    drawn = process.sources[:last] < 0
+    # Parts of the new rows: an old row with its probability, itself or one of a throw.
+    counts = np.where(drawn, lengths[:last], 1)
+    rows = np.repeat(np.arange(last), counts)
+    places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    edges = model.transition_offsets[rows] + places
+    is_part = drawn[rows]
+    chances = np.where(is_part, model.probabilities[edges], 1.0)
+    old = np.where(is_part, model.choice_offsets[model.successors[edges]], rows)
+    sizes = lengths[old]
+    starts = np.repeat(model.transition_offsets[old], sizes)
+    taken = starts + np.arange(len(starts)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    ends = np.cumsum(np.bincount(rows, sizes, minlength=last).astype(np.int64))
+    merged = Model.unchecked(
+        choice_offsets=model.choice_offsets[: num_nodes + 1].copy(),
+        transition_offsets=np.concatenate([[0], ends]),
+        successors=model.successors[taken],
+        probabilities=model.probabilities[taken] * np.repeat(chances, sizes),
+        rewards=np.bincount(rows, chances * model.rewards[old], minlength=last),
+        players=model.players[:num_nodes].copy(),
+        terminals=model.terminals,
+        payoffs=model.payoffs,
+        action_labels=model.action_labels[:last].copy(),
+        initial_states=model.initial_states,
+        initial_probabilities=model.initial_probabilities,
+        num_players=model.num_players,
+        constant_sum=model.constant_sum,
+        rounding=model.rounding,
+    )
+    return attrs.evolve(process, model=merged, sources=process.sources[:last])
+
+
+def loss_of(process: Process, objective: Objective, solution: Solution) -> float:
+    """Return how much wider bounds must be for products of probabilities that were rounded.
+
+    Of a discounted total with values of at most v and rewards of at most r, where probabilities may
+    be off by e relatively, that is at most (e r + e v) / (1 - discount); of H steps, H times that
+    sum.
+    """
+    if not isinstance(objective, (Discounted, FiniteHorizon)):
+        return process.loss
+    if not (process.sources < 0).any():
+        return process.loss
+    rewards = float(np.abs(process.model.rewards).max(initial=0.0))
+    paid = float(np.abs(process.model.payoffs).max(initial=0.0))
+    entries = int(np.diff(process.model.transition_offsets).max(initial=0))
+    off = (CHANCES_OFF + entries * UNIT) * UPWARD
+    if isinstance(objective, Discounted):
+        most = float(np.maximum(np.abs(solution.lower), np.abs(solution.upper)).max())
+        return process.loss + off * (rewards + most) / (1 - objective.discount) * UPWARD
+    steps = objective.horizon
+    most = steps * rewards + paid
+    return process.loss + steps * off * (rewards + most) * UPWARD

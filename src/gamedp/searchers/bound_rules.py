@@ -54,6 +54,9 @@ __all__ = [
 ASKS = ("gamedp_asks",)
 """In place of more methods: the loop calls none itself."""
 
+OF_ENDINGS = "ending_state"
+"""A method without a stand-in, which only games with endgame tables have."""
+
 NUMBERS = frozenset({"payoff", "reward", "heuristic"})
 """Methods that answer with one number."""
 
@@ -351,7 +354,7 @@ def _compiled(
     rules: Rules, state: Any, layout: Layout, loop: Callable[..., int], more: tuple[str, ...]
 ) -> SearchRules:
     asks = more == ASKS
-    anatomy = dissect(rules.game, (*ENTRY_METHODS, *(() if asks else more)), SEARCH_DEFAULTS)
+    anatomy = dissect(rules.game, (*ENTRY_METHODS, OF_ENDINGS), SEARCH_DEFAULTS)
     key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-search-{hash_of(repr(layout))}"
     methods = anatomy.methods | state_functions(layout)
     game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields, exact=True)
@@ -408,7 +411,9 @@ def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> Sea
         return positions[int(fields[0])]
 
     asks = more == ASKS
-    names = (*ENTRY_METHODS, *SEARCH_DEFAULTS, *(() if asks else more))
+    names = [*ENTRY_METHODS, *SEARCH_DEFAULTS]
+    if hasattr(rules.game, OF_ENDINGS):
+        names.append(OF_ENDINGS)
     methods = {name: _asked(rules, name) for name in names}
     methods["player"] = rules.player
     game = python_types.SimpleNamespace(

@@ -161,6 +161,7 @@ class Driver:
             "has_rewards": hasattr(asked.rules.game, "reward"),
             "strips": self._strips,
             "for_asker": self._for_asker,
+            "steps": hasattr(asked.rules.game, "next_ending"),
             "most_material": -1 if endings is None else int(endings.material),
             "endings": np.zeros(1, np.int8) if endings is None else endings.values,
             "ending_offsets": np.zeros(1, np.int64) if endings is None else endings.offsets,
@@ -244,9 +245,7 @@ class Driver:
                 if status is LoopStatus.FAILED:
                     self._ask_again()
             except Exception as error:  # noqa: BLE001 - whatever the rules may raise
-                all_fields = self.page["fields"][:, : self.asked.num_fields]
-                self.asked.refuse_overflow(all_fields, error)
-                self.asked.explain(self.stack(), error)
+                self.explain(error)
             if status is LoopStatus.DONE:
                 return True
             if status is LoopStatus.PAUSED:
@@ -256,7 +255,7 @@ class Driver:
             elif status is LoopStatus.READ:
                 self._endings.read(int(self.tally.wanted))
             else:
-                self._refuse(status)
+                self.refuse(status)
 
     def _grow(self, full: int) -> None:
         """Make room on a stack."""
@@ -273,7 +272,13 @@ class Driver:
         self._page.put(self.asked.record("search page", self.page))
         self._record()
 
-    def _refuse(self, status: LoopStatus) -> NoReturn:
+    def explain(self, error: Exception) -> NoReturn:
+        """Raise the error of the rules that a call of them has raised, naming the position."""
+        all_fields = self.page["fields"][:, : self.asked.num_fields]
+        self.asked.refuse_overflow(all_fields, error)
+        self.asked.explain(self.stack(), error)
+
+    def refuse(self, status: LoopStatus) -> NoReturn:
         """Raise the error of the rules that the loop has met, in words."""
         asked, stack = self.asked, self.stack()
         if status is LoopStatus.BAD_OUTCOME:

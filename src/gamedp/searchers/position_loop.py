@@ -12,9 +12,10 @@ from gamedp.compiler.bridge import as_action
 from gamedp.compiler.explore_loop import lost_jit
 from gamedp.compiler.native import called_by_rules, held_at
 from gamedp.runtime.floats import LEAST_PROBABILITY, SUM_ROUNDING
+from gamedp.searchers.stacks import LoopStatus
 
 # What is asked, in `question.what`: so that it can be asked again when the rules raise an error.
-ENTER, LIST, FOLLOW, FOLLOW_MANY, ESTIMATE, UNFOLD, SHARES, REWARDS = range(8)
+ENTER, LIST, FOLLOW, FOLLOW_MANY, ESTIMATE, UNFOLD, SHARES, REWARDS, ENDINGS = range(9)
 
 # Faults, beside `native.RAISED`: a stack is full, or the rules are wrong.
 FULL, WRONG = -2, -3
@@ -23,8 +24,26 @@ FULL, WRONG = -2, -3
 # values; that a block must be read first; that the position has no number in them.
 NO_ENDING, KNOWN, UNREAD, NO_NUMBER = range(4)
 
+CHANCE, BAD_RULES, OUTSIDE, COMES_AGAIN, RISES, MISNUMBERED, TOO_LARGE = (
+    int(status)
+    for status in (
+        LoopStatus.CHANCE, LoopStatus.BAD_RULES, LoopStatus.OUTSIDE, LoopStatus.COMES_AGAIN,
+        LoopStatus.RISES, LoopStatus.MISNUMBERED, LoopStatus.TOO_LARGE,
+    )
+)  # fmt: skip
+"""What `question.fault` says is wrong with an ending."""
+
 BLOCK = 1 << 16
 """Positions in a block of an endgame table."""
+
+UNKNOWN, BEGUN = -128, -127
+"""Marks in an endgame table: a position without a value yet, and one that waits for others."""
+
+LARGEST = 125
+"""The largest value that a byte has room for, beside the two marks."""
+
+CHECKED = 63
+"""Of so many endings and one more, one is checked to have the number that it was made by."""
 
 SLACK = 1e-9
 """By how much the probabilities of an action's outcomes may miss 1."""
@@ -243,6 +262,119 @@ def list_rewards(place, page):
     return 0
 
 
+def value_ending(game, page, state, index):
+    """Return the value of an ending to the player who moves there, number 0.
+
+    Returns
+    -------
+    fault : int
+        A `LoopStatus` if the rules are wrong, else 0.
+    waits_for : int
+        The number of an ending, with as much material, whose value must be known first; -1 if none.
+    value : float
+    """
+    question, values = page.question[0], page.endings
+    material, value = question.material, 0.0
+    best = -float("inf")
+    if game.is_terminal(state):
+        best = float(game.payoff(state, 0))
+    else:
+        for label in game.actions(state):
+            action = as_action(label)
+            question.action = action
+            found = 0
+            for probability, successor in game.outcomes(state, action):
+                if probability > 0.0:
+                    found += 1
+                    if not probability > 1.0 - SLACK:
+                        found = 2
+                    after, swapped = game.canonical(successor)
+                    if game.is_terminal(after):
+                        value = float(game.payoff(after, 1 if swapped else 0))
+                        continue
+                    left = game.material(after)
+                    if left < 0 or left > material:
+                        return RISES, -1, 0.0
+                    number = game.ending_index(after)
+                    if number < 0 or number >= page.ending_sizes[left]:
+                        return OUTSIDE, -1, 0.0
+                    known = values[page.ending_offsets[left] + number]
+                    if known <= BEGUN:
+                        if known == BEGUN or (number == index and left == material):
+                            return COMES_AGAIN, -1, 0.0
+                        return 0, int(number), 0.0
+                    mover = game.player(after)
+                    if mover < 0 or mover > 1:
+                        return BAD_RULES, -1, 0.0
+                    value = float(game.settled(after, mover)) + known
+                    if (mover ^ swapped) != 0:
+                        value = -value
+            if found != 1:
+                return CHANCE if found else BAD_RULES, -1, 0.0
+            if page.has_rewards:
+                value += float(game.reward(state, action, 0))
+            if value > best:
+                best = value
+    if best == -float("inf"):
+        return BAD_RULES, -1, 0.0
+    if not abs(best) <= LARGEST or best != float(int(best)):
+        return TOO_LARGE, -1, 0.0
+    return 0, -1, best
+
+
+value_ending_jit = called_by_rules(value_ending, forceinline=True)
+
+
+def value_endings(place, page):
+    """Give endings their values in the order of their numbers, until one has to wait for another.
+
+    They are those with as much `material` as is asked about, from `first` on, `last` left out. A
+    value that is known stays. In the end, `first` is where that was over, and `number` says how
+    many values were found.
+
+    Returns
+    -------
+    waits : int
+        0 if `last` has come; 1 if the ending at `first` waits for the one whose number is in `row`;
+        `WRONG` with the reason in `fault`.
+    """
+    game, question, values = held_at(place), page.question[0], page.endings
+    question.what = ENDINGS
+    question.number = 0
+    material, index, last = question.material, question.first, question.last
+    start, size = page.ending_offsets[material], page.ending_sizes[material]
+    made = index
+    state = game.ending_state(material, index)
+    while index < last:
+        question.first = index
+        if values[start + index] <= BEGUN:
+            if made == index - 1 and page.steps:
+                state = game.next_ending(state)
+            elif made != index:
+                state = game.ending_state(material, index)
+            made = index
+            question.fault = MISNUMBERED
+            if index & CHECKED == 0 or index == size - 1:
+                if game.material(state) != material or game.ending_index(state) != index:
+                    return WRONG
+                if not game.is_terminal(state) and (
+                    game.player(state) != 0 or game.settled(state, 0) != 0
+                ):
+                    return WRONG
+            fault, waits_for, value = value_ending_jit(game, page, state, index)
+            question.fault = fault
+            question.row = waits_for
+            if fault != 0:
+                return WRONG
+            if waits_for >= 0:
+                return 1
+            values[start + index] = int(value)
+            question.number += 1
+        index += 1
+    question.first = index
+    return 0
+
+
 OF_ALL = ("is_terminal", "player", "payoff", "value_range")
 OF_ENDINGS = ("material", "ending_index", "ending_range")
 
@@ -258,10 +390,15 @@ QUESTIONS = {
     unfold: ("actions", "outcomes", "is_terminal"),
     list_shares: ("payoff", "value_range", "heuristic"),
     list_rewards: ("reward",),
+    value_endings: (
+        "ending_state", "next_ending", "material", "ending_index", "settled", "is_terminal",
+        "player", "payoff", "actions", "outcomes", "canonical", "reward",
+    ),
 }  # fmt: skip
 """The methods of a game that each function calls."""
 
 NUMBERED = (
     enter, list_actions, follow, follow_many, estimate, unfold, list_shares, list_rewards,
+    value_endings,
 )  # fmt: skip
 """The functions, each at the number by which `question.what` names it."""

@@ -33,7 +33,9 @@ class LoopStatus(IntEnum):
     not in memory. FAILED: the rules have raised an error. The others are faults of the rules in the
     position at ply `tally.ply`: wrong in general, wrong about an outcome or an estimate, with
     chance where there must be none, contradictory about the value, and without a number in the
-    endgame tables.
+    endgame tables. The last four are of those who fill these tables: a position comes again, an
+    action raises the material, a position was not made by its own number, and a value is no whole
+    number or too large for a byte.
     """
 
     DONE = 0
@@ -47,6 +49,10 @@ class LoopStatus(IntEnum):
     CHANCE = 8
     UNORDERED = 9
     OUTSIDE = 10
+    COMES_AGAIN = 11
+    RISES = 12
+    MISNUMBERED = 13
+    TOO_LARGE = 14
 
 
 PLIES, ACTIONS, POSITIONS = range(3)
@@ -124,7 +130,7 @@ TALLY = Fields(
 )
 """Where a loop stands, what it has counted, and what it hands back; the only one of its stack."""
 
-QUESTION = Fields("what row first number action mover", "reward estimate")
+QUESTION = Fields("what row first last number action mover material fault", "reward estimate")
 """What a loop asks of the rules, see :mod:`gamedp.searchers.position_loop`; the only one, too."""
 
 POSITION = Fields(

@@ -13,10 +13,12 @@ from gamedp.rules.expand import expand
 from gamedp.rules.identity import rules_digest
 from gamedp.runtime.block_file import BLOCK, BlockFile, remove_leftovers, write_blocks
 from gamedp.runtime.encoding import encode_object
-from gamedp.searchers.bound_rules import SearchRules, search_rules
+from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.endings import loop
 from gamedp.searchers.endings.strata import numbered
+from gamedp.searchers.position_loop import CHECKED, LARGEST, UNKNOWN, value_endings
 from gamedp.searchers.root import OutOfTime, Watch, refuse_chance
+from gamedp.searchers.stacks import LoopStatus, clear
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +35,8 @@ METHODS = ("material", "settled", "num_endings", "ending_index", "ending_state")
 """What a game must have for endgame tables, besides the rules."""
 
 STEP = "next_ending"
+
+LOOP = Loop(loop.fill_stratum_jit, (value_endings,), loop.PLY)
 
 
 class Home:
@@ -74,7 +78,7 @@ class Home:
         write_blocks(self._path(stratum), {**self._content, "material": stratum}, values)
 
 
-class Builder:
+class Builder(Driver):
     """Fills strata, one after the other.
 
     Parameters
@@ -98,37 +102,16 @@ class Builder:
         progress: ProgressCallback | None,
     ) -> None:
         self._tables = tables
-        self._stack = np.zeros(1 << 10, np.int64)
-        self._counters = np.zeros(loop.COUNTERS, np.int64)
         self._is_late = False
-        self._steps = callable(getattr(rules.game, STEP, None))
-        self._rules = search_rules(
-            rules,
-            rules.game.ending_state(missing[0], 0),
-            loop.fill_stratum,
-            lambda search: self._work(search, missing[0]),
-            compile=compile,
-            more=METHODS,
-        )
+        state = rules.game.ending_state(missing[0], 0)
+        super().__init__("EndgameTables", LOOP, rules, state, compile, endings=tables)
         self._watch = Watch(
             max_seconds,
             float("inf"),
             progress,
-            lambda: int(self._counters[loop.VALUED]),
+            lambda: self.nodes,
             total=int(tables.sizes[missing].sum()),
             unit="positions",
-        )
-
-    def _work(self, search: SearchRules, stratum: int) -> Any:
-        return search.work(
-            values=self._tables.values,
-            offsets=self._tables.offsets,
-            sizes=self._tables.sizes,
-            stack=self._stack,
-            counters=self._counters,
-            material=stratum,
-            steps=self._steps,
-            has_rewards=hasattr(search.rules.game, "reward"),
         )
 
     def fill(self, stratum: int) -> bool:
@@ -136,26 +119,21 @@ class Builder:
         first, size = int(self._tables.offsets[stratum]), int(self._tables.sizes[stratum])
         for below in range(stratum):
             self._tables.stratum(below)  # has all of it read
-        self._tables.values[first : first + size] = loop.UNKNOWN
-        self._counters[[loop.HEIGHT, loop.NEXT]] = 0
+        self._tables.values[first : first + size] = UNKNOWN
+        self.question.material = stratum
+        self.tally.ply = 0
+        clear(self.work["plies"], 0)
         self._watch.detail = f"material {stratum}, "
-        work = self._work(self._rules, stratum)
-        while not self._is_late:
-            try:
-                status = int(self._rules.loop(self._rules.game, work, self._watch.budget()))
-            except Exception as error:  # noqa: BLE001 - whatever the rules may raise
-                self._explain(stratum, error)
-            if status == loop.GROW_STACK:
-                self._stack = np.concatenate((self._stack, np.zeros_like(self._stack)))
-                work = self._work(self._rules, stratum)
-            elif status in {loop.DONE, loop.PAUSED}:
-                self._look()
-                if status == loop.DONE:
-                    self._tables.present[first // BLOCK : -(-(first + size) // BLOCK)] = True
-                    return True
-            else:
-                self._complain(status, stratum)
-        return False
+        try:
+            if not self._is_late:
+                self.run(self._watch)
+        except OutOfTime:
+            self._is_late = True
+        if self._is_late:
+            return False
+        self._tables.present[first // BLOCK : -(-(first + size) // BLOCK)] = True
+        self._look()
+        return True
 
     def _look(self) -> None:
         """Report, and note if time has run out."""
@@ -166,40 +144,41 @@ class Builder:
 
     def _index(self) -> int:
         """Return the number of the position that the loop has stopped at."""
-        return int(self._stack[max(0, int(self._counters[loop.HEIGHT]) - 1)])
+        return int(self.question.first)
 
-    def _complain(self, status: int, stratum: int) -> NoReturn:
+    def refuse(self, status: LoopStatus) -> NoReturn:
         """Raise the error of the position on top of the stack."""
-        rules = self._rules.rules
-        if status == loop.MISNUMBERED:
+        if status is LoopStatus.BAD_RULES:
+            status = LoopStatus(int(self.question.fault))
+        rules, stratum = self.asked.rules, int(self.question.material)
+        if status is LoopStatus.MISNUMBERED:
             self._check_numbers(stratum)
-            self._explain(stratum)
+            self.explain()
         state = rules.game.ending_state(stratum, self._index())
-        action = int(self._counters[loop.ACTION])
-        if status == loop.CHANCE:
-            refuse_chance(state, action, "Strata")
-        if status == loop.LOOPS:
+        action = int(self.question.action)
+        if status is LoopStatus.CHANCE:
+            refuse_chance(state, action, "EndgameTables")
+        if status is LoopStatus.COMES_AGAIN:
             message = (
                 f"{shown(state)} can come again without losing material; endgame tables are for "
                 "games "
                 "in which no position comes again. Use Retrograde."
             )
             raise UnsupportedProblemError(message)
-        if status in {loop.RISES, loop.OUTSIDE}:
+        if status in {LoopStatus.RISES, LoopStatus.OUTSIDE}:
             self._check_successors(state, stratum, action)
-        if status == loop.TOO_LARGE:
+        if status is LoopStatus.TOO_LARGE:
             expand(rules, state)
             message = (
-                f"the value of {shown(state)} is not a whole number between -{loop.MOST} and "
-                f"{loop.MOST}, "
-                "which is what endgame tables hold."
+                f"the value of {shown(state)} is not a whole number between -{LARGEST} and "
+                f"{LARGEST}, which is what endgame tables hold."
             )
             raise UnsupportedProblemError(message)
-        self._explain(stratum)
+        self.explain()
 
     def _check_successors(self, state: Any, stratum: int, action: int) -> None:
         """Raise the error of an action that leads to more material, or to no number."""
-        rules = self._rules.rules
+        rules = self.asked.rules
         for probability, successor in rules.game.outcomes(state, action):
             after, _ = rules.canonical(successor)
             if probability == 0 or rules.game.is_terminal(after):
@@ -216,10 +195,10 @@ class Builder:
 
     def _check_numbers(self, stratum: int) -> None:
         """Raise the error of numbers that lead to positions of other numbers."""
-        game, last = self._rules.rules.game, self._index()
-        for index in range(max(0, last - loop.CHECKED), last + 1):
+        game, last = self.asked.rules.game, self._index()
+        for index in range(max(0, last - CHECKED), last + 1):
             ways = [(f"ending_state({stratum}, {index})", game.ending_state(stratum, index))]
-            if self._steps and index > 0:
+            if self.page["steps"] and index > 0:
                 before = game.ending_state(stratum, index - 1)
                 ways.append((f"next_ending({shown(before)})", game.next_ending(before)))
             for words, state in ways:
@@ -233,7 +212,7 @@ class Builder:
                     raise InvalidModelError(message)
                 if game.is_terminal(state):
                     continue
-                player, settled = self._rules.rules.player(state), game.settled(state, 0)
+                player, settled = self.asked.rules.player(state), game.settled(state, 0)
                 if player != 0 or settled != 0:
                     message = (
                         f"{words} is {shown(state)}, in which player {player} is to move and "
@@ -242,12 +221,12 @@ class Builder:
                     )
                     raise InvalidModelError(message)
 
-    def _explain(self, stratum: int, error: Exception | None = None) -> NoReturn:
+    def explain(self, error: Exception | None = None) -> NoReturn:
         """Raise the error of the rules in the position that the loop has stopped at."""
-        rules, index = self._rules.rules, self._index()
+        rules, index, stratum = self.asked.rules, self._index(), int(self.question.material)
         state = rules.game.ending_state(stratum, index)
-        refuse_overflow(rules, self._rules.game, [state], error)
-        if self._steps and index > 0:
+        refuse_overflow(rules, self.asked.game, [state], error)
+        if self.page["steps"] and index > 0:
             rules.game.next_ending(rules.game.ending_state(stratum, index - 1))
         expansion = expand(rules, state)
         for choice in expansion.choices:

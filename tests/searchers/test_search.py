@@ -18,12 +18,14 @@ from search_games import (
     Node,
     assert_follows_best_play,
 )
+from shedding_games import Shedding
 
 import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.searchers import alpha_beta_loop, max_n_loop, proof_number_loop
+from gamedp.searchers.endings import loop as endings_loop
 
 large = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="the trees take a minute in plain Python"
@@ -114,6 +116,11 @@ def test_loops_are_compiled_once_for_all_games():
             searcher().search(game, compile="always")
             kinds.add(len(loop.overloads))
         assert len(kinds) == 1
+    fills = set()
+    for game in (Mancala(pits=2, stones=1), Shedding()):
+        gamedp.searchers.EndgameTables.build(game, 1, compile="always")
+        fills.add(len(endings_loop.fill_stratum_jit.overloads))
+    assert len(fills) == 1
 
 
 def test_states_that_are_any_objects_are_searched_too():

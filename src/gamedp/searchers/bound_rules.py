@@ -1,9 +1,11 @@
-"""Rules made ready for search: bound for a compiled loop, or for the same loop in plain Python."""
+"""Rules made ready for search, so that a loop which knows none can ask them through pointers.
+
+Either compiled, or as plain Python for the same loop.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 import types as python_types
 from contextvars import ContextVar
@@ -12,16 +14,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numba
 import numpy as np
-from numba import typeof, types
+from numba import typeof
 
 from gamedp.compiler.bridge import bind, record
 from gamedp.compiler.build import fall_back, first_reason
 from gamedp.compiler.methods import (
     disagree,
     hash_of,
-    loops_over_rules,
     native_function,
-    signatures_of,
     state_functions,
 )
 from gamedp.compiler.native import NativeFunction, Place
@@ -43,16 +43,11 @@ if TYPE_CHECKING:
     from gamedp.rules.game import Rules
 
 __all__ = [
-    "AskedRules",
     "SearchRules",
-    "asked_rules",
     "bind_once",
     "refuse_rounded_payments",
     "search_rules",
 ]
-
-ASKS = ("gamedp_asks",)
-"""In place of more methods: the loop calls none itself."""
 
 OF_ENDINGS = "ending_state"
 """A method without a stand-in, which only games with endgame tables have."""
@@ -79,6 +74,8 @@ class SearchRules:
         The game as the loop takes it.
     loop : callable
     is_compiled : bool
+    place : Place
+        Where the game lies.
     """
 
     rules: Rules
@@ -86,8 +83,11 @@ class SearchRules:
     game: Any
     loop: Callable[..., int]
     is_compiled: bool
+    place: Place
     _flatten: Callable[[Any], list[int]]
     _build: Callable[[list[int]], Any]
+    _key: str
+    _state_type: Any
 
     def flatten(self, state: Any) -> list[int]:
         """Return the integers of a position.
@@ -110,36 +110,19 @@ class SearchRules:
         """Return the position with these integers."""
         return self._build(fields.tolist())
 
-    def stack_of(self, state: Any) -> NDArray[np.int64]:
-        """Return a stack with one position on it."""
-        return np.array([self.flatten(state)], np.int64)
+    def native(self, function: Callable[..., int], page: Place) -> NativeFunction:
+        """Return one of the functions of `position_loop`, which writes to such a page."""
+        if not self.is_compiled:
+            plain = _uncompiled(function)
+            return NativeFunction(plain, plain)
+        types_of_places = self.place.numba_type, page.numba_type
+        return native_function(
+            function, QUESTIONS[function], self._key, *types_of_places, self._state_type
+        )
 
-    def work(self, **values: Any) -> Any:
-        """Return the record of what the loop works on."""
-        if self.is_compiled:
-            return record("search", values)
-        return python_types.SimpleNamespace(**values)
-
-    def run(
-        self, work: Any, budget: int, stack: NDArray[np.int64], fields: NDArray[np.int64]
-    ) -> int:
-        """Call the loop; where the rules fail, say in which position.
-
-        Parameters
-        ----------
-        work
-            Of the method `work`.
-        budget : int
-        stack : (P, K) int64
-            The positions that the loop begins with.
-        fields : (Q, K) int64
-            The loop's whole stack, which it may go on to.
-        """
-        try:
-            return int(self.loop(self.game, work, budget))
-        except Exception as error:  # noqa: BLE001 - whatever the rules may raise
-            self.refuse_overflow(fields, error)
-            self.explain(stack, error)
+    def record(self, name: str, values: dict[str, Any]) -> Any:
+        """Return named values as the loop takes them."""
+        return record(name, values) if self.is_compiled else python_types.SimpleNamespace(**values)
 
     def refuse_overflow(self, fields: NDArray[np.int64], error: Exception | None) -> None:
         """Raise InvalidModelError if compiled rules have left 64 bits in one of the positions.
@@ -198,44 +181,15 @@ class SearchRules:
         return None
 
 
-@attrs.frozen(eq=False)
-class AskedRules(SearchRules):
-    """A game made ready for a loop that knows no rules, and asks it through pointers.
-
-    Attributes
-    ----------
-    place : Place
-        Where the game lies.
-    """
-
-    place: Place
-    _key: str
-    _state_type: Any
-
-    def native(self, function: Callable[..., int], page: Place) -> NativeFunction:
-        """Return one of the functions of `position_loop`, which writes to such a page."""
-        if not self.is_compiled:
-            plain = _uncompiled(function)
-            return NativeFunction(plain, plain)
-        types_of_places = self.place.numba_type, page.numba_type
-        return native_function(
-            function, QUESTIONS[function], self._key, *types_of_places, self._state_type
-        )
-
-    def record(self, name: str, values: dict[str, Any]) -> Any:
-        """Return named values as the loop takes them."""
-        return record(name, values) if self.is_compiled else python_types.SimpleNamespace(**values)
-
-
-def asked_rules(
+def search_rules(
     rules: Rules,
     state: Any,
     loop: Callable[..., int],
-    warm_up: Callable[[AskedRules], None],
+    warm_up: Callable[[SearchRules], None],
     *,
     compile: Literal["auto", "always", "never"],
-) -> AskedRules:
-    """Make a game ready for a loop that asks it through pointers; see `search_rules`.
+) -> SearchRules:
+    """Make a game ready for a loop of search: compiled if it can be, or as plain Python.
 
     Parameters
     ----------
@@ -249,63 +203,17 @@ def asked_rules(
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     """
-    found = _ready(rules, state, loop, warm_up, compile, ASKS)
-    assert isinstance(found, AskedRules)  # noqa: S101 - ASKS makes no others
-    return found
-
-
-def search_rules(
-    rules: Rules,
-    state: Any,
-    loop: Callable[..., int],
-    example: Callable[[SearchRules], Any],
-    *,
-    compile: Literal["auto", "always", "never"],
-    more: tuple[str, ...] = (),
-) -> SearchRules:
-    """Make a game ready for a loop of search.
-
-    Parameters
-    ----------
-    rules : Rules
-    state
-        A position of the game.
-    loop : function
-        Of (game, work, budget); the only function in it that calls the rules.
-    example : callable
-        Makes the record of an empty search, on which the loop is compiled.
-    compile : {"auto", "always", "never"}
-        As for :func:`gamedp.compile`.
-    more : tuple of str
-        Methods that the loop calls besides those of all games.
-    """
-
-    def warm_up(compiled: SearchRules) -> None:
-        compiled.loop(compiled.game, example(compiled), 0)
-
-    return _ready(rules, state, loop, warm_up, compile, more)
-
-
-def _ready(
-    rules: Rules,
-    state: Any,
-    loop: Callable[..., int],
-    warm_up: Callable[[Any], None],
-    compile: Literal["auto", "always", "never"],
-    more: tuple[str, ...],
-) -> SearchRules:
-    """Return the rules compiled if they can be, or as plain Python."""
     if compile == "never":
-        return _plain(rules, loop, more)
+        return _plain(rules, loop)
     layout, bound = Layout.of(state), _bound.get()
-    key = (id(rules.game), repr(layout), loop, more, compile)
+    key = (id(rules.game), repr(layout), loop, compile)
     if bound is not None and key in bound:
         _, found = bound[key]
     else:
-        found = _tested(rules, state, layout, loop, warm_up, must=compile == "always", more=more)
+        found = _tested(rules, state, layout, loop, warm_up, must=compile == "always")
         if bound is not None:
             bound[key] = rules.game, found  # the game too, for no other may get its id
-    return _plain(rules, loop, more) if found is None else found
+    return _plain(rules, loop) if found is None else found
 
 
 @contextlib.contextmanager
@@ -330,10 +238,9 @@ def _tested(
     state: Any,
     layout: Layout | None,
     loop: Callable[..., int],
-    warm_up: Callable[[Any], None],
+    warm_up: Callable[[SearchRules], None],
     *,
     must: bool,
-    more: tuple[str, ...],
 ) -> SearchRules | None:
     """Return the rules compiled, after a first call; None, after a warning, if that fails."""
     if layout is None or layout.is_leaf:
@@ -341,7 +248,7 @@ def _tested(
         fall_back(rules.game, reason, must=must)
         return None
     try:
-        compiled = _compiled(rules, state, layout, loop, more)
+        compiled = _compiled(rules, state, layout, loop)
         warm_up(compiled)
     except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
         expand(rules, state)  # rules that do not compile are often just wrong
@@ -350,44 +257,27 @@ def _tested(
     return compiled
 
 
-def _compiled(
-    rules: Rules, state: Any, layout: Layout, loop: Callable[..., int], more: tuple[str, ...]
-) -> SearchRules:
-    asks = more == ASKS
+def _compiled(rules: Rules, state: Any, layout: Layout, loop: Callable[..., int]) -> SearchRules:
     anatomy = dissect(rules.game, (*ENTRY_METHODS, OF_ENDINGS), SEARCH_DEFAULTS)
     key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-search-{hash_of(repr(layout))}"
     methods = anatomy.methods | state_functions(layout)
     game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields, exact=True)
     is_compiled = not numba.config.DISABLE_JIT
-    state_type = typeof(state) if is_compiled else None
-    known = (
+    return SearchRules(
+        rules,
         sum(1 for _ in layout.names()),
         game,
-        _loop(loop, key, game.numba_type, state_type, more) if is_compiled and not asks else loop,
+        loop,
         is_compiled,
+        Place(game, key),
         layout.flatten,
         lambda fields: layout.build(iter(fields)),
+        key,
+        typeof(state) if is_compiled else None,
     )
-    if asks:
-        return AskedRules(rules, *known, Place(game, key), key, state_type)
-    return SearchRules(rules, *known)
 
 
-@functools.lru_cache(maxsize=256)
-def _loop(
-    loop: Callable[..., int], key: str, game: types.Type, state: types.Type, more: tuple[str, ...]
-) -> Callable[..., int]:
-    """Return the loop compiled for these rules, once a process."""
-    signatures = signatures_of(game, state)
-    used = {
-        name: arguments
-        for name, arguments in signatures.items()
-        if name in loop.__code__.co_names or name in more
-    }
-    return loops_over_rules((loop,), key, used)[0]
-
-
-def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> SearchRules:
+def _plain(rules: Rules, loop: Callable[..., int]) -> SearchRules:
     """Let the same loop run as plain Python: there, any object with a hash is a position.
 
     On the stack stands its number among the positions met so far.
@@ -410,7 +300,6 @@ def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> Sea
     def gamedp_decode(fields: NDArray[np.int64]) -> Any:
         return positions[int(fields[0])]
 
-    asks = more == ASKS
     names = [*ENTRY_METHODS, *SEARCH_DEFAULTS]
     if hasattr(rules.game, OF_ENDINGS):
         names.append(OF_ENDINGS)
@@ -419,10 +308,8 @@ def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> Sea
     game = python_types.SimpleNamespace(
         **methods, gamedp_decode=gamedp_decode, gamedp_flatten=gamedp_flatten
     )
-    known = (1, game, _uncompiled(loop), False, flatten, build)
-    if asks:
-        return AskedRules(rules, *known, Place(game), "", None)
-    return SearchRules(rules, *known)
+    place = Place(game)
+    return SearchRules(rules, 1, game, _uncompiled(loop), False, place, flatten, build, "", None)
 
 
 def _asked(rules: Rules, name: str) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.compiler.native import Place
-from gamedp.searchers.bound_rules import asked_rules
+from gamedp.searchers.bound_rules import search_rules
 from gamedp.searchers.position_loop import NUMBERED
 from gamedp.searchers.root import (
     checked_range,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.rules.game import Rules
-    from gamedp.searchers.bound_rules import AskedRules
+    from gamedp.searchers.bound_rules import SearchRules
     from gamedp.searchers.root import Watch
     from gamedp.searchers.stacks import Fields
 
@@ -93,7 +93,7 @@ class Driver:
 
     Attributes
     ----------
-    asked : AskedRules
+    asked : SearchRules
     tally
         The record of where the loop stands.
     work
@@ -125,16 +125,16 @@ class Driver:
         self._strips = strips
         self._for_asker = for_asker
         self._must_end = must_end
-        asked = asked_rules(rules, state, loop.function, self._warm_up, compile=compile)
+        asked = search_rules(rules, state, loop.function, self._warm_up, compile=compile)
         if asked is not getattr(self, "asked", None):
             self._lay_out(asked)
 
-    def _warm_up(self, asked: AskedRules) -> None:
+    def _warm_up(self, asked: SearchRules) -> None:
         """Compile all that a search needs, or load it from disk."""
         self._lay_out(asked)
         self._call(0)
 
-    def _lay_out(self, asked: AskedRules) -> None:
+    def _lay_out(self, asked: SearchRules) -> None:
         self.asked = asked
         compiled = asked.is_compiled
         room = 1024 if compiled else 64

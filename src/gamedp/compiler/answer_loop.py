@@ -91,7 +91,8 @@ def expand_state(place, page):
     """
     game = held_at(place)
     num_players, num_words, has_rewards = page.num_players, page.own.size, page.has_rewards
-    labels, ends, chances, keys = page.labels, page.ends, page.chances, page.keys
+    labels, ends, keys = page.labels, page.ends, page.keys
+    probabilities = page.probabilities
     ranges = game.gamedp_ranges(page.low, page.high, page.stride)
     state = game.gamedp_decode(page.fields)
     if page.has_symmetry and not is_settled_jit(place, page, state, ranges, keys):
@@ -110,22 +111,22 @@ def expand_state(place, page):
         if action < -(2**31) or action >= 2**31:
             return WRONG
         labels[choice] = action
-        for chance, successor in game.outcomes(state, action):
-            probability = float(chance)
+        for given, successor in game.outcomes(state, action):
+            probability = float(given)
             if not (0.0 <= probability <= 1.0 + SUM_TOLERANCE):
                 return WRONG
             if probability < LEAST_PROBABILITY:
                 if probability > 0.0:
                     return WRONG
                 continue
-            if end >= chances.size:
+            if end >= probabilities.size:
                 return FULL
             representative, swapped = game.canonical(successor)
             if swapped and num_players != 2:
                 return WRONG
             if not encode_jit(place, page, representative, ranges, keys, end * num_words):
                 return OUTSIDE
-            chances[end] = -probability if swapped else probability
+            probabilities[end] = -probability if swapped else probability
             end += 1
         ends[choice] = end
         if has_rewards:

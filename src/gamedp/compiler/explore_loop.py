@@ -125,7 +125,7 @@ def merge_row(successors, probabilities, start, end):
     used as scratch.
     """
     length = end - start
-    source, target = start, end
+    source, scratch = start, end
     width = 1
     while width < length:
         for left in range(0, length, 2 * width):
@@ -143,13 +143,13 @@ def merge_row(successors, probabilities, start, end):
                 else:
                     take_one = probabilities[source + one] > 0 or probabilities[source + other] < 0
                 taken = one if take_one else other
-                successors[target + place] = successors[source + taken]
-                probabilities[target + place] = probabilities[source + taken]
+                successors[scratch + place] = successors[source + taken]
+                probabilities[scratch + place] = probabilities[source + taken]
                 if take_one:
                     one += 1
                 else:
                     other += 1
-        source, target = target, source
+        source, scratch = scratch, source
         width *= 2
     last = start - 1
     rest = 0.0
@@ -177,14 +177,14 @@ def merge_row(successors, probabilities, start, end):
 merge_row_jit = called_by_rules(merge_row, _nrt=False)
 
 
-def fold(probabilities, start, rests):
+def add_rests(probabilities, start, rests):
     """Add to the first probabilities of a row what their sums have lost; zero elsewhere."""
     for place in range(rests.size):
         if rests[place] != 0.0:
             probabilities[start + place] += rests[place]
 
 
-fold_jit = called_by_rules(fold, _nrt=False)
+add_rests_jit = called_by_rules(add_rests, _nrt=False)
 
 
 def fault_of(answer):
@@ -207,18 +207,18 @@ def enter(work, keys, at):
     """Return the index of the state whose code is in `keys`, which may be new; or -1 - GROW_*."""
     codes, counters = work.codes, work.counters
     found, slot = find_jit(work, keys, at)
-    target = int(found)
-    if target < 0:
-        target = counters[STATES]
-        if target >= codes.shape[0]:
+    index = int(found)
+    if index < 0:
+        index = counters[STATES]
+        if index >= codes.shape[0]:
             return -1 - GROW_STATES
-        if work.mask >= 0 and 2 * target > work.mask:
+        if work.mask >= 0 and 2 * index > work.mask:
             return -1 - GROW_TABLE
         for position in range(codes.shape[1]):
-            codes[target, position] = keys[at + position]
-        work.table[slot] = target
-        counters[STATES] = target + 1
-    return target
+            codes[index, position] = keys[at + position]
+        work.table[slot] = index
+        counters[STATES] = index + 1
+    return index
 
 
 enter_jit = njit(enter, inline="always")
@@ -228,7 +228,9 @@ def explore(work, page, rules, budget):
     """Expand states in the order of their discovery until all are, or something is in the way.
 
     What is written for a state counts only once the state is finished: when an array is full or a
-    range too narrow, the caller mends that and calls again.
+    range too narrow, the caller mends that and calls again. All is one function, since an unfinished
+    state is a handful of numbers (where its choices, a choice's transitions and the sums of its
+    probabilities stand), which parts would have to hand to and fro.
 
     Parameters
     ----------
@@ -299,19 +301,19 @@ def explore(work, page, rules, budget):
                 merges = False
                 last = page.ends[number]
                 while given < last:
-                    probability = page.chances[given]
+                    probability = page.probabilities[given]
                     longer = total + abs(probability)
                     missing += lost_jit(total, abs(probability), longer)
                     total = longer
-                    target = enter_jit(work, page.keys, given * num_words)
-                    if target < 0:
-                        return -1 - target
+                    successor = enter_jit(work, page.keys, given * num_words)
+                    if successor < 0:
+                        return -1 - successor
                     given += 1
                     place = end
                     if end - start <= LONG_ROW:
                         place = start
                         while place < end and (
-                            successors[place] != target
+                            successors[place] != successor
                             or (probabilities[place] < 0) != (probability < 0)
                         ):
                             place += 1
@@ -325,17 +327,17 @@ def explore(work, page, rules, budget):
                     else:
                         if end >= successors.size:
                             return GROW_TRANSITIONS
-                        successors[end] = target
+                        successors[end] = successor
                         probabilities[end] = probability
                         end += 1
                         if merges and end - start > LONG_ROW:
-                            fold_jit(probabilities, start, rests)
+                            add_rests_jit(probabilities, start, rests)
                             merges = False
                 excess = (total - 1.0) + missing
                 if not abs(excess) <= SUM_TOLERANCE:
                     return BAD
                 if merges:
-                    fold_jit(probabilities, start, rests)
+                    add_rests_jit(probabilities, start, rests)
                 if end - start > LONG_ROW:
                     if 2 * end - start > successors.size:
                         return GROW_TRANSITIONS
@@ -382,9 +384,9 @@ def seed_box(work, page, rules, box_low, box_extent, total):
             rest //= box_extent[k]
         answer = call_native(rules.represent, rules.game, rules.page)
         if answer == ORDINARY:
-            target = enter_jit(work, page.keys, 0)
-            if target < 0:
-                return -1 - target
+            successor = enter_jit(work, page.keys, 0)
+            if successor < 0:
+                return -1 - successor
         elif answer != UNREAL:
             return fault_of_jit(answer)
         counters[SEED] += 1

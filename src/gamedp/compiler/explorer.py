@@ -139,7 +139,7 @@ class Explorer:
                 "labels": np.empty(choices, np.int64),
                 "ends": np.empty(choices, np.int64),
                 "rewards": np.empty((choices if self.has_rewards else 0, num_players)),
-                "chances": np.empty(outcomes),
+                "probabilities": np.empty(outcomes),
                 "keys": np.empty((outcomes + 1) * codec.num_words, np.int64),
             },
         )

@@ -8,25 +8,22 @@ at the price of a jump that is never taken.
 Not checked are numpy's own functions and what is stored in arrays, where numpy wraps around in
 plain Python, too; and numbers of a variable that is an int in one place and a float in another,
 which is a float throughout.
+
+Here are the functions; `gamedp.compiler.checked_pass` puts them into the rules.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 from typing import Any
 
-from numba import literal_unroll, njit
-from numba.core import cgutils, ir, types
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import FunctionPass, register_pass
-from numba.core.ir_utils import mk_unique_var
-from numba.core.typed_passes import PreLowerStripPhis
+from numba import literal_unroll
+from numba.core import cgutils, types
 from numba.core.typing import signature
 from numba.extending import intrinsic, overload
 
-__all__ = ["CheckedCompiler", "raise_if_rounded"]
+__all__ = ["checked_function", "raise_if_rounded"]
 
 EXACT = 2**53
 """All integers up to this are floating-point numbers, too."""
@@ -92,6 +89,8 @@ def _arithmetic(operation: Any, sign: str, name: str) -> Any:
 
 
 def _shift_left(operation: Any) -> Any:
+    """Return a shift to the left, which raises where bits are lost."""
+
     def checked(typing_context: Any, a: Any, b: Any) -> Any:
         result = typing_context.resolve_function_type(operation, (a, b), {}).return_type
         text = "a << b is beyond 64 bits, or b is negative"
@@ -116,6 +115,8 @@ def _shift_left(operation: Any) -> Any:
 
 
 def _shift_right(operation: Any) -> Any:
+    """Return a shift to the right, for any number of places."""
+
     def checked(typing_context: Any, a: Any, b: Any) -> Any:
         result = typing_context.resolve_function_type(operation, (a, b), {}).return_type
 
@@ -150,8 +151,8 @@ def _bits(operation: Any, sign: str) -> Any:
             found = context.get_function(operation, plain)(builder, values)
             for value, kind in zip(values, (a, b), strict=True):
                 if plain.return_type.signed and kind == types.uint64:
-                    doubtful = found if sign == "&" else value
-                    below = builder.icmp_signed("<", doubtful, value.type(0))
+                    operand = found if sign == "&" else value
+                    below = builder.icmp_signed("<", operand, value.type(0))
                     _raise_if(context, builder, below, text)
             return found
 
@@ -236,6 +237,8 @@ def _comparison(operation: Any) -> Any:
 
 
 def _negation() -> Any:
+    """Return a change of the sign, which raises at the least integer."""
+
     def checked(typing_context: Any, a: Any) -> Any:
         result = typing_context.resolve_function_type(operator.neg, (a,), {}).return_type
 
@@ -252,6 +255,8 @@ def _negation() -> Any:
 
 
 def _absolute() -> Any:
+    """Return the absolute value, which raises at the least integer."""
+
     def checked(typing_context: Any, a: Any) -> Any:
         plain = typing_context.resolve_function_type(abs, (a,), {})
         result = plain.return_type
@@ -402,7 +407,7 @@ NARROWED: dict[Any, Any] = {kind: _narrowed(kind) for kind in types.integer_doma
 """What stands for numpy's types of integers, called with an integer."""
 
 
-def _checked(function: Any, kinds: tuple[Any, ...]) -> Any:
+def checked_function(function: Any, kinds: tuple[Any, ...]) -> Any:
     """Return what is called in place of a function on arguments of these types; None if itself."""
     whole = [isinstance(kind, _WHOLE) for kind in kinds]
     fractions = any(isinstance(kind, types.Float) for kind in kinds)
@@ -432,96 +437,3 @@ def _holds_integers(kind: Any) -> bool:
     return isinstance(kind, types.IterableType) and isinstance(
         kind.iterator_type.yield_type, _WHOLE
     )
-
-
-@functools.cache
-def _checked_dispatcher(dispatcher: Any) -> Any:
-    """Return a function that numba compiles by itself, compiled with checks; None if it is so."""
-    if dispatcher._compiler.pipeline_class is CheckedCompiler:  # noqa: SLF001 - nowhere else
-        return None
-    return njit(dispatcher.py_func, pipeline_class=CheckedCompiler, boundscheck=True)
-
-
-@register_pass(mutates_CFG=False, analysis_only=False)
-class _CheckIntegers(FunctionPass):  # type: ignore[misc] # numba has no types
-    """Replaces what is computed with integers, once their types are known."""
-
-    _name = "gamedp_check_integers"
-
-    def __init__(self) -> None:
-        FunctionPass.__init__(self)
-
-    def run_pass(self, state: Any) -> bool:
-        """Go through all statements; say that something may have changed."""
-        for block in state.func_ir.blocks.values():
-            body = []
-            for statement in block.body:
-                if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
-                    body += _replace(state, block, statement.value)
-                body.append(statement)
-            block.body = body
-        return True
-
-
-def _replace(state: Any, block: Any, expression: Any) -> list[Any]:
-    """Let an expression compute with checks; return what has to be stated before it."""
-    if expression.op in ("binop", "inplace_binop"):
-        operands = [expression.lhs, expression.rhs]
-        function = expression.immutable_fn if expression.op == "inplace_binop" else expression.fn
-    elif expression.op == "unary":
-        operands, function = [expression.value], expression.fn
-    elif expression.op == "call" and not expression.kws and expression.vararg is None:
-        return _replace_call(state, block, expression)
-    else:
-        return []
-    kinds = _kinds(state, operands)
-    checked = _checked(function, kinds)
-    if checked is not None:
-        state.calltypes.pop(expression)
-        expression.fn = checked
-        if expression.op == "inplace_binop":
-            expression.immutable_fn = checked
-        _, state.calltypes[expression] = _resolved(state, checked, kinds)
-    return []
-
-
-def _replace_call(state: Any, block: Any, expression: Any) -> list[Any]:
-    called = state.typemap[expression.func.name]
-    kinds = _kinds(state, expression.args)
-    checked = None
-    if isinstance(called, types.Dispatcher):
-        checked = _checked_dispatcher(called.dispatcher)
-    elif isinstance(called, types.Function):
-        checked = _checked(called.typing_key, kinds)
-    elif isinstance(called, types.NumberClass) and kinds:
-        checked = _checked(called, kinds)
-    if checked is None:
-        return []
-    kind, signature = _resolved(state, checked, kinds)
-    name = ir.Var(block.scope, mk_unique_var("$checked"), expression.loc)
-    state.typemap[name.name] = kind
-    state.calltypes.pop(expression)
-    expression.func = name
-    state.calltypes[expression] = signature
-    return [ir.Assign(ir.Global(name.name, checked, expression.loc), name, expression.loc)]
-
-
-def _kinds(state: Any, operands: Any) -> tuple[Any, ...]:
-    return tuple(types.unliteral(state.typemap[operand.name]) for operand in operands)
-
-
-def _resolved(state: Any, function: Any, kinds: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Return the type of a function, and its signature for arguments of these types."""
-    kind = state.typingctx.resolve_value_type(function)
-    return kind, kind.get_call_type(state.typingctx, kinds, {})
-
-
-class CheckedCompiler(CompilerBase):  # type: ignore[misc]
-    """Compiles a function as numba does, with integers that do not wrap around."""
-
-    def define_pipelines(self) -> list[Any]:
-        """Return numba's own passes with one more."""
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.add_pass_after(_CheckIntegers, PreLowerStripPhis)
-        passes.finalize()
-        return [passes]

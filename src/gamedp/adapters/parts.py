@@ -163,12 +163,12 @@ def _probabilities(parts: Parts, notes: list[str]) -> Floats:
     Files of text often have probabilities of few digits. Where that shows, they are divided by
     their sum: bounds are proven for models whose probabilities sum to one.
     """
-    chances, offsets = parts.probabilities, parts.transition_offsets
+    probabilities, offsets = parts.probabilities, parts.transition_offsets
     counts = np.diff(offsets)
     if len(counts) == 0:
-        return chances
-    _check_chances(parts, counts)
-    totals = np.add.reduceat(chances.astype(np.longdouble), offsets[:-1])
+        return probabilities
+    _check_probabilities(parts, counts)
+    totals = np.add.reduceat(probabilities.astype(np.longdouble), offsets[:-1])
     distance = np.abs(totals - 1).astype(np.float64)
     wrong = distance > ROUNDED
     if wrong.any():
@@ -181,18 +181,18 @@ def _probabilities(parts: Parts, notes: list[str]) -> Floats:
         raise InvalidModelError(message)
     rounded = distance > (counts + 4) * UNIT
     if not rounded.any():
-        return chances
+        return probabilities
     notes.append(
         f"the probabilities of {int(np.count_nonzero(rounded)):,} of {len(rounded):,} choices were "
         f"rounded in the file: they sum to one within {distance.max():.2g}, and were divided by "
         "their sum"
     )
     divisors = np.repeat(np.where(rounded, totals, 1), counts)
-    scaled: Floats = (chances / divisors).astype(np.float64)
+    scaled: Floats = (probabilities / divisors).astype(np.float64)
     return scaled
 
 
-def _check_chances(parts: Parts, counts: Integers) -> None:
+def _check_probabilities(parts: Parts, counts: Integers) -> None:
     """Refuse choices that lead nowhere, and what is no probability."""
     empty = counts == 0
     if empty.any():

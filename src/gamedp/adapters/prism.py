@@ -142,8 +142,8 @@ def read_prism(path: Path, most: int) -> Parts:
     table.check_widths(3 + skipped, 4 + skipped)
     sources = table.column(0, "a state")
     choices = table.column(1, "a choice") if has_choices else np.zeros(len(sources), np.int64)
-    targets = table.column(1 + skipped, "a state")
-    states = int(max(sources.max(initial=-1), targets.max(initial=-1))) + 1
+    successors = table.column(1 + skipped, "a state")
+    states = int(max(sources.max(initial=-1), successors.max(initial=-1))) + 1
     if not is_dialect:
         states = _states(table, states)
     if states * 8 > most:
@@ -166,7 +166,7 @@ def read_prism(path: Path, most: int) -> Parts:
         path=path,
         choice_offsets=choice_offsets,
         transition_offsets=np.append(begins, len(sources)).astype(np.int64),
-        successors=targets[order],
+        successors=successors[order],
         probabilities=table.values(2 + skipped, "a probability")[order],
         num_players=skipped,
         actions=actions,
@@ -340,14 +340,14 @@ def _transition_rewards(parts: Parts, table: _Table) -> Any:
     if table.header:
         table.check_count(table.header[-1], len(table), "rewards")
     states = len(parts.choice_offsets) - 1
-    sources, targets = table.column(0, "a state"), table.column(1 + skipped, "a state")
+    sources, successors = table.column(0, "a state"), table.column(1 + skipped, "a state")
     _check_below(table, sources, states, "state")
     choices = parts.choice_offsets[sources]
     if skipped:
         choices = choices + table.column(1, "a choice")
     known = np.repeat(np.arange(len(parts.lines)), np.diff(parts.transition_offsets))  # type: ignore[arg-type]
     keys, of_key = np.unique(known * states + parts.successors, return_inverse=True)
-    wanted = choices * states + targets
+    wanted = choices * states + successors
     places = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
     wrong = (
         (keys[places] != wanted) | (choices >= parts.choice_offsets[sources + 1])

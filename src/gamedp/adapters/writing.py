@@ -164,11 +164,11 @@ def _with_sink(parts: Parts, model: Model) -> Parts:
         labels={label: np.append(mask, [False]) for label, mask in parts.labels.items()},
     )
     paid = model.payoffs != 0
-    targets = np.full(np.count_nonzero(paid), sink)
-    return _with_choices(parts, model.terminals[paid], targets, model.payoffs[paid])
+    successors = np.full(np.count_nonzero(paid), sink)
+    return _with_choices(parts, model.terminals[paid], successors, model.payoffs[paid])
 
 
-def _with_choices(parts: Parts, states: Integers, targets: Integers, rewards: Floats) -> Parts:
+def _with_choices(parts: Parts, states: Integers, successors: Integers, rewards: Floats) -> Parts:
     """Give states without choices, in ascending order, one each that leads to a state for sure."""
     places = parts.choice_offsets[states]
     counts = np.diff(parts.choice_offsets)
@@ -183,7 +183,7 @@ def _with_choices(parts: Parts, states: Integers, targets: Integers, rewards: Fl
         parts,
         choice_offsets=offsets_of(counts),
         transition_offsets=offsets_of(widths),
-        successors=np.insert(parts.successors, spots, targets),
+        successors=np.insert(parts.successors, spots, successors),
         probabilities=np.insert(parts.probabilities, spots, 1.0),
         actions=None if parts.actions is None else np.insert(parts.actions, places, action),
         action_names=names,

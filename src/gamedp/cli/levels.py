@@ -220,7 +220,7 @@ class BySearch:
         result = self.search(state)
         rules = result.rules
         mover = rules.player(state)
-        turned: dict[str, Literal["exact", "at least", "at most"]] = {
+        flipped: dict[str, Literal["exact", "at least", "at most"]] = {
             "exact": "exact",
             "at least": "at most",
             "at most": "at least",
@@ -235,7 +235,7 @@ class BySearch:
                 each.action,
                 each.name,
                 values[each.action],
-                turned[each.bound] if mover == 1 and rules.num_players == 2 else each.bound,
+                flipped[each.bound] if mover == 1 and rules.num_players == 2 else each.bound,
                 each.action in best,
             )
             for each in result.actions

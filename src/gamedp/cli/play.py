@@ -217,9 +217,9 @@ class _Dialogue:
 
         state, rules = self.line.states[-1], self.line.rules
 
-        def draw(chances: Sequence[float]) -> int:
-            place = drawn(self.rng, chances)
-            if chances[place] < 1:
+        def draw(probabilities: Sequence[float]) -> int:
+            place = drawn(self.rng, probabilities)
+            if probabilities[place] < 1:
                 name = rules.outcome_name(state, action, place)
                 print(f"Chance decides: {name}." if name else "Chance decides:")
             return place

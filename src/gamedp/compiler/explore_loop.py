@@ -228,9 +228,9 @@ def explore(work, page, rules, budget):
     """Expand states in the order of their discovery until all are, or something is in the way.
 
     What is written for a state counts only once the state is finished: when an array is full or a
-    range too narrow, the caller mends that and calls again. All is one function, since an unfinished
-    state is a handful of numbers (where its choices, a choice's transitions and the sums of its
-    probabilities stand), which parts would have to hand to and fro.
+    range too narrow, the caller mends that and calls again. All is one function, since a state
+    that is not finished is a handful of numbers (where its choices, a choice's transitions and the
+    sums of its probabilities stand), which parts would have to hand to and fro.
 
     Parameters
     ----------

@@ -399,7 +399,7 @@ def _payoffs(rules: Rules, state: Any) -> tuple[float, ...]:
             payoff = rules.game.payoff(state, player)
         payoffs.append(_number(payoff, "payoff", state, player))
     total = rules.constant_sum
-    return _opposed(payoffs, total, f"constant_sum = {total!r}", "the payoffs", state)
+    return _first_of_two(payoffs, total, f"constant_sum = {total!r}", "the payoffs", state)
 
 
 def _rewards(rules: Rules, state: Any, action: int) -> tuple[float, ...]:
@@ -410,10 +410,10 @@ def _rewards(rules: Rules, state: Any, action: int) -> tuple[float, ...]:
         with Calling("reward", state, action, player):
             reward = method(rules.game, "reward")(rules.game, state, action, player)
         rewards.append(_number(reward, "reward", state, action, player))
-    return _opposed(rewards, 0.0, "zero", f"the rewards of action {action}", state)
+    return _first_of_two(rewards, 0.0, "zero", f"the rewards of action {action}", state)
 
 
-def _opposed(
+def _first_of_two(
     numbers: list[float], total: float, total_name: str, what: str, state: Any
 ) -> tuple[float, ...]:
     """Of two players' numbers keep the first, after checking what they add up to."""

@@ -52,7 +52,9 @@ class _Row:
 
     def gap(self, other: _Row) -> float:
         """Return how far two rows that lead to the same states are from being the same."""
-        gaps = [abs(chance - other.outcomes[key]) for key, chance in self.outcomes.items()]
+        gaps = [
+            abs(probability - other.outcomes[key]) for key, probability in self.outcomes.items()
+        ]
         for one, two in zip(self.rewards, other.rewards, strict=True):
             gaps.append(abs(one - two) / max(1.0, abs(one), abs(two)))
         return max(gaps)
@@ -88,7 +90,7 @@ def counterparts(rules: Rules, state: Any, representative: Any, swapped: bool) -
         over = state if other.payoffs is None else representative
         message = f"{words} only in {shown(over)} the game is over. {hint}"
         raise InvalidModelError(message)
-    rows = [_Row(c.action, _seen(c.rewards, swapped), _turned(c.outcomes, swapped))
+    rows = [_Row(c.action, _seen(c.rewards, swapped), _swapped(c.outcomes, swapped))
             for c in one.choices]  # fmt: skip
     others = [_Row(c.action, c.rewards, c.outcomes) for c in other.choices]
     found = _matched(rows, others)
@@ -121,11 +123,13 @@ def _seen(rewards: tuple[float, ...], swapped: bool) -> tuple[float, ...]:
     return tuple(-reward for reward in rewards) if swapped else rewards
 
 
-def _turned(
+def _swapped(
     outcomes: dict[tuple[Any, bool], float], swapped: bool
 ) -> dict[tuple[Any, bool], float]:
     """Return outcomes as the representative's players see them."""
-    return {(state, other ^ swapped): chance for (state, other), chance in outcomes.items()}
+    return {
+        (state, other ^ swapped): probability for (state, other), probability in outcomes.items()
+    }
 
 
 def _matched(
@@ -151,11 +155,11 @@ def _nearest(rows: Iterable[_Row], others: Iterable[_Row]) -> dict[int, int | No
 def _without_mirrors(rules: Rules, row: _Row, mirrors: dict[Any, bool]) -> _Row:
     """Return a row in which nobody is swapped on the way to what is its own mirror image."""
     outcomes: dict[tuple[Any, bool], float] = {}
-    for (state, swapped), chance in row.outcomes.items():
+    for (state, swapped), probability in row.outcomes.items():
         if state not in mirrors:
             mirrors[state] = _is_own_mirror(rules, state)
         key = state, swapped and not mirrors[state]
-        outcomes[key] = outcomes.get(key, 0.0) + chance
+        outcomes[key] = outcomes.get(key, 0.0) + probability
     return attrs.evolve(row, outcomes=outcomes)
 
 
@@ -172,5 +176,5 @@ def _is_own_mirror(rules: Rules, representative: Any) -> bool:
         return False  # for one of them chooses
     (choice,) = expansion.choices
     row = _Row(choice.action, choice.rewards, choice.outcomes)
-    mirror = _Row(choice.action, _seen(row.rewards, True), _turned(row.outcomes, True))
+    mirror = _Row(choice.action, _seen(row.rewards, True), _swapped(row.outcomes, True))
     return row.outcomes.keys() == mirror.outcomes.keys() and row.gap(mirror) <= SUM_TOLERANCE

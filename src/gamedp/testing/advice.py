@@ -18,14 +18,14 @@ __all__ = ["Advice"]
 
 @attrs.frozen(eq=False)
 class Advice:
-    """A solution with proven bounds, and what its choices are worth exactly.
+    """A solution with proven bounds, and the exact values of its choices.
 
     Attributes
     ----------
     solution : Solution
     truth : list of Fraction
         S exact values.
-    worth : list of Fraction
+    choice_values : list of Fraction
         C exact values, if play is at its best after the choice.
     committed : list of Fraction or None
         C exact values, if the mover always takes the choice in its state; None if not computable.
@@ -35,23 +35,23 @@ class Advice:
 
     solution: gamedp.Solution
     truth: list[Any]
-    worth: list[Any]
+    choice_values: list[Any]
     committed: list[Any] | None
     slack: Fraction
 
     @classmethod
     def of(cls, solution: gamedp.Solution, truth: list[Any], slack: Fraction) -> Advice:
-        """Compute what is needed to judge a solution whose exact values are known."""
+        """Compute what is needed to check a solution whose exact values are known."""
         model, objective = solution.model, solution.objective
-        worth = exact_choice_values(model, objective)
+        choice_values = exact_choice_values(model, objective)
         endless = (gamedp.TotalReward, gamedp.Reachability, gamedp.AverageReward)
-        committed: list[Any] | None = worth
+        committed: list[Any] | None = choice_values
         if isinstance(objective, endless) and not model.structure.always_ends:
             try:
                 committed = exact_committed_values(model, objective)
             except gamedp.UnsupportedProblemError:  # of policies that nobody takes
                 committed = None
-        return cls(solution, truth, worth, committed, slack)
+        return cls(solution, truth, choice_values, committed, slack)
 
     def complaints(self) -> Iterator[tuple[str, str]]:
         """Yield what is wrong, as (kind, what and where)."""
@@ -64,6 +64,7 @@ class Advice:
                     yield kind, f"in state {shown(state)}: {words}"
 
     def _of_state(self, index: int, state: Any, choices: range) -> Iterator[tuple[str, str]]:
+        """Go through what is wrong with the advice in a state: its kind, and words."""
         solution = self.solution
         maybe = solution.best_actions(state)
         certain = solution.best_actions(state, certain=True)
@@ -74,10 +75,10 @@ class Advice:
             return
         entries = solution.action_values(state)
         for entry, choice in zip(entries, choices, strict=True):
-            worth = self.worth[choice]
+            value = self.choice_values[choice]
             inside = entry.lower <= entry.value <= entry.upper
-            if not inside or not (entry.lower <= worth <= entry.upper or math.isnan(worth)):
-                words = f"action {entry.action} is worth {_number(worth)}, not {entry.value!r} "
+            if not inside or not (entry.lower <= value <= entry.upper or math.isnan(value)):
+                words = f"action {entry.action} is worth {_number(value)}, not {entry.value!r} "
                 yield "action_values", f"{words}({entry.lower!r} to {entry.upper!r})"
         listed = [entry.action for entry in entries if entry.best != "no"]
         if listed != maybe or set(certain) - set(maybe) or solution.best_action(state) not in maybe:
@@ -88,6 +89,7 @@ class Advice:
     def _of_action(
         self, index: int, choice: int, listed: bool, best: str
     ) -> Iterator[tuple[str, str]]:
+        """Go through what is wrong with an action that counts as best, or does not."""
         if self.committed is None:
             return
         solution, value, got = self.solution, self.truth[index], self.committed[choice]
@@ -110,7 +112,9 @@ class Advice:
         solution, rewards = self.solution, self.solution.model.rewards
         if solution.distances is not None or isinstance(solution.objective, gamedp.AverageReward):
             return True
-        if self.committed is self.worth or not isinstance(solution.objective, gamedp.TotalReward):
+        if self.committed is self.choice_values or not isinstance(
+            solution.objective, gamedp.TotalReward
+        ):
             return False
         one_sign = (rewards >= 0).all() or (rewards <= 0).all()
         return bool(rewards.any() if solution.model.has_swaps else not one_sign)

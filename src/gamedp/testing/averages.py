@@ -7,7 +7,7 @@ from fractions import Fraction
 import attrs
 
 import gamedp
-from gamedp.testing.rows import Row, evaluated, worth_of
+from gamedp.testing.rows import Row, choice_value, evaluated
 
 __all__ = ["long_run"]
 
@@ -42,10 +42,10 @@ def long_run(rows: list[list[Row]], maximise: list[bool], model: gamedp.Model) -
             if not choices:
                 continue
             following = [sign * _mean(row, gains) for row in choices]
-            worth = [sign * worth_of(row, biases) for row in choices]
+            choice_values = [sign * choice_value(row, biases) for row in choices]
             kept = [number for number, mean in enumerate(following) if mean == max(following)]
-            best = max(kept, key=worth.__getitem__)
-            if worth[best] > worth[policy[state]]:
+            best = max(kept, key=choice_values.__getitem__)
+            if choice_values[best] > choice_values[policy[state]]:
                 policy[state] = best
                 improved = True
         if not improved:
@@ -53,7 +53,7 @@ def long_run(rows: list[list[Row]], maximise: list[bool], model: gamedp.Model) -
 
 
 def _mean(row: Row, values: list[Fraction]) -> Fraction:
-    return worth_of(row, values) - row.reward
+    return choice_value(row, values) - row.reward
 
 
 def _gains_and_biases(chain: list[list[Row]]) -> tuple[list[Fraction], list[Fraction]]:
@@ -74,7 +74,7 @@ def _gains_and_biases(chain: list[list[Row]]) -> tuple[list[Fraction], list[Frac
         steps = [[attrs.evolve(row, reward=Fraction(1)) for row in choices] for choices in cycle]
         earned = evaluated(cycle, [0] * len(chain), known)
         passed = evaluated(steps, [0] * len(chain), known)
-        gain = worth_of(chain[first][0], earned) / (1 + _mean(chain[first][0], passed))
+        gain = choice_value(chain[first][0], earned) / (1 + _mean(chain[first][0], passed))
         for state in members:
             gains[state] = gain
             biases[state] = earned[state] - gain * passed[state]
@@ -95,7 +95,7 @@ def _recurrent_classes(chain: list[list[Row]]) -> list[set[int]]:
         seen, queue = {start}, [start]
         while queue:
             for row in chain[queue.pop()]:
-                new = {target for target, _ in row.outcomes} - seen
+                new = {successor for successor, _ in row.outcomes} - seen
                 seen |= new
                 queue += new
         reached.append(seen)

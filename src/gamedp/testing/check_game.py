@@ -182,8 +182,8 @@ class _Picture:
                     rewards, outcomes = row
                     leads = ", ".join(
                         f"{shown(following)}{' (swapped)' * swapped} with probability "
-                        f"{shown(chance)}"
-                        for (following, swapped), chance in sorted(outcomes, key=repr)
+                        f"{shown(probability)}"
+                        for (following, swapped), probability in sorted(outcomes, key=repr)
                     )
                     return (
                         f"action {shown(action)} in {shown(place)} earns {rewards} and leads to "
@@ -208,7 +208,7 @@ class _Checker:
         """Check positions breadth first; say whether these are all."""
         waiting: collections.deque[Any] = collections.deque()
         start = self._twice("initial_state()", self.rules.initial)
-        if start is None or not self._check_chances(start, "initial_state()"):
+        if start is None or not self._check_probabilities(start, "initial_state()"):
             return False
         self.kind = type(start[0][1])
         for _, state in start:
@@ -325,7 +325,7 @@ class _Checker:
         pairs = self._twice(place, lambda: list(rules.game.outcomes(state, action)))
         if pairs is None:
             return
-        if not self._check_chances(pairs, place):
+        if not self._check_probabilities(pairs, place):
             return
         self._check_numbers(
             lambda player: rules.reward(state, action, player),
@@ -340,19 +340,19 @@ class _Checker:
             if not isinstance(words(state, action, outcome), str):
                 asked = f"outcome_name({shown(state)}, {shown(action)}, {outcome})"
                 self._add("words", f"{asked} is not text")
-        yield from ((successor, place) for chance, successor in pairs if chance)
+        yield from ((successor, place) for probability, successor in pairs if probability)
 
-    def _check_chances(self, pairs: list[Any], place: str) -> bool:
+    def _check_probabilities(self, pairs: list[Any], place: str) -> bool:
         """Check a distribution; say whether it is one of states, if not a good one."""
         try:
-            chances = [float(chance) for chance, _ in pairs]
+            probabilities = [float(probability) for probability, _ in pairs]
         except (TypeError, ValueError):
             self._add("outcomes", f"{place} are {shown(pairs)}, not (probability, state) pairs")
             return False
-        if not all(0 <= chance <= 1 + TOLERANCE for chance in chances):
-            self._add("probabilities", f"{place} have probabilities {shown(chances)}")
-        elif abs(math.fsum(chances) - 1) > TOLERANCE:
-            self._add("probabilities", f"{place} sum to {math.fsum(chances)!r}, not 1")
+        if not all(0 <= probability <= 1 + TOLERANCE for probability in probabilities):
+            self._add("probabilities", f"{place} have probabilities {shown(probabilities)}")
+        elif abs(math.fsum(probabilities) - 1) > TOLERANCE:
+            self._add("probabilities", f"{place} sum to {math.fsum(probabilities)!r}, not 1")
         return bool(pairs)
 
     def _check_numbers(
@@ -418,25 +418,27 @@ class _Checker:
         is its own mirror image, like a draw, or a throw for who begins.
         """
         rules = self.rules
-        sides = [1, 0] if swapped else range(rules.num_players)
+        players = [1, 0] if swapped else range(rules.num_players)
         if rules.game.is_terminal(state):
-            payoffs = tuple(round(float(rules.game.payoff(state, p)), 9) for p in sides)
+            payoffs = tuple(round(float(rules.game.payoff(state, p)), 9) for p in players)
             return _Picture(payoffs, None, {})
         mover = rules.player(state)
         actions: dict[_Row, Any] = {}
         for action in rules.game.actions(state):
-            chances: collections.Counter[Any] = collections.Counter()
-            for chance, successor in rules.game.outcomes(state, action):
+            probabilities: collections.Counter[Any] = collections.Counter()
+            for probability, successor in rules.game.outcomes(state, action):
                 representative, changed = rules.canonical(successor)
-                if chance:
-                    other_side = bool(changed) ^ swapped
+                if probability:
+                    goes_swapped = bool(changed) ^ swapped
                     if lenient and self._picture(representative, False).corresponds(
                         self._picture(representative, True)
                     ):
-                        other_side = False
-                    chances[representative, other_side] += chance
-            rewards = tuple(round(rules.reward(state, action, p), 9) for p in sides)
-            outcomes = frozenset((key, round(chance, 9)) for key, chance in chances.items())
+                        goes_swapped = False
+                    probabilities[representative, goes_swapped] += probability
+            rewards = tuple(round(rules.reward(state, action, p), 9) for p in players)
+            outcomes = frozenset(
+                (key, round(probability, 9)) for key, probability in probabilities.items()
+            )
             actions.setdefault((rewards, outcomes), action)
         # With nothing to choose, it does not matter whose choice it is.
         side = None if len(actions) == 1 else 1 - mover if swapped else mover

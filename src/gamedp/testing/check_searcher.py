@@ -96,12 +96,12 @@ def check_searcher(
     searched, refused, solved = [], [], 0
     for name, game in (small_games() if games is None else games).items():
         model = gamedp.compile(game, compile="never")
-        values, worth = exact_values(model), exact_choice_values(model)
+        values, choice_values = exact_values(model), exact_choice_values(model)
         try:
             for number, value in enumerate(values):
                 first, end = model.choice_offsets[number : number + 2].tolist()
                 labels = model.action_labels[first:end].tolist()
-                truth = dict(zip(labels, worth[first:end], strict=True))
+                truth = dict(zip(labels, choice_values[first:end], strict=True))
                 trial = _Trial(searcher, name, game, model.state(number), value, truth, complaints)
                 solved += trial.run(compile)
         except gamedp.UnsupportedProblemError as error:
@@ -168,17 +168,17 @@ class _Trial:
             self._add("the actions", f"they are {labels}, not {list(self.truth)}")
             return
         for entry in found.actions:
-            worth = self.truth[entry.action]
-            if not entry.lower <= worth <= entry.upper:
+            value = self.truth[entry.action]
+            if not entry.lower <= value <= entry.upper:
                 self._add(
                     "the bounds",
-                    f"action {entry.action} is worth {float(worth)!r}, not between "
+                    f"action {entry.action} is worth {float(value)!r}, not between "
                     f"{entry.lower!r} and {entry.upper!r}",
                 )
 
     def _check_standing(self, found: gamedp.SearchResult) -> None:
         """Check what is said to be best for certain, and what is said not to be."""
-        best = {action for action, worth in self.truth.items() if worth == self.value}
+        best = {action for action, value in self.truth.items() if value == self.value}
         for action in set(found.certain_actions) - best:
             self._add("the best actions", f"action {action} is said to be best for certain")
         if found.actions:
@@ -202,12 +202,12 @@ class _Trial:
         # Rounding may have widened the bounds of a value, and of each action.
         room = 0.0 if math.isnan(found.value) else 2 * (found.upper - found.lower)
         for action in best:
-            worth = self.truth[action]
-            short = Fraction(promised) - worth if wants_most else worth - Fraction(promised)
+            value = self.truth[action]
+            short = Fraction(promised) - value if wants_most else value - Fraction(promised)
             if short > room:
                 self._add(
                     "the best actions",
-                    f"action {action} is worth {float(worth)!r}, out of bounds from "
+                    f"action {action} is worth {float(value)!r}, out of bounds from "
                     f"{found.lower!r} to {found.upper!r}",
                 )
 

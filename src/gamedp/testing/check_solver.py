@@ -251,18 +251,22 @@ class _Trial:
         # What is best by values that are off by a width is off by two of them at most.
         slack = 2 * Fraction(solution.width)
         advice = Advice.of(solution, truth, slack)
-        worth = advice.worth
-        finite = [abs(number) for number in worth if math.isfinite(number)]
+        choice_values = advice.choice_values
+        finite = [abs(number) for number in choice_values if math.isfinite(number)]
         slack += Fraction(1, 10**12) * max(finite, default=Fraction(0))
         for kind, words in attrs.evolve(advice, slack=slack).complaints():
             self._add(kind, words)
         for state, choice in enumerate(solution.policy.tolist()):
             best = truth[state]
-            if choice >= 0 and worth[choice] != best and abs(worth[choice] - best) > slack:
+            if (
+                choice >= 0
+                and choice_values[choice] != best
+                and abs(choice_values[choice] - best) > slack
+            ):
                 self._add(
                     "the policy",
                     f"in {self._state(state)} it takes choice {choice}, which is worth "
-                    f"{float(worth[choice])!r}; the best is worth {float(truth[state])!r}",
+                    f"{float(choice_values[choice])!r}; the best is worth {float(truth[state])!r}",
                 )
         endless = (gamedp.TotalReward, gamedp.Reachability, gamedp.AverageReward)
         if isinstance(objective, endless) and not model.structure.always_ends:

@@ -218,11 +218,11 @@ def _heights(chain: Chain, members: set[int]) -> dict[int, Fraction] | None:
     while left:
         state = left.pop()
         reward, outcomes = chain[state]  # type: ignore[misc] # none of them ends
-        for target, _ in outcomes:
-            if target not in heights:
-                heights[target] = heights[state] - reward
-                left.append(target)
-            elif heights[target] != heights[state] - reward:
+        for successor, _ in outcomes:
+            if successor not in heights:
+                heights[successor] = heights[state] - reward
+                left.append(successor)
+            elif heights[successor] != heights[state] - reward:
                 return None
     return heights
 
@@ -231,8 +231,8 @@ def _reachable(chain: Chain, start: int) -> set[int]:
     seen, left = {start}, [start]
     while left:
         row = chain[left.pop()]
-        for target, _ in row[1] if row is not None else ():
-            if target not in seen:
-                seen.add(target)
-                left.append(target)
+        for successor, _ in row[1] if row is not None else ():
+            if successor not in seen:
+                seen.add(successor)
+                left.append(successor)
     return seen

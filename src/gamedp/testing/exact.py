@@ -17,7 +17,7 @@ import attrs
 import gamedp
 from gamedp.testing.averages import long_run
 from gamedp.testing.enumeration import Missed, Number, best_of_all
-from gamedp.testing.rows import Row, evaluated, worth_of
+from gamedp.testing.rows import Row, choice_value, evaluated
 
 __all__ = ["exact_choice_values", "exact_committed_values", "exact_from", "exact_values"]
 
@@ -187,7 +187,7 @@ def exact_choice_values(model: gamedp.Model, objective: Any = None) -> list[Any]
         rows = [[attrs.evolve(row, reward=Fraction(0)) for row in choices] for choices in rows]
     # After the end, one choice is as good as another.
     return [
-        worth_of(row, values) if ends[state] is None else values[state]
+        choice_value(row, values) if ends[state] is None else values[state]
         for state, choices in enumerate(rows[: model.num_states])
         for row in choices
     ]
@@ -401,10 +401,10 @@ def _with_draws(
     ends = {payoff for payoff in known if payoff is not None}
     for most in (True, False):
         # The better the end, the later it is written.
-        for worth in sorted(ends, reverse=not most):
-            if worth > draw if most else worth < draw:
-                for state in _forced(rows, maximise, known, worth, most):
-                    values[state] = worth
+        for value in sorted(ends, reverse=not most):
+            if value > draw if most else value < draw:
+                for state in _forced(rows, maximise, known, value, most):
+                    values[state] = value
     for state, payoff in enumerate(known):
         if payoff is not None:
             values[state] = payoff
@@ -415,14 +415,14 @@ def _forced(
     rows: list[list[Row]],
     maximise: list[bool],
     known: list[Fraction | None],
-    worth: Fraction,
+    value: Fraction,
     most: bool,
 ) -> set[int]:
-    """Return the states from which a player can force an end worth `worth`, or better."""
+    """Return the states from which a player can force a payoff of `value`, or better."""
     forced = {
         state
         for state, payoff in enumerate(known)
-        if payoff is not None and (payoff >= worth if most else payoff <= worth)
+        if payoff is not None and (payoff >= value if most else payoff <= value)
     }
     grows = True
     while grows:
@@ -445,7 +445,7 @@ def _after_steps(
         values = [
             values[state]
             if not choices
-            else (max if maximise[state] else min)(worth_of(row, values) for row in choices)
+            else (max if maximise[state] else min)(choice_value(row, values) for row in choices)
             for state, choices in enumerate(rows)
         ]
     return values
@@ -477,8 +477,8 @@ def _improve(
         if not who[state]:
             continue
         for number, row in enumerate(choices):
-            result = worth_of(row, values)
-            present = worth_of(choices[policy[state]], values)
+            result = choice_value(row, values)
+            present = choice_value(choices[policy[state]], values)
             if result > present if maximise[state] else result < present:
                 policy[state] = number
                 changed = True

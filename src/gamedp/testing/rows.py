@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import attrs
 
-__all__ = ["Row", "evaluated", "worth_of"]
+__all__ = ["Row", "choice_value", "evaluated"]
 
 
 @attrs.frozen
@@ -17,9 +17,9 @@ class Row:
     outcomes: tuple[tuple[int, Fraction], ...]
 
 
-def worth_of(row: Row, values: list[Fraction]) -> Fraction:
-    """Return what a choice is worth by the values of what follows."""
-    return row.reward + sum((p * values[target] for target, p in row.outcomes), Fraction(0))
+def choice_value(row: Row, values: list[Fraction]) -> Fraction:
+    """Return the value of a choice by the values of what follows."""
+    return row.reward + sum((p * values[successor] for successor, p in row.outcomes), Fraction(0))
 
 
 def evaluated(
@@ -33,10 +33,10 @@ def evaluated(
         row = choices[policy[state]]
         terms: dict[int, Fraction] = {}
         constant = row.reward
-        for target, p in row.outcomes:
-            payoff = known[target]
+        for successor, p in row.outcomes:
+            payoff = known[successor]
             if payoff is None:
-                terms[target] = terms.get(target, Fraction(0)) + p
+                terms[successor] = terms.get(successor, Fraction(0)) + p
             else:
                 constant += p * payoff
         equations[state] = (terms, constant)
@@ -44,14 +44,14 @@ def evaluated(
     while equations:
         state, (terms, constant) = equations.popitem()
         leaves = 1 - terms.pop(state, Fraction(0))
-        terms = {target: p / leaves for target, p in terms.items()}
+        terms = {successor: p / leaves for successor, p in terms.items()}
         constant /= leaves
         solved.append((state, terms, constant))
         for other, (its_terms, its_constant) in equations.items():
             share = its_terms.pop(state, None)
             if share is not None:
-                for target, p in terms.items():
-                    its_terms[target] = its_terms.get(target, Fraction(0)) + share * p
+                for successor, p in terms.items():
+                    its_terms[successor] = its_terms.get(successor, Fraction(0)) + share * p
                 equations[other] = (its_terms, its_constant + share * constant)
     values = [Fraction(0) if value is None else value for value in known]
     for state, terms, constant in reversed(solved):

@@ -90,7 +90,7 @@ def models(  # noqa: PLR0913 - all that a model may have
     for state in range(inner):
         for _ in range(draw(st.integers(1, 3))):
             first = state + 1 if acyclic else 0
-            targets = draw(
+            reached = draw(
                 st.lists(
                     st.integers(first, total - 1),
                     min_size=1 if sure else 1 - ends,
@@ -100,17 +100,17 @@ def models(  # noqa: PLR0913 - all that a model may have
             )
             if ends and not sure:
                 end = draw(st.integers(inner, total - 1))
-                targets = [*(target for target in targets if target != end), end]
-            if hard and not sure and targets:
+                reached = [*(state_after for state_after in reached if state_after != end), end]
+            if hard and not sure and reached:
                 parts = draw(st.sampled_from(SPLITS))
-                targets = [targets[place % len(targets)] for place in range(len(parts))]
+                reached = [reached[place % len(reached)] for place in range(len(parts))]
                 weights = list(draw(st.permutations(parts)))
             else:
-                weights = [draw(st.sampled_from(WEIGHTS)) for _ in targets]
-            for target, weight in zip(targets, weights, strict=True):
-                sides = draw(st.sampled_from(SIDES[: 2 if sure else 3])) if swapping else (1,)
-                successors += [target] * len(sides)
-                probabilities += [side * weight / sum(weights) for side in sides]
+                weights = [draw(st.sampled_from(WEIGHTS)) for _ in reached]
+            for state_after, weight in zip(reached, weights, strict=True):
+                signs = draw(st.sampled_from(SIDES[: 2 if sure else 3])) if swapping else (1,)
+                successors += [state_after] * len(signs)
+                probabilities += [sign * weight / sum(weights) for sign in signs]
             gains.append(draw(earned))
             offsets.append(len(successors))
         choices.append(len(gains))
@@ -119,9 +119,9 @@ def models(  # noqa: PLR0913 - all that a model may have
     for choice, gain in enumerate(gains if hard else []):
         if columns == 1 and draw(st.booleans()):
             # All that follows, as if it were the last payoff: a reward that takes it back.
-            chances = probabilities[offsets[choice] : offsets[choice + 1]]
-            swapped = -sum(chance for chance in chances if chance < 0)
-            gain[0] = -(constant_sum * swapped + sum(chances) * payoffs[-1][0])
+            row = probabilities[offsets[choice] : offsets[choice + 1]]
+            swapped = -sum(each for each in row if each < 0)
+            gain[0] = -(constant_sum * swapped + sum(row) * payoffs[-1][0])
     return gamedp.Model.from_arrays(
         choices + [len(gains)] * (total - inner),
         offsets,

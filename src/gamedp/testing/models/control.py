@@ -24,7 +24,7 @@ class Stock(NamedTuple):
     level: int
 
 
-def _chances(values: object) -> object:
+def _probabilities(values: object) -> object:
     return tuple(values) if isinstance(values, list) else values
 
 
@@ -57,7 +57,7 @@ class Inventory:
     """
 
     capacity: int = attrs.field(default=3, validator=whole(1))
-    demand: tuple[float, ...] = attrs.field(default=(0.25, 0.5, 0.25), converter=_chances)
+    demand: tuple[float, ...] = attrs.field(default=(0.25, 0.5, 0.25), converter=_probabilities)
     fixed: float = 4.0
     piece: float = 2.0
     holding: float = 1.0

@@ -58,8 +58,8 @@ class Ladder:
 
     @second.validator
     def _is_as_high(self, _attribute: object, second: tuple[float, ...]) -> None:
-        chances = (*self.first, *second)
-        if len(second) != len(self.first) or not all(0 < chance < 1 for chance in chances):
+        probabilities = (*self.first, *second)
+        if len(second) != len(self.first) or not all(0 < each < 1 for each in probabilities):
             message = "first and second must be as long as each other, of numbers between 0 and 1."
             raise gamedp.errors.InvalidParameterError(message)
 

@@ -68,19 +68,19 @@ def random_model(  # noqa: PLR0913 - each is one kind of difficulty
                 rows.append((float(rng.integers(-2, 3)), [neighbour], np.ones(1)))
                 continue
             size = int(rng.integers(1, num_outcomes + 1))
-            targets = rng.choice(num_states, min(size, num_states), replace=False).tolist()
+            reached = rng.choice(num_states, min(size, num_states), replace=False).tolist()
             if not end_components or rng.random() < 0.2:
-                targets.append(int(rng.choice(ends)))
-            weights = rng.integers(1, 10, len(targets)).astype(float)
-            if rare > 0 and len(targets) > 1:
+                reached.append(int(rng.choice(ends)))
+            weights = rng.integers(1, 10, len(reached)).astype(float)
+            if rare > 0 and len(reached) > 1:
                 weights[-1] = rare * weights[:-1].sum()
-            rows.append((float(rng.normal()), targets, weights / weights.sum()))
+            rows.append((float(rng.normal()), reached, weights / weights.sum()))
         if near_ties:
             rows += [(np.nextafter(reward, np.inf), *rest) for reward, *rest in rows]
-        for reward, targets, chances in rows:
+        for reward, reached, row in rows:
             rewards.append(magnitude * reward)
-            successors += targets
-            probabilities += chances.tolist()
+            successors += reached
+            probabilities += row.tolist()
             offsets.append(len(successors))
         choices.append(len(rewards))
     return gamedp.Model.from_arrays(

@@ -43,6 +43,9 @@ MOST_GROUPS = 8
 
 SMALLEST = 2.0**-700
 LARGEST = 2.0**700
+FEW = 4
+"""Where a bound asks for one choice of so many, or fewer, these alone are looked at."""
+
 FAINTEST = 2.0**-60
 """The least probability, and discount, that is looked at."""
 
@@ -227,7 +230,8 @@ def _settled(model: Model, quick: _Quick, part: _Slice) -> Flags:
     wanted = [
         _Wanted.of(model, direction, inequality, part) for inequality in direction.inequalities
     ]
-    for group in part.groups:
+    required = direction.required[part.state_of]
+    for group in (_asked(group, required) for group in part.groups):
         does = np.ones(len(group.slack), np.bool_)
         for its_wanted, bounds in zip(wanted, quick.bounds, strict=True):
             does &= its_wanted.holds(group, bounds)
@@ -243,6 +247,17 @@ def _settled(model: Model, quick: _Quick, part: _Slice) -> Flags:
         every[owners[~good]] = False
         some = np.where(helps, some, every)
     return some
+
+
+def _asked(group: _Group, required: Flags) -> _Group:
+    """Return the choices of a group that something is to be shown of, if they are few; or all."""
+    asked = required[group.places]
+    if FEW * np.count_nonzero(asked) > len(asked):
+        return group
+    some = np.flatnonzero(asked)
+    places = some if isinstance(group.places, slice) else group.places[some]
+    successors, probabilities = group.successors[:, some], group.probabilities[:, some]
+    return _Group(places, successors, probabilities, group.slack[some])
 
 
 def _progresses(

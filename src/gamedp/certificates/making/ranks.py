@@ -129,7 +129,9 @@ class Judgement:
             for number, side in enumerate(sides):
                 self._judge_sums(number, side, judged)
         self.misses, self.best = judged.misses, judged.best
-        self.doubtful = judged.doubtful & self.required[:, self.model.structure.owners]
+        self.doubtful = judged.doubtful
+        if judged.doubtful.any():
+            self.doubtful &= self.required[:, self.model.structure.owners]
 
     def decide(self, most_exact: int) -> None:
         """Decide what is in doubt in rational numbers, unless it is too much."""

@@ -115,6 +115,7 @@ def noun_of(folder: Path) -> str:
 
 
 def _version_of_gamedp() -> str:
+    """Return the version that is installed."""
     from importlib import metadata  # noqa: PLC0415 - slow to import
 
     try:
@@ -184,6 +185,7 @@ def _remove_leftovers(folder: Path, noun: str) -> None:
 
 
 def _read_manifest(folder: Path, noun: str) -> dict[str, Any]:
+    """Return the content of a manifest whose checksum is right."""
     path = folder / MANIFEST
     try:
         with open_plain(path) as file:
@@ -233,6 +235,7 @@ def _check_names(path: Path, arrays: Any) -> None:
 
 
 def _read_array(path: Path, sha256: str) -> NDArray[Any]:
+    """Return an array whose checksum is right, mapped into memory if it is large."""
     with open_plain(path) as file:
         if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
             message = f"{path} is damaged: its checksum does not match. {WAY_OUT}."

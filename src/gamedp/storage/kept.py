@@ -110,6 +110,7 @@ def read_or_solve(
 
 
 def _warn(message: str) -> None:
+    """Warn that a solution is not kept, or not read."""
     warn(message, KeptSolutionWarning)
 
 
@@ -209,6 +210,7 @@ def _write(place: _Place, solution: Solution | StagedSolution, *, replace: bool)
 
 
 def _rename_unless_there(complete: Path, folder: Path) -> None:
+    """Give a complete folder its name, unless another process has done so before."""
     try:
         complete.rename(folder)
     except OSError:

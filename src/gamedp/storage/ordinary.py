@@ -96,6 +96,7 @@ def _text_of(number: Fraction | float) -> str:
 def _exact_values(
     folder: Path, arrays: Mapping[str, NDArray[Any]], num_states: int
 ) -> tuple[Fraction | float, ...] | None:
+    """Return the exact values of a folder, one a line; None if it has none."""
     if "exact" not in arrays:
         return None
     text = arrays["exact"].tobytes().decode("ascii", errors="replace")
@@ -113,6 +114,7 @@ def _exact_values(
 
 
 def _number_of(text: str) -> Fraction | float:
+    """Return the number that `_text_of` has written down."""
     if text in {"inf", "-inf"}:
         return float(text)
     numerator, denominator = text.split("/")

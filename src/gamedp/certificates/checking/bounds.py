@@ -299,6 +299,7 @@ def _step_back(model: Model, direction: Direction, start: Floats) -> Floats:
 
 
 def _check_steps(model: Model, certificate: Certificate, recomputed: tuple[Floats, Floats]) -> None:
+    """Raise unless the bounds claim no more than those found step by step."""
     for sign, name, bound in zip((1, -1), ("lower", "upper"), recomputed, strict=True):
         claimed = certificate.lower if sign > 0 else certificate.upper
         wrong = ~(sign * claimed <= sign * bound)
@@ -315,6 +316,7 @@ def _check_steps(model: Model, certificate: Certificate, recomputed: tuple[Float
 
 
 def _claim(model: Model, direction: Direction, state: int) -> str:
+    """Return the number that is claimed of a state, in words."""
     number = direction.sign * float(direction.bound[state])
     return f"{direction.name}[{state}] = {number!r} of state {shown(model.state(state))}"
 
@@ -369,6 +371,7 @@ def _reason(model: Model, direction: Direction, state: int, choice: int) -> str:
 
 
 def _rank(rank: int) -> int:
+    """Return a rank as a certificate gives it."""
     return -1 if rank == NEVER else int(rank)
 
 

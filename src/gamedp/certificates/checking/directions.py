@@ -114,6 +114,7 @@ class Inequality:
 
 
 def _summed(rests: Floats | None, shift: int) -> Floats | None:
+    """Return the sums of the rests, at least the least double where they are not 0; (S,)."""
     if rests is None:
         return None
     total: Floats = rests.sum(axis=0)
@@ -122,6 +123,7 @@ def _summed(rests: Floats | None, shift: int) -> Floats | None:
 
 
 def _exactly(bound: Floats, rests: Floats | None, state: int, shift: int) -> Fraction | float:
+    """Return a bound with its rests as a rational number, or infinity."""
     number = float(bound[state])
     if rests is None or math.isinf(number):
         return number if math.isinf(number) else Fraction(number)
@@ -287,6 +289,7 @@ def oriented(
 
 
 def _ending(objective: Objective, sign: float) -> Ending:
+    """Return what a finite lower bound of an objective needs besides its inequality."""
     if not isinstance(objective, (TotalReward, Reachability)):
         return Ending.FREE
     if not sums_until(objective):
@@ -297,12 +300,14 @@ def _ending(objective: Objective, sign: float) -> Ending:
 def _gains(
     gains: tuple[Integers | None, Integers | None], count: int
 ) -> tuple[Integers, Integers] | None:
+    """Return the gains of both bounds; None if none of them can fall."""
     if all(numbers is None or not numbers.any() for numbers in gains):
         return None  # none of them can fall
     return _or_zeros(gains[0], count), _or_zeros(gains[1], count)
 
 
 def _or_zeros(numbers: Integers | None, count: int) -> Integers:
+    """Return the numbers, or zeros where there are none."""
     return np.zeros(count, np.int64) if numbers is None else numbers
 
 

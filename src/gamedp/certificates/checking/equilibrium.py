@@ -44,11 +44,13 @@ DIRECTIONS = ((1.0, "lower"), (-1.0, "upper"))
 
 
 def _bounds(model: Model, certificate: Certificate, array: Array) -> tuple[Flags, str]:
+    """Allow finite numbers."""
     del model, certificate
     return np.isfinite(array), "it must be a finite number"
 
 
 def _policy(model: Model, certificate: Certificate, array: Array) -> tuple[Flags, str]:
+    """Allow the choices of each state."""
     del certificate
     first, last = model.choice_offsets[:-1], model.choice_offsets[1:]
     own = (first <= array) & (array < last)
@@ -57,6 +59,7 @@ def _policy(model: Model, certificate: Certificate, array: Array) -> tuple[Flags
 
 
 def _ranks(model: Model, certificate: Certificate, array: Array) -> tuple[Flags, str]:
+    """Allow what is not negative."""
     del model, certificate
     return array >= 0, "it must be 0 or more"
 

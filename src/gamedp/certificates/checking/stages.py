@@ -146,6 +146,7 @@ class Stages:
                 yield ContextBatch(some[part], *columns)
 
     def _check(self, codes: Integers, wrong: Flags, what: str) -> None:
+        """Raise InvalidModelError for the first context with an end that is wrong."""
         if wrong.any():
             code = int(codes[wrong.any(axis=1).argmax()])
             message = f"{shown(self.model.state(code))} {what}. Fix the rules."

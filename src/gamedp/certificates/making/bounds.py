@@ -266,7 +266,7 @@ def _refining(solution: Solution, ranking: Ranking, start: Floats, shift: int) -
     """Return what starts from some bounds, and keeps those that are infinite or known."""
     inside = ranking.active & np.isfinite(start[:, 0])
     as_it_is = np.zeros_like(start)
-    for number, direction in enumerate(ranking.sides):
+    for number, direction in enumerate(ranking.directions):
         as_it_is[number, 0] = np.where(direction.ends, direction.values, direction.bound)
     helps = ranking.graph.helps
     return Refining(

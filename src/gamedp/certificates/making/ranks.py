@@ -52,7 +52,7 @@ class Judgement:
 
     Attributes
     ----------
-    sides : (lower, upper)
+    directions : (lower, upper)
     misses : (2, C)
         By which part of the bounds: 0 for choices that surely keep theirs.
     best : (2, S)
@@ -75,18 +75,20 @@ class Judgement:
                 lower_ranks=none, upper_ranks=none, lower_gains=None, upper_gains=None
             )
         with np.errstate(all="ignore"):  # what overflows is undecided, and not good
-            self.sides = [oriented(model, start, plain.objective, sign) for sign in (1.0, -1.0)]
-        self.required = np.stack([side.required for side in self.sides])
-        self.bounds = np.stack([side.bound for side in self.sides])
+            self.directions = [
+                oriented(model, start, plain.objective, sign) for sign in (1.0, -1.0)
+            ]
+        self.required = np.stack([direction.required for direction in self.directions])
+        self.bounds = np.stack([direction.bound for direction in self.directions])
         self.active = self.required & (self.bounds < np.inf)
-        rewarded = self.sides[0].inequalities[0].rewarded
+        rewarded = self.directions[0].inequalities[0].rewarded
         rewards = model.rewards if rewarded else np.zeros(model.num_choices)
         self.graph = kernels.Graph(
             model.choice_offsets,
             model.transition_offsets,
             model.successors,
             model.probabilities,
-            np.stack([side.maximise for side in self.sides]),
+            np.stack([direction.maximise for direction in self.directions]),
             np.stack([rewards, -rewards]),
         )
         self._judge()
@@ -109,25 +111,28 @@ class Judgement:
 
     def _judge(self) -> None:
         """Find by how much choices miss their bound, and the best ones."""
-        model, sides = self.model, self.sides
+        model, directions = self.model, self.directions
         shape = (2, model.num_choices)
         judged = judging.Judged(
             np.empty(shape), np.empty(shape, np.bool_), np.empty((2, model.num_states), np.int64)
         )
-        first = [side.inequalities[0] for side in sides]
+        first = [direction.inequalities[0] for direction in directions]
         if first[0].rest is None and first[1].rest is None:
-            both = [following(model, side, each) for side, each in zip(sides, first, strict=True)]
+            both = [
+                following(model, direction, each)
+                for direction, each in zip(directions, first, strict=True)
+            ]
             after = both if model.has_swaps else 2 * both
             bounds = np.stack([*self.bounds, *(each[-model.num_states :] for each in after[:2])])
-            missing = np.array([side.missing_counts for side in sides])
-            rounded = model.has_swaps and sides[0].constant != 0
+            missing = np.array([direction.missing_counts for direction in directions])
+            rounded = model.has_swaps and directions[0].constant != 0
             with np.errstate(all="ignore"):  # what overflows is in doubt
                 judging.judge_jit(
-                    self.graph, bounds.T.copy(), sides[0].discount, missing, rounded, judged
+                    self.graph, bounds.T.copy(), directions[0].discount, missing, rounded, judged
                 )
         else:
-            for number, side in enumerate(sides):
-                self._judge_sums(number, side, judged)
+            for number, direction in enumerate(directions):
+                self._judge_sums(number, direction, judged)
         self.misses, self.best = judged.misses, judged.best
         self.doubtful = judged.doubtful
         if judged.doubtful.any():
@@ -139,18 +144,18 @@ class Judgement:
         if self.num_open > most_exact:
             return
         for number, choice in np.argwhere(self.doubtful).tolist():
-            if exactly_keeps(self.model, self.sides[number], choice):
+            if exactly_keeps(self.model, self.directions[number], choice):
                 self.misses[number, choice] = 0.0
         self.doubtful[:] = False
         self.num_open = 0
 
-    def _judge_sums(self, number: int, side: Direction, judged: judging.Judged) -> None:
-        """Judge a side whose bounds are sums of doubles."""
+    def _judge_sums(self, number: int, direction: Direction, judged: judging.Judged) -> None:
+        """Judge a direction whose bounds are sums of doubles."""
         for rows in slices(self.model):
             here = slice(int(rows.choices[0]), int(rows.choices[-1]) + 1)
             with np.errstate(all="ignore"):
-                values = choice_values(self.model, side, side.inequalities[0], rows)
-                bound, rest = side.inequalities[0].of(rows.state_of)
+                values = choice_values(self.model, direction, direction.inequalities[0], rows)
+                bound, rest = direction.inequalities[0].of(rows.state_of)
                 holds, fails = values.compare(bound, rest)
                 gap, blur = values.short_of(bound, rest)
                 missed = gap + blur - (values.rest - values.slack) - TINY
@@ -199,7 +204,7 @@ class Ranking:
     def __init__(self, judgement: Judgement, margin: float) -> None:
         self.judgement = judgement
         self.model, self.plain, self.graph = judgement.model, judgement.plain, judgement.graph
-        self.sides, self.bounds = judgement.sides, judgement.bounds
+        self.directions, self.bounds = judgement.directions, judgement.bounds
         self.required, self.active = judgement.required, judgement.active
         shape = (2, self.model.num_states)
         self.good = judgement.misses <= margin
@@ -208,7 +213,7 @@ class Ranking:
         self.ranks = np.full(shape, NONE)
         self.gains = np.full(shape, NONE)
         self.escapes = np.full(shape, NONE)
-        self.free = np.array([[side.ending is Ending.FREE] for side in self.sides])
+        self.free = np.array([[direction.ending is Ending.FREE] for direction in self.directions])
         self.finite = self._leads_to_claims()
         if judgement.ranked:
             left = self._rank()
@@ -225,16 +230,16 @@ class Ranking:
         finite = np.ones_like(self.good)
         if not (self.bounds == np.inf).any():
             return finite  # of no interest
-        for number, side in enumerate(self.sides):
+        for number, direction in enumerate(self.directions):
             for rows in slices(self.model):
-                after = rows.follow(side.bound, -side.inequalities[0].other)
+                after = rows.follow(direction.bound, -direction.inequalities[0].other)
                 here = slice(int(rows.choices[0]), int(rows.choices[-1]) + 1)
                 finite[number, here] = np.minimum.reduceat(after, rows.starts) > -np.inf
         return finite
 
     def _rank(self) -> Flags:
         """Rank the nodes of finite bounds; return those that lack a rank and need one."""
-        at_end = np.stack([side.ranks[0] == 0 for side in self.sides]) & ~self.free
+        at_end = np.stack([direction.ranks[0] == 0 for direction in self.directions]) & ~self.free
         candidates = self.active & ~self.free
         good = self.good & ~self.free
         left = self._descend(at_end, candidates, good)
@@ -272,10 +277,10 @@ class Ranking:
             )  # fmt: skip
             left = candidates & (self.ranks == NONE)
             left_over: Flags = left & ~self._may_last(left)
-            if not left_over.any() or self.sides[1].ending is Ending.STRICT:
+            if not left_over.any() or self.directions[1].ending is Ending.STRICT:
                 return left_over
             rank = max(1, int(self.ranks.max()) + 1)  # 0 is for ends alone
-            content = np.stack([side.bound <= side.draw for side in self.sides])
+            content = np.stack([direction.bound <= direction.draw for direction in self.directions])
             members, gains = self._gaining(left, self.ranks != NONE, good, content)
             if not members.any():
                 members = self._drifting(left, self.ranks != NONE, good)
@@ -296,10 +301,13 @@ class Ranking:
         if not left.any():
             return left
         content = left & np.stack(
-            [(side.bound <= side.draw) & (side.ending is Ending.RANKED) for side in self.sides]
+            [
+                (direction.bound <= direction.draw) & (direction.ending is Ending.RANKED)
+                for direction in self.directions
+            ]
         )
         earns = self.graph.rewards >= 0
-        earns |= np.array([[side.never_earns] for side in self.sides])
+        earns |= np.array([[direction.never_earns] for direction in self.directions])
         may: Flags = content & self.judgement.settles(self.good & earns)
         return may
 
@@ -356,14 +364,14 @@ class Ranking:
         left: Flags = self.required & (self.bounds == np.inf)
         if not left.any():
             return left
-        for number, side in enumerate(self.sides):
-            if side.escapes is not None:
-                self._escape(number, side.escapes == 0)
+        for number, direction in enumerate(self.directions):
+            if direction.escapes is not None:
+                self._escape(number, direction.escapes == 0)
         self.ranks[left] = NONE
-        ends = np.stack([side.ends for side in self.sides])
+        ends = np.stack([direction.ends for direction in self.directions])
         ranked = ends & (self.bounds == np.inf)
         rank = int(ranked.any())
-        # Where endless play is worth nothing but to be endless, all choices do for that.
+        # Where endless play counts as infinite by itself, all choices do for that.
         while left.any():
             members = self._trapped(left & self.free, ranked, np.ones_like(self.good))
             earning = left & ~self.free
@@ -382,7 +390,7 @@ class Ranking:
         return left
 
     def _escape(self, number: int, target: Flags) -> None:
-        """Rank the nodes of a side by how they get to the target, whatever that earns."""
+        """Rank the nodes of a direction by how they get to the target, whatever that earns."""
         model, shape = self.model, self.ranks.shape
         at_end, good = np.zeros(shape, np.bool_), np.zeros_like(self.good)
         at_end[number], good[number] = target, self.finite[number]
@@ -425,7 +433,7 @@ class Ranking:
         """
         judgement, model = self.judgement, self.model
         via = np.where(self.via == NONE, judgement.best, self.via)
-        constants = np.array([side.constant for side in self.sides])
+        constants = np.array([direction.constant for direction in self.directions])
         bounds = self.bounds.copy()
         fails = judgement.misses > 0
         dirty = self.active & ~judgement.settles(~fails)
@@ -436,7 +444,7 @@ class Ranking:
         for sweep in range(max(100, most)):
             lowered = kernels.relax_jit(
                 self.graph, sweep % 2 == 1, judgement.reverse, via, self.active, constants,
-                self.sides[0].discount, dirty, bounds,
+                self.directions[0].discount, dirty, bounds,
             )  # fmt: skip
             room -= lowered
             if not dirty.any():

@@ -75,6 +75,7 @@ def cut(numbers: Sequence[Number], count: int, shift: int) -> Floats:
 
 
 def _parts(number: Number, count: int, shift: int) -> list[float]:
+    """Return doubles whose sum is just below a number; all but the first are scaled."""
     parts: list[float] = []
     while len(parts) < count:
         near = float(number)
@@ -139,6 +140,7 @@ class Refining:
             return False
 
     def _refined(self, signed: int) -> bool:
+        """Do what `refine` says; rational numbers may overflow."""
         with np.errstate(all="ignore"):  # what overflows does not hold
             for step in range(MOST_STEPS):
                 self._judge()
@@ -379,6 +381,7 @@ class _Chain:
 
 
 def _add(row: dict[int, Decimal], more: Iterable[tuple[int, Decimal]]) -> None:
+    """Add probabilities to those of a row."""
     for target, chance in more:
         row[target] = row.get(target, Decimal(0)) + chance
 

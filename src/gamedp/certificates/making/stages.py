@@ -128,13 +128,16 @@ class _Certifying:
         )
 
     def _codes(self, first: int, stop: int) -> Integers:
+        """Return the contexts of the ranks from `first` on, before `stop`."""
         stages = self.stages
         return stages.codes[stages.offsets[first] : stages.offsets[stop]]
 
     def _ranks(self, first: int, stop: int) -> _Ranks:
+        """Return these contexts, to go through again and again."""
         return _Ranks(self.stages, self._codes(first, stop))
 
     def _is_known(self, codes: Integers) -> bool:
+        """Say whether the solution bounds all of these contexts."""
         return bool(np.isfinite(self.solution.errors[codes]).all())
 
     def _fits(self, first: int, stop: int) -> bool:

@@ -75,6 +75,8 @@ COMMANDS = {
     "perft": "gamedp.cli.perft:perft",
     "play": "gamedp.cli.play:play",
     "selfplay": "gamedp.cli.selfplay:selfplay",
+    "evaluate": "gamedp.cli.evaluate:evaluate",
+    "respond": "gamedp.cli.evaluate:respond",
     "referee": "gamedp.cli.referee:referee",
     "endings": "gamedp.cli.endings:endings",
     "games": "gamedp.cli.lists:games",

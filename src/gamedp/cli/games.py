@@ -23,7 +23,14 @@ from gamedp.rules.game import REQUIRED
 from gamedp.rules.staged import STAGED_REQUIRED, is_staged
 from gamedp.runtime.registry import GAMES, find, registered
 
-__all__ = ["is_model_file", "is_saved", "load_saved", "make_game", "make_ordinary_game"]
+__all__ = [
+    "class_named",
+    "is_model_file",
+    "is_saved",
+    "load_saved",
+    "make_game",
+    "make_ordinary_game",
+]
 
 
 def make_game(name: str, texts: Iterable[str]) -> Any:
@@ -43,7 +50,7 @@ def make_game(name: str, texts: Iterable[str]) -> Any:
     InvalidParameterError
         If what is found is not a game, or refuses the parameters.
     """
-    kind = _class_of(name)
+    kind = class_named(name)
     missing = _missing_methods(kind)
     if missing:
         message = (
@@ -103,7 +110,22 @@ def is_model_file(name: str) -> bool:
     return suffix not in ("", ".py") and ":" not in suffix
 
 
-def _class_of(name: str) -> type:
+def class_named(name: str, group: str = GAMES) -> type:
+    """Return the class of a registered name, of ``path/to/file.py:Class`` or ``module:Class``.
+
+    Parameters
+    ----------
+    name : str
+    group : str
+        Of entry points.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such name, file, module or class.
+    InvalidParameterError
+        If what is found is no class.
+    """
     home, colon, class_name = name.rpartition(":")
     if colon:
         module = _module_of_file(Path(home)) if home.endswith(".py") else _module(home)
@@ -116,7 +138,7 @@ def _class_of(name: str) -> type:
         message = f"say which class is the game, as in {name}:{(*known, 'ClassName')[0]}."
         raise InvalidParameterError(message)
     else:
-        found = _loaded(name, lambda: find(GAMES, name))
+        found = _loaded(name, lambda: find(group, name))
     if not isinstance(found, type):
         message = f"{name} is not a class."
         raise InvalidParameterError(message)

@@ -31,6 +31,7 @@ __all__ = [
     "Compile",
     "ExploreOptions",
     "FileOptions",
+    "Flag",
     "Fresh",
     "GameName",
     "GameOrFile",

@@ -28,7 +28,7 @@ import gamedp
 from gamedp.errors import shown
 from gamedp.games._parameters import a_truth_value, as_whole, as_whole_tuple, whole_at_least
 
-__all__ = ["ROLL", "SAVE", "State", "Wubbel", "contraction_factor", "contraction_weights"]
+__all__ = ["ROLL", "SAVE", "Hold", "State", "Wubbel", "contraction_factor", "contraction_weights"]
 
 ROLL, SAVE = 0, 1
 ACTION_NAMES = ("ROLL", "SAVE")
@@ -215,6 +215,32 @@ class Wubbel:
         standing = "has won" if self.is_terminal(state) else "to move"
         points = f"{state.own} safe + {state.turn} of this turn against {state.opponent}"
         return f"{PLAYER_NAMES[state.player]} {standing}: {points}, up to {self.goal}"
+
+
+@attrs.frozen
+class Hold:
+    """Who saves as soon as a turn has brought so many points: a plain policy, and a good one.
+
+    Parameters
+    ----------
+    points : int
+
+    Examples
+    --------
+    >>> Hold(20).choose(State(player=0, own=0, opponent=24, turn=17)) == ROLL
+    True
+    >>> model = gamedp.compile(Wubbel(goal=10), compile="never")
+    >>> round(gamedp.evaluate(model, [Hold(4), Hold(8)]).value(), 4)
+    0.4444
+    """
+
+    points: int = attrs.field(default=20, converter=as_whole, validator=whole_at_least(1))
+
+    game = Wubbel
+
+    def choose(self, state: State) -> int:
+        """Return SAVE if the turn has brought enough, else ROLL."""
+        return SAVE if state.turn >= self.points else ROLL
 
 
 def contraction_weights(goal: int = 50, faces: int = 6) -> tuple[Fraction, ...]:

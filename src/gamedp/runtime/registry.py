@@ -12,9 +12,10 @@ from gamedp.runtime.encoding import class_path, stable_path
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["GAMES", "SEARCHERS", "SOLVERS", "class_named", "find", "load", "registered"]
+__all__ = ["GAMES", "PLAYERS", "SEARCHERS", "SOLVERS", "class_named", "find", "load", "registered"]
 
 GAMES = "gamedp.games"
+PLAYERS = "gamedp.players"
 SEARCHERS = "gamedp.searchers"
 SOLVERS = "gamedp.solvers"
 
@@ -38,7 +39,7 @@ def registered(group: str) -> dict[str, EntryPoint]:
     Parameters
     ----------
     group : str
-        ``"gamedp.games"``, ``"gamedp.searchers"`` or ``"gamedp.solvers"``.
+        ``"gamedp.games"``, ``"gamedp.players"``, ``"gamedp.searchers"`` or ``"gamedp.solvers"``.
     """
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import
 

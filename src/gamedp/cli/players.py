@@ -1,0 +1,100 @@
+"""Who plays, by text: ``optimal``, ``uniform``, or a registered policy, such as ``hold=20``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gamedp
+from gamedp.cli.games import class_named
+from gamedp.cli.parameters import make, settings_of
+from gamedp.errors import InvalidParameterError
+from gamedp.runtime.registry import PLAYERS
+
+__all__ = ["WAYS", "read_field", "read_players"]
+
+WAYS = (
+    "optimal, uniform (all actions equally likely), a registered policy with its number, as "
+    "hold=20, or `path/to/file.py:ClassName` with its number behind an equals sign"
+)
+"""What a player may be, for help."""
+
+
+def read_players(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> dict[str, Any]:
+    """Return the players of a text, commas between them, by their names.
+
+    Parameters
+    ----------
+    text : str
+    model : Model
+    solve : callable
+        Solves the model, if somebody plays by its solution.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such policy.
+    InvalidParameterError
+        If it is of another game, or refuses its number.
+    """
+    return {name: _read(name, model, solve) for name in _names(text)}
+
+
+def read_field(
+    text: str, model: gamedp.Model, solve: Callable[[], Any]
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """Return the players of a text such as ``hold=20:0.7,hold=10:0.3``, and their weights.
+
+    Without weights there are none.
+    """
+    weights: dict[str, float] = {}
+    names = []
+    for item in _names(text):
+        name, colon, weight = item.rpartition(":")
+        number = _number(weight) if colon else None
+        names.append(item if number is None else name)
+        if number is not None:
+            weights[name] = number
+    if weights and len(weights) < len(set(names)):
+        message = f"{text}: give all of them a weight, as in hold=20:0.7,hold=10:0.3, or none."
+        raise InvalidParameterError(message)
+    return read_players(",".join(names), model, solve), weights
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        message = f"{text!r} names no players; give {WAYS}."
+        raise InvalidParameterError(message)
+    return names
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _read(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> Any:
+    """Return one player."""
+    if text == "optimal":
+        return solve()
+    if text == "uniform":
+        return gamedp.Policy.uniform(model)
+    name, equals, value = text.partition("=")
+    kind = class_named(name, PLAYERS)
+    game = getattr(kind, "game", None)
+    rules = model.rules
+    if isinstance(game, type) and rules is not None and not isinstance(rules.game, game):
+        message = f"{name} plays {game.__name__}, not {type(rules.game).__name__}."
+        raise InvalidParameterError(message)
+    if not callable(getattr(kind, "choose", None)):
+        message = f"{name} is no policy: it has no choose(state)."
+        raise InvalidParameterError(message)
+    settings = list(settings_of(kind))
+    if equals and not settings:
+        message = f"{name} takes no number; leave ={value} out."
+        raise InvalidParameterError(message)
+    texts = [f"{settings[0]}={value}"] if equals else []
+    return make(kind, texts, name=name, option="--players", word="parameter")

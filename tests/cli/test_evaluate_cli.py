@@ -1,0 +1,90 @@
+"""``gamedp evaluate`` and ``gamedp respond``: what they print, and what they refuse."""
+
+import attrs
+import pytest
+
+import gamedp
+from gamedp.games.wubbel import Hold, Wubbel
+from gamedp.runtime.registry import PLAYERS
+
+HOLD = "gamedp.games.wubbel:Hold"
+SMALL = ("wubbel", "--set", "goal=8", "--compile", "never")
+
+
+@attrs.frozen
+class Lost:
+    """Something that cannot play."""
+
+
+@pytest.fixture
+def model():
+    return gamedp.compile(Wubbel(goal=8), compile="never")
+
+
+def test_two_policies_are_compared_in_both_seats(run, run_json, model):
+    players = f"{HOLD}=4,uniform"
+    found = run_json("evaluate", *SMALL, "--players", players, "--both-seats", "--plies", 9)
+    chance = gamedp.Policy.uniform(model)
+    for facts, pair in zip(found["seats"], [(Hold(4), chance), (chance, Hold(4))], strict=True):
+        true = gamedp.evaluate(model, pair)
+        assert facts["values"] == [true.value(), true.value(player=1)]
+        assert facts["lower"][0] <= true.value() <= facts["upper"][0]
+        assert facts["mean_plies"] == true.mean_plies
+        assert facts["unfinished"] == list(true.unfinished(9))
+        assert facts["guarantee"] == "TWO_SIDED"
+    code, out, err = run("evaluate", *SMALL, "--players", players, "--both-seats", "--plies", 9)
+    assert (code, err) == (0, "")
+    assert f"for {HOLD}=4 as the first player" in out
+    assert "for uniform as the first player" in out
+    assert "after 9 plies" in out
+    assert out.count("on average") == 2
+
+
+def test_the_optimal_policy_has_the_value_of_the_game(run_json, model):
+    found = run_json("evaluate", *SMALL, "--players", "optimal,optimal")
+    assert found["values"][0] == pytest.approx(gamedp.solve(model, tolerance=1e-9).value())
+    assert found["players"] == ["optimal", "optimal"]
+    assert found["parameters"]["goal"] == 8
+
+
+def test_an_answer_to_a_field_is_given_with_what_telling_is_worth(run, run_json, model):
+    field = f"{HOLD}=4:0.7,{HOLD}=2:0.3"
+    found = run_json("respond", *SMALL, "--against", field, "--player", 2)
+    true = gamedp.best_response(model, {Hold(4): 0.7, Hold(2): 0.3}, 1)
+    assert found["value"] == true.value()
+    assert found["told"] == list(true.told)
+    assert found["player"] == 2
+    _, out, _ = run("respond", *SMALL, "--against", field, "--player", 2)
+    assert "for the second player" in out
+    assert "if one were told who plays" in out
+    alone = run_json("respond", *SMALL, "--against", f"{HOLD}=4")
+    assert alone["value"] == gamedp.best_response(model, Hold(4)).value()
+    assert "told" not in alone
+
+
+def test_a_registered_policy_has_a_short_name(run_json, register):
+    register(PLAYERS, HOLD)
+    found = run_json("evaluate", *SMALL, "--players", f"{HOLD},{HOLD}=3")
+    assert found["players"] == [HOLD, f"{HOLD}=3"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("evaluate", *SMALL, "--players", "nobody,uniform"), "nobody"),
+        (("evaluate", *SMALL, "--players", f"{HOLD}=x,uniform"), "whole number"),
+        (("evaluate", *SMALL, "--players", f"{HOLD}=0,uniform"), "points"),
+        (("evaluate", *SMALL, "--players", ",uniform"), "names no players"),
+        (("evaluate", *SMALL, "--players", "uniform"), "each player needs one"),
+        (("evaluate", *SMALL, "--players", "uniform", "--both-seats"), "two players"),
+        (("evaluate", "matches", "--players", f"{HOLD},uniform"), "plays Wubbel, not Matches"),
+        (("respond", *SMALL, "--against", "uniform", "--player", "3"), "players are 1 to 2"),
+        (("respond", *SMALL, "--against", f"{HOLD}=4:0.7,{HOLD}=2"), "a weight"),
+        (("respond", *SMALL, "--against", f"{HOLD}=4:0.7,{HOLD}=2:0.7"), "sum to 1"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(run, arguments, word):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert word in err
+    assert err.count("\n") == 1

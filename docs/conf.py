@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import os
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,6 +13,10 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 import gamedp
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from registered import with_solvers
 
 project = "gamedp"
 author = "The gamedp authors"
@@ -80,7 +85,13 @@ def find_public_name(
     return None
 
 
+def list_solvers(_app: Sphinx, _page: str, source: list[str]) -> None:
+    """Put the list of solvers into the page that asks for it."""
+    source[0] = with_solvers(source[0])
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register what this file adds to Sphinx."""
     app.connect("missing-reference", find_public_name)
+    app.connect("source-read", list_solvers)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import attrs
 import numpy as np
 import pytest
+from solving import REGISTERED
 
 import gamedp
 from gamedp.games.wubbel import Wubbel
@@ -26,14 +27,6 @@ def sound_model(**changes):
         "payoffs": [1.0, 0.0],
     }
     return gamedp.Model.from_arrays(**{**arrays, **changes})
-
-
-SOLVERS = [
-    each()
-    for each in (getattr(gamedp.solvers, name) for name in gamedp.solvers.__all__)
-    if hasattr(each, "supports") and each is not gamedp.solvers.Solver
-]
-assert len(SOLVERS) == 15
 
 
 @pytest.mark.parametrize(
@@ -119,7 +112,7 @@ def test_a_horizon_beyond_memory_is_refused(solver):
             gamedp.solve(sound_model(), gamedp.FiniteHorizon(horizon), solver)
 
 
-@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize("solver", REGISTERED, ids=lambda solver: type(solver).__name__)
 @pytest.mark.parametrize(
     "objective", [gamedp.TotalReward(), gamedp.TotalReward(until=[0]), gamedp.Discounted(0.999)]
 )
@@ -144,7 +137,7 @@ def test_values_beyond_the_range_are_refused_soon_and_name_the_state(solver, obj
     assert solution is None or solution.upper[1] == INF
 
 
-@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize("solver", REGISTERED, ids=lambda solver: type(solver).__name__)
 def test_nothing_false_is_said_of_a_value_beyond_the_range(solver):
     # It is 1e308 times 2**52, but already the first sweeps come near the end of the range.
     huge = gamedp.Model.from_arrays(
@@ -164,7 +157,7 @@ def test_nothing_false_is_said_of_a_value_beyond_the_range(solver):
     assert solution is None or solution.upper[0] == INF
 
 
-@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize("solver", REGISTERED, ids=lambda solver: type(solver).__name__)
 def test_nothing_false_is_said_where_no_end_bounds_the_value(solver):
     huge = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[6e307])
     objective = gamedp.Discounted(0.9)  # so it is worth 6e308

@@ -293,7 +293,7 @@ class TestCsv:
 
     def test_more_states_than_are_written_at_once(self, run, tmp_path, monkeypatch):
         run(*self.command, "--csv", str(tmp_path / "whole.csv"))
-        monkeypatch.setattr(keeping, "ROWS", 2)
+        monkeypatch.setattr(keeping, "LINES", 2)
         run(*self.command, "--csv", str(tmp_path / "parts.csv"))
         whole = (tmp_path / "whole.csv").read_text()
         assert (tmp_path / "parts.csv").read_text() == whole

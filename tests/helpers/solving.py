@@ -3,25 +3,22 @@
 import numpy as np
 
 import gamedp
+from gamedp.runtime import registry
+from gamedp.runtime.registry import find, registered
 from gamedp.solvers.tools.base import FixedPointSolver
 
+REGISTERED = tuple(
+    # Staged games have a solver of their own, and tests of their own.
+    find(registry.SOLVERS, name)()
+    for name in registered(registry.SOLVERS)
+    if name != "stage-induction"
+)
+"""Every registered solver, with its usual options."""
+
 SOLVERS = (
-    gamedp.solvers.BackwardInduction(),
-    gamedp.solvers.TopologicalValueIteration(),
-    gamedp.solvers.ValueIteration(),
+    *REGISTERED,
     gamedp.solvers.ValueIteration(sweep="jacobi"),
-    gamedp.solvers.PolicyIteration(),
-    gamedp.solvers.OptimisticValueIteration(),
-    gamedp.solvers.IntervalIteration(),
-    gamedp.solvers.SoundValueIteration(),
-    gamedp.solvers.ModifiedPolicyIteration(),
     gamedp.solvers.ModifiedPolicyIteration(inner_sweeps=3),
-    gamedp.solvers.PrioritizedSweeping(),
-    gamedp.solvers.AndersonAcceleration(),
-    gamedp.solvers.LinearProgramming(),
-    gamedp.solvers.Retrograde(),
-    gamedp.solvers.StrategyIteration(),
-    gamedp.solvers.ExactPolicyIteration(),
 )
 FIXED_POINT = tuple(s for s in SOLVERS if isinstance(s, FixedPointSolver))
 """Those that approach Bellman's fixed point, and do all that is proper."""

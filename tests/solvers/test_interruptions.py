@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 import pytest
 from contested_games import big_circle
+from solving import REGISTERED
 
 import gamedp
 from gamedp.errors import SearchInterrupted
@@ -19,10 +20,6 @@ from gamedp.searchers import root
 from gamedp.testing import problem_kinds
 from gamedp.testing.models import random_model
 
-CLASSES = [getattr(gamedp.solvers, name) for name in gamedp.solvers.__all__]
-SOLVERS = [
-    each() for each in CLASSES if hasattr(each, "supports") and each is not gamedp.solvers.Solver
-]
 PAIRS_THAT_REPORT = 60
 """At least so many of the pairs below say how far they are, while they are at it."""
 
@@ -51,7 +48,7 @@ def problems():
 
 PAIRS = [
     pytest.param(solver, name, id=f"{type(solver).__name__}-{name}")
-    for solver in SOLVERS
+    for solver in REGISTERED
     for name, problem in problems().items()
     if solver.supports(problem)
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.metadata import entry_points
 from typing import Any
 
 import gamedp
@@ -55,7 +56,7 @@ def support_table(
     Parameters
     ----------
     solvers : mapping of name to solver, optional
-        gamedp's own, by their class names, if not given.
+        All that are registered, but that of staged games, by their class names, if not given.
 
     Returns
     -------
@@ -70,11 +71,11 @@ def support_table(
     (True, 'is for one player alone; PolicyIteration does two opponents who choose.')
     """
     if solvers is None:
-        classes = [getattr(gamedp.solvers, name) for name in dir(gamedp.solvers)]
+        made = [point.load()() for point in entry_points(group="gamedp.solvers")]
         solvers = {
-            each.__name__: each()
-            for each in classes
-            if hasattr(each, "supports") and each is not gamedp.solvers.Solver
+            type(solver).__name__: solver
+            for solver in sorted(made, key=lambda solver: type(solver).__name__)
+            if not isinstance(solver, gamedp.stages.StageInduction)
         }
     kinds = problem_kinds()
     return {

@@ -291,12 +291,12 @@ def _solved(
     limit: Limit,
 ) -> Solution | StagedSolution:
     """Return the solution of a model, by the solver that is given or chosen."""
-    from gamedp.model.problem import AnyProblem, Problem
-    from gamedp.solvers.tools.base import solve_as_asked
-    from gamedp.solvers.tools.limit import within
     from gamedp.stages.model import StagedModel
 
     if isinstance(model, StagedModel):
+        from gamedp.model.problem import AnyProblem
+        from gamedp.solvers.tools.base import solve_as_asked
+        from gamedp.solvers.tools.limit import within
         from gamedp.stages.induction import solver_of_stages
 
         asked = within(solver_of_stages(solver), limit)
@@ -305,6 +305,7 @@ def _solved(
             asked, problem, tolerance, progress, relative=relative
         )
         return staged
+    from gamedp.model.problem import Problem
     from gamedp.solvers.choose import solve_problem
 
     return solve_problem(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -21,6 +22,7 @@ from gamedp.model.objectives import (
     resolved,
     worth_of_endless_play,
 )
+from gamedp.rules.probabilities import lost
 from gamedp.runtime.floats import check_arithmetic
 
 if TYPE_CHECKING:
@@ -258,9 +260,9 @@ class Problem(AnyProblem[Model]):
             total = model.constant_sum
             # The differences may be rounded: the interval must not get narrower by that.
             other_low, other_high = total - high, total - low
-            if Fraction(total) - Fraction(high) < Fraction(other_low):
-                other_low = np.nextafter(other_low, -np.inf)
-            if Fraction(total) - Fraction(low) > Fraction(other_high):
-                other_high = np.nextafter(other_high, np.inf)
-            low, high = min(low, float(other_low)), max(high, float(other_high))
+            if lost(total, -high, other_low) < 0:
+                other_low = math.nextafter(other_low, -math.inf)
+            if lost(total, -low, other_high) > 0:
+                other_high = math.nextafter(other_high, math.inf)
+            low, high = min(low, other_low), max(high, other_high)
         return low, high

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from solving import assert_contains, loop, solve_best_effort
 
 import gamedp
+from gamedp.certificates.checking.checker import RULES
 from gamedp.certificates.checking.choice_values import choice_values, exact_choice_value, slices
 from gamedp.certificates.checking.directions import oriented
 from gamedp.certificates.making import judging_kernels as judging, rank_kernels as kernels
@@ -24,6 +25,7 @@ from gamedp.games.kniffel import Kniffel
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.graph.graph import Reverse, transpose, transpose_jit
+from gamedp.storage.certificates import KINDS
 from gamedp.testing import exact_values
 from gamedp.testing.strategies import models
 
@@ -1086,3 +1088,7 @@ def test_averages_are_certified(model, optimum):
         return
     assume(solution.guarantee is gamedp.Guarantee.TWO_SIDED and solution.biases is not None)
     assert_certified(solution)
+
+
+def test_every_set_of_rules_can_be_saved():
+    assert sorted(KINDS.values()) == sorted(RULES)

@@ -103,7 +103,7 @@ class _Slice:
         probabilities = signed
         if model.has_swaps:
             probabilities = np.abs(signed)
-            leading_to[signed < 0] += model.num_states
+            leading_to += model.num_states * (signed < 0)
         odd = np.zeros(last - first, np.bool_)
         counts = np.diff(edges)
         sizes = np.bincount(counts) * np.arange(int(counts.max(initial=0)) + 1)
@@ -118,7 +118,7 @@ class _Slice:
             else:
                 places = np.flatnonzero(counts == count)
                 at = (edges[places] - edges[0]) + np.arange(count)[:, None]
-                successors, its_probabilities = leading_to[at], probabilities[at]
+                successors, its_probabilities = leading_to.take(at), probabilities.take(at)
             slack, wrong = _slack(its_probabilities)
             odd[state_of[places][wrong] - first] = True
             groups.append(_Group(places, successors, its_probabilities, slack))
@@ -265,7 +265,7 @@ def _progresses(
 ) -> Flags:
     """Say of choices whether their ranks fall; or stay, which some may, or need not fall."""
     states = part.state_of[group.places]
-    rank, after = direction.ranks[0][states], ranks[group.successors]
+    rank, after = direction.ranks[0][states], ranks.take(group.successors)
     least = after.min(axis=0)
     falls: Flags = (rank > least) & (rank < NEVER)
     if direction.ending is Ending.RANKED and not falls.all():
@@ -323,7 +323,7 @@ class _Wanted:
         rest, size = (
             each[group.places] if len(each) > 1 else each for each in (self.rest, self.size)
         )
-        terms = bounds[group.successors]
+        terms = bounds.take(group.successors)
         terms -= self.mean[group.places]
         terms *= group.probabilities
         total = terms.sum(axis=0)

@@ -231,6 +231,7 @@ def _read_state(file: TextFile, found: _Found, state: int, rest: str) -> None:
 
 
 def _read_actions(file: TextFile, found: _Found) -> None:
+    """Take down the name of each action and where its rewards stand."""
     for choice, place in enumerate(found.actions.tolist()):
         word, _, rest = file.lines[place].strip().partition(" ")
         if word != "action":
@@ -243,6 +244,7 @@ def _read_actions(file: TextFile, found: _Found) -> None:
 
 
 def _read_transitions(file: TextFile, head: _Head, found: _Found) -> tuple[Integers, Floats]:
+    """Return the successors and probabilities of all transitions."""
     places = found.transitions.tolist()
     pairs = [file.lines[place].partition(":") for place in places]
     words = [probability.strip() for _, _, probability in pairs]

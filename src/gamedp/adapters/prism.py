@@ -335,6 +335,7 @@ def _state_rewards(parts: Parts, table: _Table) -> Any:
 
 
 def _transition_rewards(parts: Parts, table: _Table) -> Any:
+    """Return the reward of every transition, zero where the file has none."""
     skipped = int(parts.num_players > 0)
     table.check_widths(3 + skipped)
     if table.header:
@@ -416,6 +417,7 @@ def _rows(parts: Parts) -> Iterable[tuple[str, int, int, int]]:
 
 
 def _transitions(parts: Parts) -> Iterable[str]:
+    """Yield the lines of a file of transitions."""
     states, choices = len(parts.choice_offsets) - 1, len(parts.transition_offsets) - 1
     middle = f" {choices}" if parts.num_players else ""
     yield f"{states}{middle} {len(parts.successors)}"

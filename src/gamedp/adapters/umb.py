@@ -186,6 +186,7 @@ def _labels(archive: Archive, states: int) -> dict[str, Any]:
 
 
 def _rewards(archive: Archive, counts: dict[str, int]) -> dict[str, dict[str, Any]]:
+    """Return the numbers of each reward by its name and by what it applies to."""
     rewards = {}
     for name, (identifier, entry) in _annotations(archive, "rewards").items():
         kinds = entry.get("applies-to")

@@ -58,6 +58,7 @@ def _entries(group: str) -> list[dict[str, Any]]:
 
 
 def _entry(name: str, point: EntryPoint) -> dict[str, Any]:
+    """Return what is listed of a registered class: its settings, and the first line about it."""
     kind = point.load()
     first_line = (inspect.getdoc(kind) or "").partition("\n")[0]
     defaults = _defaults(kind)

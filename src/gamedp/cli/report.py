@@ -172,6 +172,7 @@ def _in_json(value: Any) -> Any:
 
 
 def _scalar_in_json(value: Any) -> Any:
+    """Return a value as JSON has it; text of what JSON does not have."""
     if isinstance(value, enum.Enum):
         return value.name
     if isinstance(value, (bool, str)) or value is None:

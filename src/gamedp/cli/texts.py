@@ -97,6 +97,7 @@ def read(text: str, kind: Any) -> Any:
 
 
 def _scalar(text: str, kind: Any) -> Any:
+    """Return the value that a text means as a single one of a type."""
     named = _names(kind)
     if named is not None:
         return _named(text, kind, named)
@@ -152,6 +153,7 @@ def _literal(text: str) -> Any:
 
 
 def _sequence(text: str, container: type, kinds: tuple[Any, ...]) -> Any:
+    """Return the list, tuple or named tuple that a text means."""
     items = _items(text)
     fields = getattr(container, "_fields", None)
     if fields is not None:

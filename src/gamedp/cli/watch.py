@@ -84,6 +84,7 @@ class Display:
                 self._bars.stop()
 
     def _show(self) -> None:
+        """Begin to draw the bar, unless the work is over."""
         from rich.console import Console  # noqa: PLC0415 - most runs end before they need it
         from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn  # noqa: PLC0415
 

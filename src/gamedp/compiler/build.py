@@ -297,6 +297,7 @@ def _model_of_arrays(
     explorer: Explorer,
     table: PackedTable,
 ) -> Model:
+    """Return the model of what the compiled loop has explored."""
     num_players = rules.num_players
     rewards = (
         explorer.rewards
@@ -327,6 +328,7 @@ def _model_of_rows(
     begin: list[tuple[float, Any, bool]],
     rows: interpreted.Rows,
 ) -> Model:
+    """Return the model of what plain Python has explored."""
     num_players = rules.num_players
     stored = num_players if num_players > 2 else 1
     return Model.unchecked(

@@ -213,6 +213,7 @@ class Explorer:
         self._check_limits()
 
     def _check_limits(self) -> None:
+        """Tell the watch how far the exploration is; it raises at a limit."""
         counters = self.counters
         self.watch.check(
             int(counters[explore_loop.NEXT]),
@@ -288,6 +289,7 @@ class Explorer:
         self._grow(("labels", "transition_offsets", *rewards), explore_loop.CHOICES)
 
     def _shrink(self) -> None:
+        """Give back the part of each array that has not been filled."""
         states, choices, transitions, terminals = (
             int(self.counters[place])
             for place in (

@@ -153,6 +153,8 @@ def _lower_field(context: Any, builder: Any, place_type: PlaceType, address: Any
 
 @intrinsic
 def _write(_typing_context: Any, record: Any, address: Any) -> Any:
+    """Write a value of any type at an address."""
+
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         value, place = arguments
         # What numba counts besides arrays, a text or a list, is kept for good: a game has few.
@@ -189,6 +191,8 @@ def _overload_held_at(place: Any) -> Any:
 
 @intrinsic
 def _call(_typing_context: Any, function: Any, game: Any, page: Any) -> Any:
+    """Call compiled code at an address; RAISED if it has raised an error."""
+
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         taken = (types.int64, types.int64)
         kind = context.call_conv.get_function_type(types.int64, taken)

@@ -45,6 +45,8 @@ def compiled_twin(game: object, bound: Any) -> _Twin:
 
 
 def _calling(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of the rules that takes down its arguments and names them in errors."""
+
     def call(self: Any, *arguments: Any) -> Any:
         self.last[name] = arguments
         try:

@@ -201,6 +201,7 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
 
 
 def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Choice:
+    """Return an action with its outcomes, merged and checked, and its rewards."""
     if not hasattr(action, "__index__"):
         message = (
             f"action {shown(action)} in {shown(state)} is not an integer. "
@@ -294,6 +295,7 @@ def canonical_state(rules: Rules, state: Any, place: object, like: Any = None) -
 
 
 def _canonical(rules: Rules, state: Any) -> tuple[Any, bool]:
+    """Return what `canonical` says of a state, checked for its form."""
     with Calling("canonical", state):
         pair = method(rules.game, "canonical")(rules.game, state)
     if type(pair) is not tuple or len(pair) != 2:

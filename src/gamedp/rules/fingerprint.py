@@ -115,6 +115,7 @@ class Fingerprint:
         return True
 
     def _add_code(self, function: Any) -> None:
+        """Feed the byte code of a function, and visit all that it names."""
         code = function.__code__
         for part in codes(code):
             constants = [_text_of(c) for c in part.co_consts if not isinstance(c, types.CodeType)]
@@ -155,6 +156,7 @@ class Fingerprint:
                 self._visit("", part, names)
 
     def _visit_function(self, function: types.FunctionType) -> None:
+        """Put a function on the list, or feed its name and version if it is of a library."""
         if not self._is_new(function):
             return
         is_helper = bool(getattr(function, HELPER_MARK, False))

@@ -81,6 +81,7 @@ class Layout:
         return fields
 
     def _flatten_into(self, part: Any, fields: list[int], state: object) -> None:
+        """Append the fields of a part of a state, in the order of the layout."""
         if self.is_leaf:
             try:
                 fields.append(operator.index(bool(part) if isinstance(part, np.bool_) else part))

@@ -140,6 +140,7 @@ def _matched(
 
 
 def _nearest(rows: Iterable[_Row], others: Iterable[_Row]) -> dict[int, int | None]:
+    """Return for each action the nearest of the other rows, None if there is none near."""
     by_support: dict[frozenset[tuple[Any, bool]], list[_Row]] = {}
     for other in others:
         by_support.setdefault(frozenset(other.outcomes), []).append(other)

@@ -98,6 +98,7 @@ def encode(value: Any) -> Any:
 
 
 def _encode_tagged(value: Any) -> dict[str, Any]:
+    """Return what JSON does not know by itself as a dict that names its kind."""
     kind = type(value)
     if kind is list:
         return {"list": [encode(item) for item in value]}
@@ -141,6 +142,7 @@ def decode(encoded: Any, known: Known = nothing) -> Any:
 
 
 def _decode_tagged(encoded: dict[str, Any], known: Known) -> Any:
+    """Return what a dict stands for that names its kind."""
     if "list" in encoded:
         return [decode(item, known) for item in encoded["list"]]
     if "dict" in encoded:

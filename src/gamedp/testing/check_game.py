@@ -320,6 +320,7 @@ class _Checker:
             yield from self._check_action(state, action)
 
     def _check_action(self, state: Any, action: Any) -> Iterator[tuple[Any, str]]:
+        """Check what an action leads to and earns; yield the states that follow."""
         rules = self.rules
         place = f"outcomes({shown(state)}, {shown(action)})"
         pairs = self._twice(place, lambda: list(rules.game.outcomes(state, action)))
@@ -380,6 +381,7 @@ class _Checker:
         return tuple(numbers)
 
     def _check_words(self, state: Any) -> None:
+        """Check what the rules say and estimate of a state."""
         game = self.rules.game
         if hasattr(game, "render") and not isinstance(game.render(state), str):
             self._add("words", f"render({shown(state)}) is not text")

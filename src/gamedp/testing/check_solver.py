@@ -182,6 +182,7 @@ class _Trial:
         return solution, ""
 
     def _has_its_form(self, solution: gamedp.Solution) -> bool:
+        """Say whether the arrays have their shapes, and the policy takes choices of its states."""
         model = self.problem.model
         shape: tuple[int, ...] = (model.num_states,)
         if model.num_players > 2:

@@ -440,6 +440,7 @@ def _forced(
 def _after_steps(
     rows: list[list[Row]], maximise: list[bool], known: list[Fraction | None], steps: int
 ) -> list[Fraction]:
+    """Return the values with so many steps to go."""
     values = [Fraction(0) if value is None else value for value in known]
     for _ in range(steps):
         values = [
@@ -472,6 +473,7 @@ def _improve(
     who: list[bool],
     maximise: list[bool],
 ) -> bool:
+    """Change a policy where something else is better; say whether anything has changed."""
     changed = False
     for state, choices in enumerate(rows):
         if not who[state]:

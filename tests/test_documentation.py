@@ -1,6 +1,7 @@
 """The documentation: nothing public is missing from the reference, and no page from its index."""
 
 import importlib
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -79,3 +80,26 @@ def test_the_picture_of_the_packages_is_the_import_contract():
     listed = {name for row in rows for name in re.findall(r"\w+", row)}
     files = {"cli", "errors", "games", "testing", "verbs"}  # said in the picture
     assert listed == {name for line in drawn for name in line} - files
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/explanation/data-flow.md"])
+def test_what_guides_name_in_the_source_is_there(page):
+    """Files and folders by their paths, modules and what is in them by dots."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    home = Path(gamedp.__file__).parent
+    packages = {path.stem for path in home.iterdir()}
+    named = {
+        name.removeprefix("src/gamedp/").rstrip("/")
+        for name in re.findall(r"`([\w./]+)`", text)
+        if re.split(r"[./]", name.removeprefix("src/gamedp/"))[0] in packages
+    }
+    assert len(named) > 3
+    for name in named:
+        if "/" in name or (home / name).exists():
+            assert (home / name).exists(), name
+        else:
+            module, _, part = name.rpartition(".")
+            found = importlib.import_module(f"gamedp.{module or part}")
+            assert (
+                not module or hasattr(found, part) or importlib.util.find_spec(f"gamedp.{name}")
+            ), name

@@ -18,7 +18,17 @@ from .records import (
     load_games as load_games,
     save_games as save_games,
 )
+from .round_robin import (
+    Pairing as Pairing,
+    RoundRobin as RoundRobin,
+    round_robin as round_robin,
+)
 from .seat import Forfeit as Forfeit
+from .statistics import (
+    Ratings as Ratings,
+    Sprt as Sprt,
+    sprt as sprt,
+)
 from .tournament import (
     Tournament as Tournament,
     tournament as tournament,

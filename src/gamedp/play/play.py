@@ -123,8 +123,18 @@ class Line:
         self.outcomes.append(number)
         self.states.append(pairs[number][1])
 
-    def play(self, seats: Sequence[Seat], rng: np.random.Generator, max_plies: int) -> GameRecord:
-        """Play on to the end, or until there are so many plies, or somebody forfeits the game."""
+    def play(
+        self,
+        seats: Sequence[Seat],
+        rng: np.random.Generator,
+        max_plies: int,
+        dice: Sequence[np.random.Generator] = (),
+    ) -> GameRecord:
+        """Play on to the end, or until there are so many plies, or somebody forfeits the game.
+
+        Each player has `dice`, from which the outcomes of the player's actions come; if none are
+        given, they come from `rng`, as what the players leave to chance does.
+        """
         while not self.is_over and len(self.actions) < max_plies:
             state, actions = self.states[-1], self.choices()
             action = actions[0]
@@ -134,7 +144,8 @@ class Line:
                     action = seats[mover].choose(state, actions, rng)
                 except Fault as fault:
                     return self.record(Forfeit(mover, fault.reason, fault.detail))
-            self.take(action, functools.partial(drawn, rng))
+            source = dice[self.rules.player(state)] if dice else rng
+            self.take(action, functools.partial(drawn, source))
         return self.record()
 
     def record(self, forfeit: Forfeit | None = None) -> GameRecord:
@@ -165,7 +176,11 @@ class Line:
 
 
 def played(
-    line: Line, seats: Sequence[Seat], rng: np.random.Generator, max_plies: int
+    line: Line,
+    seats: Sequence[Seat],
+    rng: np.random.Generator,
+    max_plies: int,
+    dice: Sequence[np.random.Generator] = (),
 ) -> GameRecord:
     """Play a game to the end with players who are told that it begins, and how it has ended."""
     record = None
@@ -176,7 +191,7 @@ def played(
             record = line.record(Forfeit(number, fault.reason, fault.detail))
             break
     if record is None:
-        record = line.play(seats, rng, max_plies)
+        record = line.play(seats, rng, max_plies, dice)
     for seat in seats:
         seat.end(record.payoffs, record.forfeit)
     return record

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gamedp.play.seat import Seat
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["Tournament", "tournament"]
+__all__ = ["Tournament", "opened", "tournament"]
 
 OPENINGS_TRIED = 1_000
 """Openings drawn before an error says that the game is always over by then."""
@@ -265,13 +265,13 @@ def _group(
     """Play the same opening once for each seat, with the first of the two in that seat."""
     count = rules.num_players
     first, *later = (np.random.default_rng(part) for part in seed.spawn(1 + count))
-    line = _opened(rules, opening, first)
+    line = opened(rules, opening, first)
     one, *others = seats
     for place, rng in enumerate(later):
         yield played(line.copy(), [*others[:place], one, *others[place:]], rng, max_plies)
 
 
-def _opened(rules: Rules, opening: int, rng: np.random.Generator) -> Line:
+def opened(rules: Rules, opening: int, rng: np.random.Generator) -> Line:
     """Return a game after a random opening, and not over."""
     anyone = seated(rules, RandomPlayer(rules.game), "auto")
     for _ in range(OPENINGS_TRIED):

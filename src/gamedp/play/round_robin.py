@@ -1,0 +1,425 @@
+"""Round robins: everyone against everyone, in pairs of games with the same dice."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self
+
+import attrs
+import numpy as np
+
+from gamedp.errors import (
+    DamagedFileError,
+    InvalidParameterError,
+    UnsupportedProblemError,
+    shown,
+)
+from gamedp.play.play import MOST_PLIES, GameRecord, check_plies, checked_seed, played
+from gamedp.play.players import Compile, seats_taken
+from gamedp.play.protocol import REASONS
+from gamedp.play.statistics import Ratings, rated
+from gamedp.play.tournament import opened
+from gamedp.rules.game import Rules
+from gamedp.runtime.encoding import encode_object
+from gamedp.runtime.progress import Reporter
+
+if TYPE_CHECKING:
+    from gamedp.play.seat import Seat
+    from gamedp.runtime.progress import ProgressCallback
+
+__all__ = ["Pairing", "RoundRobin", "round_robin"]
+
+FORMAT, VERSION = "gamedp round robin", 1
+
+SCORES = {"win": 1.0, "draw": 0.5, "loss": 0.0}
+"""What each result of a game is worth."""
+
+Result = tuple[str, str]
+"""What has become of a game for the first one of its pairing, and how: a win, draw or loss, or
+``"none"`` if it was left unfinished; ``"played"``, or the reason of a forfeit."""
+
+
+@attrs.define
+class Pairing:
+    """The games between two players, `one` and `other`, counted.
+
+    Attributes
+    ----------
+    one, other : str
+        Their names.
+    first, second : list of 3 int
+        Games that `one` has won, drawn and lost, sitting first, and sitting second.
+    pair_scores : list of 5 int
+        Pairs of games in which `one` has got 0, 1/2, 1, 3/2 and 2 points; what
+        :func:`gamedp.play.sprt` takes.
+    unfinished : int
+        Games that were left at the limit of plies; `pair_scores` leaves out their pairs.
+    forfeits : dict
+        How many of the games were lost by a program's fault, by (name, reason).
+    """
+
+    one: str
+    other: str
+    first: list[int] = attrs.field(factory=lambda: [0] * 3)
+    second: list[int] = attrs.field(factory=lambda: [0] * 3)
+    pair_scores: list[int] = attrs.field(factory=lambda: [0] * 5)
+    unfinished: int = 0
+    forfeits: dict[tuple[str, str], int] = attrs.field(factory=dict)
+
+    @property
+    def games(self) -> int:
+        """Games that were won, drawn or lost."""
+        return sum(self.first) + sum(self.second)
+
+    @property
+    def score(self) -> float:
+        """The share of the points that `one` has got; NaN before the first game."""
+        wins, draws = self.first[0] + self.second[0], self.first[1] + self.second[1]
+        return (wins + 0.5 * draws) / self.games if self.games else math.nan
+
+    def add(self, results: Iterable[Result]) -> None:
+        """Count a pair of games: `one` sits first in the first of them."""
+        points = 0.0
+        for seat, (result, how) in enumerate(results):
+            if result == "none":
+                self.unfinished += 1
+                points = math.nan
+                continue
+            counts = (self.first, self.second)[seat]
+            counts[list(SCORES).index(result)] += 1
+            points += SCORES[result]
+            if how != "played":
+                key = (self.one if result == "loss" else self.other), how
+                self.forfeits[key] = self.forfeits.get(key, 0) + 1
+        if not math.isnan(points):
+            self.pair_scores[int(2 * points)] += 1
+
+
+@attrs.frozen(repr=False)
+class RoundRobin:
+    """What has come of a round robin.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the players.
+    pairings : tuple of Pairing
+        Each of the players with each of the others.
+    seed : int
+        From which everything was drawn.
+    records : tuple of (str, str, GameRecord)
+        Who sat first, who second, and the game; none unless they were asked for.
+    """
+
+    names: tuple[str, ...]
+    pairings: tuple[Pairing, ...]
+    seed: int
+    records: tuple[tuple[str, str, GameRecord], ...] = attrs.field(default=(), eq=False)
+
+    def pairing(self, one: str, other: str) -> Pairing:
+        """Return the games between two players; raise InvalidParameterError if there are none."""
+        for pairing in self.pairings:
+            if {pairing.one, pairing.other} == {one, other}:
+                return pairing
+        message = f"there are no games between {shown(one)} and {shown(other)}."
+        raise InvalidParameterError(message)
+
+    def score(self, name: str) -> float:
+        """Return the points of a player: 1 for a win, 1/2 for a draw."""
+        points = 0.0
+        for pairing in self.pairings:
+            if pairing.games and name in {pairing.one, pairing.other}:
+                share = pairing.score if name == pairing.one else 1.0 - pairing.score
+                points += share * pairing.games
+        return points
+
+    def ratings(self) -> Ratings:
+        """Return how strong the players are, with standard errors."""
+        number = {name: place for place, name in enumerate(self.names)}
+        results = []
+        for pairing in self.pairings:
+            one, other = number[pairing.one], number[pairing.other]
+            wins, draws, losses = pairing.first
+            results.append((one, other, wins + 0.5 * draws, losses + 0.5 * draws))
+            wins, draws, losses = pairing.second
+            results.append((other, one, losses + 0.5 * draws, wins + 0.5 * draws))
+        return rated(self.names, results)
+
+    def __repr__(self) -> str:
+        """Give the points in short."""
+        points = ", ".join(f"{name} {self.score(name):g}" for name in self.names)
+        return f"<RoundRobin {points}>"
+
+
+def round_robin(  # noqa: PLR0913 - what is usually set in one call
+    game: Any,
+    players: Mapping[str, Any],
+    *,
+    games: int = 100,
+    seed: int | None = None,
+    opening: int = 0,
+    max_plies: int = MOST_PLIES,
+    save: str | Path | None = None,
+    records: bool = False,
+    compile: Compile = "auto",
+    progress: ProgressCallback | None = None,
+) -> RoundRobin:
+    """Let each of some players play each of the others.
+
+    Games come in pairs, one for each order of the two. Both games of a pair have the same start,
+    the same opening and the same dice: the k-th draw of chance for the first seat is the same in
+    both, and so is that for the second seat. What a pair brings depends on the seed, the two names
+    and the number of the pair alone, not on who else takes part.
+
+    Parameters
+    ----------
+    game
+        For two players, with chance or without.
+    players : mapping of str to player
+        By name, at least two; as for :func:`gamedp.play.play_game`. Each program is started once.
+    games : int
+        Between each two of them; even.
+    seed : int, optional
+        The same seed gives the same games; another one each time if not given.
+    opening : int
+        Plies at the start of each pair that are played at random.
+    max_plies : int
+        A game that has not ended by then counts as unfinished, not as a draw.
+    save : str or Path, optional
+        A file to which each pair is appended as it ends. If it is there already, the round robin
+        goes on from where it was left, however it was stopped, with its seed if none is given. One
+        process at a time may write to it.
+    records : bool
+        Whether to keep the games, not just their counts; those read from `save` are not among them.
+    compile : {"auto", "always", "never"}
+        As for :func:`gamedp.compile`; for searchers.
+    progress : callable, optional
+        Is called with a :class:`gamedp.Progress` now and then.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the game is not for two.
+    InvalidParameterError
+        If an option makes no sense, or `save` holds another round robin.
+    DamagedFileError
+        If `save` holds something else.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> game = Matches(matches=9)
+    >>> players = {"best": gamedp.searchers.AlphaBeta(), "random": gamedp.play.RandomPlayer(game)}
+    >>> table = gamedp.play.round_robin(game, players, games=20, seed=1, compile="never")
+    >>> table.score("best") > table.score("random"), table.pairing("best", "random").games
+    (True, 20)
+    """
+    rules = Rules(game)
+    if rules.num_players != 2:
+        message = f"a round robin is for two players; {type(game).__name__} has another number."
+        raise UnsupportedProblemError(message)
+    _check(players, games, opening, max_plies)
+    names = tuple(players)
+    pairings = {pair: Pairing(*pair) for pair in itertools.combinations(names, 2)}
+    facts = {"game": encode_object(game), "players": list(names), "games": games}
+    book = _Book(save, facts | {"opening": opening, "max_plies": max_plies}, seed)
+    plan = _Plan(rules, tuple(pairings), games // 2, book.seed, opening, max_plies)
+    kept: list[tuple[str, str, GameRecord]] = []
+    reporter = Reporter(progress, "play")
+    schedule, total = plan.schedule(), games * len(pairings)
+    with book:
+        for pair, results in book.read(schedule):
+            pairings[pair].add(results)
+        with seats_taken(rules, list(players.values()), compile) as seats:
+            at = dict(zip(names, seats, strict=True))
+            for pair, number in schedule:  # what the book has not had
+                both = list(plan.play(at, pair, number))
+                results = [_result(record, place) for place, (_, _, record) in enumerate(both)]
+                book.write(pair, number, results)
+                pairings[pair].add(results)
+                kept += both if records else []
+                done = 2 * (number * len(pairings) + list(pairings).index(pair) + 1)
+                reporter.report(done, total, f"{done:,} of {total:,} games")
+    return RoundRobin(names, tuple(pairings.values()), book.seed, tuple(kept))
+
+
+def _check(players: Mapping[str, Any], games: int, opening: int, max_plies: int) -> None:
+    """Raise InvalidParameterError for options that make no sense."""
+    names: list[Any] = list(players)
+    if len(names) < 2 or not all(isinstance(name, str) and name for name in names):
+        message = f"players are {shown(names)}; there must be two or more, each by a name."
+        raise InvalidParameterError(message)
+    if games < 2 or games % 2:
+        message = f"games is {shown(games)}; it must be even: each sits first equally often."
+        raise InvalidParameterError(message)
+    check_plies(max_plies)
+    if not 0 <= opening < max_plies or opening != int(opening):
+        message = (
+            f"opening is {shown(opening)}; it must be a whole number from 0 to below max_plies."
+        )
+        raise InvalidParameterError(message)
+
+
+@attrs.frozen
+class _Plan:
+    """Which pairs of games are played, in which order, and from which random numbers."""
+
+    rules: Rules
+    pairs: tuple[tuple[str, str], ...]
+    rounds: int
+    seed: int
+    opening: int
+    max_plies: int
+
+    def schedule(self) -> Iterator[tuple[tuple[str, str], int]]:
+        """Yield who meets whom, and for which time: all once, then all a second time, and on."""
+        for number in range(self.rounds):
+            for pair in self.pairs:
+                yield pair, number
+
+    def play(
+        self, seats: Mapping[str, Seat], pair: tuple[str, str], number: int
+    ) -> Iterator[tuple[str, str, GameRecord]]:
+        """Play a pair of games: the second with the seats changed, and the same dice at each."""
+        words = hashlib.sha256(json.dumps(pair).encode()).digest()
+        key = [self.seed, int.from_bytes(words), number]
+        start, one, other, *own = np.random.SeedSequence(key).spawn(5)
+        line = opened(self.rules, self.opening, np.random.default_rng(start))
+        for order, rest in zip((pair, pair[::-1]), own, strict=True):
+            dice = [np.random.default_rng(one), np.random.default_rng(other)]
+            players = [seats[name] for name in order]
+            rng = np.random.default_rng(rest)
+            yield *order, played(line.copy(), players, rng, self.max_plies, dice)
+
+
+def _result(record: GameRecord, place: int) -> Result:
+    """Return what has become of a game for who sits at this place."""
+    if record.forfeit is not None:
+        return "loss" if record.forfeit.player == place else "win", record.forfeit.reason
+    if record.payoffs is None:
+        return "none", "played"
+    lead = record.payoffs[place] - record.payoffs[1 - place]
+    return "draw" if lead == 0 else "win" if lead > 0 else "loss", "played"
+
+
+class _Book:
+    """A file of results: a line that says of what, and a line for each pair of games, in order.
+
+    Parameters
+    ----------
+    path : str, Path or None
+        No file, if None.
+    facts : dict
+        What is played.
+    seed : int or None
+        The one of the file counts, if None is given.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the file is of another round robin.
+    DamagedFileError
+        If it is something else.
+    """
+
+    def __init__(self, path: str | Path | None, facts: dict[str, Any], seed: int | None) -> None:
+        self._path = None if path is None else Path(path)
+        self._file: IO[bytes] | None = None
+        self._start = 0
+        head = {"format": FORMAT, "version": VERSION, **facts}
+        first = b""
+        if self._path is not None and self._path.exists():
+            with self._path.open("rb") as file:
+                first = file.readline()
+        if first.endswith(b"\n"):
+            self.seed, self._start = self._seed_in(first, head, seed), len(first)
+            return
+        begun = f'{{"format": "{FORMAT}"'.encode()
+        if not (first.startswith(begun) or begun.startswith(first)):
+            raise DamagedFileError(self._foreign())
+        self.seed = int(np.random.SeedSequence(checked_seed(seed)).entropy)  # type: ignore[arg-type]
+        self._head = json.dumps(head | {"seed": self.seed}).encode() + b"\n"
+
+    def _seed_in(self, line: bytes, head: dict[str, Any], seed: int | None) -> int:
+        """Return the seed of the first line, if that is of this round robin."""
+        try:
+            found = json.loads(line)
+            kept = found.pop("seed")
+        except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
+            raise DamagedFileError(self._foreign()) from None
+        if found.get("format") != FORMAT or type(kept) is not int or kept < 0:
+            raise DamagedFileError(self._foreign())
+        wanted = json.loads(json.dumps(head)) | ({} if seed is None else {"seed": seed})
+        found = found | ({} if seed is None else {"seed": kept})
+        odd = [key for key in {**wanted, **found} if wanted.get(key) != found.get(key)]
+        if odd:
+            key = odd[0]
+            message = (
+                f"{self._path} holds another round robin: {key} is {shown(found.get(key))} there, "
+                f"and {shown(wanted.get(key))} here."
+            )
+            raise InvalidParameterError(message)
+        return kept
+
+    def _foreign(self) -> str:
+        return f"{self._path} does not hold a round robin; it is left as it is."
+
+    def __enter__(self) -> Self:
+        """Open the file."""
+        if self._path is not None:
+            self._file = self._path.open("r+b" if self._path.exists() else "w+b", buffering=0)
+            if not self._start:
+                self._file.truncate(0)
+                self._file.write(self._head)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        if self._file is not None:
+            self._file.close()
+
+    def read(
+        self, schedule: Iterator[tuple[tuple[str, str], int]]
+    ) -> Iterator[tuple[tuple[str, str], list[Result]]]:
+        """Yield what is there already; a last line that was not written to its end is cut off."""
+        if self._file is None or self._path is None:
+            return
+        end = self._start or len(self._head)
+        with self._path.open("rb") as lines:
+            lines.seek(end)
+            for line in lines:
+                if not line.endswith(b"\n"):
+                    break
+                pair, number = next(schedule, (None, -1))
+                if pair is None:
+                    raise DamagedFileError(self._foreign())
+                yield pair, self._results(line, pair, number)
+                end += len(line)
+        self._file.truncate(end)
+        self._file.seek(0, os.SEEK_END)
+
+    def _results(self, line: bytes, pair: tuple[str, str], number: int) -> list[Result]:
+        try:
+            one, other, found, both = json.loads(line)
+            results = [(result, how) for result, how in both]
+        except (ValueError, TypeError, RecursionError):
+            results, found, one, other = [], None, "", ""
+        right = all(
+            result in {*SCORES, "none"} and how in {"played", *REASONS} for result, how in results
+        )
+        if (one, other) != pair or found != number or len(results) != 2 or not right:
+            message = f"{self._path} is damaged at round {number + 1} of {pair[0]} and {pair[1]}."
+            raise DamagedFileError(message)
+        return results
+
+    def write(self, pair: tuple[str, str], number: int, results: list[Result]) -> None:
+        """Append a pair of games, at once."""
+        if self._file is not None:
+            self._file.write(json.dumps([*pair, number, results]).encode() + b"\n")

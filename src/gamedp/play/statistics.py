@@ -1,0 +1,240 @@
+"""What the results of games say: ratings, and when a match may stop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import attrs
+import numpy as np
+from scipy.optimize import brentq, minimize
+from scipy.special import expit, log_expit
+
+from gamedp.errors import InvalidParameterError, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Ratings", "Sprt", "rated", "sprt"]
+
+ELO = 400.0 / math.log(10.0)
+"""Points of Elo in one natural logarithm of the odds."""
+
+NORMALIZED_ELO = 800.0 / math.log(10.0)
+"""Points of normalized Elo in one standard deviation of a game."""
+
+PRIOR = 1_000.0
+"""Points of Elo: the standard deviation of ratings before any game. It keeps finite the rating of
+one who has won all games, and hardly moves that of anyone else."""
+
+MOST_ELO = 200.0
+"""Normalized Elo that a test may ask for; beyond it, a few games tell."""
+
+FAINT = 1e-3
+"""Stands for a score that no pair has had, so that no variance is 0."""
+
+MOST_ROUNDS, CLOSE = 20, 1e-9
+"""Of finding the likeliest distribution: rounds, and a change that ends them."""
+
+PAIR_SCORES = np.arange(5) / 4.0
+"""What a pair may bring, as a share of its two games."""
+
+
+@attrs.frozen(eq=False)
+class Ratings:
+    """How strong some players are, from the games between them.
+
+    By the model of Bradley and Terry, with a constant for the first seat, and a draw as half a win
+    and half a loss: who sits first wins against the second with odds of 10^((difference + constant)
+    / 400). The errors take all games as independent.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of N players.
+    elo : (N,) float64
+        Their mean is 0: what counts are differences.
+    errors : (N,) float64
+        The standard error of each.
+    first_move : float
+        What the first seat is worth, in the same points.
+    first_move_error : float
+        Its standard error.
+    """
+
+    names: tuple[str, ...]
+    elo: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    first_move: float
+    first_move_error: float
+
+
+def rated(names: Sequence[str], results: Iterable[tuple[int, int, float, float]]) -> Ratings:
+    """Return the ratings that fit some results best, by a regression with a weak prior.
+
+    Parameters
+    ----------
+    names : sequence of str
+    results : iterable of (first, second, wins, losses)
+        Numbers of two players, and how many games the first seat has won and lost; half a win and
+        half a loss for each draw.
+
+    Examples
+    --------
+    >>> found = rated(["strong", "weak"], [(0, 1, 75, 25), (1, 0, 25, 75)])
+    >>> found.elo.round(1).tolist(), round(found.first_move, 1)
+    ([95.4, -95.4], 0.0)
+    """
+    table = np.array(list(results), dtype=float).reshape(-1, 4)
+    count = len(names)
+    design = np.zeros((len(table), count + 1))
+    rows = np.arange(len(table))
+    design[rows, table[:, 0].astype(int)] += 1.0
+    design[rows, table[:, 1].astype(int)] -= 1.0
+    design[:, count] = 1.0
+    wins, losses = table[:, 2], table[:, 3]
+    precision = (ELO / PRIOR) ** 2
+
+    def loss(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        odds = design @ parameters
+        value = -(wins @ log_expit(odds) + losses @ log_expit(-odds))
+        slope = design.T @ (losses * expit(odds) - wins * expit(-odds))
+        penalty = precision * parameters
+        return float(value + 0.5 * penalty @ parameters), slope + penalty
+
+    def curvature(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+        odds = design @ parameters
+        weights = (wins + losses) * expit(odds) * expit(-odds)
+        curved: NDArray[np.float64] = (design.T * weights) @ design
+        return curved + precision * np.eye(count + 1)
+
+    start = np.zeros(count + 1)
+    # Rounding of the slope grows with the number of games.
+    close = 1e-12 * max(1.0, float(table[:, 2:].sum()))
+    found = minimize(loss, start, jac=True, hess=curvature, method="trust-exact", tol=close).x
+    # From the mean of the players, which the games do not determine.
+    centre = np.eye(count + 1)
+    centre[:count, :count] -= 1.0 / count
+    covariance = centre @ np.linalg.inv(curvature(found)) @ centre.T
+    elo = centre @ found * ELO
+    errors = np.sqrt(np.diag(covariance)) * ELO
+    return Ratings(
+        tuple(names), elo[:count], errors[:count], float(elo[count]), float(errors[count])
+    )
+
+
+@attrs.frozen
+class Sprt:
+    """What a sequential probability ratio test has found.
+
+    Attributes
+    ----------
+    llr : float
+        The logarithm of the likelihood ratio of the larger difference to the smaller one.
+    lower, upper : float
+        Where the test ends.
+    verdict : {"better", "not better", "undecided"}
+        Whether one player is better by the larger difference, or by no more than the smaller one.
+    """
+
+    llr: float
+    lower: float
+    upper: float
+    verdict: Literal["better", "not better", "undecided"]
+
+
+def sprt(
+    pair_scores: Sequence[float],
+    better_by: tuple[float, float] = (0.0, 5.0),
+    errors: tuple[float, float] = (0.05, 0.05),
+) -> Sprt:
+    """Say whether a match can stop, because one player is proven better or not better.
+
+    Wald's sequential probability ratio test, on the scores of pairs of games, by the generalised
+    likelihood ratio in normalized Elo. Games of a pair share openings and dice, so they are not
+    independent, and a test of single games would be wrong. It may be asked after every pair, if the
+    match goes on until the verdict.
+
+    Parameters
+    ----------
+    pair_scores : sequence of 5 float
+        How many pairs have brought 0, 1/2, 1, 3/2 and 2 points.
+    better_by : (float, float)
+        The two differences to tell apart, in normalized Elo.
+    errors : (float, float)
+        The probability to say "better" if the smaller difference is the true one, and to say "not
+        better" if the larger one is; approximate, and good where a match takes dozens of pairs.
+
+    Raises
+    ------
+    InvalidParameterError
+        If an argument makes no sense.
+
+    References
+    ----------
+    .. [1] A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics
+       16 (1945).
+    .. [2] M. Van den Bergh, "A practical introduction to the GSPRT" and "Normalized Elo" (2020),
+       as used by fishtest and fastchess.
+
+    Examples
+    --------
+    >>> found = sprt([379, 10170, 21828, 10640, 343], better_by=(0, 2))
+    >>> round(found.llr, 3), found.verdict
+    (2.945, 'better')
+    """
+    counts = np.asarray(pair_scores, dtype=float)
+    if counts.shape != (5,) or not (np.isfinite(counts).all() and (counts >= 0).all()):
+        message = f"pair_scores is {shown(pair_scores)}; it must be 5 counts of pairs."
+        raise InvalidParameterError(message)
+    low, high = map(float, better_by)
+    if not -MOST_ELO <= low < high <= MOST_ELO:
+        message = (
+            f"better_by is {shown(better_by)}; it must be two numbers, the smaller one first, from "
+            f"{-MOST_ELO:.0f} to {MOST_ELO:.0f}."
+        )
+        raise InvalidParameterError(message)
+    false_alarm, miss = map(float, errors)
+    if not (false_alarm > 0 and miss > 0 and false_alarm + miss < 1):
+        message = f"errors is {shown(errors)}; it must be two probabilities, together below 1."
+        raise InvalidParameterError(message)
+    lower, upper = math.log(miss / (1 - false_alarm)), math.log((1 - miss) / false_alarm)
+    llr = _log_likelihood_ratio(counts, low, high) if counts.any() else 0.0
+    if llr >= upper:
+        return Sprt(llr, lower, upper, "better")
+    return Sprt(llr, lower, upper, "not better" if llr <= lower else "undecided")
+
+
+def _log_likelihood_ratio(counts: NDArray[np.float64], low: float, high: float) -> float:
+    """Return the logarithm of the ratio of the largest likelihoods under two differences."""
+    counts = np.where(counts == 0, FAINT, counts)
+    shares = counts / counts.sum()
+    near, far = (_likeliest(shares, math.sqrt(2.0) * elo / NORMALIZED_ELO) for elo in (low, high))
+    return float(counts @ (np.log(far) - np.log(near)))
+
+
+def _likeliest(shares: NDArray[np.float64], wanted: float) -> NDArray[np.float64]:
+    """Return the likeliest distribution whose mean is so many standard deviations from a half.
+
+    Each round takes the standard deviation from the last one, and the condition as linear around
+    it; then the likeliest shares are the given ones, each over 1 + x times its coefficient.
+    """
+    found = np.full(5, 0.2)
+    for _ in range(MOST_ROUNDS):
+        mean = found @ PAIR_SCORES
+        deviation = math.sqrt(found @ (PAIR_SCORES - mean) ** 2)
+        spread = 1.0 + ((mean - PAIR_SCORES) / deviation) ** 2
+        slope = PAIR_SCORES - 0.5 - 0.5 * wanted * deviation * spread
+        ends = -1.0 / slope.max(), -1.0 / slope.min()
+        inside = 1.0 - 1e-12
+        tilt = brentq(
+            lambda x, slope=slope: float(shares @ (slope / (1.0 + x * slope))),
+            ends[0] * inside,
+            ends[1] * inside,
+            xtol=1e-14,
+        )
+        last, found = found, shares / (1.0 + tilt * slope)
+        if np.abs(found - last).max() < CLOSE:
+            break
+    return found

@@ -1,0 +1,355 @@
+"""Round robins: pairs with the same dice, files to go on from, ratings, and when to stop."""
+
+import itertools
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from gamedp.errors import DamagedFileError, InvalidParameterError, UnsupportedProblemError
+from gamedp.games.matches import Matches
+from gamedp.games.wubbel import Wubbel
+from gamedp.play import Pairing, Program, round_robin, sprt
+from gamedp.play.statistics import rated
+
+GAME = Wubbel(goal=12)
+BAD_BOT = Path(__file__).parent.parent / "helpers" / "bad_bot.py"
+
+
+@attrs.frozen
+class Hold:
+    at: int
+
+    def choose(self, state):
+        return int(state.turn >= self.at)
+
+
+PLAYERS = {f"hold {at}": Hold(at) for at in (3, 6, 9)}
+
+
+class TestGames:
+    def test_the_same_seed_gives_the_same_games_and_another_one_others(self):
+        first, again, other = (
+            round_robin(GAME, PLAYERS, games=20, seed=seed, records=True) for seed in (1, 1, 2)
+        )
+        assert first == again
+        assert first.records == again.records
+        assert first.records != other.records
+        assert len(first.records) == 3 * 20
+        assert [pairing.games for pairing in first.pairings] == [20] * 3
+        assert round_robin(GAME, PLAYERS, games=20, seed=1).records == ()
+
+    def test_who_else_plays_changes_nothing(self):
+        every = round_robin(GAME, PLAYERS, games=20, seed=1)
+        two = {name: PLAYERS[name] for name in ("hold 3", "hold 9")}
+        assert round_robin(GAME, two, games=20, seed=1).pairings == (every.pairings[1],)
+
+    def test_both_games_of_a_pair_have_the_same_dice(self):
+        same = {"one": Hold(6), "other": Hold(6)}
+        result = round_robin(GAME, same, games=20, seed=4, records=True)
+        for (_, _, first), (_, _, second) in zip(
+            result.records[::2], result.records[1::2], strict=True
+        ):
+            assert first == second
+        assert result.pairings[0].pair_scores == [0, 0, 10, 0, 0]
+
+    def test_a_seats_dice_do_not_change_with_what_the_other_one_does(self):
+        def faces(record, seat):
+            return [
+                outcome
+                for state, action, outcome in zip(
+                    record.states, record.actions, record.outcomes, strict=False
+                )
+                if state.player == seat and action == 0
+            ]
+
+        result = round_robin(GAME, {"a": Hold(3), "b": Hold(9)}, games=40, seed=5, records=True)
+        differ = 0
+        for (_, _, first), (_, _, second) in zip(
+            result.records[::2], result.records[1::2], strict=True
+        ):
+            for seat in (0, 1):
+                one, other = faces(first, seat), faces(second, seat)
+                common = min(len(one), len(other))
+                assert one[:common] == other[:common]
+                differ += len(one) != len(other)
+        assert differ > 10
+
+    def test_counts_are_those_of_the_games(self):
+        result = round_robin(GAME, PLAYERS, games=30, seed=6, records=True)
+        for pairing in result.pairings:
+            firsts = [r for a, b, r in result.records if (a, b) == (pairing.one, pairing.other)]
+            seconds = [r for a, b, r in result.records if (b, a) == (pairing.one, pairing.other)]
+            won = [sum(r.payoffs[0] == 1 for r in firsts), sum(r.payoffs[1] == 1 for r in seconds)]
+            assert pairing.first == [won[0], 0, 15 - won[0]]
+            assert pairing.second == [won[1], 0, 15 - won[1]]
+            points = [
+                int(a.payoffs[0] + b.payoffs[1]) for a, b in zip(firsts, seconds, strict=True)
+            ]
+            assert pairing.pair_scores == [points.count(0), 0, points.count(1), 0, points.count(2)]
+            assert pairing.score == sum(won) / 30
+        assert sum(result.score(name) for name in result.names) == 90
+        assert result.pairing("hold 9", "hold 3") == result.pairings[1]
+
+    def test_openings_are_the_same_in_both_games(self):
+        players = {"a": Hold(3), "b": Hold(9)}
+        result = round_robin(GAME, players, games=20, seed=5, opening=4, records=True)
+        for (_, _, first), (_, _, second) in zip(
+            result.records[::2], result.records[1::2], strict=True
+        ):
+            assert first.states[:5] == second.states[:5]
+
+    def test_a_fault_changes_the_results_of_its_own_games_alone(self):
+        bot = Program((sys.executable, "-I", "-S", str(BAD_BOT), "illegal", "1"),
+                      seconds=600, start_seconds=300)  # fmt: skip
+        with_bot = round_robin(GAME, {**PLAYERS, "bot": bot}, games=4, seed=1)
+        without = round_robin(GAME, PLAYERS, games=4, seed=1)
+        kept = [each for each in with_bot.pairings if each.other != "bot"]
+        assert tuple(kept) == without.pairings
+        lost = [each for each in with_bot.pairings if each.other == "bot"]
+        assert sum(sum(each.forfeits.values()) for each in lost) >= 6
+        assert all(set(each.forfeits) <= {("bot", "illegal action")} for each in lost)
+
+    def test_an_unfinished_game_is_no_draw(self):
+        result = round_robin(GAME, PLAYERS, games=4, seed=1, max_plies=2)
+        pairing = result.pairings[0]
+        assert (pairing.games, pairing.unfinished, sum(pairing.pair_scores)) == (0, 4, 0)
+        assert math.isnan(pairing.score)
+        assert result.score("hold 3") == 0
+
+    def test_what_makes_no_sense_is_refused(self):
+        for players, options, part in [
+            ({"a": Hold(1)}, {}, "two or more"),
+            ({"a": Hold(1), 3: Hold(1)}, {}, "by a name"),
+            (PLAYERS, {"games": 3}, "even"),
+            (PLAYERS, {"games": 0}, "even"),
+            (PLAYERS, {"opening": -1}, "opening is -1"),
+            (PLAYERS, {"max_plies": 0}, "max_plies is 0"),
+            (PLAYERS, {"seed": -1}, "seed is -1"),
+            ({"a": 1, "b": 2}, {}, "not a player"),
+        ]:
+            with pytest.raises(InvalidParameterError, match=part):
+                round_robin(GAME, players, **options)
+        with pytest.raises(UnsupportedProblemError, match="for two"):
+            round_robin(OnePlayer(), PLAYERS)
+        with pytest.raises(InvalidParameterError, match="no games between"):
+            round_robin(GAME, PLAYERS, games=2, seed=1).pairing("hold 3", "nobody")
+
+
+class OnePlayer(Matches):
+    num_players = 1
+
+
+OPTIONS = {"games": 10, "seed": 1}
+
+
+class TestFiles:
+    def test_it_goes_on_from_wherever_it_was_stopped(self, tmp_path):
+        whole = tmp_path / "whole.jsonl"
+        expected = round_robin(GAME, PLAYERS, **OPTIONS, save=whole)
+        text = whole.read_bytes()
+        assert len(text.splitlines()) == 1 + 15
+        for size in (*range(0, len(text), 97), len(text) - 1, len(text)):
+            part = tmp_path / "part.jsonl"
+            part.write_bytes(text[:size])
+            assert round_robin(GAME, PLAYERS, **OPTIONS, save=part) == expected
+            assert part.read_bytes() == text
+
+    def test_what_is_there_is_not_played_again(self, tmp_path):
+        path = tmp_path / "games.jsonl"
+        expected = round_robin(GAME, PLAYERS, **OPTIONS, save=path)
+        never = dict.fromkeys(PLAYERS, lambda state, rng: 1 / 0)
+        assert round_robin(GAME, never, games=10, save=path) == expected
+
+    def test_another_round_robin_and_foreign_files_are_left_alone(self, tmp_path):
+        path = tmp_path / "games.jsonl"
+        round_robin(GAME, PLAYERS, **OPTIONS, save=path)
+        text = path.read_bytes()
+        for game, players, options, part in [
+            (Wubbel(goal=13), PLAYERS, {}, "game is"),
+            (GAME, {"x": Hold(1), "y": Hold(2)}, {}, "players is"),
+            (GAME, PLAYERS, {"games": 12}, "games is 10 there, and 12 here"),
+            (GAME, PLAYERS, {"seed": 2}, "seed is 1 there, and 2 here"),
+            (GAME, PLAYERS, {"opening": 1}, "opening is"),
+            (GAME, PLAYERS, {"max_plies": 9}, "max_plies is"),
+        ]:
+            with pytest.raises(InvalidParameterError, match=part):
+                round_robin(game, players, **OPTIONS | options, save=path)
+            assert path.read_bytes() == text
+        first, second, *_ = text.splitlines(keepends=True)
+        broken = [
+            b"my diary",
+            b"my diary\n",
+            b"[]\n",
+            b"[" * 20_000 + b"\n",
+            first.replace(b'"seed": 1', b'"seed": true'),
+            first + b"nonsense\n",
+            first + second.replace(b", 0,", b", 1,"),
+            first + second.replace(b"played", b"subprocess"),
+            first + second.replace(b'"hold 3"', b'"hold 4"'),
+            first + b"[" * 20_000 + b"\n",
+            text + second,
+        ]
+        for wrong in broken:
+            path.write_bytes(wrong)
+            with pytest.raises(DamagedFileError):
+                round_robin(GAME, PLAYERS, **OPTIONS, save=path)
+            assert path.read_bytes() == wrong
+
+    @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+    def test_a_kill_loses_nothing(self, tmp_path):
+        path = tmp_path / "games.jsonl"
+        script = (
+            "import sys, time, gamedp\n"
+            f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+            "from test_round_robin import GAME, PLAYERS\n"
+            f"gamedp.play.round_robin(GAME, PLAYERS, games=100_000, seed=1, save={str(path)!r})\n"
+        )
+        child = subprocess.Popen([sys.executable, "-c", script])
+        until = time.monotonic() + 300
+        while (not path.exists() or path.stat().st_size < 5_000) and time.monotonic() < until:
+            assert child.poll() is None
+            time.sleep(0.01)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        kept = path.read_bytes()
+        done = kept.count(b"\n") - 1
+        rounds = done // 3 + 2  # as many as are there, and some to go
+        head = json.loads(kept.splitlines()[0]) | {"games": 2 * rounds}
+        path.write_bytes(b"\n".join([json.dumps(head).encode(), *kept.split(b"\n")[1:]]))
+        resumed = round_robin(GAME, PLAYERS, games=2 * rounds, seed=1, save=path)
+        assert resumed == round_robin(GAME, PLAYERS, games=2 * rounds, seed=1)
+
+
+RESULTS = [(0, 1, 30.5, 9.5), (1, 0, 20, 20), (1, 2, 33, 7), (2, 0, 4, 36), (0, 2, 40, 0)]
+
+
+class TestRatings:
+    def test_they_maximise_the_posterior(self):
+        found = rated(["a", "b", "c"], RESULTS)
+
+        def loss(x):
+            total = 0.5 * (x @ x) / 1_000**2
+            for first, second, wins, losses in RESULTS:
+                expected = 1 / (1 + 10 ** (-(x[first] - x[second] + x[3]) / 400))
+                total -= wins * math.log(expected) + losses * math.log1p(-expected)
+            return total
+
+        best = minimize(loss, np.zeros(4), method="BFGS", options={"gtol": 1e-7}).x
+        centred = best[:3] - best[:3].mean()
+        assert found.elo == pytest.approx(centred, abs=1e-3)
+        assert found.first_move == pytest.approx(best[3], abs=1e-3)
+        assert found.elo.sum() == pytest.approx(0, abs=1e-9)
+
+    def test_errors_are_as_wide_as_estimates_scatter(self):
+        truth, first = np.array([120.0, 0.0, -120.0]), 40.0
+        rng = np.random.default_rng(0)
+        estimates, errors = [], []
+        for _ in range(400):
+            results = []
+            for one, other in itertools.permutations(range(3), 2):
+                chance = 1 / (1 + 10 ** (-(truth[one] - truth[other] + first) / 400))
+                wins = rng.binomial(60, chance)
+                results.append((one, other, wins, 60 - wins))
+            found = rated("abc", results)
+            estimates.append([*found.elo, found.first_move])
+            errors.append([*found.errors, found.first_move_error])
+        scatter = np.std(estimates, axis=0)
+        assert np.mean(errors, axis=0) == pytest.approx(scatter, rel=0.12)
+        assert np.mean(estimates, axis=0) == pytest.approx([*truth, first], abs=5)
+
+    def test_a_perfect_score_has_a_finite_rating_and_a_wide_error(self):
+        found = rated("ab", [(0, 1, 10, 0), (1, 0, 0, 10)])
+        assert 200 < found.elo[0] < 1_000
+        assert found.errors[0] > 100
+        nothing = rated("ab", [])
+        assert nothing.elo.tolist() == [0, 0]
+        assert nothing.errors[0] > 500
+
+    def test_those_of_a_round_robin_are_of_its_games(self):
+        result = round_robin(GAME, PLAYERS, games=40, seed=1)
+        found = result.ratings()
+        assert found.names == result.names
+        order = sorted(result.names, key=result.score)
+        assert sorted(result.names, key=dict(zip(found.names, found.elo, strict=True)).get) == order
+
+
+class TestSprt:
+    @pytest.mark.parametrize(
+        ("counts", "better_by", "llr"),
+        [
+            ((379, 10_170, 21_828, 10_640, 343), (0, 2), 2.946),
+            ((365, 16_618, 36_229, 16_974, 390), (0, 2), 2.25),
+            ((127, 4_883, 10_712, 5_150, 104), (-1.75, 0.25), 3.01),
+            ((0, 0, 0, 0, 5_550), (0, 5), 111.8),
+        ],
+    )
+    def test_it_agrees_with_fastchess(self, counts, better_by, llr):
+        # As printed there, to two or three digits.
+        assert sprt(counts, better_by).llr == pytest.approx(llr, rel=2e-3)
+
+    def test_bounds_are_walds(self):
+        found = sprt([0] * 5, errors=(0.05, 0.1))
+        assert found.llr == 0
+        assert (found.lower, found.upper) == pytest.approx((math.log(0.1 / 0.95), math.log(18)))
+        assert found.verdict == "undecided"
+
+    def test_the_mirrored_match_has_the_mirrored_ratio(self):
+        counts = [5, 30, 80, 44, 11]
+        assert sprt(counts, (2, 9)).llr == pytest.approx(-sprt(counts[::-1], (-9, -2)).llr)
+
+    def test_few_pairs_decide_nothing(self):
+        assert sprt([0, 0, 1, 0, 0]).verdict == "undecided"
+        assert sprt([0, 0, 0, 0, 1]).verdict == "undecided"
+
+    @pytest.mark.parametrize(("elo", "wrong"), [(0.0, "better"), (100.0, "not better")])
+    def test_it_is_wrong_as_rarely_as_it_promises(self, elo, wrong):
+        # Scores of pairs whose mean is so many standard deviations above a half.
+        shares = np.array([0.1, 0.2, 0.4, 0.2, 0.1])
+        scores = np.arange(5) / 4
+        for _ in range(60):
+            mean = shares @ scores
+            deviation = math.sqrt(shares @ (scores - mean) ** 2)
+            wanted = 0.5 + math.sqrt(2) * elo / (800 / math.log(10)) * deviation
+            shares = shares * np.exp(3 * (wanted - mean) * (scores - 0.5))
+            shares /= shares.sum()
+        rng = np.random.default_rng(3)
+        verdicts = []
+        for _ in range(250):
+            counts = np.zeros(5)
+            while (found := sprt(counts, (0, 100))).verdict == "undecided":
+                counts += rng.multinomial(3, shares)
+            verdicts.append(found.verdict)
+        # 5 % of 250 are 12.5, with a standard deviation of 3.4.
+        assert verdicts.count(wrong) <= 22
+
+    def test_what_makes_no_sense_is_refused(self):
+        for arguments, part in [
+            (([1, 2, 3],), "5 counts"),
+            (([1, 2, 3, 4, -1],), "5 counts"),
+            (([1, 2, 3, 4, math.nan],), "5 counts"),
+            (([1] * 5, (5, 0)), "the smaller one first"),
+            (([1] * 5, (0, 900)), "to 200"),
+            (([1] * 5, (0, 5), (0, 0.5)), "two probabilities"),
+            (([1] * 5, (0, 5), (0.5, 0.5)), "below 1"),
+        ]:
+            with pytest.raises(InvalidParameterError, match=part):
+                sprt(*arguments)
+
+
+def test_a_pairing_counts_forfeits_by_who_has_lost():
+    pairing = Pairing("a", "b")
+    pairing.add([("loss", "time"), ("win", "disconnect")])
+    pairing.add([("draw", "played"), ("none", "played")])
+    assert pairing.forfeits == {("a", "time"): 1, ("b", "disconnect"): 1}
+    assert (pairing.first, pairing.second) == ([0, 1, 1], [1, 0, 0])
+    assert (pairing.pair_scores, pairing.unfinished) == ([0, 0, 1, 0, 0], 1)

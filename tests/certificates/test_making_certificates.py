@@ -60,7 +60,7 @@ def test_sweeps_and_a_search_find_ranks_alike(monkeypatch):
     solution = gamedp.solve(Wubbel(goal=12), compile="never")
     searched = []
     for most in (0, 1, 2, 10):
-        monkeypatch.setattr(ranks, "MOST_DESCENTS", most)
+        monkeypatch.setattr(ranks, "MOST_RANKING_SWEEPS", most)
         spread = counted(monkeypatch, kernels, "spread_jit")
         certificate = gamedp.certify(solution)
         searched.append(len(spread))

@@ -40,7 +40,7 @@ NONE = kernels.NONE
 MOST_VISITS = 30_000_000
 """Transitions looked at to widen the bounds, for one margin; at least ten times each."""
 
-MOST_DESCENTS, FEWEST = 20, 8
+MOST_RANKING_SWEEPS, FEWEST = 20, 8
 """Sweeps to rank nodes, before a search does it; each ranks one of so many that are left."""
 
 MOST_EXACT = 20_000
@@ -242,14 +242,14 @@ class Ranking:
         at_end = np.stack([direction.ranks[0] == 0 for direction in self.directions]) & ~self.free
         candidates = self.active & ~self.free
         good = self.good & ~self.free
-        left = self._descend(at_end, candidates, good)
+        left = self._rank_by_sweeps(at_end, candidates, good)
         return self._spread(at_end, candidates, good) if left.any() else left
 
-    def _descend(self, at_end: Flags, candidates: Flags, good: Flags) -> Flags:
+    def _rank_by_sweeps(self, at_end: Flags, candidates: Flags, good: Flags) -> Flags:
         """Rank nodes by a few sweeps; return those that are left."""
         self.ranks[at_end] = 0
         waiting = int(np.count_nonzero(candidates & ~at_end))
-        for sweep in range(MOST_DESCENTS):
+        for sweep in range(MOST_RANKING_SWEEPS):
             ranked = kernels.descend_jit(
                 self.graph, sweep % 2 == 1, good, candidates, self.ranks, self.via
             )

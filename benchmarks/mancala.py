@@ -121,7 +121,7 @@ def trees(depth: int, rounds: int) -> list[measure.Row]:
         found = peer("deepening", depth + 4)
         return float(found["seconds"] / found["nodes"])
 
-    lines, value = gamedp.searchers.perft(game, depth).positions[-1], searcher.search(game).value
+    lines, value = gamedp.searchers.perft(game, depth).positions[-1], searcher.search(game).value()
     same_lines = peer("perft", depth)["leaves"] == lines if program else None
     same_value = peer("deepening", depth + 4)["value"] == value if program else None
     return [
@@ -162,7 +162,7 @@ def beside_open_spiel(depth: int, rounds: int) -> measure.Row:
     game = Mancala.kalah()
     searcher = gamedp.searchers.AlphaBeta(depth=depth, all_best=False)
     found = searcher.search(game)
-    facts: dict[str, Any] = {"value": found.value, "positions": found.statistics.nodes}
+    facts: dict[str, Any] = {"value": found.value(), "positions": found.statistics.nodes}
     theirs: Callable[[], float] | None = None
     agrees = None
     if importlib.util.find_spec("pyspiel") is not None:
@@ -188,7 +188,7 @@ def beside_open_spiel(depth: int, rounds: int) -> measure.Row:
         value, _ = minimax.alpha_beta_search(kalah, value_function=difference, maximum_depth=depth)
         # Who wins is all that it says of a game that is over.
         none_ends = not any(gamedp.searchers.perft(game, depth).ended)
-        agrees = none_ends and value == found.value
+        agrees = none_ends and value == found.value()
         facts["leaves of OpenSpiel"] = len(leaves)
     return measure.compare(
         f"Kalah of {PITS} pits with {STONES} stones, {depth} moves ahead",
@@ -224,7 +224,7 @@ def solved(name: str, game: Mancala, material: int, *, all_best: bool) -> measur
         value=float(result.statistics.nodes),
         goal=("<=", TO_SOLVE),
         facts={
-            "value": result.value,
+            "value": result.value(),
             "best": list(result.best_actions),
             "endings up to": material,
             "seconds for tables": building,

@@ -94,7 +94,7 @@ for stones, known in (
             for method in (gamedp.searchers.Minimax, gamedp.searchers.AlphaBeta)
         ]
         plain, pruned = (
-            f"{result.value:g} {''.join(map(str, result.best_actions))}" for result in results
+            f"{result.value():g} {''.join(map(str, result.best_actions))}" for result in results
         )
         table.known(f"k = {stones}, depth {depth}: value, best moves", line, plain)
         if pruned != plain:
@@ -151,7 +151,7 @@ for pits, stones, without, stopped in (
         table.known(name, known, spaced(moves))
         proven = gamedp.searchers.AlphaBeta().search(small)
         if not (proven.lower == solution.value() == proven.upper):
-            table.known("    proven by search", solution.value(), proven.value)
+            table.known("    proven by search", solution.value(), proven.value())
 
 
 # "For k <= 3 strategies are known that guarantee a win." With one stone a pit there are a million

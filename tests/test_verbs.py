@@ -37,7 +37,7 @@ def test_a_searcher_may_be_given_or_named():
     game = Mancala(pits=2, stones=1)
     named = gamedp.search(game, None, "minimax", depth=2, compile="never")
     given = gamedp.search(game, None, gamedp.searchers.Minimax(depth=2), compile="never")
-    assert named.value == given.value
+    assert named.value() == given.value()
     assert named.searcher == given.searcher
 
 

@@ -436,7 +436,7 @@ def search(
     >>> import gamedp
     >>> from gamedp.games.matches import Matches
     >>> result = gamedp.search(Matches(matches=18), compile="never")
-    >>> result.value, result.best_actions
+    >>> result.value(), result.best_actions
     (1.0, (1,))
     """
     from gamedp.runtime.registry import SEARCHERS, find

@@ -151,7 +151,7 @@ def test_a_player_that_numba_would_round_is_refused():
 def test_searchers_refuse_payoffs_that_they_would_round(searcher, payoff):
     game = odd(payoff=lambda self, state, player: payoff)
     if Fraction(float(payoff)) == payoff:
-        assert searcher.search(game, compile="never").value == payoff
+        assert searcher.search(game, compile="never").value() == payoff
     else:
         with pytest.raises(gamedp.InvalidModelError, match="which no 64-bit number is equal to"):
             searcher.search(game, compile="never")

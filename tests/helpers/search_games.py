@@ -372,7 +372,7 @@ def assert_follows_best_play(game, result, depth):
         assert (1.0, following) in list(game.outcomes(state, action))
         state = following
     if game.is_terminal(state):
-        assert game.payoff(state, 0) == result.value
+        assert game.payoff(state, 0) == result.value()
     else:
         assert len(result.principal_variation) == depth
-        assert game.heuristic(state, 0) == result.value
+        assert game.heuristic(state, 0) == result.value()

@@ -250,7 +250,7 @@ def test_a_search_refuses_them(searcher):
     with pytest.raises(gamedp.InvalidModelError, match=rf"payoff\(.* is {LARGE}, {REFUSED}"):
         searcher.search(Last(LARGE), compile="never")
     if not isinstance(searcher, gamedp.searchers.ProofNumberSearch):
-        assert searcher.search(Last(2**60), compile="never").value == 2.0**60
+        assert searcher.search(Last(2**60), compile="never").value() == 2.0**60
     with pytest.raises(gamedp.InvalidModelError, match=r"value_range.* is "):
         searcher.search(Ranged(7, most=LARGE), compile="never")
 

@@ -261,13 +261,15 @@ class TestLevelPlayer:
         game = Mancala(pits=4, stones=2)
         found = gamedp.play.LevelPlayer(5).search(game, **PLAIN)
         expected = gamedp.searchers.Minimax(depth=5).search(game, **PLAIN)
-        assert found.value == expected.value
+        assert found.value() == expected.value()
         assert found.best_actions == expected.best_actions
 
     def test_averages_chance(self):
         game, state = Wubbel(goal=6), State(0, 0, 5, 4)
         found = gamedp.play.LevelPlayer(3).search(game, state, **PLAIN)
-        assert found.value == gamedp.searchers.Minimax(depth=3).search(game, state, **PLAIN).value
+        assert (
+            found.value() == gamedp.searchers.Minimax(depth=3).search(game, state, **PLAIN).value()
+        )
         assert type(found.searcher) is gamedp.searchers.Minimax
 
     def test_looks_ahead_for_each_of_three(self):
@@ -596,11 +598,12 @@ class TestBindOnce:
         with compiler_search.bind_once(), compiler_search.bind_once():
             for _ in range(3):
                 values = [
-                    gamedp.searchers.AlphaBeta(depth=4).search(each).value for each in (game, other)
+                    gamedp.searchers.AlphaBeta(depth=4).search(each).value()
+                    for each in (game, other)
                 ]
         assert bound == [game, other]
         assert values == [
-            gamedp.searchers.AlphaBeta(depth=4).search(each, **PLAIN).value
+            gamedp.searchers.AlphaBeta(depth=4).search(each, **PLAIN).value()
             for each in (game, other)
         ]
         gamedp.searchers.AlphaBeta(depth=4).search(game)

@@ -59,7 +59,7 @@ def agrees_with_minimax(game, depth, pruning, table_bytes, compile):
         depth=depth, pruning=pruning, table_bytes=table_bytes, bounds=has_truth
     )
     found = searcher.search(game, compile=compile)
-    assert found.value == pytest.approx(plain.value, rel=0, abs=ROUNDING)
+    assert found.value() == pytest.approx(plain.value(), rel=0, abs=ROUNDING)
     assert [entry.action for entry in found.actions] == [entry.action for entry in plain.actions]
     for entry, other in zip(found.actions, plain.actions, strict=True):
         assert entry.bound != "at least" or entry.value <= other.value + ROUNDING
@@ -72,7 +72,7 @@ def agrees_with_minimax(game, depth, pruning, table_bytes, compile):
     for entry in found.actions:  # another one only where no more is known than that
         if entry.action in set(found.best_actions) - expected:
             assert entry.bound != "exact"
-            assert abs(entry.value - found.value) <= ROUNDING
+            assert abs(entry.value - found.value()) <= ROUNDING
     if has_truth:
         truth = gamedp.searchers.Minimax().search(game, compile=compile)
         assert found.lower <= truth.upper
@@ -127,12 +127,12 @@ def test_bounds_contain_the_value_of_a_game_that_may_go_on_for_ever(depth):
     for result in results:
         assert result.lower <= low
         assert high <= result.upper
-        assert result.lower < result.value < result.upper
-        assert result.value == pytest.approx(results[0].value, rel=0, abs=ROUNDING)
+        assert result.lower < result.value() < result.upper
+        assert result.value() == pytest.approx(results[0].value(), rel=0, abs=ROUNDING)
         assert result.upper - result.lower < {4: 0.6, 8: 0.2}[depth]
         assert result.status is gamedp.Status.DEPTH_LIMIT
     without = gamedp.searchers.Expectiminimax(depth=depth, bounds=False).search(game)
-    assert without.value == pytest.approx(results[0].value, rel=0, abs=ROUNDING)
+    assert without.value() == pytest.approx(results[0].value(), rel=0, abs=ROUNDING)
     assert (without.lower, without.upper) == pytest.approx((0, 1))
 
 
@@ -188,7 +188,7 @@ def test_a_table_saves_work():
         gamedp.searchers.Expectiminimax(depth=4, table_bytes=table_bytes).search(game)
         for table_bytes in (0, 2**20)
     ]
-    assert results[0].value == pytest.approx(results[1].value, rel=0, abs=1e-10)
+    assert results[0].value() == pytest.approx(results[1].value(), rel=0, abs=1e-10)
     assert results[1].statistics.nodes < results[0].statistics.nodes
     assert results[1].statistics.table_hits > 0
 
@@ -260,7 +260,7 @@ def test_the_line_ends_where_dice_are_thrown():
             certain += 1
         if not game.is_terminal(state):
             later = gamedp.searchers.Expectiminimax().search(game, state, compile="never")
-            assert later.value == pytest.approx(result.value, rel=0, abs=ROUNDING)
+            assert later.value() == pytest.approx(result.value(), rel=0, abs=ROUNDING)
             assert later.principal_variation == ()
     assert certain > 0
 
@@ -275,16 +275,16 @@ def test_limits_leave_the_last_depth_that_was_finished():
     )
     assert part.status is gamedp.Status.NODE_LIMIT
     assert 0 < part.statistics.depth < 6
-    assert part.lower <= whole.value <= part.upper
+    assert part.lower <= whole.value() <= part.upper
     again = gamedp.searchers.Expectiminimax(depth=part.statistics.depth).search(
         game, compile="never"
     )
-    assert again.value == pytest.approx(part.value, rel=0, abs=1e-10)
+    assert again.value() == pytest.approx(part.value(), rel=0, abs=1e-10)
 
 
 def test_without_any_depth_finished_there_is_no_value():
     result = gamedp.searchers.Expectiminimax(depth=6, max_nodes=1).search(Race(), compile="never")
-    assert math.isnan(result.value)
+    assert math.isnan(result.value())
     assert result.best_actions == result.actions == ()
     assert (result.lower, result.upper) == pytest.approx((-66, 66))
     assert result.status is gamedp.Status.NODE_LIMIT
@@ -310,7 +310,7 @@ def test_progress_is_told():
 def test_a_game_that_is_over_has_its_payoff():
     game = Wubbel(goal=5)
     result = gamedp.searchers.Expectiminimax().search(game, State(1, 3, 0, 2), compile="never")
-    assert (result.lower, result.value, result.upper) == (0, 0, 0)
+    assert (result.lower, result.value(), result.upper) == (0, 0, 0)
     assert result.actions == ()
 
 
@@ -425,7 +425,7 @@ class Huge(Line):
 @pytest.mark.parametrize("pruning", PRUNINGS)
 def test_the_stacks_grow(compile, pruning):
     result = gamedp.searchers.Expectiminimax(pruning=pruning).search(Long(), compile=compile)
-    assert result.value == pytest.approx(1)
+    assert result.value() == pytest.approx(1)
     assert result.statistics.depth == 300
     assert len(result.best_actions) == 1500
 
@@ -448,8 +448,8 @@ def test_extreme_numbers_do_no_harm(pruning, kind, depth):
         game, compile="never"
     )
     plain = gamedp.searchers.Minimax(depth=depth).search(game, compile="never")
-    assert result.value == pytest.approx(plain.value)
-    truth = gamedp.searchers.Minimax().search(game, compile="never").value
+    assert result.value() == pytest.approx(plain.value())
+    truth = gamedp.searchers.Minimax().search(game, compile="never").value()
     assert result.lower <= truth <= result.upper
 
 

@@ -62,7 +62,7 @@ def check_best(result, stones, depth):
     """Check a value at a depth, and all actions that reach it, against the known ones."""
     expected = MINIMAX[stones][depth - 1]
     best = max(expected)
-    assert result.value == best
+    assert result.value() == best
     assert result.best_actions == tuple(
         pit for pit, value in enumerate(expected, 1) if value == best
     )
@@ -81,7 +81,7 @@ def check_alpha_beta(stones, depth, table_bytes, compile):
             assert entry.value == true
         else:
             assert entry.bound == "at most"  # it cannot be best, for player 0 moves
-            assert true <= entry.value < result.value
+            assert true <= entry.value < result.value()
     return result
 
 
@@ -128,7 +128,7 @@ def test_small_games_of_mancala_are_proven(pits, stones, stop, table):
     game = Mancala(pits=pits, stones=stones, majority_stop=stop)
     expected = MANCALA_VALUES[pits, stones][stop]
     result = gamedp.searchers.AlphaBeta(table_bytes=TABLES[table]).search(game)
-    assert result.value == result.lower == result.upper == max(expected)
+    assert result.value() == result.lower == result.upper == max(expected)
     assert result.status is gamedp.Status.SOLVED
     for entry, true in zip(result.actions, expected, strict=True):
         assert entry.lower <= true <= entry.upper
@@ -140,7 +140,7 @@ def test_six_pits_with_one_stone_are_proven_a_draw():
         return  # a million nodes take minutes in plain Python
     figure = BY_NAME["mancala.article_claim"].value
     result = gamedp.searchers.AlphaBeta().search(Mancala(stones=figure["stones"]))
-    assert result.value == result.lower == result.upper == figure["value"]
+    assert result.value() == result.lower == result.upper == figure["value"]
 
 
 @pytest.mark.parametrize(("pits", "stones", "value", "best"), KALAH)
@@ -151,6 +151,6 @@ def test_kalah_is_solved_from_tables_of_small_boards(pits, stones, value, best, 
     game = Mancala.kalah(pits, stones)
     tables = gamedp.searchers.EndgameTables.build(game, 12)
     result = gamedp.searchers.AlphaBeta(endings=tables, all_best=all_best).search(game)
-    assert result.value == result.lower == result.upper == value
+    assert result.value() == result.lower == result.upper == value
     assert result.best_actions == best
     assert result.statistics.nodes < MOST_NODES

@@ -22,6 +22,7 @@ from search_games import (
 
 import gamedp
 from gamedp.games.mancala import Mancala
+from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
 from gamedp.searchers.max_n import _Found
 
@@ -40,13 +41,13 @@ def agrees_with_induction(game, compile):
         result = gamedp.searchers.MaxN().search(game, state, compile=compile)
         players = range(game.num_players)
         assert result.values == tuple(solution.value(state, player) for player in players)
-        assert result.value == result.values[0]
+        assert result.value() == result.values[0]
         assert result.status is gamedp.Status.SOLVED
         for player in players:
             low, high = solution.bounds(state, player)
-            assert result.bounds[player][0] <= high
-            assert low <= result.bounds[player][1]
-            assert result.bounds[player][0] <= result.values[player] <= result.bounds[player][1]
+            assert result.bounds(player)[0] <= high
+            assert low <= result.bounds(player)[1]
+            assert result.bounds(player)[0] <= result.values[player] <= result.bounds(player)[1]
         if not game.is_terminal(state):
             assert list(result.best_actions) == solution.best_actions(state)
             assert result.guarantee is gamedp.Guarantee.EQUILIBRIUM
@@ -61,7 +62,7 @@ def test_triancala(stones, compile):
     agrees_with_induction(game, compile)
     result = gamedp.searchers.MaxN().search(game, compile=compile)
     assert result.values == {1: (2, 2, 2), 2: (5, 6, 1)}[stones]
-    assert result.bounds == tuple((value, value) for value in result.values)
+    assert all(result.bounds(k) == (value, value) for k, value in enumerate(result.values))
     assert result.is_proven
 
 
@@ -117,7 +118,7 @@ def test_at_the_horizon_stands_the_heuristic(kind, depth):
             assert result.values == Plain(game).values(game.initial_state(), depth)
             if result.status is gamedp.Status.DEPTH_LIMIT:
                 most = 3 if kind is CrowdBounded else math.inf
-                assert result.bounds == ((-most, most),) * num_players
+                assert {result.bounds(player) for player in range(num_players)} == {(-most, most)}
                 assert result.guarantee is gamedp.Guarantee.TWO_SIDED
 
 
@@ -130,7 +131,7 @@ def test_with_one_player_or_two_it_is_minimax(kind, depth):
         game = kind(seed=seed)
         result = gamedp.searchers.MaxN(depth=depth).search(game, compile="never")
         plain = gamedp.searchers.Minimax(depth=depth).search(game, compile="never")
-        assert result.value == pytest.approx(plain.value, rel=0, abs=1e-12)
+        assert result.value() == pytest.approx(plain.value(), rel=0, abs=1e-12)
         assert result.guarantee is gamedp.Guarantee.TWO_SIDED
         if kind is DiceySum:
             assert sum(result.values) == pytest.approx(1)
@@ -166,7 +167,7 @@ def test_limits_leave_the_range():
     result = gamedp.searchers.MaxN(max_nodes=20).search(game, compile="never")
     assert result.status is gamedp.Status.NODE_LIMIT
     assert all(math.isnan(value) for value in result.values)
-    assert result.bounds == ((-3, 3),) * 3
+    assert {result.bounds(player) for player in range(3)} == {(-3, 3)}
     assert result.best_actions == result.actions == ()
 
 
@@ -302,7 +303,7 @@ def test_what_another_action_may_be_worth_is_rounded_up(tier):
     """A sum of the score and its error that is just above one is not rounded to one."""
     result = gamedp.searchers.MaxN().search(NearlyOne(), compile=tier)
     assert 1.0 < result.upper < 1 + 1e-15
-    assert -1 - 1e-15 < result.bounds[1][0] < -1.0
+    assert -1 - 1e-15 < result.bounds(1)[0] < -1.0
 
 
 def test_bounds_of_several_players_are_rounded_outward():
@@ -310,3 +311,13 @@ def test_bounds_of_several_players_are_rounded_outward():
     assert Fraction(low) <= 1 - Fraction(1, 2**55)
     assert 1 + Fraction(1, 2**55) <= Fraction(high)
     assert exact == (0.5, 1.0)
+
+
+def test_what_each_player_gets_is_asked_for():
+    result = gamedp.searchers.AlphaBeta(depth=2).search(Matches(matches=9), compile="never")
+    low, high = result.bounds()
+    assert result.value(player=1) == -result.value()
+    assert result.bounds(player=1) == (-high, -low)
+    for question in (result.value, result.bounds):
+        with pytest.raises(gamedp.errors.UnknownNameError, match="there is no player 2"):
+            question(player=2)

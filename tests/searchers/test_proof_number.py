@@ -46,7 +46,7 @@ def test_win_draw_and_loss(kind, table_bytes):
         assert (result.lower > 0) == (value > 0)
         assert (result.upper < 0) == (value < 0)
         if value == 0:
-            assert result.value == 0
+            assert result.value() == 0
         if result.best_actions:
             start = game.initial_state()
             for entry in truth.action_values(start):
@@ -77,7 +77,7 @@ def test_answers_to_one_question_are_none_to_the_next():
         if max(entry.value for entry in actions) == 0:
             draws += 1
             result = ask(game, "never")
-            assert result.value == 0
+            assert result.value() == 0
             assert result.best_actions == tuple(entry.action for entry in actions)
     assert draws > 3
 
@@ -88,7 +88,7 @@ def test_the_line_keeps_the_answer(kind):
     for seed in range(25):
         game = kind(seed=seed, layers=6)
         result = ask(game, "never")
-        if result.value == 0:
+        if result.value() == 0:
             assert result.principal_variation == ()  # the answer to two questions
             continue
         state = game.initial_state()
@@ -137,7 +137,7 @@ def test_endgame_tables_shorten_the_way():
     game = Mancala(pits=4, stones=2)
     tables = gamedp.searchers.EndgameTables.build(game, 8)
     with_tables, without = ask(game, endings=tables), ask(game)
-    assert with_tables.value == without.value == 0
+    assert with_tables.value() == without.value() == 0
     assert with_tables.statistics.nodes < without.statistics.nodes
     assert with_tables.statistics.ending_probes > 0
 
@@ -145,7 +145,7 @@ def test_endgame_tables_shorten_the_way():
 def test_limits_leave_what_is_known():
     result = gamedp.searchers.ProofNumberSearch(max_nodes=50).search(Mancala(stones=3))
     assert result.status is gamedp.Status.NODE_LIMIT
-    assert math.isnan(result.value)
+    assert math.isnan(result.value())
     assert (result.lower, result.upper) == (-36.0, 36.0)
 
 

@@ -41,7 +41,7 @@ def agree(game, depth, table_bytes, tier):
         game, compile=tier
     )
     truth = gamedp.solve(game, compile=tier)
-    assert quick.value == pytest.approx(plain.value, abs=1e-12)
+    assert quick.value() == pytest.approx(plain.value(), abs=1e-12)
     for result in (plain, quick):
         assert result.lower <= truth.value() <= result.upper
         for entry in result.actions:
@@ -148,7 +148,7 @@ def test_states_that_are_any_objects_are_searched_too():
             return worth if player == 0 else -worth
 
     result = gamedp.searchers.AlphaBeta().search(Words(), compile="never")
-    assert result.value == gamedp.solve(Words(), compile="never").value()
+    assert result.value() == gamedp.solve(Words(), compile="never").value()
     assert result.is_proven
     assert len(result.principal_variation) == 4
     assert gamedp.searchers.perft(Words(), 4, compile="never").positions == (1, 2, 4, 8, 16)
@@ -177,7 +177,7 @@ class TestLines:
             assert (1.0, following) in list(game.outcomes(state, action))
             state = following
         assert game.is_terminal(state)
-        assert game.payoff(state, 0) == result.value
+        assert game.payoff(state, 0) == result.value()
 
     @pytest.mark.parametrize("depth", [1, 4, 7])
     def test_it_is_as_long_as_the_search_was_deep(self, depth):
@@ -204,7 +204,7 @@ class TestLines:
         nodes = whole.statistics.nodes
         short = gamedp.searchers.Minimax(depth=5, max_nodes=nodes).search(game)
         assert short.statistics.nodes == nodes
-        assert short.value == whole.value
+        assert short.value() == whole.value()
         length = len(short.principal_variation)
         assert 0 < length < len(whole.principal_variation) == 5
         assert short.principal_variation == whole.principal_variation[:length]
@@ -232,7 +232,7 @@ class TestLimits:
 
     def test_a_stop_before_anything_is_known_claims_nothing(self):
         result = gamedp.searchers.AlphaBeta(max_nodes=1).search(Mancala(stones=4))
-        assert math.isnan(result.value)
+        assert math.isnan(result.value())
         assert result.best_actions == ()
         assert result.lower < 0 < result.upper
 
@@ -244,7 +244,7 @@ class TestLimits:
     def test_minimax_claims_nothing_either(self):
         result = gamedp.searchers.Minimax(depth=9, max_nodes=100).search(Mancala(stones=4))
         assert result.status is gamedp.Status.NODE_LIMIT
-        assert math.isnan(result.value)
+        assert math.isnan(result.value())
 
     def test_perft_says_how_far_it_got(self):
         with pytest.raises(gamedp.errors.LimitExceededError, match="positions"):
@@ -319,7 +319,7 @@ def test_a_game_that_is_over_is_worth_its_payoff():
     over = next(state for _, state in game.outcomes(game.initial_state(), 3))
     result = gamedp.searchers.AlphaBeta().search(game, over)
     assert result.is_proven
-    assert result.value == game.payoff(over, 0)
+    assert result.value() == game.payoff(over, 0)
     assert result.actions == ()
 
 
@@ -353,9 +353,9 @@ class LongWay:
 
 def test_a_game_of_many_thousand_plies_needs_no_stack_of_pythons():
     game = LongWay()
-    assert gamedp.searchers.Minimax().search(game).value == 12_000
+    assert gamedp.searchers.Minimax().search(game).value() == 12_000
     far = gamedp.searchers.AlphaBeta(depth=11_000, max_seconds=20.0)
-    assert far.search(game, Node(0, 11_990, 0)).value == 12_000
+    assert far.search(game, Node(0, 11_990, 0)).value() == 12_000
 
 
 class Digits(NamedTuple):
@@ -393,7 +393,7 @@ class LargeNumbers:
 def test_plain_python_computes_beyond_64_bits(searcher):
     truth = gamedp.solve(LargeNumbers(), compile="never").value()
     result = searcher.search(LargeNumbers(), compile="never")
-    assert result.lower == result.value == result.upper == truth
+    assert result.lower == result.value() == result.upper == truth
 
 
 class Step(NamedTuple):
@@ -514,7 +514,7 @@ def test_work_is_saved():
 def test_settled_scores_are_shared_between_positions():
     with_stop = gamedp.searchers.AlphaBeta().search(Mancala(pits=4, stones=2))
     without = gamedp.searchers.AlphaBeta().search(Mancala(pits=4, stones=2, majority_stop=False))
-    assert with_stop.value == without.value == 0.0
+    assert with_stop.value() == without.value() == 0.0
     assert without.statistics.nodes < with_stop.statistics.nodes
 
 
@@ -546,8 +546,8 @@ def test_one_best_action_leaves_open_what_is_not_known_of_the_others(pits, stone
     solution = gamedp.solve(game)
     truth = {worth.action: worth.value for worth in solution.action_values(game.initial_state())}
     result = gamedp.searchers.AlphaBeta(all_best=False).search(game)
-    assert result.value == max(truth.values())
-    assert {truth[action] for action in result.best_actions} == {result.value}
+    assert result.value() == max(truth.values())
+    assert {truth[action] for action in result.best_actions} == {result.value()}
     for entry in result.actions:
         assert entry.lower <= truth[entry.action] <= entry.upper
         assert entry.value >= truth[entry.action]

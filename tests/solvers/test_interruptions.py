@@ -178,7 +178,7 @@ def test_ctrl_c_ends_a_search_with_what_is_known(searcher, game, monkeypatch):
         interrupted += result.status is gamedp.Status.INTERRUPTED
         assert result.status in {gamedp.Status.INTERRUPTED, gamedp.Status.SOLVED}
     assert interrupted >= 3
-    assert searcher.search(game, compile="never").value == whole.value
+    assert searcher.search(game, compile="never").value() == whole.value()
 
 
 def test_ctrl_c_twice_ends_a_search_at_once(monkeypatch):

@@ -105,9 +105,9 @@ def test_at_a_depth_the_best_actions_are_those_of_minimax(depth, kind, seed):
             gamedp.searchers.Expectiminimax(depth=depth, **TABLE),
         ):
             found = searcher.search(game, state, compile="never")
-            assert found.lower <= plain.value <= found.upper or not found.is_proven
+            assert found.lower <= plain.value() <= found.upper or not found.is_proven
             if plain.status is not gamedp.Status.SOLVED and not found.is_proven:
-                assert found.value == plain.value
+                assert found.value() == plain.value()
                 if getattr(searcher, "all_best", True):
                     assert found.best_actions == plain.best_actions
                 else:
@@ -152,7 +152,7 @@ def test_ranges_that_meet_at_the_root_leave_best_actions(all_best, moves):
     searcher = gamedp.searchers.AlphaBeta(depth=1, all_best=all_best)
     plain = gamedp.searchers.Minimax(depth=1).search(game, compile="never")
     result = searcher.search(game, compile="never")
-    assert (result.value, result.lower, result.upper) == (0.0, 0.0, 0.0)
+    assert (result.value(), result.lower, result.upper) == (0.0, 0.0, 0.0)
     assert result.best_actions == plain.best_actions == (0,)
     assert result.certain_actions == ()
     assert result.possible_actions == (0, 1)[:moves]
@@ -174,7 +174,7 @@ def test_what_a_range_alone_makes_equal_is_not_equally_good():
     )
     for searcher in (gamedp.searchers.AlphaBeta(depth=1), gamedp.searchers.Minimax(depth=1)):
         result = searcher.search(game, compile="never")
-        assert [result.value, *result.best_actions] == [2.0, 0]
+        assert [result.value(), *result.best_actions] == [2.0, 0]
 
 
 @attrs.frozen
@@ -197,7 +197,7 @@ class Estimating(Outside):
     """Takes the value at a depth for the truth."""
 
     def spoil(self, result):
-        return attrs.evolve(result, lower=result.value, upper=result.value)
+        return attrs.evolve(result, lower=result.value(), upper=result.value())
 
 
 class Copying(Outside):
@@ -374,7 +374,7 @@ def test_a_line_goes_on_where_an_action_takes_more_than_its_share(worth, branch)
     game = Thicket(worth)
     searcher = gamedp.searchers.AlphaBeta(depth=game.plies, table_bytes=0)
     result = searcher.search(game, compile="never")
-    assert result.value == max(worth)
+    assert result.value() == max(worth)
     actions = [action for action, _ in result.principal_variation]
     assert actions[:2] == [0, branch]
     assert len(actions) == (game.plies if branch == 0 else 4)

@@ -341,8 +341,10 @@ def _facts(name: str, result: SearchResult) -> dict[str, Any]:
         "status": result.status.name,
         "guarantee": result.guarantee.name,
         "proven": result.is_proven,
-        **{name: getattr(result, name) for name in ("value", "lower", "upper")},
-        **{name: getattr(result, name) for name in ("values", "bounds") if hasattr(result, name)},
+        "value": result.value(),
+        "lower": result.lower,
+        "upper": result.upper,
+        **_for_each(result),
         "actions": [attrs.asdict(entry) for entry in result.actions],
         "best": result.best_actions,
         "certainly_best": result.certain_actions,
@@ -426,11 +428,19 @@ def _value_lines(result: SearchResult) -> list[tuple[str, str]]:
     return pairs
 
 
+def _for_each(result: SearchResult) -> dict[str, Any]:
+    """Return what each player gets, where a searcher for any number of players says so."""
+    if not isinstance(result, gamedp.searchers.MaxNResult):
+        return {}
+    players = range(len(result.values))
+    return {"values": result.values, "bounds": [result.bounds(player) for player in players]}
+
+
 def _values(result: SearchResult) -> list[tuple[float, tuple[float, float]]]:
     """Return value and bounds for each player of more than two; else those of the first."""
-    if result.rules.num_players > 2 and hasattr(result, "values"):
-        return list(zip(result.values, result.bounds, strict=True))  # type: ignore[attr-defined] # MaxN's
-    return [(result.value, (result.lower, result.upper))]
+    several = result.rules.num_players > 2 and isinstance(result, gamedp.searchers.MaxNResult)
+    players = range(result.rules.num_players if several else 1)
+    return [(result.value(player), result.bounds(player)) for player in players]
 
 
 def _rows(result: SearchResult) -> Sequence[str]:

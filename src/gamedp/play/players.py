@@ -78,7 +78,7 @@ class LevelPlayer:
     Examples
     --------
     >>> from gamedp.games.matches import Matches
-    >>> LevelPlayer(4).search(Matches(matches=5), compile="never").value
+    >>> LevelPlayer(4).search(Matches(matches=5), compile="never").value()
     -1.0
     """
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from gamedp.errors import shown
+from gamedp.results.status import check_player, opposite_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from gamedp.results.solution import Guarantee, Status
+    from gamedp.results.status import Guarantee, Status
     from gamedp.rules.game import Rules
 
 __all__ = ["SearchResult", "SearchStatistics", "SearchedAction"]
@@ -91,11 +92,9 @@ class SearchResult:
         The position, the root of the search.
     searcher : object
         What searched, with its options.
-    value : float
-        What player 0 gets from the position on, if both play their best as far as the search saw:
-        where its depth ended, the game's heuristic stands in for the truth.
     lower, upper : float
-        The true value lies between these; equal where the search has proven it.
+        What player 0 truly gets from the position on lies between these; equal where the search has
+        proven it.
     best_actions : tuple of int
         The actions that are as good as any, so far as the search saw, in the game's order. Where
         its depth ended, that rests on estimates; `certain_actions` are proven to be best.
@@ -111,7 +110,7 @@ class SearchResult:
     rules: Rules
     state: Hashable
     searcher: Any
-    value: float
+    _value: float
     lower: float
     upper: float
     best_actions: tuple[int, ...]
@@ -120,6 +119,22 @@ class SearchResult:
     status: Status
     guarantee: Guarantee
     statistics: SearchStatistics
+
+    def value(self, player: int = 0) -> float:
+        """Return what `player` gets from the position on, if all play their best.
+
+        As far as the search saw: where its depth ended, the game's heuristic stands in for the
+        truth.
+        """
+        check_player(self.rules.num_players, player)
+        return self.rules.constant_sum - self._value if player == 1 else self._value
+
+    def bounds(self, player: int = 0) -> tuple[float, float]:
+        """Return (lower, upper) of what `player` truly gets from the position on."""
+        check_player(self.rules.num_players, player)
+        if player == 1:
+            return opposite_bounds(self.rules.constant_sum, self.lower, self.upper)
+        return self.lower, self.upper
 
     @property
     def is_proven(self) -> bool:
@@ -176,7 +191,7 @@ class SearchResult:
     def __repr__(self) -> str:
         """Give the value, its bounds and how far the search went."""
         return (
-            f"<SearchResult value={self.value!r} lower={self.lower!r} upper={self.upper!r} "
+            f"<SearchResult value={self._value!r} lower={self.lower!r} upper={self.upper!r} "
             f"best_actions={list(self.best_actions)} depth={self.statistics.depth} "
             f"status={self.status.name}>"
         )
@@ -184,7 +199,7 @@ class SearchResult:
     def _repr_html_(self) -> str:
         """Return a small table for notebooks."""
         rows = {
-            "value": f"{self.value!r}",
+            "value": f"{self._value!r}",
             "bounds": f"{self.lower!r} … {self.upper!r}",
             "best": ", ".join(
                 self.rules.action_name(self.state, action) for action in self.best_actions

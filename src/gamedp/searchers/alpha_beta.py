@@ -102,7 +102,7 @@ class AlphaBeta:
     >>> import gamedp
     >>> from gamedp.games.matches import Matches
     >>> result = gamedp.searchers.AlphaBeta().search(Matches(matches=17), compile="never")
-    >>> result.value, result.is_proven
+    >>> result.value(), result.is_proven
     (-1.0, True)
     """
 

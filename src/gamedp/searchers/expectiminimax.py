@@ -96,7 +96,7 @@ class Expectiminimax:
     >>> import gamedp
     >>> from gamedp.games.wubbel import Wubbel
     >>> game = Wubbel(goal=2, faces=2, busts=(2,), grace=True)
-    >>> gamedp.searchers.Expectiminimax().search(game, compile="never").value
+    >>> gamedp.searchers.Expectiminimax().search(game, compile="never").value()
     0.8125
     """
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.results.solution import Guarantee, Status
+from gamedp.results.status import check_player
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
 from gamedp.runtime.floats import check_arithmetic, rounds
@@ -62,25 +63,33 @@ class MaxNAction(SearchedAction):
 class MaxNResult(SearchResult):
     """What each player gets from one position on, and the action that its mover takes.
 
-    Besides what every :class:`SearchResult` has. `value`, `lower` and `upper` are player 0's;
+    Besides what every :class:`SearchResult` has. `lower` and `upper` are player 0's;
     `best_actions` holds the one action that is taken, the first of those that are best for the
     mover: what the others get depends on the choice.
 
     Attributes
     ----------
     values : tuple of float
-        One for each player; `value` is the first.
-    bounds : tuple of (lower, upper)
-        One pair for each player; `guarantee` says what they bound.
+        One for each player.
     """
 
     values: tuple[float, ...]
-    bounds: tuple[tuple[float, float], ...]
+    _bounds: tuple[tuple[float, float], ...]
+
+    def value(self, player: int = 0) -> float:
+        """Return what `player` gets from the position on, if all take what is best for them."""
+        check_player(len(self.values), player)
+        return self.values[player]
+
+    def bounds(self, player: int = 0) -> tuple[float, float]:
+        """Return (lower, upper) of it; `guarantee` says what they bound."""
+        check_player(len(self.values), player)
+        return self._bounds[player]
 
     def __repr__(self) -> str:
         """Give the values, their bounds and how far the search went."""
         return (
-            f"<MaxNResult values={list(self.values)} bounds={list(self.bounds)} "
+            f"<MaxNResult values={list(self.values)} bounds={list(self._bounds)} "
             f"best_actions={list(self.best_actions)} depth={self.statistics.depth} "
             f"status={self.status.name}>"
         )

@@ -64,7 +64,7 @@ class Minimax:
     --------
     >>> import gamedp
     >>> from gamedp.games.matches import Matches
-    >>> gamedp.searchers.Minimax().search(Matches(matches=9), compile="never").value
+    >>> gamedp.searchers.Minimax().search(Matches(matches=9), compile="never").value()
     -1.0
     """
 

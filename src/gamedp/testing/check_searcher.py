@@ -158,9 +158,9 @@ class _Trial:
                 f"the value is {float(self.value)!r}, not between {found.lower!r} and "
                 f"{found.upper!r}",
             )
-        is_known = is_solved and not math.isnan(found.value)
-        if is_known and not found.lower <= found.value <= found.upper:
-            self._add("the bounds", f"the value {found.value!r} is not between them")
+        is_known = is_solved and not math.isnan(found.value())
+        if is_known and not found.lower <= found.value() <= found.upper:
+            self._add("the bounds", f"the value {found.value()!r} is not between them")
         if is_known and math.isinf(found.upper - found.lower):
             self._add("the status", "it is SOLVED and has a value, but a bound is infinite")
         labels = [entry.action for entry in found.actions]
@@ -193,14 +193,14 @@ class _Trial:
             return
         if not is_solved or found.guarantee is not gamedp.Guarantee.TWO_SIDED:
             return
-        if self.truth and not best and not math.isnan(found.value):
+        if self.truth and not best and not math.isnan(found.value()):
             self._add("the best actions", "there are none, though the value is known")
         wants_most = self.truth and gamedp.rules.Rules(self.game).player(self.state) == 0
         promised = found.lower if wants_most else found.upper
         if math.isinf(promised):
             return
         # Rounding may have widened the bounds of a value, and of each action.
-        room = 0.0 if math.isnan(found.value) else 2 * (found.upper - found.lower)
+        room = 0.0 if math.isnan(found.value()) else 2 * (found.upper - found.lower)
         for action in best:
             value = self.truth[action]
             short = Fraction(promised) - value if wants_most else value - Fraction(promised)

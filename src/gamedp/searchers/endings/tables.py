@@ -143,7 +143,7 @@ class EndgameTables(Strata):
         210
         >>> tables.value(game.position((0, 1, 0), (0, 2, 1)))
         (-2.0, -2.0)
-        >>> gamedp.searchers.AlphaBeta(endings=tables).search(game).value
+        >>> gamedp.searchers.AlphaBeta(endings=tables).search(game).value()
         0.0
         """
         *_, tables = cls.grow(

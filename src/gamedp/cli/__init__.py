@@ -77,6 +77,7 @@ COMMANDS = {
     "selfplay": "gamedp.cli.selfplay:selfplay",
     "evaluate": "gamedp.cli.evaluate:evaluate",
     "respond": "gamedp.cli.evaluate:respond",
+    "tournament": "gamedp.cli.tournament:tournament",
     "referee": "gamedp.cli.referee:referee",
     "endings": "gamedp.cli.endings:endings",
     "games": "gamedp.cli.lists:games",

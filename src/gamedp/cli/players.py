@@ -3,21 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gamedp
 from gamedp.cli.games import class_named
 from gamedp.cli.parameters import make, settings_of
+from gamedp.cli.texts import read_as
 from gamedp.errors import InvalidParameterError
 from gamedp.runtime.registry import PLAYERS
 
-__all__ = ["WAYS", "read_field", "read_players"]
+if TYPE_CHECKING:
+    from gamedp.play.programs import Program, Remote
+
+__all__ = ["ENTRANTS", "WAYS", "program_named", "read_entrants", "read_field", "read_players"]
 
 WAYS = (
     "optimal, uniform (all actions equally likely), a registered policy with its number, as "
     "hold=20, or `path/to/file.py:ClassName` with its number behind an equals sign"
 )
 """What a player may be, for help."""
+
+
+ENTRANTS = (
+    "optimal, random, level=6 (looks so many plies ahead), a policy as for `gamedp evaluate`, such "
+    "as hold=20, a program with a slash in its name, such as ./mybot, or tcp:host:port"
+)
+"""What an entrant of a tournament may be, for help."""
+
+TCP = "tcp:"
+
+START_SECONDS = 10.0
+"""That a program has at least to start."""
+
+
+def read_entrants(
+    text: str, rules: gamedp.rules.Rules, solve: Callable[[], Any], seconds: float
+) -> dict[str, Any]:
+    """Return the players of a text, commas between them, by their names.
+
+    Parameters
+    ----------
+    text : str
+    rules : Rules
+    solve : callable
+        Solves the game, if somebody plays by its solution.
+    seconds : float
+        Of thinking for a game, for programs.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such policy.
+    InvalidParameterError
+        If one is named twice, is of another game, or makes no sense.
+    """
+    found: dict[str, Any] = {}
+    for name in _names(text):
+        if name in found:
+            message = f"{name} is named twice; each entrant has a name of its own."
+            raise InvalidParameterError(message)
+        found[name] = _entrant(name, rules, solve, seconds)
+    return found
+
+
+def _entrant(text: str, rules: gamedp.rules.Rules, solve: Callable[[], Any], seconds: float) -> Any:
+    is_file = ".py:" in text  # of a class
+    if text.startswith(TCP) or " " in text or ("/" in text and not is_file):
+        return program_named(text, seconds)
+    if text == "optimal":
+        return solve()
+    if text == "random":
+        return gamedp.play.RandomPlayer(rules.game)
+    name, equals, value = text.partition("=")
+    if name == "level" and equals:
+        return gamedp.play.LevelPlayer(read_as("level", value, int))
+    return _policy_named(text, rules)
+
+
+def program_named(text: str, seconds: float) -> Program | Remote:
+    """Return the program that a text names: a command, or tcp:host:port."""
+    start_seconds = max(START_SECONDS, seconds)
+    if text.startswith(TCP):
+        address = text.removeprefix(TCP)
+        return gamedp.play.Remote(address, seconds=seconds, start_seconds=start_seconds)
+    return gamedp.play.Program(text, seconds=seconds, start_seconds=start_seconds)
 
 
 def read_players(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> dict[str, Any]:
@@ -82,10 +151,14 @@ def _read(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> Any:
         return solve()
     if text == "uniform":
         return gamedp.Policy.uniform(model)
+    return _policy_named(text, model.rules)
+
+
+def _policy_named(text: str, rules: Any) -> Any:
+    """Return a registered policy, or one of a file; `rules` say of which game it must be."""
     name, equals, value = text.partition("=")
     kind = class_named(name, PLAYERS)
     game = getattr(kind, "game", None)
-    rules = model.rules
     if isinstance(game, type) and rules is not None and not isinstance(rules.game, game):
         message = f"{name} plays {game.__name__}, not {type(rules.game).__name__}."
         raise InvalidParameterError(message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import attrs
 from cyclopts import Parameter
@@ -12,14 +12,10 @@ import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import make_ordinary_game
 from gamedp.cli.options import OUTPUT, GameName, GameSettings, OutputOptions
+from gamedp.cli.players import program_named
 from gamedp.errors import GamedpError
 
-if TYPE_CHECKING:
-    from gamedp.play.programs import Program, Remote
-
-__all__ = ["program_named", "referee"]
-
-TCP = "tcp:"
+__all__ = ["referee"]
 
 
 def referee(
@@ -51,7 +47,7 @@ def referee(
         given.
     """
     made = make_ordinary_game(game, settings or (), command="referee")
-    player = program_named(program, seconds=seconds)
+    player = program_named(program, seconds)
     seed = secrets.randbits(32) if seed is None else seed
     found = gamedp.play.check_program(made, player, games=games, seed=seed)
     broken = [check.rule for check in found if not check.is_kept]
@@ -68,10 +64,3 @@ def referee(
     if broken:
         message = f"{program} breaks the line protocol; the first rule that it breaks: {broken[0]}."
         raise GamedpError(message)
-
-
-def program_named(text: str, **times: float) -> Program | Remote:
-    """Return the program that a text names: a command, or tcp:host:port."""
-    if text.startswith(TCP):
-        return gamedp.play.Remote(text.removeprefix(TCP), **times)
-    return gamedp.play.Program(text, **times)

@@ -1,0 +1,183 @@
+"""``gamedp tournament``: everyone against everyone, and how strong each of them is."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import attrs
+from cyclopts import Group, Parameter
+
+import gamedp
+from gamedp.cli import report
+from gamedp.cli.games import make_ordinary_game
+from gamedp.cli.options import OUTPUT, Compile, Flag, GameName, GameSettings, OutputOptions
+from gamedp.cli.parameters import values_of
+from gamedp.cli.players import ENTRANTS, read_entrants
+from gamedp.cli.watch import watch
+from gamedp.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from gamedp.play.round_robin import Pairing, RoundRobin
+    from gamedp.play.statistics import Ratings
+
+__all__ = ["tournament"]
+
+
+@Parameter(name="*", group=Group("Games", sort_key=1))
+@attrs.frozen(kw_only=True)
+class EntrantsOptions:
+    """Who meets whom, how often, and how the games differ.
+
+    Parameters
+    ----------
+    games : int
+        Play this many games between each two; each sits first in half of them.
+    seed : int
+        Set the seed of chance, of openings and of what players leave to chance; a new one if not
+        given.
+    random_opening : int
+        Play this many plies at the start at random, the same ones in both games of a pair.
+    max_plies : int
+        Leave a game unfinished after so many.
+    seconds : float
+        Set the seconds of thinking that a program has for a game; it has 10 at least to start.
+    save : Path
+        Append the result of each pair of games to this file.
+    resume : bool
+        Go on with the file of --save, if it is there.
+    """
+
+    entrants: Annotated[
+        str, Parameter(help=f"Name who takes part, with commas between: {ENTRANTS}.")
+    ]
+    games: int = 100
+    seed: int | None = None
+    random_opening: int = 0
+    max_plies: int = 1_000
+    seconds: float = 10.0
+    save: Path | None = None
+    resume: Flag = False
+
+
+def tournament(
+    game: GameName,
+    /,
+    *,
+    how: EntrantsOptions,
+    settings: GameSettings = None,
+    compile: Compile = "auto",
+    output: OutputOptions = OUTPUT,
+) -> None:
+    """Let each of several players meet each other one, and rate them.
+
+    Games come in pairs: the seats change, and the dice are the same.
+    """
+    made = make_ordinary_game(game, settings or (), command="tournament")
+    is_there = how.save is not None and how.save.exists()
+    if is_there and not how.resume:
+        message = f"{how.save} is there already; --resume goes on with it."
+        raise InvalidParameterError(message)
+    seed = how.seed
+    if seed is None and not is_there:
+        seed = secrets.randbits(32)
+    with watch(quiet=output.quiet) as progress:
+        players = read_entrants(
+            how.entrants,
+            gamedp.rules.Rules(made),
+            lambda: gamedp.solve(made, compile=compile, progress=progress),
+            how.seconds,
+        )
+        result = gamedp.play.round_robin(
+            made,
+            players,
+            games=how.games,
+            seed=seed,
+            opening=how.random_opening,
+            max_plies=how.max_plies,
+            save=how.save,
+            compile=compile,
+            progress=progress,
+        )
+    ratings = result.ratings()
+    if output.json:
+        report.print_json(_facts(game, made, how, result, ratings))
+    else:
+        print(report.lines(_words(made, how, result, ratings)))
+
+
+def _facts(
+    name: str, game: Any, how: EntrantsOptions, result: RoundRobin, ratings: Ratings
+) -> dict[str, Any]:
+    """Return the results, for JSON."""
+    entrants = [
+        {"name": entrant, "points": result.score(entrant), "elo": elo, "error": error}
+        for entrant, elo, error in zip(result.names, ratings.elo, ratings.errors, strict=True)
+    ]
+    pairings = [
+        attrs.asdict(pairing)
+        | {
+            "forfeits": [
+                {"name": loser, "reason": reason, "games": games}
+                for (loser, reason), games in pairing.forfeits.items()
+            ]
+        }
+        for pairing in result.pairings
+    ]
+    return {
+        "game": name,
+        "parameters": values_of(game),
+        "games": how.games,
+        "seed": result.seed,
+        "random_opening": how.random_opening,
+        "entrants": entrants,
+        "first_move": ratings.first_move,
+        "first_move_error": ratings.first_move_error,
+        "pairings": pairings,
+    }
+
+
+def _words(
+    game: Any, how: EntrantsOptions, result: RoundRobin, ratings: Ratings
+) -> list[tuple[str, str]]:
+    """Return the results in words, the strongest player first."""
+    order = sorted(range(len(result.names)), key=lambda place: -ratings.elo[place])
+    width = max(map(len, result.names))
+    played = sum(pairing.games for pairing in result.pairings)
+    table = [
+        f"{result.names[place]:<{width}}  {result.score(result.names[place]):>9,.1f} points  "
+        f"{ratings.elo[place]:+7.0f} ± {1.96 * ratings.errors[place]:.0f} Elo"
+        for place in order
+    ]
+    first = f"{ratings.first_move:+.0f} ± {1.96 * ratings.first_move_error:.0f} Elo"
+    pairs = [
+        ("game", report.game_words(game)),
+        ("games", f"{played:,} finished, in pairs with the same dice"),
+        ("seed", f"{result.seed}"),
+        ("players", "\n".join(table)),
+        ("first seat", f"worth {first}; all with 95% confidence"),
+        ("matches", "\n".join(map(_match, result.pairings))),
+    ]
+    unfinished = sum(pairing.unfinished for pairing in result.pairings)
+    if unfinished:
+        pairs.append(("unfinished", f"{unfinished:,} after {how.max_plies:,} plies"))
+    faults = [
+        f"{loser} against {pairing.other if loser == pairing.one else pairing.one}: "
+        f"{reason}, {games:,} games"
+        for pairing in result.pairings
+        for (loser, reason), games in pairing.forfeits.items()
+    ]
+    if faults:
+        pairs.append(("forfeits", "\n".join(faults)))
+    return [*pairs, *([] if how.save is None else [("saved in", str(how.save))])]
+
+
+def _match(pairing: Pairing) -> str:
+    """Return the games between two in words, as the first one sees them."""
+    wins, draws, losses = (
+        first + second for first, second in zip(pairing.first, pairing.second, strict=True)
+    )
+    return (
+        f"{pairing.one} against {pairing.other}: wins {wins:,}, draws {draws:,}, loses {losses:,}"
+    )

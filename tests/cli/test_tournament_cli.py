@@ -1,0 +1,89 @@
+"""`gamedp tournament`: who takes part, by text, and what comes out."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import gamedp
+from gamedp.cli import main
+from gamedp.games.wubbel import Hold, Wubbel
+
+BOT = Path(__file__).parent.parent.parent / "examples" / "bots" / "hold.py"
+COMMAND = ["tournament", "wubbel", "--set", "goal=9", "--quiet", "--compile", "never"]
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments):
+        code = main([*COMMAND, *map(str, arguments)])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def test_it_is_the_round_robin_of_these_players(run):
+    code, out, _ = run(
+        "--entrants", f"optimal,random,hold=6,level=1,{sys.executable} {BOT}",
+        "--games=4", "--seed=7", "--seconds=600", "--json",
+    )  # fmt: skip
+    assert code == 0
+    found = json.loads(out)
+    game = Wubbel(goal=9)
+    players = {
+        "optimal": gamedp.solve(game, compile="never"),
+        "random": gamedp.play.RandomPlayer(game),
+        "hold=6": Hold(6),
+        "level=1": gamedp.play.LevelPlayer(1),
+    }
+    expected = gamedp.play.round_robin(game, players, games=4, seed=7, compile="never")
+    names = {*players}
+    counts = {
+        (each["one"], each["other"]): each["pair_scores"]
+        for each in found["pairings"]
+        if {each["one"], each["other"]} <= names
+    }
+    assert counts == {(each.one, each.other): each.pair_scores for each in expected.pairings}
+    assert len(found["pairings"]) == 10
+    assert found["entrants"][4]["name"].endswith("hold.py")
+    assert all(each["forfeits"] == [] for each in found["pairings"])
+    assert sum(each["points"] for each in found["entrants"]) == 40
+
+
+def test_it_goes_on_with_a_file_only_if_told(run, tmp_path):
+    path = tmp_path / "table.jsonl"
+    entrants = ("--entrants", "random,hold=6", "--games=6", "--save", path)
+    code, out, _ = run(*entrants)
+    assert code == 0
+    code, _, err = run(*entrants)
+    assert (code, "--resume" in err) == (2, True)
+    code, again, _ = run(*entrants, "--resume")
+    assert (code, again) == (0, out)
+
+
+def test_the_report_names_the_strongest_first_and_all_faults(run, tmp_path):
+    code, out, _ = run("--entrants", f"{tmp_path}/missing,hold=6", "--games=4", "--seed=1")
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[1] == "games       4 finished, in pairs with the same dice"
+    assert lines[3].split()[:4] == ["players", "hold=6", "4.0", "points"]
+    assert f"{tmp_path}/missing against hold=6: wins 0, draws 0, loses 4" in out
+    assert f"forfeits    {tmp_path}/missing against hold=6: no start, 4 games" in out
+    code, out, _ = run("--entrants", "random,hold=6", "--games=4", "--max-plies=1")
+    assert (code, "unfinished  4 after 1 plies" in out) == (0, True)
+
+
+def test_what_is_no_entrant_is_refused(run):
+    for entrants, part in [
+        ("random,random", "named twice"),
+        ("random", "two or more"),
+        ("random,level=x", "not a whole number"),
+        ("random,level=0", "depth is 0"),
+        ("random,nobody", "no player 'nobody'"),
+        ("random,tcp:here", "host:port"),
+        ("random,,hold=3", "names no players"),
+    ]:
+        code, _, err = run("--entrants", entrants, "--games=4")
+        assert (code, part in err) == (2, True), err

@@ -534,7 +534,7 @@ class Mirrored(Countdown):
 
     num_players = 2
     constant_sum = 0.0
-    counted_rules = 0
+    asked = 0
     plain = False
 
     def player(self, state):

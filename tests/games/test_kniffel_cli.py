@@ -30,6 +30,18 @@ def kniffel(run):
     return lambda *given: run("kniffel", *(word for each in given for word in str(each).split(" ")))
 
 
+@pytest.fixture
+def kniffel_json(kniffel):
+    """Run the command of Kniffel, which succeeds; return its JSON."""
+
+    def runner(*given):
+        code, out, err = kniffel(*given, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out, parse_constant=pytest.fail)
+
+    return runner
+
+
 def start(*arguments):
     """Start a process that plays."""
     command = [
@@ -57,12 +69,12 @@ def play(typed, *arguments):
 
 
 class TestQueries:
-    def test_the_chance_of_a_kniffel(self, kniffel, run_json):
+    def test_the_chance_of_a_kniffel(self, kniffel, kniffel_json):
         figure = BY_NAME["kniffel.only"]
         code, out, err = kniffel(figure.value["situation"])
         assert (code, err) == (0, "")
         assert "Punkterwartung: 2.301432\n" in out
-        facts = run_json(figure.value["situation"])
+        facts = kniffel_json(figure.value["situation"])
         assert abs(facts["value"] - figure.value["value"]) <= figure.tolerance
         assert facts["lower"] <= facts["value"] <= facts["upper"]
         assert (facts["best"], facts["decision"], facts["options"]) == (None, None, [])
@@ -82,12 +94,12 @@ class TestQueries:
         assert facts["lower"] <= facts["value"] <= facts["upper"]
         assert abs(50 * facts["value"] - figure.value["value"]) <= figure.tolerance
 
-    def test_the_best_entry(self, kniffel, run_json):
+    def test_the_best_entry(self, kniffel, kniffel_json):
         figure = BY_NAME["kniffel.query.13345"]
         code, out, err = kniffel(figure.value["situation"])
         assert (code, err) == (0, "")
         assert "Bester Eintrag: Dreier\nPunkterwartung: 239.713069\n" in out
-        facts = run_json(figure.value["situation"])
+        facts = kniffel_json(figure.value["situation"])
         assert facts["points"] == 158
         assert facts["best"] == "Dreier"
         assert abs(facts["value"] - figure.value["value"]) <= figure.tolerance
@@ -95,30 +107,30 @@ class TestQueries:
         assert rests == pytest.approx(figure.value["rests"], abs=figure.tolerance)
         assert list(rests) == list(figure.value["rests"])
 
-    def test_a_keep_in_english(self, kniffel, run_json):
+    def test_a_keep_in_english(self, kniffel, kniffel_json):
         code, out, _ = kniffel(f"{CARD} 1 11456 --lang en")
         assert code == 0
         assert "|12 Yahtzee            |" in out
         assert "Best keep: 6\n" in out
-        facts = run_json(f"{CARD} 1 11456 --lang en")
+        facts = kniffel_json(f"{CARD} 1 11456 --lang en")
         assert facts["decision"] == "keep"
         (loss,) = (option["loss"] for option in facts["options"] if option["name"] == "11")
         figure = BY_NAME["kniffel.handicap.11456"]
         assert abs(loss - figure.value["loss of 11"]) <= figure.tolerance
 
-    def test_other_rules(self, kniffel, run_json):
-        facts = run_json(f"{EMPTY} 0 --set rules=yahtzee")
+    def test_other_rules(self, kniffel, kniffel_json):
+        facts = kniffel_json(f"{EMPTY} 0 --set rules=yahtzee")
         assert abs(facts["value"] - 254.587729) < 5e-7
         assert facts["parameters"]["joker"] == "forced"
-        further = run_json("- 6 9 12 15 18 25 26 - - - 50 - 0 --set rules=yahtzee --further 1")
+        further = kniffel_json("- 6 9 12 15 18 25 26 - - - 50 - 0 --set rules=yahtzee --further 1")
         assert further["points"] == 6 + 9 + 12 + 15 + 18 + 25 + 26 + 50 + 100
         code, out, _ = kniffel(f"{EMPTY} 0 --set rules=yahtzee,throws=1")
         assert code == 0
         assert "|12 Yahtzee            |" in out
 
-    def test_options_may_stand_anywhere(self, run_json):
-        assert run_json(f"--lang en {CARD} 3 13345")["best"] == "Threes"
-        assert run_json(f"{CARD} --lang=en 3 13345")["best"] == "Threes"
+    def test_options_may_stand_anywhere(self, kniffel_json):
+        assert kniffel_json(f"--lang en {CARD} 3 13345")["best"] == "Threes"
+        assert kniffel_json(f"{CARD} --lang=en 3 13345")["best"] == "Threes"
 
     @pytest.mark.parametrize(
         ("arguments", "words"),
@@ -484,7 +496,7 @@ class TestTwoAtOneSheet:
 
 
 class TestGames:
-    def test_one_that_plays_itself(self, kniffel, run_json, tmp_path):
+    def test_one_that_plays_itself(self, kniffel, kniffel_json, tmp_path):
         path = tmp_path / "game.jsonl"
         code, out, err = kniffel(f"--auto --seed 3 --record {path}")
         assert (code, err) == (0, "")
@@ -492,10 +504,10 @@ class TestGames:
         assert record.seed == 3
         assert f"Ergebnis: {record.total} Punkte.\n" in out
         assert out.endswith(f"--analyse {path} nimmt sie auseinander.\n")
-        facts = run_json("--auto --seed 3")
+        facts = kniffel_json("--auto --seed 3")
         assert facts["card"] == record.card.arguments
         assert (facts["finished"], facts["handicap"]) == (True, 0)
-        assert facts == run_json(f"--analyse {path}") == run_json(f"--replay {path}")
+        assert facts == kniffel_json(f"--analyse {path}") == kniffel_json(f"--replay {path}")
         replayed = kniffel(f"--replay {path}")[1]
         assert out.startswith(replayed)
         code, out, _ = kniffel(f"--analyse {path} --lang en")
@@ -522,7 +534,7 @@ class TestGames:
         assert (code, err) == (0, "")
         assert "Expected at first" in out
 
-    def test_one_from_a_card(self, run_json, tmp_path):
+    def test_one_from_a_card(self, kniffel_json, tmp_path):
         code = main(["kniffel", "--card", CARD, "--auto", "--seed", "1", "--record",
                      str(tmp_path / "game"), "--quiet"])  # fmt: skip
         assert code == 0
@@ -530,8 +542,8 @@ class TestGames:
         assert record.start == Card.of(CARD)
         assert len(record.rounds) == 5
 
-    def test_another_seed_each_time(self, run_json):
-        assert run_json("--auto")["seed"] != run_json("--auto")["seed"]
+    def test_another_seed_each_time(self, kniffel_json):
+        assert kniffel_json("--auto")["seed"] != kniffel_json("--auto")["seed"]
 
     def test_typed_in(self, tmp_path):
         path = tmp_path / "game.jsonl"

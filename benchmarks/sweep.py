@@ -11,7 +11,7 @@ memory than the processor keeps at hand. Each figure is of the fastest of a few 
 of processor time.
 
 The probabilities are those of a loaded die, so each model is read twice: with eight bytes for a
-probability, and with two for its number in a palette, which is what solvers do with large models.
+probability, and with two for its number in a codebook, which is what solvers do with large models.
 Both find the same to the last bit.
 """
 
@@ -66,25 +66,28 @@ def model_of(states: int, banded: bool) -> gamedp.Model:
 
 
 class Sweep:
-    """A look at all choices of a model, by probabilities or by their numbers in a palette."""
+    """A look at all choices of a model, by probabilities or by their numbers in a codebook."""
 
-    def __init__(self, model: gamedp.Model, *, by_palette: bool) -> None:
+    def __init__(self, model: gamedp.Model, *, coded: bool) -> None:
         self.model = model
         problem = gamedp.Problem(model, gamedp.Discounted(DISCOUNT))
         self.values = np.random.default_rng(1).random(model.num_states)
         self.new_values = np.empty(model.num_states)
-        equation, kept = equation_of(problem)
-        chances, palette = (model.palette if by_palette else None) or (model.probabilities, None)
-        self.equation = equation._replace(chances=chances, palette=palette)
-        room = np.empty(len(kept.room_successors), chances.dtype)
-        self.kept = kept._replace(chances=room, palette=palette, room_chances=room)
-        self.kept.policy[:] = -1
-        self.read = (model.successors, chances, model.rewards)
+        equation, self.extremes, rows = equation_of(problem)
+        found = model.coded_probabilities if coded else None
+        probabilities, codebook = found or (model.probabilities, None)
+        self.equation = equation._replace(probabilities=probabilities, codebook=codebook)
+        room = np.empty(len(rows.room_successors), probabilities.dtype)
+        self.rows = rows._replace(probabilities=room, codebook=codebook, room_probabilities=room)
+        self.rows.policy[:] = -1
+        self.read = (model.successors, probabilities, model.rewards)
 
     def run(self) -> None:
         """Sweep once."""
         everything = (np.uintp(0), np.uintp(len(self.values)), False, 0.0)
-        policy_rows.examine_jit(*everything, self.equation, self.kept, self.values, self.new_values)
+        policy_rows.examine_jit(
+            *everything, self.equation, self.extremes, self.rows, self.values, self.new_values
+        )
 
     def beside_a_copy(self, what: str, banded: bool, rounds: int) -> measure.Row:
         """Return the row that compares it with a copy of what it reads."""
@@ -123,16 +126,16 @@ class Sweep:
 
 
 def of_case(states: int, banded: bool, rounds: int) -> list[measure.Row]:
-    """Return the rows of one model: beside a copy, without and with a palette, and beside C."""
+    """Return the rows of one model: beside a copy, without and with a codebook, and beside C."""
     model = model_of(states, banded)
-    plain, short = (Sweep(model, by_palette=by_palette) for by_palette in (False, True))
+    plain, short = (Sweep(model, coded=coded) for coded in (False, True))
     what = f"{'banded' if banded else 'random'}, {model.num_transitions:,} transitions"
     rows = [
         plain.beside_a_copy(what, banded, rounds),
-        short.beside_a_copy(f"{what}, palette", banded, rounds),
+        short.beside_a_copy(f"{what}, codebook", banded, rounds),
     ]
     agrees = np.array_equal(plain.new_values, short.new_values)
-    agrees &= np.array_equal(plain.kept.policy, short.kept.policy)
+    agrees &= np.array_equal(plain.rows.policy, short.rows.policy)
     rows[1] = attrs.evolve(rows[1], agrees=agrees)
     program = measure.build_peer("sweep")
     if program is None:
@@ -159,7 +162,7 @@ def of_case(states: int, banded: bool, rounds: int) -> list[measure.Row]:
             goal=("<=", 1.5),
         )
     agrees = bool(np.isclose(plain.new_values.sum(), found["sum"], rtol=1e-12))
-    agrees &= int(plain.kept.policy.sum()) == found["chosen"]
+    agrees &= int(plain.rows.policy.sum()) == found["chosen"]
     return [*rows, attrs.evolve(row, agrees=agrees)]
 
 

@@ -7,40 +7,52 @@ import pytest
 from equations import (
     blank,
     cases,
+    equation_of,
     fixed_point,
     gathered,
     locked,
     make,
-    random_rows,
-    rows_of,
+    random_equation,
     twins,
 )
 from hypothesis import assume, given, settings, strategies as st
 
-from gamedp.bellman import blocks, component_sweeps, equation, max_n, residuals, topological
+from gamedp.bellman import (
+    blocks,
+    component_sweeps,
+    equation as bellman,
+    max_n,
+    residuals,
+    topological,
+)
+from gamedp.graph.graph import Graph
 
 
 @settings(max_examples=30, deadline=None)
 @given(cases)
 def test_twins_agree(case):
-    rows = make(case)
-    values, errors, policy = blank(rows)
+    equation = make(case)
+    values, errors, policy = blank(equation)
     num_states = len(values)
     weights = np.ones(num_states)
     inner = 1  # the terminal state is first in the order
-    block, numbers, _ = gathered(rows, inner, values, errors)
+    block, numbers, _ = gathered(equation, inner, values, errors)
     block.policy[:] = 0
-    size, discount = num_states - inner, rows.discount
+    size, discount = num_states - inner, equation.discount
     for module, name, arguments in (
-        (equation, "sweep", (inner, num_states, rows, values, policy)),
-        (blocks, "measure", (inner, num_states, rows)),
+        (bellman, "sweep", (inner, num_states, equation, values, policy)),
+        (blocks, "measure", (inner, num_states, equation)),
         (
             blocks,
             "gather",
-            (inner, num_states, inner, num_states, rows, values, errors, block),
+            (inner, num_states, inner, num_states, equation, values, errors, block),
         ),
         (blocks, "sweep", (size, discount, block, numbers)),
-        (residuals, "certify", (inner, num_states, rows, 5, values, weights, errors + 0.5, policy)),
+        (
+            residuals,
+            "certify",
+            (inner, num_states, equation, 5, values, weights, errors + 0.5, policy),
+        ),
     ):
         compiled, plain = twins(module, name, *arguments)
         np.testing.assert_array_equal(compiled[0], plain[0])
@@ -51,12 +63,12 @@ def test_twins_agree(case):
 @settings(max_examples=60, deadline=None)
 @given(cases, st.floats(0, 1e-3))
 def test_certified_errors_contain_the_truth(case, disturbance):
-    rows = make(case)
-    truth = fixed_point(rows)
-    values, errors, policy = blank(rows)
+    equation = make(case)
+    truth = fixed_point(equation)
+    values, errors, policy = blank(equation)
     num_states = len(values)
     for _ in range(200):
-        equation.sweep_jit(0, num_states, rows, values, policy)
+        bellman.sweep_jit(0, num_states, equation, values, policy)
     rng = np.random.default_rng(0)
     values[:-1] += disturbance * rng.normal(size=num_states - 1)
     weights = np.ones(num_states)
@@ -64,10 +76,12 @@ def test_certified_errors_contain_the_truth(case, disturbance):
     for mode in (residuals.GREEDY, residuals.NEAR, residuals.ALL):
         weights[:] = 1.0
         for _ in range(10_000):
-            increase = residuals.weigh_jit(1, num_states, rows, values, policy, mode, 1e-3, weights)
+            increase = residuals.weigh_jit(
+                1, num_states, equation, values, policy, mode, 1e-3, weights
+            )
             if increase <= 0.5:
                 break
-        width = residuals.certify_jit(1, num_states, rows, 5, values, weights, errors, policy)
+        width = residuals.certify_jit(1, num_states, equation, 5, values, weights, errors, policy)
         if np.isfinite(width):
             break
     assert np.isfinite(width)
@@ -92,7 +106,7 @@ def test_newton_solves_components_with_one_key_state(seed, size, swaps, discount
         choices.append(len(offsets) - 1)
     choices.append(len(offsets) - 1)
     constants = rng.normal(size=len(offsets) - 1)
-    rows = rows_of(
+    equation = equation_of(
         order=np.concatenate([[size], np.arange(size)[::-1]]).astype(np.int32),
         place=np.concatenate([np.arange(size)[::-1] + 1, [0]]).astype(np.uint32),
         choice_offsets=np.array(choices, np.int64),
@@ -104,36 +118,36 @@ def test_newton_solves_components_with_one_key_state(seed, size, swaps, discount
         maximise=rng.random(size + 1) < 0.5,
         discount=discount,
     )
-    values, errors, policy = blank(rows)
-    block, numbers, [key, outside] = gathered(rows, 1, values, errors)
+    values, errors, policy = blank(equation)
+    block, numbers, [key, outside] = gathered(equation, 1, values, errors)
     assert (key, outside) == (size - 1, 0.0)  # state 0, the last one in the order
     sweeps = topological.newton_jit(size, discount, key, 0.0, block, numbers)
     assert 0 < sweeps <= 20
-    values[rows.order[1:]] = numbers[blocks.VALUE]
+    values[equation.order[1:]] = numbers[blocks.VALUE]
     weights = np.zeros(size + 1)
-    weights[rows.order[1:]] = numbers[blocks.WEIGHT]
-    width = residuals.certify_jit(1, size + 1, rows, 100, values, weights, errors, policy)
+    weights[equation.order[1:]] = numbers[blocks.WEIGHT]
+    width = residuals.certify_jit(1, size + 1, equation, 100, values, weights, errors, policy)
     assert width < 1e-9
     assert not weights.any()
-    assert (np.abs(values - fixed_point(rows)) <= errors + 1e-17).all()
+    assert (np.abs(values - fixed_point(equation)) <= errors + 1e-17).all()
 
 
 @settings(max_examples=60, deadline=None)
 @given(cases)
 def test_components_solved_in_the_kernel_are_proven(case):
-    rows = make(case)
-    values, errors, policy = blank(rows)
+    equation = make(case)
+    values, errors, policy = blank(equation)
     num_states = len(values)
     values[-1], errors[-1] = 0.25, 1e-3  # known to within so much
-    args = (*components(num_states), rows, 1 << 20, 1e-6)
-    args += (False, bool((rows.probabilities < 0).any()), False)
-    args += (room(rows, 100, 1000, 10_000), np.empty(component_sweeps.MEMORY))
+    args = (*components(num_states), equation, 1 << 20, 1e-6)
+    args += (False, bool((equation.probabilities < 0).any()), False)
+    args += (room(equation, 100, 1000, 10_000), np.empty(component_sweeps.MEMORY))
     for solve in (topological.solve_components_jit, topological.solve_components):
         found = [array.copy() for array in (values, errors, policy)]
         done = solve(0, 2, *args, *found, np.zeros(1, np.int64), np.empty((2, 100)))
         assume(done == 2)  # what does not settle soon is left to the solver
         for disturbed in (0.25 - 1e-3, 0.25 + 1e-3):
-            truth = fixed_point(rows, start=disturbed)
+            truth = fixed_point(equation, start=disturbed)
             assert (np.abs(found[0] - truth) <= found[1] + 1e-17).all()
         assert (found[1][:-1] <= 1e-3 + 1.1e-6).all()
 
@@ -143,17 +157,17 @@ def components(num_states):
     return locked(np.array([0, 1, num_states], np.int32)), locked(np.array([False, True]))
 
 
-def room(rows, *sizes):
+def room(equation, *sizes):
     """Return a block for so many states, choices and transitions, and an array for numbers."""
-    return blocks.reserve(*sizes, rows), np.empty((blocks.NUMBERS, sizes[0]))
+    return blocks.reserve(*sizes, equation), np.empty((blocks.NUMBERS, sizes[0]))
 
 
 def test_a_component_without_room_is_left():
-    rows = make((0, 8, 1.0, True, False))
-    args = (*components(8), rows, 1 << 20, 1e-6, False, False, False)
+    equation = make((0, 8, 1.0, True, False))
+    args = (*components(8), equation, 1 << 20, 1e-6, False, False, False)
     too_small = ((6, 100, 1000), (100, 1, 1000), (100, 100, 1))  # for seven states
-    for its_room in (None, *(room(rows, *sizes) for sizes in too_small)):
-        values, errors, policy = blank(rows)
+    for its_room in (None, *(room(equation, *sizes) for sizes in too_small)):
+        values, errors, policy = blank(equation)
         for solve in (topological.solve_components_jit, topological.solve_components):
             visits = np.zeros(1, np.int64)
             rest = values, errors, policy, visits, np.empty((2, 100))
@@ -165,27 +179,25 @@ def test_a_component_without_room_is_left():
 @settings(max_examples=30, deadline=None)
 @given(cases, st.integers(1, 5))
 def test_a_proof_in_pieces_is_the_same(case, piece):
-    rows = make(case)
-    values, errors, policy = blank(rows)
+    equation = make(case)
+    values, errors, policy = blank(equation)
     rng = np.random.default_rng(0)
     values[:] = rng.normal(size=len(values))
     weights = 1.0 + 100.0 * rng.random(len(values))
     outcomes = []
     for states in (piece, 100):
         found = [array.copy() for array in (weights, errors, policy)]
-        width = residuals.certify_jit(1, len(values), rows, states, values, *found)
+        width = residuals.certify_jit(1, len(values), equation, states, values, *found)
         outcomes.append([width, *found])
     for one, other in zip(*outcomes, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def test_a_sure_step_loses_nothing():
-    rows = random_rows(0, 2, 1.0, cyclic=False, swaps=False)
+    equation = random_equation(0, 2, 1.0, cyclic=False, swaps=False)
     values, errors = np.array([0.0, 0.1]), np.array([0.0, 0.25])
-    one = rows._replace(
-        choice_offsets=np.array([0, 1, 1]),
-        transition_offsets=np.array([0, 1]),
-        successors=np.array([1], np.int32),
+    one = equation._replace(
+        graph=Graph(np.array([0, 1, 1]), np.array([0, 1]), np.array([1], np.int32)),
         probabilities=np.array([-1.0]),
         constants=np.array([1.0]),
         sizes=np.array([1.0]),
@@ -202,10 +214,10 @@ def test_a_sure_step_loses_nothing():
 
 
 def test_values_without_bound_are_not_called_settled():
-    rows = random_rows(0, 2, 1.0, cyclic=False, swaps=False)
-    values, _, policy = blank(rows)
+    equation = random_equation(0, 2, 1.0, cyclic=False, swaps=False)
+    values, _, policy = blank(equation)
     values[1] = np.nan
-    change = equation.sweep_jit(0, 2, rows, values, policy)
+    change = bellman.sweep_jit(0, 2, equation, values, policy)
     assert not change <= 1.0
 
 
@@ -235,16 +247,16 @@ def test_max_n_takes_what_is_best_for_the_mover():
 @settings(max_examples=30, deadline=None)
 @given(cases)
 def test_one_look_gives_what_two_looks_do(case):
-    rows = make((*case[:3], False, case[4]))
-    values, errors, policy = blank(rows)
+    equation = make((*case[:3], False, case[4]))
+    values, errors, policy = blank(equation)
     values[-1], errors[-1] = 0.25, 1e-3
     for conclude in (residuals.conclude_jit, residuals.conclude):
         its_values, its_errors, its_policy = values.copy(), errors.copy(), policy.copy()
-        for state in rows.order[1:].tolist():
+        for state in equation.order[1:].tolist():
             scratch = np.empty((2, 3))
-            conclude(state, rows, its_values, its_errors, its_policy, *scratch)
-            expected, choice = equation.backup(state, rows, its_values)
+            conclude(state, equation, its_values, its_errors, its_policy, *scratch)
+            expected, choice = bellman.backup(state, equation, its_values)
             np.testing.assert_allclose(its_values[state], expected, rtol=1e-15)
             assert its_policy[state] == choice
-            error = residuals.settle(state, rows, its_values, its_errors, its_policy.copy())
+            error = residuals.settle(state, equation, its_values, its_errors, its_policy.copy())
             np.testing.assert_allclose(its_errors[state], error, rtol=1e-12)

@@ -8,6 +8,8 @@ from hypothesis import given, settings, strategies as st
 
 import gamedp
 from gamedp.bellman import coded_probabilities, discounted, policy_rows
+from gamedp.bellman.equation import unordered_equation
+from gamedp.graph.graph import Graph
 from gamedp.solvers.tools import discounted as solving
 from gamedp.solvers.tools.discounted import may_be_acyclic
 
@@ -37,32 +39,32 @@ def random_graph(seed, num_states, *, ends):
 
 
 def coded(chances):
-    """Return the numbers of the probabilities in a palette, and the palette."""
-    colours, codes = np.unique(chances, return_inverse=True)
-    return codes.astype(np.uint16), colours
+    """Return the numbers of the probabilities in a codebook, and the codebook."""
+    codebook, codes = np.unique(chances, return_inverse=True)
+    return codes.astype(np.uint16), codebook
 
 
 def laid_out(case):
     """Return the equation of a random model, room for the chosen rows, and first values."""
-    seed, num_states, discount, ends, has_palette = case
-    *graph, chances, rewards = map(locked, random_graph(seed, num_states, ends=ends))
-    chances, colours = map(locked, coded(chances)) if has_palette else (chances, None)
+    seed, num_states, discount, ends, is_coded = case
+    *graph, probabilities, rewards = map(locked, random_graph(seed, num_states, ends=ends))
+    codebook = None
+    if is_coded:
+        probabilities, codebook = map(locked, coded(probabilities))
     maximise = np.random.default_rng(seed).random(num_states) < 0.5
+    equation = unordered_equation(
+        Graph(*graph), probabilities, rewards, maximise, discount, codebook
+    )
     first = np.empty(num_states, np.uint64)
-    room, shortest, longest, _, *extremes = policy_rows.survey_jit(
-        *graph[:2], chances, colours, rewards, first
-    )
+    room, shortest, longest, _, *others = policy_rows.survey_jit(equation, first)
     width = np.uint64(longest if shortest == longest and not ends else 0)
-    equation = policy_rows.Equation(
-        *graph, chances, colours, rewards, maximise, discount, ends, longest, width, *extremes
-    )
-    own = np.empty(room, np.uint32), np.empty(room, chances.dtype)
-    rows = (locked(array.view()) for array in own)
-    kept = policy_rows.Kept(
+    extremes = policy_rows.Extremes(ends, longest, width, *others)
+    own = np.empty(room, np.uint32), np.empty(room, probabilities.dtype)
+    rows = policy_rows.PolicyRows(
         first,
         np.empty(num_states, np.uint64),
-        *rows,
-        colours,
+        *(locked(array.view()) for array in own),
+        codebook,
         *own,
         np.empty(num_states),
         np.empty(num_states, np.int64),
@@ -74,27 +76,35 @@ def laid_out(case):
     marks[discounted.MOST_IMPROVEMENTS] = 10**6
     marks[discounted.MOST_INNER] = 1000
     numbers = np.zeros(policy_rows.NUM_NUMBERS)
-    return equation, kept, values, before, marks, numbers
+    return equation, extremes, rows, values, before, marks, numbers
+
+
+def read_where_written(rows):
+    """Return the rows, whose arrays that are read are those that are written."""
+    return rows._replace(
+        successors=locked(rows.room_successors.view()),
+        probabilities=locked(rows.room_probabilities.view()),
+    )
 
 
 @settings(max_examples=20, deadline=None)
 @given(cases)
 def test_twins_agree(case):
-    equation, kept, values, before, _, numbers = laid_out(case)
+    equation, extremes, rows, values, before, _, numbers = laid_out(case)
     num_states = np.uintp(len(values))
-    graph = equation[:3]
-    kept.room_successors[:] = 0
-    kept.room_chances[:] = 0
+    graph = equation.graph
+    rows.room_successors[:] = 0
+    rows.room_probabilities[:] = 0
     for module, name, arguments in (
-        (policy_rows, "survey", (*graph[:2], *equation[3:6], kept.first)),
-        (policy_rows, "meets_itself", (*graph, np.zeros(len(values), np.int32))),
+        (policy_rows, "survey", (equation, rows.first)),
+        (policy_rows, "meets_itself", (graph, np.zeros(len(values), np.int32))),
         *(
-            (policy_rows, "is_narrow", (*graph, width))
+            (policy_rows, "is_narrow", (graph, width))
             for width in (2, len(values) // 2, len(values))
         ),
-        (policy_rows, "find_doubtful", (np.uintp(0), num_states, 0.0, kept)),
-        (discounted, "begin", (np.uintp(0), num_states, equation, kept, values, before)),
-        (discounted, "prepare", (equation, values, before, numbers)),
+        (policy_rows, "find_doubtful", (np.uintp(0), num_states, 0.0, rows)),
+        (discounted, "begin", (np.uintp(0), num_states, equation, rows, values, before)),
+        (discounted, "prepare", (equation.discount, extremes, values, before, numbers)),
     ):
         outcomes = []
         for kernel in (getattr(module, f"{name}_jit"), getattr(module, name)):
@@ -113,16 +123,14 @@ def test_whole_runs_agree(case, budget):
     arguments = laid_out(case)
     found = []
     for kernel, step in ((discounted.advance_jit, budget), (discounted.advance, 10**6)):
-        equation, kept, values, before, marks, numbers = map(copied, arguments)
-        # The arrays that are read are those that are written.
-        rows = (locked(array.view()) for array in (kept.room_successors, kept.room_chances))
-        kept = kept._replace(**dict(zip(("successors", "chances"), rows, strict=True)))
+        equation, extremes, rows, values, before, marks, numbers = map(copied, arguments)
+        rows = read_where_written(rows)
         phase = discounted.BEGIN
         while phase < discounted.DONE:
-            phase = kernel(step, 1e-6, equation, kept, values, before, marks, numbers)
+            phase = kernel(step, 1e-6, equation, extremes, rows, values, before, marks, numbers)
         if marks[discounted.FLIPPED]:
             values, before = before, values
-        found.append((phase, values, before, kept.clear, kept.policy, marks))
+        found.append((phase, values, before, rows.clear, rows.policy, marks))
     assert found[0][0] == found[1][0] == discounted.DONE
     for array, its in zip(found[0][1:], found[1][1:], strict=True):
         np.testing.assert_array_equal(array, its)
@@ -131,9 +139,9 @@ def test_whole_runs_agree(case, budget):
 def worth_of(choice, equation, values):
     """Return what a choice is worth, added up in the order of the kernels."""
     total = 0.0
-    for t in range(*equation.transition_offsets[choice : choice + 2].tolist()):
-        chance = float(coded_probabilities.chance(equation.chances, equation.palette, t))
-        total += chance * float(values[equation.successors[t]])
+    for t in range(*equation.graph.transition_offsets[choice : choice + 2].tolist()):
+        probability = coded_probabilities.probability(equation.probabilities, equation.codebook, t)
+        total += float(probability) * float(values[equation.graph.successors[t]])
     return float(equation.constants[choice]) + equation.discount * total
 
 
@@ -141,24 +149,26 @@ def worth_of(choice, equation, values):
 @given(cases, st.floats(0.0, 0.5), st.integers(0, 2**32 - 1))
 def test_what_is_clear_is_the_best(case, much, seed):
     """After any move of the values, an improvement is Bellman's operator, to the last digit."""
-    equation, kept, values, other, _, numbers = laid_out(case)
-    discounted.begin_jit(np.uintp(0), np.uintp(len(values)), equation, kept, values, other)
+    equation, extremes, rows, values, other, _, numbers = laid_out(case)
+    discounted.begin_jit(np.uintp(0), np.uintp(len(values)), equation, rows, values, other)
     sign = np.where(equation.maximise, 1.0, -1.0)
     num_states = np.uintp(len(values))
     random = np.random.default_rng(seed)
-    inner = np.diff(equation.choice_offsets) > 0
+    inner = np.diff(equation.graph.choice_offsets) > 0
     for _ in range(4):
-        discounted.prepare_jit(equation, values, other, numbers)
-        policy_rows.improve_jit(np.uintp(0), num_states, equation, kept, values, other, numbers)
+        discounted.prepare_jit(equation.discount, extremes, values, other, numbers)
+        policy_rows.improve_jit(
+            np.uintp(0), num_states, equation, extremes, rows, values, other, numbers
+        )
         for state in np.flatnonzero(inner):
-            first, last = equation.choice_offsets[state : state + 2].tolist()
+            first, last = equation.graph.choice_offsets[state : state + 2].tolist()
             worth = [
                 sign[state] * worth_of(choice, equation, values) for choice in range(first, last)
             ]
             assert other[state] == sign[state] * max(worth)
-            assert kept.policy[state] == first + int(np.argmax(worth))
+            assert rows.policy[state] == first + int(np.argmax(worth))
         move = much * random.random(len(values)) * random.random() + (
-            0 if equation.has_terminals else 5
+            0 if extremes.has_terminals else 5
         )
         values, other = values + np.where(inner, move, 0), values
 
@@ -202,19 +212,18 @@ def test_probabilities_that_do_not_sum_to_one(discount):
 
 @settings(max_examples=20, deadline=None)
 @given(cases)
-def test_palettes_change_no_digit(case):
+def test_codes_change_no_digit(case):
     """The same values, bounds and policy with probabilities and with their numbers."""
     found = []
-    for has_palette in (False, True):
-        equation, kept, values, before, marks, numbers = laid_out((*case[:4], has_palette))
+    for is_coded in (False, True):
+        equation, extremes, rows, values, before, marks, numbers = laid_out((*case[:4], is_coded))
         phase = discounted.BEGIN
-        rows = (locked(array.view()) for array in (kept.room_successors, kept.room_chances))
-        kept = kept._replace(**dict(zip(("successors", "chances"), rows, strict=True)))
+        rows = read_where_written(rows)
         while phase < discounted.DONE:
             phase = discounted.advance_jit(
-                10**6, 1e-6, equation, kept, values, before, marks, numbers
+                10**6, 1e-6, equation, extremes, rows, values, before, marks, numbers
             )
-        found.append((values, before, kept.clear, kept.policy, marks, numbers))
+        found.append((values, before, rows.clear, rows.policy, marks, numbers))
     for array, its in zip(*found, strict=True):
         np.testing.assert_array_equal(array, its)
 
@@ -230,7 +239,7 @@ def collected(kernel, chances):
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(allow_nan=False), max_size=50))
-def test_palettes_have_the_very_numbers(chances):
+def test_codebooks_have_the_very_numbers(chances):
     chances = np.array(chances * 2)
     (count, values, codes), other = (
         collected(kernel, chances)
@@ -242,7 +251,7 @@ def test_palettes_have_the_very_numbers(chances):
     np.testing.assert_array_equal(codes, other[2])
 
 
-def test_palettes_have_their_limit():
+def test_codebooks_have_their_limit():
     chances = np.arange(1.0, coded_probabilities.MOST + 2)
     count, values, codes = collected(coded_probabilities.collect_jit, np.tile(chances[:-1], 3))
     assert count == coded_probabilities.MOST
@@ -269,18 +278,18 @@ def rolls(num_states, *, distinct):
     )
 
 
-def test_large_models_are_solved_by_palettes(monkeypatch):
+def test_large_models_are_solved_by_codes(monkeypatch):
     model = rolls(100, distinct=False)
-    codes, colours = model.palette
-    assert colours.tolist() == [1 / 6]
-    assert (colours[codes] == model.probabilities).all()
+    codes, codebook = model.coded_probabilities
+    assert codebook.tolist() == [1 / 6]
+    assert (codebook[codes] == model.probabilities).all()
     assert not codes.flags.writeable
-    assert not colours.flags.writeable
-    assert rolls(1000, distinct=True).palette is None
+    assert not codebook.flags.writeable
+    assert rolls(1000, distinct=True).coded_probabilities is None
     plain = gamedp.solve(model, gamedp.Discounted(0.99))
     monkeypatch.setattr(solving, "LARGE", model.num_transitions)
-    equation, _ = solving.equation_of(gamedp.Problem(model, gamedp.Discounted(0.99)))
-    assert equation.chances is codes
+    equation, *_ = solving.equation_of(gamedp.Problem(model, gamedp.Discounted(0.99)))
+    assert equation.probabilities is codes
     small = gamedp.solve(model, gamedp.Discounted(0.99))
     for name in ("values", "lower", "upper", "policy"):
         np.testing.assert_array_equal(getattr(plain, name), getattr(small, name))

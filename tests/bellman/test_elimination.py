@@ -4,17 +4,18 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from equations import arrays_of, blank, cases, copied, gathered, locked, make, rows_of, twins
+from equations import arrays_of, blank, cases, copied, equation_of, gathered, locked, make, twins
 from hypothesis import assume, given, settings, strategies as st
 
 from gamedp.bellman import (
     blocks,
     component_sweeps,
     dense_elimination,
-    equation,
+    equation as bellman,
     policy_proofs,
     sparse_elimination,
 )
+from gamedp.graph.graph import Graph
 
 relaxed = settings(max_examples=60, deadline=None)
 seeds = st.integers(0, 2**32 - 1)
@@ -48,7 +49,7 @@ def chain(seed, size, orders, discount, *, signs, swaps=False):
     if swaps:
         probabilities *= rng.choice([-1.0, 1.0], len(probabilities))
     order = np.append(rng.permutation(size), size).astype(np.int32)
-    return rows_of(
+    return equation_of(
         order=order,
         place=np.argsort(order).astype(np.uint32),
         choice_offsets=np.minimum(np.arange(size + 2), size).astype(np.int64),
@@ -62,15 +63,18 @@ def chain(seed, size, orders, discount, *, signs, swaps=False):
     )
 
 
-def exact(rows, size, end, probabilities):
+def exact(equation, size, end, probabilities):
     """Solve a chain in rational numbers; what is left of one stays with each state."""
-    discount = Fraction(rows.discount)
+    discount = Fraction(equation.discount)
     equations = []
     for state in range(size):
         terms = [Fraction(0)] * size
-        known = Fraction(float(rows.constants[state]))
-        for t in range(*map(int, rows.transition_offsets[state : state + 2])):
-            target, signed = int(rows.successors[t]), Fraction(float(probabilities[t])) * discount
+        known = Fraction(float(equation.constants[state]))
+        for t in range(*map(int, equation.graph.transition_offsets[state : state + 2])):
+            target, signed = (
+                int(equation.graph.successors[t]),
+                Fraction(float(probabilities[t])) * discount,
+            )
             if target == state and signed > 0:
                 continue
             terms[state] += abs(signed)
@@ -96,12 +100,12 @@ def exact(rows, size, end, probabilities):
     return [row[-1] for row in equations]
 
 
-def apart(rows):
+def apart(equation):
     """Return a chain's component with the end worth 0.25, and numbers to be filled."""
-    values, errors, _ = blank(rows)
+    values, errors, _ = blank(equation)
     values[-1] = 0.25
     size = len(values) - 1
-    block, _, _ = blocks.isolate_jit(0, size, 0, size, rows, values, errors)
+    block, _, _ = blocks.isolate_jit(0, size, 0, size, equation, values, errors)
     component_sweeps.begin_jit(size, block)
     return block, np.zeros((blocks.NUMBERS, size))
 
@@ -135,25 +139,25 @@ chains = st.tuples(
 def test_errors_contain_the_truth_however_long_play_stays(case, signs, dense, disturbed):
     """Probabilities within 30 orders of magnitude; and for all that are off by two units."""
     seed, size, _, discount = case
-    rows = chain(*case, signs=signs)
-    block, numbers = apart(rows)
+    equation = chain(*case, signs=signs)
+    block, numbers = apart(equation)
     if dense:
         relative = densely(size, discount, block, numbers)
     else:
         terms, relative = sparse_elimination.eliminate_jit(size, discount, block, ENOUGH, numbers)
         assume(terms >= 0)
-    probabilities = rows.probabilities.copy()
+    probabilities = equation.probabilities.copy()
     if disturbed:
         rng = np.random.default_rng(seed)
         for _ in range(2):
             towards = rng.choice([0.0, 2.0], len(probabilities))
             probabilities = np.nextafter(probabilities, towards)
-    truth = exact(rows, size, Fraction(1, 4), probabilities)
+    truth = exact(equation, size, Fraction(1, 4), probabilities)
     if truth is None:
         assert not relative < np.inf
         return
     assert relative < 1e-12
-    for position, state in enumerate(rows.order[:-1]):
+    for position, state in enumerate(equation.order[:-1]):
         error = abs(Fraction(float(numbers[blocks.VALUE, position])) - truth[state])
         assert error <= Fraction(float(numbers[blocks.ERROR, position]))
     if not signs:  # nothing cancels out: no digits are lost
@@ -165,10 +169,10 @@ def test_errors_contain_the_truth_however_long_play_stays(case, signs, dense, di
 @given(cases, st.integers(1, 5))
 def test_the_dense_matrix_gives_the_same(case, panel):
     seed, num_states, discount, _, _ = case
-    rows = make((seed, num_states, discount, True, False))
-    values, errors, _ = blank(rows)
+    equation = make((seed, num_states, discount, True, False))
+    values, errors, _ = blank(equation)
     values[-1], errors[-1] = 0.25, 1e-3
-    block, numbers, _ = gathered(rows, 1, values, errors)
+    block, numbers, _ = gathered(equation, 1, values, errors)
     size = num_states - 1
     component_sweeps.begin_jit(size, block)
     terms, relative = sparse_elimination.eliminate_jit(size, discount, block, ENOUGH, numbers)
@@ -196,14 +200,18 @@ def test_the_errors_of_a_long_chain_grow_with_its_states_not_with_their_square()
         states = np.arange(size)
         near = np.stack([states - 1, states + 1], axis=1)
         near[0, 0], near[-1, 1] = size, size
-        rows = chain(0, size, 1, 1.0, signs=False)._replace(
+        equation = chain(0, size, 1, 1.0, signs=False)
+        equation = equation._replace(
             order=np.arange(size + 1, dtype=np.int32),
             place=np.arange(size + 1, dtype=np.uint32),
-            transition_offsets=2 * np.arange(size + 1),
-            successors=near.ravel().astype(np.int32),
+            graph=Graph(
+                equation.graph.choice_offsets,
+                2 * np.arange(size + 1),
+                near.ravel().astype(np.int32),
+            ),
             probabilities=np.full(2 * size, 0.5),
         )
-        block, numbers = apart(rows)
+        block, numbers = apart(equation)
         terms, relative = sparse_elimination.eliminate_jit(size, 1.0, block, ENOUGH, numbers)
         assert terms < 3 * size
         assert numbers[blocks.WEIGHT].max() == pytest.approx((size + 1) ** 2 / 4, rel=1e-3)
@@ -215,14 +223,18 @@ def test_the_errors_of_a_long_chain_grow_with_its_states_not_with_their_square()
 def test_what_underflows_is_counted():
     """A chain of steps that are hardly ever made; with more of them, nothing is claimed."""
     for rare, known in ((2.0**-100, True), (2.0**-400, False)):
-        rows = chain(0, 3, 1, 1.0, signs=False)._replace(
+        equation = chain(0, 3, 1, 1.0, signs=False)
+        equation = equation._replace(
             order=np.array([0, 1, 2, 3], np.int32),
             place=np.arange(4, dtype=np.uint32),
-            transition_offsets=np.array([0, 2, 5, 8]),
-            successors=np.array([0, 1, 0, 1, 2, 0, 2, 3], np.int32),
+            graph=Graph(
+                equation.graph.choice_offsets,
+                np.array([0, 2, 5, 8]),
+                np.array([0, 1, 0, 1, 2, 0, 2, 3], np.int32),
+            ),
             probabilities=np.array([1, rare, 0.5, 0.5, rare, 0.5, 0.5, rare]),
         )
-        block, numbers = apart(rows)
+        block, numbers = apart(equation)
         with np.errstate(over="ignore", invalid="ignore"):
             _, relative = sparse_elimination.eliminate_jit(3, 1.0, block, ENOUGH, numbers)
         assert (relative < 1e-13) == known
@@ -230,11 +242,11 @@ def test_what_underflows_is_counted():
 
 
 def test_probabilities_far_from_a_sum_of_one_have_no_meaning():
-    rows = chain(1, 5, 1, 1.0, signs=False)
-    probabilities = rows.probabilities.copy()
+    equation = chain(1, 5, 1, 1.0, signs=False)
+    probabilities = equation.probabilities.copy()
     probabilities[0] *= 1 - 1e-11
-    rows = rows._replace(probabilities=locked(probabilities))
-    block, numbers = apart(rows)
+    equation = equation._replace(probabilities=locked(probabilities))
+    block, numbers = apart(equation)
     found = [sparse_elimination.eliminate_jit(5, 1.0, block, ENOUGH, numbers)[1]]
     found.append(densely(5, 1.0, block, numbers))
     assert found == [np.inf, np.inf]
@@ -245,14 +257,14 @@ def test_probabilities_far_from_a_sum_of_one_have_no_meaning():
 @given(chains)
 def test_players_who_change_places_are_eliminated_on_both_sides(case):
     _, size, _, discount = case
-    rows = chain(*case, signs=True, swaps=True)
-    block, numbers = apart(rows)
+    equation = chain(*case, signs=True, swaps=True)
+    block, numbers = apart(equation)
     compiled, plain = twins(policy_proofs, "evaluate", size, discount, True, ENOUGH, block, numbers)
     assume(compiled[0][0] >= 0)
     numbers = compiled[1][-1]
     np.testing.assert_allclose(numbers, plain[1][-1], rtol=1e-9)
-    truth = exact(rows, size, Fraction(1, 4), rows.probabilities)
-    for position, state in enumerate(rows.order[:-1]):
+    truth = exact(equation, size, Fraction(1, 4), equation.probabilities)
+    for position, state in enumerate(equation.order[:-1]):
         error = abs(Fraction(float(numbers[blocks.VALUE, position])) - truth[state])
         assert error <= Fraction(float(numbers[blocks.ERROR, position]))
 
@@ -262,15 +274,15 @@ def test_players_who_change_places_are_eliminated_on_both_sides(case):
 def test_policies_are_improved_and_proven(case, one_sign):
     """From any policy on; with choices that are copies of others, or as good."""
     seed, num_states, discount, _, swaps = case
-    rows = make((seed, num_states, discount, True, swaps))
+    equation = make((seed, num_states, discount, True, swaps))
     rng = np.random.default_rng(seed)
     if one_sign:
-        rows = rows._replace(constants=np.abs(rows.constants))
+        equation = equation._replace(constants=np.abs(equation.constants))
     if rng.random() < 0.5:
-        rows = rows._replace(constants=np.zeros_like(rows.constants))
-    values, errors, policy = blank(rows)
+        equation = equation._replace(constants=np.zeros_like(equation.constants))
+    values, errors, policy = blank(equation)
     values[-1] = 0.25
-    block, numbers, _ = gathered(rows, 1, values, errors)
+    block, numbers, _ = gathered(equation, 1, values, errors)
     size = num_states - 1
     for state in range(size):
         block.policy[state] = rng.integers(block.first_choice[state], block.first_choice[state + 1])
@@ -280,7 +292,7 @@ def test_policies_are_improved_and_proven(case, one_sign):
         "prove_policy",
         1,
         num_states,
-        rows,
+        equation,
         0.0,
         ENOUGH,
         one_sign and not swaps,
@@ -299,9 +311,9 @@ def test_policies_are_improved_and_proven(case, one_sign):
         truth = copied(values)
         for _ in range(20_000):
             before = truth.copy()
-            equation.sweep_jit(1, num_states, rows, truth, policy)
+            bellman.sweep_jit(1, num_states, equation, truth, policy)
             if np.abs(before - truth).max() == 0:
                 break
         assert (np.abs(found - truth) <= proven + 1e-12 * (1 + np.abs(truth))).all()
-        assert (chosen[:-1] >= rows.choice_offsets[:-2]).all()
+        assert (chosen[:-1] >= equation.graph.choice_offsets[:-2]).all()
     assert len(list(arrays_of(compiled[1]))) == len(list(arrays_of(plain[1])))

@@ -9,7 +9,7 @@ from equations import (
     gathered,
     locked,
     make,
-    random_rows,
+    random_equation,
     twins,
 )
 from hypothesis import given, settings, strategies as st
@@ -22,16 +22,16 @@ UNTIL_SOLVED = 1 << 30
 
 
 def component(case, *, swaps=None):
-    """Return a random equation, all states but the last as a component, its numbers and sizes."""
+    """Return a random bellman, all states but the last as a component, its numbers and sizes."""
     seed, num_states, discount, _, its_swaps = case
     case = seed, num_states, discount, True, its_swaps if swaps is None else swaps
-    rows = make(case)
-    values, errors, _ = blank(rows)
+    equation = make(case)
+    values, errors, _ = blank(equation)
     values[-1] = 0.25
-    block, numbers, _ = gathered(rows, 1, values, errors)
+    block, numbers, _ = gathered(equation, 1, values, errors)
     component_sweeps.begin_jit(num_states - 1, block)
     sizes = num_states - 1, len(block.known), int(block.first_transition[len(block.known)])
-    return rows, block, numbers, sizes
+    return equation, block, numbers, sizes
 
 
 def choose(block, num_states, seed):
@@ -54,14 +54,14 @@ def system(block, num_states, discount):
 @relaxed
 @given(cases, seeds)
 def test_elimination_solves_the_policys_equation(case, seed):
-    rows, block, numbers, (size, *_) = component(case, swaps=False)
+    equation, block, numbers, (size, *_) = component(case, swaps=False)
     choose(block, size, seed)
-    arguments = (size, rows.discount, block, 1 << 20, numbers)
+    arguments = (size, equation.discount, block, 1 << 20, numbers)
     compiled, plain = twins(sparse_elimination, "eliminate", *arguments)
     assert compiled[0][0] == plain[0][0] >= 0
     for one, other in zip(compiled[1], plain[1], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
-    matrix, known = system(block, size, rows.discount)
+    matrix, known = system(block, size, equation.discount)
     found = compiled[1][-1]
     np.testing.assert_allclose(found[blocks.VALUE], np.linalg.solve(matrix, known), rtol=1e-10)
     steps = np.linalg.solve(matrix, np.ones(size))
@@ -82,16 +82,16 @@ def test_an_elimination_that_fails_changes_nothing():
 @relaxed
 @given(cases, seeds)
 def test_sweeps_of_twins_agree(case, seed):
-    rows, block, numbers, sizes = component(case, swaps=False)
+    equation, block, numbers, sizes = component(case, swaps=False)
     choose(block, sizes[0], seed)
     numbers[:] = np.random.default_rng(seed).normal(size=numbers.shape)
     sequence = np.empty(sizes[0], np.uintp)
     for name, arguments in (
-        ("improve", (sizes[0], rows.discount, block, seed % 3, 1e-12, numbers)),
-        ("follow", (sizes[0], rows.discount, block, 5, 0.1, numbers)),
+        ("improve", (sizes[0], equation.discount, block, seed % 3, 1e-12, numbers)),
+        ("follow", (sizes[0], equation.discount, block, 5, 0.1, numbers)),
         ("lead_out", (*sizes, block, sequence)),
         ("turn", (*sizes, block, numbers, sequence)),
-        ("dwell", (sizes[0], rows.discount, block, 1 << 20, numbers)),
+        ("dwell", (sizes[0], equation.discount, block, 1 << 20, numbers)),
     ):
         compiled, plain = twins(component_sweeps, name, *arguments)
         for one, other in zip(compiled[1], plain[1], strict=True):
@@ -101,9 +101,9 @@ def test_sweeps_of_twins_agree(case, seed):
 @relaxed
 @given(cases, st.booleans())
 def test_iterating_finds_the_fixed_point(case, may_stay):
-    rows, block, numbers, sizes = component(case)
-    who = component_sweeps.chooser_jit(sizes[0], block, bool((rows.probabilities < 0).any()))
-    truth = fixed_point(rows, start=0.25)
+    equation, block, numbers, sizes = component(case)
+    who = component_sweeps.chooser_jit(sizes[0], block, bool((equation.probabilities < 0).any()))
+    truth = fixed_point(equation, start=0.25)
     for iterate in (component_sweeps.iterate_jit, component_sweeps.iterate):
         its_block, its_numbers = copied(block), numbers.copy()
         memory = np.zeros(component_sweeps.MEMORY)
@@ -111,16 +111,16 @@ def test_iterating_finds_the_fixed_point(case, may_stay):
         while found < component_sweeps.CHANGING_LITTLE:
             # A little at a time, as the solvers do.
             limits = 1e-13, UNTIL_SOLVED, 100
-            arguments = (*sizes, rows.discount, who, may_stay, *limits)
+            arguments = (*sizes, equation.discount, who, may_stay, *limits)
             found = iterate(*arguments, its_block, its_numbers, memory)
             calls += 1
         assert calls <= memory[component_sweeps.SWEEPS] + 2
         values = its_numbers[blocks.VALUE]
-        np.testing.assert_allclose(values, truth[rows.order[1:]].astype(float), atol=1e-10)
+        np.testing.assert_allclose(values, truth[equation.order[1:]].astype(float), atol=1e-10)
 
 
 def test_what_is_turned_leads_out_and_comes_back():
-    rows, block, numbers, sizes = component((3, 12, 1.0, True, False), swaps=False)
+    equation, block, numbers, sizes = component((3, 12, 1.0, True, False), swaps=False)
     numbers[:] = np.arange(sizes[0])
     sequence = np.empty(sizes[0], np.uintp)
     turned = component_sweeps.turn_jit(*sizes, block, numbers, sequence)
@@ -128,21 +128,21 @@ def test_what_is_turned_leads_out_and_comes_back():
     assert (block.signs * numbers[blocks.VALUE] < 0).all()  # worse than anything for everyone
     found = np.zeros_like(numbers)
     eliminate = sparse_elimination.eliminate_jit
-    assert eliminate(sizes[0], rows.discount, turned, 1 << 20, found)[0] >= 0
+    assert eliminate(sizes[0], equation.discount, turned, 1 << 20, found)[0] >= 0
     put_back = component_sweeps.put_back_jit
     put_back(sizes[0], turned, found, sequence, block, numbers)
-    matrix, known = system(block, sizes[0], rows.discount)
+    matrix, known = system(block, sizes[0], equation.discount)
     np.testing.assert_allclose(numbers[blocks.VALUE], np.linalg.solve(matrix, known), rtol=1e-10)
 
 
 @relaxed
 @given(seeds)
 def test_dwelling_weights_count_the_longest_of_equally_good_ways(seed):
-    rows = random_rows(seed, 10, 1.0, cyclic=True, swaps=False)
+    equation = random_equation(seed, 10, 1.0, cyclic=True, swaps=False)
     # So that all choices are equally good.
-    rows = rows._replace(constants=locked(np.zeros_like(rows.constants)))
-    values, errors, policy = blank(rows)
-    block, numbers, _ = gathered(rows, 1, values, errors)
+    equation = equation._replace(constants=locked(np.zeros_like(equation.constants)))
+    values, errors, policy = blank(equation)
+    block, numbers, _ = gathered(equation, 1, values, errors)
     component_sweeps.begin_jit(9, block)
     assert sparse_elimination.eliminate_jit(9, 1.0, block, 1 << 20, numbers)[0] >= 0
     kept = block.policy.copy()
@@ -154,7 +154,7 @@ def test_dwelling_weights_count_the_longest_of_equally_good_ways(seed):
             length = block.chances[inside] @ numbers[blocks.WEIGHT, block.targets[inside]]
             assert numbers[blocks.WEIGHT, state] >= (1 + length) * (1 - 1e-6)
     who = component_sweeps.chooser_jit(9, block, False)
-    question = rows, 0.0, 1e-9, 1 << 20, who, False
+    question = equation, 0.0, 1e-9, 1 << 20, who, False
     width = topological.prove_by_policy_jit(
         1, 10, *question, block, numbers, values, errors, policy
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from equations import blank, rows_of, twins
+from equations import blank, equation_of, twins
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from gamedp.bellman import (
@@ -19,7 +19,7 @@ from gamedp.bellman import (
     blocks,
     component_sweeps,
     dense_elimination,
-    equation,
+    equation as bellman,
     intervals,
     max_n,
     policy_proofs,
@@ -41,7 +41,7 @@ PARTS = ((1,), (1, 1), (1,) * 3, (1,) * 7, (1,) * 36, (1, 2, 7), (1, 1e12), (1, 
 class Case(NamedTuple):
     """One state, the first, with some choices that lead to others; they have values and errors."""
 
-    rows: equation.Rows
+    equation: bellman.Equation
     rewards: np.ndarray
     constant_sum: float
     values: np.ndarray
@@ -84,11 +84,11 @@ def states(draw, *, swaps=True, stays=False, discounts=(1.0, 1.0, 0.9, 1 - 2.0**
     constants = sizes = rewards
     if constant_sum:
         constants, sizes = np.empty((2, len(rewards)))
-        equation.swap_constants(
+        bellman.swap_constants(
             np.array(offsets), probabilities, rewards, constant_sum, constants, sizes
         )
     num_choices = len(rewards)
-    rows = rows_of(
+    equation = equation_of(
         order=np.array([*range(1, count + 1), 0], np.int32),
         place=np.array([count, *range(count)], np.uint32),
         choice_offsets=np.array([0] + [num_choices] * (count + 1)),
@@ -100,27 +100,27 @@ def states(draw, *, swaps=True, stays=False, discounts=(1.0, 1.0, 0.9, 1 - 2.0**
         maximise=np.full(count + 1, draw(st.booleans())),
         discount=discount,
     )
-    return Case(rows, rewards, constant_sum, values, errors)
+    return Case(equation, rewards, constant_sum, values, errors)
 
 
 def extremes(case, choice, lower=None, upper=None):
     """Return the least and the most that a choice can be worth, exactly."""
-    rows = case.rows
+    equation = case.equation
     if lower is None:
         lower = [Fraction(v) - Fraction(e) for v, e in zip(case.values, case.errors, strict=True)]
         upper = [Fraction(v) + Fraction(e) for v, e in zip(case.values, case.errors, strict=True)]
-    first, last = (int(t) for t in rows.transition_offsets[choice : choice + 2])
+    first, last = (int(t) for t in equation.graph.transition_offsets[choice : choice + 2])
     sure = last - first == 1
     found = []
     for sign in (-1, 1):
         total = Fraction(case.rewards[choice])
         for t in range(first, last):
-            chance = float(rows.probabilities[t])
-            target = int(rows.successors[t])
+            chance = float(equation.probabilities[t])
+            target = int(equation.graph.successors[t])
             bound = (upper if (sign > 0) == (chance > 0) else lower)[target]
             worth = bound if chance > 0 else Fraction(case.constant_sum) - bound
             off = 0 if sure else Fraction(2 * np.spacing(abs(chance)))
-            discounted = Fraction(rows.discount) * worth
+            discounted = Fraction(equation.discount) * worth
             total += Fraction(abs(chance)) * discounted
             total += sign * off * abs(discounted)
         found.append(total)
@@ -129,7 +129,7 @@ def extremes(case, choice, lower=None, upper=None):
 
 def of_state(case, bounds):
     """Return the least and the most that the state can be worth, by those of its choices."""
-    best = max if case.rows.maximise[0] else min
+    best = max if case.equation.maximise[0] else min
     return best(low for low, _ in bounds), best(high for _, high in bounds)
 
 
@@ -142,7 +142,7 @@ def kernels(module, name):
 def test_a_choice(case):
     for rounded in kernels(residuals, "rounded"):
         for choice in range(len(case.rewards)):
-            value, error = rounded(choice, case.rows, case.values, case.errors)
+            value, error = rounded(choice, case.equation, case.values, case.errors)
             low, high = extremes(case, choice)
             assert Fraction(value) - Fraction(error) <= low
             assert Fraction(value) + Fraction(error) >= high
@@ -155,13 +155,13 @@ def test_bounds_of_a_choice(case):
     exactly = [[Fraction(bound) for bound in bounds] for bounds in (lower, upper)]
     for enclose in kernels(intervals, "enclose"):
         for choice in range(len(case.rewards)):
-            below, above = enclose(choice, case.rows, lower, upper)
+            below, above = enclose(choice, case.equation, lower, upper)
             low, high = extremes(case, choice, *exactly)
-            rows = case.rows
-            first, last = rows.transition_offsets[choice : choice + 2]
-            if rows.discount == 1 and not (rows.probabilities[first:last] < 0).any():
+            equation = case.equation
+            first, last = equation.graph.transition_offsets[choice : choice + 2]
+            if equation.discount == 1 and not (equation.probabilities[first:last] < 0).any():
                 # Probabilities sum to one: a mean lies between what it is a mean of.
-                targets = rows.successors[first:last]
+                targets = equation.graph.successors[first:last]
                 reward = Fraction(case.rewards[choice])
                 low = max(low, reward + min(exactly[0][target] for target in targets))
                 high = min(high, reward + max(exactly[1][target] for target in targets))
@@ -180,15 +180,15 @@ def test_a_state(case, disturbance):
     ):
         values, errors = case.values.copy(), case.errors.copy()
         policy = np.full(len(values), -1)
-        conclude(0, case.rows, values, errors, policy, results, slacks)
+        conclude(0, case.equation, values, errors, policy, results, slacks)
         assert Fraction(values[0]) - Fraction(errors[0]) <= low
         assert Fraction(values[0]) + Fraction(errors[0]) >= high
         new_values, new_errors = np.zeros((2, len(values)))
-        step(case.rows, case.values, case.errors, new_values, new_errors, policy)
+        step(case.equation, case.values, case.errors, new_values, new_errors, policy)
         assert Fraction(new_values[0]) - Fraction(new_errors[0]) <= low
         assert Fraction(new_values[0]) + Fraction(new_errors[0]) >= high
         values[0] += disturbance * max(1.0, abs(values[0]))
-        error = settle(0, case.rows, values, case.errors, policy)
+        error = settle(0, case.equation, values, case.errors, policy)
         assert Fraction(values[0]) - Fraction(error) <= low
         assert Fraction(values[0]) + Fraction(error) >= high
 
@@ -197,18 +197,21 @@ def test_a_state(case, disturbance):
 @given(states(stays=True), st.sampled_from((0.0, 1e-12, 1e-3, -1.0)), st.sampled_from((1, 2)))
 def test_a_state_that_comes_again(case, disturbance, rounds):
     """A component of one state: its worth is found from the chance to leave it, exactly."""
-    rows, start = case.rows, len(case.values) - 1
+    equation, start = case.equation, len(case.values) - 1
     worths = []
     for choice in range(len(case.rewards)):
-        first, last = (int(t) for t in rows.transition_offsets[choice : choice + 2])
+        first, last = (int(t) for t in equation.graph.transition_offsets[choice : choice + 2])
         both = []
         for sign in (-1, 1):
             total, own = Fraction(case.rewards[choice]), Fraction(0)
             for t in range(first, last):
-                chance, target = Fraction(rows.probabilities[t]), int(rows.successors[t])
+                chance, target = (
+                    Fraction(equation.probabilities[t]),
+                    int(equation.graph.successors[t]),
+                )
                 if chance < 0:
                     total += -chance * Fraction(case.constant_sum)
-                chance *= Fraction(rows.discount)
+                chance *= Fraction(equation.discount)
                 if target == 0:
                     own += chance
                     continue
@@ -218,17 +221,17 @@ def test_a_state_that_comes_again(case, disturbance, rounds):
             both.append(total / (1 - own))
         worths.append(both)
     low, high = of_state(case, worths)
-    values, _, policy = blank(rows)
+    values, _, policy = blank(equation)
     values[:] = case.values
     errors = case.errors.copy()
     for _ in range(300):
-        equation.sweep(start, start + 1, rows, values, policy)
+        bellman.sweep(start, start + 1, equation, values, policy)
     values[0] += disturbance * max(1.0, abs(values[0]))
     weights = np.zeros(len(values))
     weights[0] = 1.0 if rounds == 1 else 50.0
     for certify in kernels(residuals, "certify"):
         found = errors.copy()
-        certify(start, start + 1, rows, 1, values, weights.copy(), found, policy)
+        certify(start, start + 1, equation, 1, values, weights.copy(), found, policy)
         if np.isfinite(found[0]):
             assert Fraction(values[0]) - Fraction(found[0]) <= low
             assert Fraction(values[0]) + Fraction(found[0]) >= high
@@ -237,41 +240,45 @@ def test_a_state_that_comes_again(case, disturbance, rounds):
 def chains():
     """Cases whose policy is eliminated: no swaps but to the outside, where they are only known."""
     return states(stays=True).filter(
-        lambda case: not ((case.rows.probabilities < 0) & (case.rows.successors == 0)).any()
+        lambda case: (
+            not ((case.equation.probabilities < 0) & (case.equation.graph.successors == 0)).any()
+        )
     )
 
 
 @relaxed
 @given(chains(), st.integers(0, 2))
 def test_an_eliminated_policy(case, chosen):
-    rows, start = case.rows, len(case.values) - 1
+    equation, start = case.equation, len(case.values) - 1
     chosen %= len(case.rewards)
-    first, last = (int(t) for t in rows.transition_offsets[chosen : chosen + 2])
-    block, _, _ = blocks.isolate(start, start + 1, start, start + 1, rows, case.values, case.errors)
+    first, last = (int(t) for t in equation.graph.transition_offsets[chosen : chosen + 2])
+    block, _, _ = blocks.isolate(
+        start, start + 1, start, start + 1, equation, case.values, case.errors
+    )
     component_sweeps.begin(1, block)
     block.policy[0] += np.uintp(chosen)
     stored, leaving = Fraction(case.rewards[chosen]), Fraction(0)
     spread = Fraction(0)
     for t in range(first, last):
-        chance, target = Fraction(rows.probabilities[t]), int(rows.successors[t])
+        chance, target = Fraction(equation.probabilities[t]), int(equation.graph.successors[t])
         stored += max(-chance, 0) * Fraction(case.constant_sum)
-        chance *= Fraction(rows.discount)
+        chance *= Fraction(equation.discount)
         if target:
             leaving += abs(chance)
             stored += chance * Fraction(case.values[target])
             spread += abs(chance) * Fraction(case.errors[target])
-    leaving += 1 - Fraction(rows.discount)
+    leaving += 1 - Fraction(equation.discount)
     assume(leaving > 0)
     matrix, costs = np.zeros((1, 1 + dense_elimination.EXTRA)), np.empty(1)
     dense = np.zeros((blocks.NUMBERS, 1))
-    clear = dense_elimination.lay_out(1, rows.discount, block, matrix, costs)
+    clear = dense_elimination.lay_out(1, equation.discount, block, matrix, costs)
     dense_elimination.conclude(
         1, clear, dense_elimination.divide(0, 1, 1, matrix, costs), matrix, costs, dense
     )
     found = [dense]
     for eliminate in kernels(sparse_elimination, "eliminate"):
         numbers = np.zeros((blocks.NUMBERS, 1))
-        eliminate(1, rows.discount, block, 1000, numbers)
+        eliminate(1, equation.discount, block, 1000, numbers)
         found.append(numbers)
     for numbers in found:
         value, error = float(numbers[blocks.VALUE, 0]), float(numbers[blocks.ERROR, 0])
@@ -282,12 +289,12 @@ def test_an_eliminated_policy(case, chosen):
 @relaxed
 @given(states(swaps=False, discounts=(1.0,)))
 def test_means_of_several_players(case):
-    rows, count = case.rows, len(case.values)
+    equation, count = case.equation, len(case.values)
     values, errors = case.values[:, None].copy(), case.errors[:, None].copy()
     policy = np.full(count, -1)
     arguments = (
-        rows.order, rows.choice_offsets, rows.transition_offsets, rows.successors,
-        rows.probabilities, case.rewards[:, None], np.zeros(count, np.int8), 1.0,
+        equation.order, *equation.graph,
+        equation.probabilities, case.rewards[:, None], np.zeros(count, np.int8), 1.0,
         values, errors, policy,
     )  # fmt: skip
     for _, arrays in twins(max_n, "solve", *arguments):
@@ -300,13 +307,13 @@ def test_means_of_several_players(case):
 @relaxed
 @given(states(swaps=False, discounts=(1.0,)))
 def test_a_state_without_way_back(case):
-    rows, count = case.rows, len(case.values)
+    equation, count = case.equation, len(case.values)
     low, high = of_state(case, [extremes(case, choice) for choice in range(len(case.rewards))])
     status = np.full(count, acyclic.DONE, np.int8)
     status[0] = acyclic.UNSEEN
     for leave in kernels(acyclic, "leave"):
         values, errors = case.values.copy(), case.errors.copy()
-        leave(0, rows, False, status.copy(), values, errors, np.full(count, -1))
+        leave(0, equation, False, status.copy(), values, errors, np.full(count, -1))
         assert Fraction(values[0]) - Fraction(errors[0]) <= low
         assert Fraction(values[0]) + Fraction(errors[0]) >= high
 
@@ -314,24 +321,18 @@ def test_a_state_without_way_back(case):
 @relaxed
 @given(states(swaps=False, discounts=(1.0,)), st.sampled_from(SIZES))
 def test_how_much_a_choice_raises_its_state(case, here):
-    rows = case.rows
-    graph = average.Graph(
-        rows.choice_offsets,
-        rows.transition_offsets,
-        rows.successors,
-        rows.probabilities,
-        case.rewards,
-    )
+    equation = case.equation
+    average_of = equation._replace(constants=case.rewards)
     values = case.values.copy()
     values[0] = here
     for drift in kernels(average, "drift"):
         for choice in range(len(case.rewards)):
-            first, last = (int(t) for t in rows.transition_offsets[choice : choice + 2])
-            rise, slack = drift(choice, 0, graph, values)
+            first, last = (int(t) for t in equation.graph.transition_offsets[choice : choice + 2])
+            rise, slack = drift(choice, 0, average_of, values)
             terms = [
                 (
-                    abs(float(rows.probabilities[t])),
-                    Fraction(values[rows.successors[t]]) - Fraction(here),
+                    abs(float(equation.probabilities[t])),
+                    Fraction(values[equation.graph.successors[t]]) - Fraction(here),
                 )
                 for t in range(first, last)
             ]
@@ -344,7 +345,7 @@ def test_how_much_a_choice_raises_its_state(case, here):
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_errors_that_come_back_from_the_other_side_add_up(sign):
     """Each counts by its probability, whoever is to choose there; at any tolerance."""
-    rows = rows_of(
+    equation = equation_of(
         order=np.array([1, 2, 0], np.int32),
         place=np.array([2, 0, 1], np.uint32),
         choice_offsets=np.array([0, 1, 1, 1]),
@@ -358,7 +359,7 @@ def test_errors_that_come_back_from_the_other_side_add_up(sign):
     )
     values, errors = np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.25, 0.5])
     for rounded in kernels(residuals, "rounded"):
-        assert rounded(0, rows, values, errors)[1] == pytest.approx(0.375)
+        assert rounded(0, equation, values, errors)[1] == pytest.approx(0.375)
 
 
 def test_sizes_of_constants():
@@ -366,7 +367,7 @@ def test_sizes_of_constants():
     rewards = np.array([-1.0, -0.3, 2.0, -1.0, 0.1])
     chances = np.array([-1.0, -0.1, -0.2, 0.7, 1.0, -0.5, -0.5, -1.0])
     offsets = np.array([0, 1, 4, 5, 7, 8])
-    for set_constants in kernels(equation, "swap_constants"):
+    for set_constants in kernels(bellman, "swap_constants"):
         constants, sizes = np.empty((2, 5))
         set_constants(offsets, chances, rewards, 1.0, constants, sizes)
         assert constants.tolist() == [0.0, -0.3 + (0.1 + 0.2), 2.0, 0.0, 1.1]
@@ -379,7 +380,7 @@ def test_many_products_that_underflow_are_allowed_for():
     """Each loses less than the smallest number; but there are many of them."""
     count = 1 << 17
     small = 1.5 * 2.0**-1058
-    rows = rows_of(
+    equation = equation_of(
         order=np.array([1, 0], np.int32),
         place=np.array([1, 0], np.uint32),
         choice_offsets=np.array([0, 1, 1]),
@@ -392,24 +393,17 @@ def test_many_products_that_underflow_are_allowed_for():
         discount=1.0,
     )
     values, errors = np.array([0.0, small]), np.zeros(2)
-    value, error = residuals.rounded_jit(0, rows, values, errors)
+    value, error = residuals.rounded_jit(0, equation, values, errors)
     assert abs(value - small) > 2.0**-1060  # more than is allowed for a few
     assert abs(value - small) <= error < 2.0**-1035
-    swapped = rows._replace(probabilities=-rows.probabilities)
-    for sign, one in ((1, rows), (-1, swapped)):
+    swapped = equation._replace(probabilities=-equation.probabilities)
+    for sign, one in ((1, equation), (-1, swapped)):
         low, high = intervals.enclose_jit(0, one, values, values)
         assert low <= sign * small <= high
-    graph = average.Graph(
-        rows.choice_offsets,
-        rows.transition_offsets,
-        rows.successors,
-        rows.probabilities,
-        rows.constants,
-    )
-    rise, slack = average.drift_jit(0, 0, graph, values)
+    rise, slack = average.drift_jit(0, 0, equation, values)
     assert abs(rise - small) <= slack
     status = np.full(2, acyclic.DONE, np.int8)
-    acyclic.leave_jit(0, rows, False, status, values, errors, np.full(2, -1))
+    acyclic.leave_jit(0, equation, False, status, values, errors, np.full(2, -1))
     assert abs(values[0] - small) <= errors[0]
 
 
@@ -419,8 +413,8 @@ def test_a_constant_that_cancels_counts_with_all_that_it_is_of():
     rewards, offsets = np.array([-total * (0.1 + 0.2)]), np.array([0, 3])
     chances = np.array([-0.1, -0.2, 0.7])
     constants, sizes = np.empty((2, 1))
-    equation.swap_constants(offsets, chances, rewards, total, constants, sizes)
-    rows = rows_of(
+    bellman.swap_constants(offsets, chances, rewards, total, constants, sizes)
+    equation = equation_of(
         order=np.array([1, 2, 3, 0], np.int32),
         place=np.array([3, 0, 1, 2], np.uint32),
         choice_offsets=np.array([0, 1, 1, 1, 1]),
@@ -433,32 +427,32 @@ def test_a_constant_that_cancels_counts_with_all_that_it_is_of():
         discount=1.0,
     )
     zeros = np.zeros(4)
-    low, high = extremes(Case(rows, rewards, total, zeros, zeros), 0)
+    low, high = extremes(Case(equation, rewards, total, zeros, zeros), 0)
     assert low < -1e-10 < 4e-11 < high
     for rounded, enclose in zip(
         kernels(residuals, "rounded"), kernels(intervals, "enclose"), strict=True
     ):
-        value, error = rounded(0, rows, zeros, zeros)
+        value, error = rounded(0, equation, zeros, zeros)
         assert Fraction(value) - Fraction(error) <= low
         assert high <= Fraction(value) + Fraction(error)
-        below, above = enclose(0, rows, zeros, zeros)
+        below, above = enclose(0, equation, zeros, zeros)
         assert Fraction(below) <= low
         assert high <= Fraction(above)
-    block, _, _ = blocks.isolate_jit(3, 4, 3, 4, rows, zeros, zeros)
+    block, _, _ = blocks.isolate_jit(3, 4, 3, 4, equation, zeros, zeros)
     component_sweeps.begin_jit(1, block)
     numbers = np.zeros((blocks.NUMBERS, 1))
     sparse_elimination.eliminate_jit(1, 1.0, block, 1000, numbers)
     value, error = Fraction(numbers[blocks.VALUE, 0]), Fraction(numbers[blocks.ERROR, 0])
     assert value - error <= low
     assert high <= value + error
-    values, errors, policy = blank(rows)
+    values, errors, policy = blank(equation)
     values[0] = constants[0]
-    residuals.certify_jit(3, 4, rows, 1, values, np.array([1.0, 0, 0, 0]), errors, policy)
+    residuals.certify_jit(3, 4, equation, 1, values, np.array([1.0, 0, 0, 0]), errors, policy)
     assert Fraction(values[0]) - Fraction(errors[0]) <= low
     assert high <= Fraction(values[0]) + Fraction(errors[0])
     numbers[blocks.WEIGHT] = 1.0
     total, slack, size, _ = policy_proofs.advantage_jit(
-        0, 0, 3, 4, rows, zeros, zeros, numbers, 0.0
+        0, 0, 3, 4, equation, zeros, zeros, numbers, 0.0
     )
     assert Fraction(total) - Fraction(slack) <= low
     assert high <= Fraction(total) + Fraction(slack)
@@ -466,7 +460,7 @@ def test_a_constant_that_cancels_counts_with_all_that_it_is_of():
 
 
 def test_each_bound_is_widened_by_its_own_size():
-    rows = rows_of(
+    equation = equation_of(
         order=np.array([1, 0], np.int32),
         place=np.array([1, 0], np.uint32),
         choice_offsets=np.array([0, 2, 2]),
@@ -480,12 +474,12 @@ def test_each_bound_is_widened_by_its_own_size():
     )
     nothing, much = np.zeros(2), np.array([0.0, 1.0])
     for enclose in kernels(intervals, "enclose"):
-        low, high = enclose(0, rows, nothing, much)
+        low, high = enclose(0, equation, nothing, much)
         most = [Fraction(p) + Fraction(2 * np.spacing(p)) for p in (0.01, 0.02, 0.97)]
         assert Fraction(low) <= -most[0] - most[1]
         assert Fraction(high) >= most[2]
         # What a sure step earns is a rounded sum: it is not exact, though nothing is added.
-        low, high = enclose(1, rows, nothing, nothing)
+        low, high = enclose(1, equation, nothing, nothing)
         assert Fraction(low) < Fraction(0.1) + 1 < Fraction(high)
 
 
@@ -495,8 +489,8 @@ def test_a_constant_of_steps_that_stay_inside_is_allowed_for():
     rewards, offsets = np.array([-total * (0.1 + 0.2), 0.0]), np.array([0, 3, 4])
     chances = np.array([-0.1, -0.2, 0.7, 1.0])
     constants, sizes = np.empty((2, 2))
-    equation.swap_constants(offsets, chances, rewards, total, constants, sizes)
-    rows = rows_of(
+    bellman.swap_constants(offsets, chances, rewards, total, constants, sizes)
+    equation = equation_of(
         order=np.array([0, 1], np.int32),
         place=np.array([0, 1], np.uint32),
         choice_offsets=np.array([0, 1, 2]),
@@ -514,8 +508,8 @@ def test_a_constant_of_steps_that_stay_inside_is_allowed_for():
     ]
     ends = [Fraction(rewards[0]) + Fraction(total) * (meant[0 + k] + meant[2 + k]) for k in (0, 1)]
     for gather in kernels(blocks, "gather"):
-        block = blocks.reserve(2, 2, 4, rows)
-        gather(0, 2, 0, 2, rows, zeros, zeros, block)
+        block = blocks.reserve(2, 2, 4, equation)
+        gather(0, 2, 0, 2, equation, zeros, zeros, block)
         for end in ends:
             assert abs(Fraction(block.known[0]) - end) <= Fraction(block.slacks[0])
         assert block.slacks[1] == 0.0

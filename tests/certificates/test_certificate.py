@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from solving import assert_contains, loop, solve_best_effort
 
 import gamedp
+from gamedp.bellman.equation import unordered_equation
 from gamedp.certificates.checking.checker import RULES
 from gamedp.certificates.checking.choice_values import choice_values, exact_choice_value, slices
 from gamedp.certificates.checking.directions import oriented
@@ -915,13 +916,11 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
     helps = np.array([data.draw(flags), data.draw(flags)])
     inside = np.array([data.draw(flags), data.draw(flags)])
     ranked = np.array([data.draw(flags), data.draw(flags)]) & ~inside
-    graph = kernels.Graph(
-        model.choice_offsets,
-        model.transition_offsets,
-        model.successors,
+    equation = unordered_equation(
+        structure.graph,
         model.probabilities,
-        helps,
         np.stack([model.rewards, -model.rewards]),
+        helps,
     )
     good = np.ones((2, model.num_choices), np.bool_)
     results = []
@@ -931,20 +930,20 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
     ):
         keep, find, descend, relax = (getattr(kernels, name) for name in names)
         members, gains = inside.copy(), np.full(inside.shape, kernels.NONE)
-        keep(graph, structure.order, good, ranked, members, gains)
+        keep(equation, structure.order, good, ranked, members, gains)
         by = np.full(inside.shape, kernels.NONE)
-        find(graph, structure.order, good, ranked, ranked ^ inside, inside, gains, by)
+        find(equation, structure.order, good, ranked, ranked ^ inside, inside, gains, by)
         bounds = np.where(inside, 1.0, 0.5)
         via = np.tile(model.choice_offsets[:-1], (2, 1))
         offsets = np.zeros(model.num_states + 1, np.int64)
         sources = np.empty(model.num_transitions, np.int64)
         turn = transpose_jit if relax is kernels.relax_jit else transpose
-        turn(*graph[1:4], offsets, sources)
+        turn(*structure.graph[1:], model.probabilities, offsets, sources)
         ranks = np.where(ranked, 0, kernels.NONE)
-        descend(graph, False, good, inside, ranks, by)
+        descend(equation, False, good, inside, ranks, by)
         dirty = ranked | inside
         relax(
-            graph, True, Reverse(structure.owners, offsets, sources), via, inside,
+            equation, True, Reverse(structure.owners, offsets, sources), via, inside,
             np.array([1.0, -1.0]), 0.9, dirty, bounds,
         )  # fmt: skip
         columns = np.tile(bounds.T, 2)
@@ -953,7 +952,7 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
             np.empty(shape), np.empty(shape, bool), np.empty((2, len(inside.T)), int)
         )
         judge = judging.judge_jit if relax is kernels.relax_jit else judging.judge
-        judge(graph, columns, 0.9, np.array([False, True]), True, judged)
+        judge(equation, columns, 0.9, np.array([False, True]), True, judged)
         results.append((members, gains, by, ranks, bounds, sources, dirty, *judged))
     for plain, compiled in zip(*results, strict=True):
         assert np.array_equal(plain, compiled)

@@ -3,7 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from gamedp.bellman import blocks, equation
+from gamedp.bellman import blocks
+from gamedp.bellman.equation import Equation
+from gamedp.graph.graph import Graph
 
 
 def locked(array):
@@ -15,15 +17,15 @@ def locked(array):
     return array
 
 
-def rows_of(**arrays):
+def equation_of(**arrays):
     """Return an equation with the kinds of arrays that solvers make."""
     kept = {"maximise", "discount"}
-    return equation.Rows(
-        **{name: array if name in kept else locked(array) for name, array in arrays.items()}
-    )
+    arrays = {name: array if name in kept else locked(array) for name, array in arrays.items()}
+    graph = Graph(*(arrays.pop(name) for name in Graph._fields))
+    return Equation(graph=graph, codebook=None, **arrays)
 
 
-def random_rows(seed, num_states, discount, *, cyclic, swaps):
+def random_equation(seed, num_states, discount, *, cyclic, swaps):
     """Return the equation of a random model whose last state is terminal and always near."""
     rng = np.random.default_rng(seed)
     choice_counts = rng.integers(1, 4, num_states)
@@ -44,7 +46,7 @@ def random_rows(seed, num_states, discount, *, cyclic, swaps):
         probabilities.extend(weights)
         offsets.append(len(successors))
     constants = rng.normal(size=num_choices)
-    return rows_of(
+    return equation_of(
         order=np.arange(num_states)[::-1].astype(np.int32),
         place=np.arange(num_states)[::-1].astype(np.uint32),
         choice_offsets=choice_offsets.astype(np.int64),
@@ -69,18 +71,18 @@ cases = st.tuples(
 
 def make(case):
     seed, num_states, discount, cyclic, swaps = case
-    return random_rows(seed, num_states, discount, cyclic=cyclic, swaps=swaps)
+    return random_equation(seed, num_states, discount, cyclic=cyclic, swaps=swaps)
 
 
-def blank(rows):
-    num_states = len(rows.maximise)
+def blank(equation):
+    num_states = len(equation.maximise)
     return np.zeros(num_states), np.zeros(num_states), np.full(num_states, -1, np.int64)
 
 
-def gathered(rows, start, values, errors):
+def gathered(equation, start, values, errors):
     """Return the component from `start` on by itself, its numbers, and what `gather` returns."""
     stop = len(values)
-    block, *found = blocks.isolate_jit(start, stop, start, stop, rows, values, errors)
+    block, *found = blocks.isolate_jit(start, stop, start, stop, equation, values, errors)
     return block, np.zeros((blocks.NUMBERS, stop - start)), found
 
 
@@ -113,15 +115,15 @@ def twins(module, name, *arguments):
     return outcomes
 
 
-def fixed_point(rows, sweeps=20_000, start=0.0):
+def fixed_point(equation, sweeps=20_000, start=0.0):
     """Return the values after very many plain sweeps in extended precision."""
-    values = np.full(len(rows.maximise), start, np.longdouble)
-    offsets, starts = rows.choice_offsets, rows.transition_offsets[:-1]
-    terms = rows.probabilities.astype(np.longdouble)
-    sign = np.where(rows.maximise[:-1], 1, -1)
+    values = np.full(len(equation.maximise), start, np.longdouble)
+    offsets, starts = equation.graph.choice_offsets, equation.graph.transition_offsets[:-1]
+    terms = equation.probabilities.astype(np.longdouble)
+    sign = np.where(equation.maximise[:-1], 1, -1)
     for _ in range(sweeps):
-        totals = np.add.reduceat(terms * values[rows.successors], starts)
-        results = rows.constants + rows.discount * totals
+        totals = np.add.reduceat(terms * values[equation.graph.successors], starts)
+        results = equation.constants + equation.discount * totals
         counts = np.diff(offsets)[:-1]
         best = sign * np.maximum.reduceat(np.repeat(sign, counts) * results, offsets[:-2])
         change = np.abs(best - values[:-1]).max()

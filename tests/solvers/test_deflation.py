@@ -162,7 +162,7 @@ def rewarded_circle(states):
 def proves_nothing(self, policy, who, tolerance):
     """Stand for policies that prove no finite bound."""
     del policy, tolerance
-    maximises = (who == self.run.rows.maximise).all()
+    maximises = (who == self.run.equation.maximise).all()
     size = self.run.problem.model.num_states
     return np.full(size, -math.inf if maximises else math.inf)
 
@@ -284,7 +284,7 @@ def test_who_can_force_choices_again_and_again(model):
 @relaxed
 @given(contested_games(st.just(0)), st.data())
 def test_kernels_compiled_and_in_plain_python_agree(model, data):
-    rows = gamedp.Problem(model).rows()
+    equation = gamedp.Problem(model).equation()
     size = model.num_states
     numbers = st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=size, max_size=size)
     lower = np.array(data.draw(numbers)) - 1
@@ -301,9 +301,9 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
         )
         low, high = lower.copy(), upper.copy()
         policy, replies = np.full(size, -1), np.full(size, -1)
-        moved = narrow(0, size, rows, low, high, policy)
-        changed = reply(members, rows, low, side, replies)
-        moved += deflate(offsets, members, inside, rows, low, high, side, 0.0, replies, policy)
+        moved = narrow(0, size, equation, low, high, policy)
+        changed = reply(members, equation, low, side, replies)
+        moved += deflate(offsets, members, inside, equation, low, high, side, 0.0, replies, policy)
         results.append((low, high, policy, replies, np.array([moved, changed])))
     for plain, compiled in zip(*results, strict=True):
         assert np.array_equal(plain, compiled)

@@ -148,8 +148,8 @@ def test_nothing_is_stored_twice_where_there_is_no_constant_sum():
     model = gamedp.Model.from_arrays(
         [0, 1, 1], [0, 1], [1], [-1.0], rewards=[1.0], terminals=[1], num_players=2
     )
-    rows = gamedp.Problem(model).rows()
-    assert rows.constants is rows.sizes is model.rewards
+    equation = gamedp.Problem(model).equation()
+    assert equation.constants is equation.sizes is model.rewards
 
 
 @pytest.mark.parametrize("solver", SOLVERS[1:], ids=lambda solver: type(solver).__name__)
@@ -222,11 +222,11 @@ def test_signs_of_rewards_count_for_both_players():
         num_players=2,
     )
     problem = gamedp.Problem(model)
-    rows = problem.rows()
+    equation = problem.equation()
     truth = exact_values(model)
     values, errors, policy = np.zeros(3), np.zeros(3), np.full(3, -1)
-    question = 1, 3, rows
-    block, _, _ = blocks.isolate_jit(1, 3, 1, 3, rows, values, errors)
+    question = 1, 3, equation
+    block, _, _ = blocks.isolate_jit(1, 3, 1, 3, equation, values, errors)
     numbers = np.zeros((blocks.NUMBERS, 2))
     component_sweeps.begin_jit(2, block)  # the choice that earns less
     width = policy_proofs.prove_policy_jit(

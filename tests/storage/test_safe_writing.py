@@ -382,7 +382,7 @@ def test_ctrl_c_at_many_moments_of_a_command(tmp_path):
 AS_SOMEBODY = """
 import gamedp
 model = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], rewards=[2.0], payoffs=[0.0])
-print(model.palette[1])  # by a small kernel, which is compiled and kept
+print(model.coded_probabilities[1])  # by a small kernel, which is compiled and kept
 """
 
 

@@ -16,7 +16,7 @@ from gamedp.runtime.jit import compiled, inlined
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.bellman.equation import Rows
+    from gamedp.bellman.equation import Equation
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
@@ -32,12 +32,13 @@ ONE = np.uintp(1)
 START, DEPTH = 0, 1
 
 
-def never_leaves(state: int, rows: Rows) -> bool:
+def never_leaves(state: int, equation: Equation) -> bool:
     """Say whether a state leads to itself alone."""
-    first = rows.transition_offsets[rows.choice_offsets[state]]
-    last = rows.transition_offsets[rows.choice_offsets[state + 1]]
+    graph = equation.graph
+    first = graph.transition_offsets[graph.choice_offsets[state]]
+    last = graph.transition_offsets[graph.choice_offsets[state + 1]]
     for t in range(first, last):
-        if rows.successors[t] != state:
+        if graph.successors[t] != state:
             return False
     return True
 
@@ -47,7 +48,7 @@ never_leaves_jit = compiled(never_leaves)
 
 def leave(
     state: int,
-    rows: Rows,
+    equation: Equation,
     probable: bool,
     status: Integers,
     values: Floats,
@@ -60,26 +61,27 @@ def leave(
     infinite if the target may be missed. Errors are those of
     :func:`gamedp.bellman.residuals.rounded`.
     """
+    graph = equation.graph
     # If it leads to itself alone, that is what it comes to.
     status[state] = MISSED
     values[state] = 0.0 if probable else np.inf
-    sign = 1.0 if rows.maximise[state] else -1.0
-    first = rows.choice_offsets[state]
-    last = rows.choice_offsets[np.uintp(state) + ONE]
+    sign = 1.0 if equation.maximise[state] else -1.0
+    first = graph.choice_offsets[state]
+    last = graph.choice_offsets[np.uintp(state) + ONE]
     best = -np.inf
     best_choice = first
     error = 0.0
     missing = reaching = NONE
     num_missing = num_reaching = 0
-    next_t = np.uintp(rows.transition_offsets[first])
+    next_t = np.uintp(graph.transition_offsets[first])
     for choice in range(first, last):
         first_t = next_t
-        next_t = np.uintp(rows.transition_offsets[choice + 1])
+        next_t = np.uintp(graph.transition_offsets[choice + 1])
         total = size = slack = 0.0
         not_missed = not_sure = 0
         for t in range(first_t, next_t):
-            target = np.uintp(rows.successors[t])
-            chance = rows.probabilities[t]
+            target = np.uintp(graph.successors[t])
+            chance = equation.probabilities[t]
             term = chance * values[target]
             total += term
             size += abs(term)
@@ -91,9 +93,9 @@ def leave(
             num_missing += 1
             missing = choice if missing == NONE else missing
             continue
-        constant = rows.constants[choice]
+        constant = equation.constants[choice]
         value = constant + total
-        if next_t - first_t == ONE and rows.probabilities[first_t] == 1.0:
+        if next_t - first_t == ONE and equation.probabilities[first_t] == 1.0:
             part = value - constant
             slack = (slack + abs((constant - (value - part)) + (total - part))) * UPWARD
         else:
@@ -114,7 +116,7 @@ def leave(
         if (result - best) + slack > error:
             error = (result - best) + slack
     # To miss the target is the worst for who maximises a probability, the best for a total.
-    seeks = rows.maximise[state] == probable
+    seeks = equation.maximise[state] == probable
     if num_missing == last - first or (num_missing > 0 and not seeks):
         policy[state] = missing
     elif probable and (num_reaching == last - first or (num_reaching > 0 and seeks)):
@@ -133,7 +135,7 @@ leave_jit = inlined(leave)
 
 def search(
     budget: int,
-    rows: Rows,
+    equation: Equation,
     probable: bool,
     cursor: Integers,
     stack: Integers,
@@ -149,7 +151,7 @@ def search(
     ----------
     budget : int
         How many edges to look at, about.
-    rows : Rows
+    equation : Equation
         Without order and places; the constants are zeros for a probability.
     probable : bool
         Whether a probability is asked for, and not a total.
@@ -167,6 +169,7 @@ def search(
     int
         MORE, ALL or CYCLE.
     """
+    graph = equation.graph
     depth = cursor[DEPTH]
     start = cursor[START]
     left = budget
@@ -178,32 +181,32 @@ def search(
                 cursor[START] = start
                 return ALL
             stack[0] = start
-            next_edge[0] = rows.transition_offsets[rows.choice_offsets[start]]
+            next_edge[0] = graph.transition_offsets[graph.choice_offsets[start]]
             status[start] = OPEN
             depth = 1
         top = np.uintp(depth - 1)
         state = np.uintp(stack[top])
         edge = np.uintp(next_edge[top])
-        last = np.uintp(rows.transition_offsets[rows.choice_offsets[state + ONE]])
+        last = np.uintp(graph.transition_offsets[graph.choice_offsets[state + ONE]])
         left -= 1 + int(last - edge)
         successor = state
         while edge < last:
-            successor = np.uintp(rows.successors[edge])
+            successor = np.uintp(graph.successors[edge])
             edge += ONE
             if status[successor] == UNSEEN:
                 break
             if status[successor] == OPEN and not (
-                successor == state and never_leaves_jit(state, rows)
+                successor == state and never_leaves_jit(state, equation)
             ):
                 return CYCLE
         if status[successor] == UNSEEN:
             next_edge[top] = edge
             stack[top + ONE] = successor
-            next_edge[top + ONE] = rows.transition_offsets[rows.choice_offsets[successor]]
+            next_edge[top + ONE] = graph.transition_offsets[graph.choice_offsets[successor]]
             status[successor] = OPEN
             depth += 1
         else:
-            leave_jit(state, rows, probable, status, values, errors, policy)
+            leave_jit(state, equation, probable, status, values, errors, policy)
             depth -= 1
     cursor[DEPTH] = depth
     cursor[START] = start

@@ -20,8 +20,8 @@ A sweep moves v towards Tv only in part. That is value iteration on the chain wh
 is with the rest of the probability, and which no periodicity keeps from converging [3]_; the bounds
 are those of the chain itself.
 
-Choices, states and transitions are those of the end components alone, numbered anew. Rewards are
-signed so that the most is wanted.
+The equation is that of the end components alone, numbered anew, with the discount 1. Its constants
+are rewards, signed so that the most is wanted in every state: `maximise` is not looked at.
 
 References
 ----------
@@ -34,7 +34,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +43,8 @@ from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from gamedp.bellman.equation import Equation
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
@@ -60,45 +62,25 @@ MOST_DENSE = 128
 NO_CHOICE = -1
 
 
-class Graph(NamedTuple):
-    """Some states with some of their choices: S states, C choices, T transitions.
-
-    Attributes
-    ----------
-    first_choice : (S + 1,)
-        The choices of state s are ``first_choice[s] .. first_choice[s + 1] - 1``.
-    first_transition : (C + 1,)
-        The transitions of choice c are ``first_transition[c] .. first_transition[c + 1] - 1``.
-    targets : (T,)
-    chances : (T,)
-    rewards : (C,)
-    """
-
-    first_choice: Integers
-    first_transition: Integers
-    targets: Integers
-    chances: Floats
-    rewards: Floats
-
-
-def drift(choice: int, state: int, graph: Graph, values: Floats) -> tuple[float, float]:
+def drift(choice: int, state: int, equation: Equation, values: Floats) -> tuple[float, float]:
     """Return by how much a choice raises the value of its state, and the rounding in that."""
+    graph = equation.graph
     here = values[state]
-    first = graph.first_transition[choice]
-    last = graph.first_transition[choice + 1]
-    total = graph.rewards[choice]
+    first = graph.transition_offsets[choice]
+    last = graph.transition_offsets[choice + 1]
+    total = equation.constants[choice]
     moved = 0.0
     moves = False
     for t in range(first, last):
-        difference = values[graph.targets[t]] - here
-        term = graph.chances[t] * difference
+        difference = values[graph.successors[t]] - here
+        term = equation.probabilities[t] * difference
         total += term
         moved += abs(term)
         moves |= difference != 0.0
     if not moves:
         return total, 0.0
     count = last - first + 10
-    return total, count * (UNIT * (abs(graph.rewards[choice]) + moved) + TINY)
+    return total, count * (UNIT * (abs(equation.constants[choice]) + moved) + TINY)
 
 
 drift_jit = compiled(drift)
@@ -108,7 +90,7 @@ def sweep(
     start: int,
     stop: int,
     shift: float,
-    graph: Graph,
+    equation: Equation,
     values: Floats,
     new_values: Floats,
     policy: Integers,
@@ -124,6 +106,7 @@ def sweep(
     noise : float
         The largest rounding that they allow for, of choices that may be best.
     """
+    graph = equation.graph
     lowest = np.inf
     highest = -np.inf
     noise = 0.0
@@ -132,8 +115,8 @@ def sweep(
         best_slack = 0.0
         most = -np.inf
         most_slack = 0.0
-        for choice in range(graph.first_choice[state], graph.first_choice[state + 1]):
-            rise, slack = drift_jit(choice, state, graph, values)
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+            rise, slack = drift_jit(choice, state, equation, values)
             if rise - rise != 0.0:  # infinite, or no number
                 return -np.inf, np.inf, np.inf
             if rise > best:
@@ -163,21 +146,22 @@ def follow(
     stop: int,
     shift: float,
     repeats: int,
-    graph: Graph,
+    equation: Equation,
     values: Floats,
     new_values: Floats,
     policy: Integers,
 ) -> None:
     """Take `new_values` for values, and sweep along the policy alone; nothing is proven here."""
+    graph = equation.graph
     for state in range(start, stop):
         values[state] = new_values[state]
     for _ in range(repeats):
         for state in range(start, stop):
             choice = policy[state]
-            total = graph.rewards[choice] - shift
+            total = equation.constants[choice] - shift
             here = values[state]
-            for t in range(graph.first_transition[choice], graph.first_transition[choice + 1]):
-                total += graph.chances[t] * (values[graph.targets[t]] - here)
+            for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+                total += equation.probabilities[t] * (values[graph.successors[t]] - here)
             new_values[state] = here + STEP * total
         for state in range(start, stop):
             values[state] = new_values[state]
@@ -187,7 +171,7 @@ follow_jit = compiled(follow)
 
 
 def evaluate(
-    start: int, stop: int, graph: Graph, policy: Integers, matrix: Floats, values: Floats
+    start: int, stop: int, equation: Equation, policy: Integers, matrix: Floats, values: Floats
 ) -> bool:
     """Set values to the biases of the policy by elimination; say whether play comes to one state.
 
@@ -205,14 +189,15 @@ def evaluate(
     .. [1] W. Grassmann, M. Taksar, D. Heyman, "Regenerative analysis and steady state distributions
        for Markov chains", Operations Research 33 (1985).
     """
+    graph = equation.graph
     size = stop - start
     steps = size + 1
     matrix[:size, : size + 2] = 0.0
     for place in range(size):
         choice = policy[start + place]
-        for t in range(graph.first_transition[choice], graph.first_transition[choice + 1]):
-            matrix[place, graph.targets[t] - start] += graph.chances[t]
-        matrix[place, size] = graph.rewards[choice]
+        for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+            matrix[place, graph.successors[t] - start] += equation.probabilities[t]
+        matrix[place, size] = equation.constants[choice]
         matrix[place, steps] = 1.0
     for place in range(size - 1, 0, -1):
         out = 0.0
@@ -251,7 +236,7 @@ def settle(
     max_size: int,
     max_sweeps: int,
     tolerance: float,
-    graph: Graph,
+    equation: Equation,
     values: Floats,
     new_values: Floats,
     policy: Integers,
@@ -279,6 +264,7 @@ def settle(
     component : int
         The first component whose gain is not known well enough.
     """
+    graph = equation.graph
     matrix = np.empty((MOST_DENSE, MOST_DENSE + 2))
     for number in range(first, last):
         start = offsets[number]
@@ -286,8 +272,8 @@ def settle(
         size = stop - start
         if size > max_size:
             return number
-        transitions = graph.first_transition[graph.first_choice[stop]]
-        transitions -= graph.first_transition[graph.first_choice[start]]
+        transitions = graph.transition_offsets[graph.choice_offsets[stop]]
+        transitions -= graph.transition_offsets[graph.choice_offsets[start]]
         patience = size * size // (4 * transitions + 1)
         repeats = REPEATS
         before = np.inf
@@ -295,7 +281,7 @@ def settle(
         settled = False
         for sweep_number in range(max_sweeps):
             lowest, highest, noise = sweep_jit(
-                start, stop, shift, graph, values, new_values, policy
+                start, stop, shift, equation, values, new_values, policy
             )
             visits[0] += size
             bounds[number, 0] = lowest
@@ -309,10 +295,10 @@ def settle(
             shift = lowest + 0.5 * (highest - lowest)
             if size <= MOST_DENSE and sweep_number >= patience:
                 patience = 2 * sweep_number + 2
-                if evaluate_jit(start, stop, graph, policy, matrix, values):
+                if evaluate_jit(start, stop, equation, policy, matrix, values):
                     shift = 0.0
                     continue
-            follow_jit(start, stop, shift, repeats, graph, values, new_values, policy)
+            follow_jit(start, stop, shift, repeats, equation, values, new_values, policy)
         if not settled:
             return number
     return last
@@ -321,21 +307,24 @@ def settle(
 settle_jit = compiled(settle)
 
 
-def excess(sign: float, graph: Graph, gains: Floats, biases: Floats, policy: Integers) -> float:
+def excess(
+    sign: float, equation: Equation, gains: Floats, biases: Floats, policy: Integers
+) -> float:
     """Return by how much gains and biases miss their inequality, rounding included.
 
     With sign 1, ``g(s) + h(s) >= r + sum(P * h)`` for all choices, or that of the policy where it
     has one; with sign -1, the opposite. Negative if it holds with room to spare.
     """
+    graph = equation.graph
     worst = -np.inf
     for state in range(len(gains)):
-        first = graph.first_choice[state]
-        last = graph.first_choice[state + 1]
+        first = graph.choice_offsets[state]
+        last = graph.choice_offsets[state + 1]
         if first < last and policy[state] != NO_CHOICE:
             first = policy[state]
             last = first + 1
         for choice in range(first, last):
-            rise, slack = drift_jit(choice, state, graph, biases)
+            rise, slack = drift_jit(choice, state, equation, biases)
             # The sign of a difference is exact, and the slack has room for rounding here.
             over = sign * (rise - gains[state]) + slack
             if over - over != 0.0:  # infinite, or no number

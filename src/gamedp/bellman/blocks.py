@@ -21,7 +21,7 @@ from gamedp.runtime.jit import compiled, inlined
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.bellman.equation import Rows
+    from gamedp.bellman.equation import Equation
 
     Naturals = npt.NDArray[np.unsignedinteger[Any]]
     Floats = npt.NDArray[np.float64]
@@ -81,22 +81,23 @@ class Block(NamedTuple):
     chances: Floats
 
 
-def measure(start: int, stop: int, rows: Rows) -> tuple[int, int]:
+def measure(start: int, stop: int, equation: Equation) -> tuple[int, int]:
     """Count the choices and the transitions of the states ``order[start:stop]``."""
+    graph = equation.graph
     num_choices = num_transitions = 0
     for position in range(start, stop):
-        state = rows.order[position]
-        first = rows.choice_offsets[state]
-        last = rows.choice_offsets[state + 1]
+        state = equation.order[position]
+        first = graph.choice_offsets[state]
+        last = graph.choice_offsets[state + 1]
         num_choices += last - first
-        num_transitions += rows.transition_offsets[last] - rows.transition_offsets[first]
+        num_transitions += graph.transition_offsets[last] - graph.transition_offsets[first]
     return num_choices, num_transitions
 
 
 measure_jit = inlined(measure)
 
 
-def reserve(num_states: int, num_choices: int, num_transitions: int, rows: Rows) -> Block:
+def reserve(num_states: int, num_choices: int, num_transitions: int, equation: Equation) -> Block:
     """Return a block with room for so many states, choices and transitions."""
     return Block(
         np.empty(num_states + 1, np.uintp),
@@ -108,7 +109,7 @@ def reserve(num_states: int, num_choices: int, num_transitions: int, rows: Rows)
         np.empty(num_choices),
         np.empty(num_choices),
         np.empty(num_choices),
-        np.empty(num_transitions, rows.place.dtype),
+        np.empty(num_transitions, equation.place.dtype),
         np.empty(num_transitions),
     )
 
@@ -121,7 +122,7 @@ def gather(
     last: int,
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     values: Floats,
     errors: Floats,
     block: Block,
@@ -136,6 +137,7 @@ def gather(
     outside : float
         The largest error of a successor outside the component.
     """
+    graph = equation.graph
     key_state = -1
     several = False
     outside = 0.0
@@ -143,20 +145,20 @@ def gather(
     block.first_choice[0] = 0
     block.first_transition[0] = 0
     for position in range(first, last):
-        state = np.uintp(rows.order[position])
-        block.signs[position - first] = 1.0 if rows.maximise[state] else -1.0
-        first_choice = np.uintp(rows.choice_offsets[state])
-        last_choice = np.uintp(rows.choice_offsets[state + ONE])
-        next_t = np.uintp(rows.transition_offsets[first_choice])
+        state = np.uintp(equation.order[position])
+        block.signs[position - first] = 1.0 if equation.maximise[state] else -1.0
+        first_choice = np.uintp(graph.choice_offsets[state])
+        last_choice = np.uintp(graph.choice_offsets[state + ONE])
+        next_t = np.uintp(graph.transition_offsets[first_choice])
         for choice in range(first_choice, last_choice):
             first_t = next_t
-            next_t = np.uintp(rows.transition_offsets[ONE + choice])
+            next_t = np.uintp(graph.transition_offsets[ONE + choice])
             total = size = slack = leaving = 0.0
             some = False
             for t in range(first_t, next_t):
-                target = np.uintp(rows.successors[t])
-                probability = rows.probabilities[t]
-                place = int(rows.place[target])
+                target = np.uintp(graph.successors[t])
+                probability = equation.probabilities[t]
+                place = int(equation.place[target])
                 if start <= place < stop:
                     number = place - start
                     block.targets[num_transitions] = number
@@ -176,11 +178,11 @@ def gather(
                         outside = errors[target]
             if some:
                 slack += float(next_t - first_t) * TINY  # even if all products are rounded to zero
-            constant, constant_size = rows.constants[choice], abs(rows.sizes[choice])
+            constant, constant_size = equation.constants[choice], abs(equation.sizes[choice])
             if constant_size != abs(constant):
                 slack += (float(next_t - first_t) + 8.0) * UNIT * constant_size
-            block.known[num_choices] = constant + rows.discount * total
-            block.sizes[num_choices] = constant_size + rows.discount * size
+            block.known[num_choices] = constant + equation.discount * total
+            block.sizes[num_choices] = constant_size + equation.discount * size
             block.slacks[num_choices] = slack
             block.counts[num_choices] = next_t - first_t
             block.leaving[num_choices] = leaving
@@ -194,13 +196,13 @@ gather_jit = compiled(gather)
 
 
 def isolate(
-    first: int, last: int, start: int, stop: int, rows: Rows, values: Floats, errors: Floats
+    first: int, last: int, start: int, stop: int, equation: Equation, values: Floats, errors: Floats
 ) -> tuple[Block, int, float]:
     """Gather states into a block of their own; return it, and what `gather` returns."""
-    lengths = measure_jit(first, last, rows)
+    lengths = measure_jit(first, last, equation)
     # Of one type, or they would be compiled for a literal 0 as well.
-    block = reserve_jit(last - first, np.int64(lengths[0]), np.int64(lengths[1]), rows)
-    key_state, outside = gather_jit(first, last, start, stop, rows, values, errors, block)
+    block = reserve_jit(last - first, np.int64(lengths[0]), np.int64(lengths[1]), equation)
+    key_state, outside = gather_jit(first, last, start, stop, equation, values, errors, block)
     return block, key_state, outside
 
 

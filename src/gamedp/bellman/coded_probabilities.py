@@ -1,4 +1,4 @@
-"""Palettes: probabilities by the number of their value, where the same few come again and again.
+"""Coded probabilities: numbers into a codebook, where the same few values come again and again.
 
 Dice, wind and servers have a handful of probabilities. A loop over more transitions than the
 processor keeps at hand waits for memory: with two bytes for the number of a probability, instead of
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     Naturals = npt.NDArray[np.unsignedinteger[Any]]
     Floats = npt.NDArray[np.float64]
-    Chances = Floats | npt.NDArray[np.uint16]
+    Probabilities = Floats | npt.NDArray[np.uint16]
 
 MOST = 1 << 12
-"""Values of a palette at most: those that lie next to the processor. Of more, each look costs as
+"""Values of a codebook at most: those that lie next to the processor. Of more, each look costs as
 much as is saved."""
 
 SLOTS = 4 * MOST
@@ -32,17 +32,17 @@ LOW_HALF = np.uint64(2**32 - 1)
 FACTOR = np.uint64(0x9E3779B9)
 
 
-def chance(chances: Chances, palette: Floats | None, place: int) -> float:
-    """Return the probability in a place: itself, or what its number stands for in a palette."""
+def probability(codes: Probabilities, codebook: Floats | None, place: int) -> float:
+    """Return the probability in a place: itself, or what its number stands for in a codebook."""
     # Each of the two is compiled separately, without the other one.
-    if palette is None:
-        return chances[place]  # type: ignore[no-any-return]
+    if codebook is None:
+        return codes[place]  # type: ignore[no-any-return]
     else:  # noqa: RET505 - numba leaves out a branch, not what follows
-        return palette[chances[place]]  # type: ignore[no-any-return]
+        return codebook[codes[place]]  # type: ignore[no-any-return]
 
 
 # Not `inlined`: what is left out is only known where types are.
-chance_jit = compiled(chance)
+probability_jit = compiled(probability)
 
 
 def collect(

@@ -19,7 +19,7 @@ from gamedp.runtime.jit import compiled
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.bellman.equation import Rows
+    from gamedp.bellman.equation import Equation
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
@@ -27,16 +27,17 @@ if TYPE_CHECKING:
 
 
 def narrow(
-    start: int, stop: int, rows: Rows, lower: Floats, upper: Floats, policy: Integers
+    start: int, stop: int, equation: Equation, lower: Floats, upper: Floats, policy: Integers
 ) -> int:
     """Narrow the bounds of ``order[start:stop]`` in place; return how many got narrower."""
+    graph = equation.graph
     moved = 0
     for place in range(start, stop):
-        state = rows.order[place]
-        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
+        state = equation.order[place]
+        if graph.choice_offsets[state] == graph.choice_offsets[state + 1]:
             continue
-        maximises = rows.maximise[state]
-        low, high, low_choice, high_choice = enclose_best_jit(state, rows, lower, upper)
+        maximises = equation.maximise[state]
+        low, high, low_choice, high_choice = enclose_best_jit(state, equation, lower, upper)
         if low > lower[state]:
             moved += 1
             lower[state] = low
@@ -55,7 +56,9 @@ def narrow(
 narrow_jit = compiled(narrow)
 
 
-def reply(states: Integers, rows: Rows, bounds: Floats, side: bool, replies: Integers) -> bool:
+def reply(
+    states: Integers, equation: Equation, bounds: Floats, side: bool, replies: Integers
+) -> bool:
     """Set the choices that are best by some bounds, of those states that one side moves in.
 
     Returns
@@ -65,9 +68,9 @@ def reply(states: Integers, rows: Rows, bounds: Floats, side: bool, replies: Int
     """
     changed = False
     for state in states:
-        if rows.maximise[state] != side:
+        if equation.maximise[state] != side:
             continue
-        _, choice = backup_jit(state, rows, bounds)
+        _, choice = backup_jit(state, equation, bounds)
         if choice != replies[state]:
             replies[state] = choice
             changed = True
@@ -81,7 +84,7 @@ def deflate(
     offsets: Integers,
     members: Integers,
     inside: Flags,
-    rows: Rows,
+    equation: Equation,
     lower: Floats,
     upper: Floats,
     side: bool,
@@ -114,18 +117,19 @@ def deflate(
     moved : int
         How many bounds are narrower than before.
     """
+    graph = equation.graph
     moved = 0
     sign = 1.0 if side else -1.0
     for number in range(len(offsets) - 1):
         best = sign * endless
         for place in range(offsets[number], offsets[number + 1]):
             state = members[place]
-            if rows.maximise[state] != side:
+            if equation.maximise[state] != side:
                 continue
-            for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
                 if inside[choice]:
                     continue
-                below, above = enclose_jit(choice, rows, lower, upper)
+                below, above = enclose_jit(choice, equation, lower, upper)
                 worth = above if side else -below
                 # Written so that a NaN counts as the best.
                 if not worth <= best:
@@ -140,7 +144,7 @@ def deflate(
                 upper[state] = best
             else:
                 lower[state] = -best
-            if rows.maximise[state] != side:
+            if equation.maximise[state] != side:
                 policy[state] = replies[state]
     return moved
 

@@ -53,7 +53,9 @@ from gamedp.runtime.jit import compiled, inlined
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.bellman.policy_rows import Equation, Kept
+    from gamedp.bellman.equation import Equation
+    from gamedp.bellman.policy_rows import Extremes, PolicyRows
+    from gamedp.graph.graph import Graph
 
     Integers = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
@@ -86,7 +88,7 @@ def begin(
     start: int,
     stop: int,
     equation: Equation,
-    kept: Kept,
+    rows: PolicyRows,
     values: Floats,
     before: Floats,
 ) -> None:
@@ -94,19 +96,22 @@ def begin(
 
     Terminal states have their values. Where no state has a choice, the rows are in place.
     """
-    choice_offsets, transition_offsets = equation.choice_offsets, equation.transition_offsets
-    successors, chances = equation.successors, equation.chances
-    constants, maximise = equation.constants, equation.maximise
-    first, last, policy, clear = kept.first, kept.last, kept.policy, kept.clear
-    kept_constants = kept.constants
-    room_successors, room_chances = kept.room_successors, kept.room_chances
+    choice_offsets, transition_offsets, successors = equation.graph
+    probabilities, constants, maximise = (
+        equation.probabilities,
+        equation.constants,
+        equation.maximise,
+    )
+    first, last, policy, clear = rows.first, rows.last, rows.policy, rows.clear
+    row_constants = rows.constants
+    room_successors, room_probabilities = rows.room_successors, rows.room_probabilities
     in_place = len(room_successors) == 0
     for state in range(start, stop):
         first_choice = choice_offsets[state]
         last_choice = choice_offsets[state + ONE]
         if first_choice == last_choice:
             last[state] = first[state]
-            kept_constants[state] = before[state] = values[state]
+            row_constants[state] = before[state] = values[state]
             policy[state] = -1
             clear[state] = np.inf
             continue
@@ -119,7 +124,7 @@ def begin(
             best = other if other > best else best
         policy[state] = best_choice
         clear[state] = -1.0
-        kept_constants[state] = values[state] = before[state] = sign * best
+        row_constants[state] = values[state] = before[state] = sign * best
         t = transition_offsets[best_choice]
         last_t = transition_offsets[best_choice + ONE]
         room = first[state]
@@ -129,12 +134,12 @@ def begin(
         while t + TWO <= last_t:
             for _ in range(2):
                 room_successors[room] = successors[t]
-                room_chances[room] = chances[t]
+                room_probabilities[room] = probabilities[t]
                 room += ONE
                 t += ONE
         while t < last_t:
             room_successors[room] = successors[t]
-            room_chances[room] = chances[t]
+            room_probabilities[room] = probabilities[t]
             room += ONE
             t += ONE
 
@@ -142,13 +147,15 @@ def begin(
 begin_jit = compiled(begin)
 
 
-def prepare(equation: Equation, values: Floats, before: Floats, numbers: Floats) -> None:
+def prepare(
+    discount: float, extremes: Extremes, values: Floats, before: Floats, numbers: Floats
+) -> None:
     """Make ready for an improvement: see how far values have moved since the last, and their size.
 
     The range of the moves adds to the drift. A choice that was the best by more than that still is,
     even if all that has to do with it was off by rounding: that is the margin.
     """
-    lowest = highest = 0.0 if equation.has_terminals else values[0] - before[0]
+    lowest = highest = 0.0 if extremes.has_terminals else values[0] - before[0]
     most = 0.0
     for state in range(len(values)):
         move = values[state] - before[state]
@@ -157,42 +164,41 @@ def prepare(equation: Equation, values: Floats, before: Floats, numbers: Floats)
         size = abs(values[state])
         most = size if size > most else most
     numbers[DRIFT] += (highest - lowest) * UPWARD
-    size = (equation.largest + equation.discount * max(1.0, equation.sum_high) * most) * UPWARD
+    size = (extremes.largest + discount * max(1.0, extremes.sum_high) * most) * UPWARD
     numbers[SIZE] = max(numbers[SIZE], size)
-    apart = max(0.0, equation.sum_high - equation.sum_low)
-    numbers[MARGIN] = 4.0 * slack_jit(equation, numbers) + 2.0 * apart * numbers[SIZE]
-    numbers[LOW] = 0.0 if equation.has_terminals else np.inf
-    numbers[HIGH] = 0.0 if equation.has_terminals else -np.inf
+    apart = max(0.0, extremes.sum_high - extremes.sum_low)
+    numbers[MARGIN] = 4.0 * slack_jit(extremes, numbers) + 2.0 * apart * numbers[SIZE]
+    numbers[LOW] = 0.0 if extremes.has_terminals else np.inf
+    numbers[HIGH] = 0.0 if extremes.has_terminals else -np.inf
 
 
-def slack(equation: Equation, numbers: Floats) -> float:
+def slack(extremes: Extremes, numbers: Floats) -> float:
     """Return how far off a value may be by rounding."""
-    return float((equation.longest + 10) * (UNIT * numbers[SIZE] + TINY))
+    return float((extremes.longest + 10) * (UNIT * numbers[SIZE] + TINY))
 
 
 slack_jit = inlined(slack)
 prepare_jit = compiled(prepare)
 
 
-def bound(equation: Equation, numbers: Floats) -> float:
+def bound(discount: float, extremes: Extremes, numbers: Floats) -> float:
     """Set how far the true values are below and above those after an improvement; return the width.
 
     Bounds keep Bellman's inequalities, even when they are rounded once more. The width is infinite
     if probabilities sum to so much more than one that the discount does not outweigh it.
     """
-    discount = equation.discount
-    off = slack_jit(equation, numbers)
+    off = slack_jit(extremes, numbers)
     # The sums of probabilities are rounded as well.
-    counted = (1.0 + (equation.longest + 10) * UNIT) * UPWARD
-    shrink = 1.0 - discount * equation.sum_high * counted
+    counted = (1.0 + (extremes.longest + 10) * UNIT) * UPWARD
+    shrink = 1.0 - discount * extremes.sum_high * counted
     if not shrink > 0.0:
         numbers[DOWN], numbers[UP] = -np.inf, np.inf
         return np.inf
     room = off / shrink * UPWARD
     for side, extreme in ((DOWN, -(numbers[LOW] - off)), (UP, numbers[HIGH] + off)):
         # Outward, all sums of probabilities are taken to be the largest; inward, the smallest.
-        chances = equation.sum_high * counted if extreme > 0.0 else equation.sum_low / counted
-        ahead = discount * chances * extreme / (1.0 - discount * chances)
+        total = extremes.sum_high * counted if extreme > 0.0 else extremes.sum_low / counted
+        ahead = discount * total * extreme / (1.0 - discount * total)
         ahead = ahead * UPWARD if extreme > 0.0 else ahead / UPWARD
         numbers[side] = ahead + room
     numbers[DOWN] = -numbers[DOWN]
@@ -203,13 +209,15 @@ def bound(equation: Equation, numbers: Floats) -> float:
 bound_jit = compiled(bound)
 
 
-def judge(tolerance: float, equation: Equation, marks: Integers, numbers: Floats) -> int:
+def judge(
+    tolerance: float, equation: Equation, extremes: Extremes, marks: Integers, numbers: Floats
+) -> int:
     """Say what comes after an improvement, and how close sweeps along the choices are to come."""
     span = numbers[HIGH] - numbers[LOW]
-    width = bound_jit(equation, numbers)
+    width = bound_jit(equation.discount, extremes, numbers)
     if width <= tolerance:
         return DONE
-    off = slack_jit(equation, numbers)
+    off = slack_jit(extremes, numbers)
     marks[IN_VAIN] = 0 if span < numbers[LEAST] else marks[IN_VAIN] + 1
     numbers[LEAST] = min(span, numbers[LEAST])
     at_end = span <= 2.0 * off and (marks[IN_VAIN] > 3 or span <= 0.125 * off)
@@ -232,12 +240,19 @@ def judge(tolerance: float, equation: Equation, marks: Integers, numbers: Floats
 judge_jit = compiled(judge)
 
 
-def settle(equation: Equation, kept: Kept, values: Floats, marks: Integers, numbers: Floats) -> int:
+def settle(
+    discount: float,
+    extremes: Extremes,
+    rows: PolicyRows,
+    values: Floats,
+    marks: Integers,
+    numbers: Floats,
+) -> int:
     """After a sweep along the choices: see how far it has brought the values; say what is next."""
     num_states = len(values)
     step = max(11, num_states // BATCH) | 1
-    lowest, highest, mean = probe_jit(step, equation.discount, kept, values)
-    if equation.has_terminals:
+    lowest, highest, mean = probe_jit(step, discount, rows, values)
+    if extremes.has_terminals:
         lowest, highest = min(lowest, 0.0), max(highest, 0.0)
     span = highest - lowest
     marks[INNER] += 1
@@ -256,8 +271,8 @@ def settle(equation: Equation, kept: Kept, values: Floats, marks: Integers, numb
         # What the probe sees is not what all states have in common.
         marks[NO_SHIFTS] = 1
     numbers[LAST] = span
-    if not equation.has_terminals and marks[NO_SHIFTS] == 0:
-        shift = mean / (1.0 - equation.discount)
+    if not extremes.has_terminals and marks[NO_SHIFTS] == 0:
+        shift = mean / (1.0 - discount)
         for state in range(num_states):
             values[state] += shift
     return FOLLOW
@@ -266,15 +281,13 @@ def settle(equation: Equation, kept: Kept, values: Floats, marks: Integers, numb
 settle_jit = compiled(settle)
 
 
-def conclude(
-    equation: Equation, numbers: Floats, values: Floats, lower: Floats, upper: Floats
-) -> None:
+def conclude(graph: Graph, numbers: Floats, values: Floats, lower: Floats, upper: Floats) -> None:
     """Set the bounds of all values, and move these to the middle between them, if there is one."""
     down, up = numbers[DOWN], numbers[UP]
     middle = 0.5 * (down + up) if up - down < np.inf else 0.0
     for state in range(len(values)):
         value = values[state]
-        if equation.choice_offsets[state] < equation.choice_offsets[state + 1]:
+        if graph.choice_offsets[state] < graph.choice_offsets[state + 1]:
             # Rounding is allowed for.
             lower[state] = value + down
             upper[state] = value + up
@@ -290,7 +303,8 @@ def advance(
     budget: int,
     tolerance: float,
     equation: Equation,
-    kept: Kept,
+    extremes: Extremes,
+    rows: PolicyRows,
     values: Floats,
     other: Floats,
     marks: Integers,
@@ -301,13 +315,14 @@ def advance(
     At first, `values` have the payoffs of terminal states, and `marks` are zero but for the limits.
     The values are in `values`, or in `other` while ``marks[FLIPPED]`` is 1: an improvement reads
     the one and writes the other. In the end, the lower bounds are where the values are not, and the
-    upper ones in `kept.clear`.
+    upper ones in `rows.clear`.
 
     Returns
     -------
     phase : int
         DONE, STUCK, or what comes next.
     """
+    graph, discount = equation.graph, equation.discount
     num_states = np.uintp(len(values))
     if marks[FLIPPED]:
         values, other = other, values
@@ -315,23 +330,25 @@ def advance(
     place = np.uintp(marks[PLACE])
     while budget > 0 and phase < DONE:
         if place == 0 and phase == IMPROVE:
-            prepare_jit(equation, values, other, numbers)
+            prepare_jit(discount, extremes, values, other, numbers)
             marks[CHANGED] = 0
         stop = min(place + np.uintp(SLICE), num_states)
         if phase == BEGIN:
-            begin_jit(place, stop, equation, kept, values, other)
-            budget -= int(kept.last[stop - ONE] - kept.first[place])
+            begin_jit(place, stop, equation, rows, values, other)
+            budget -= int(rows.last[stop - ONE] - rows.first[place])
         elif phase == IMPROVE:
-            marks[CHANGED] += improve_jit(place, stop, equation, kept, values, other, numbers)
-            first = equation.transition_offsets[equation.choice_offsets[place]]
-            last = equation.transition_offsets[equation.choice_offsets[stop]]
+            marks[CHANGED] += improve_jit(
+                place, stop, equation, extremes, rows, values, other, numbers
+            )
+            first = graph.transition_offsets[graph.choice_offsets[place]]
+            last = graph.transition_offsets[graph.choice_offsets[stop]]
             budget -= int(last - first)
         else:
             first, last = place, stop
             if marks[BACKWARDS]:
                 first, last = num_states - stop, num_states - place
-            follow_jit(first, last, marks[BACKWARDS] == 1, equation, kept, values, values)
-            budget -= int(kept.last[last - ONE] - kept.first[first])
+            follow_jit(first, last, marks[BACKWARDS] == 1, discount, extremes, rows, values, values)
+            budget -= int(rows.last[last - ONE] - rows.first[first])
         budget -= int(stop - place)
         marks[VISITS] += int(stop - place)
         place = stop
@@ -340,21 +357,21 @@ def advance(
         place = np.uintp(0)
         if phase == BEGIN:
             numbers[LEAST] = numbers[NEAREST] = numbers[LAST] = np.inf
-            phase = settle_jit(equation, kept, values, marks, numbers)
+            phase = settle_jit(discount, extremes, rows, values, marks, numbers)
             numbers[LIMIT] = COARSEST * numbers[NEAREST]
             marks[INNER] = 0
             continue
         if phase == FOLLOW:
-            phase = settle_jit(equation, kept, values, marks, numbers)
+            phase = settle_jit(discount, extremes, rows, values, marks, numbers)
             continue
         values, other = other, values
         marks[FLIPPED] = 1 - marks[FLIPPED]
         marks[IMPROVEMENTS] += 1
-        phase = judge_jit(tolerance, equation, marks, numbers)
+        phase = judge_jit(tolerance, equation, extremes, marks, numbers)
         if phase < DONE and marks[IMPROVEMENTS] >= marks[MOST_IMPROVEMENTS]:
             phase = OUT_OF_SWEEPS
     if phase >= DONE:
-        conclude_jit(equation, numbers, values, other, kept.clear)
+        conclude_jit(graph, numbers, values, other, rows.clear)
     marks[PHASE] = phase
     marks[PLACE] = int(place)
     return int(phase)

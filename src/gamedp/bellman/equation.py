@@ -1,8 +1,8 @@
 """Bellman's equation: the value of every state from those of its successors.
 
 The value of choice c for values v is ``constants[c] + discount * sum(P * v[successors])`` with
-signed probabilities P (see :class:`gamedp.Model`). ``maximise[s]`` says whether the mover of s
-wants the most. States are visited in the order of ``order``, in which successors come first.
+signed probabilities P (see :class:`gamedp.Model`); that of a state is the largest or the smallest
+one of its choices. :class:`Equation` is what all kernels take.
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ from gamedp.runtime.jit import compiled, inlined
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from gamedp.bellman.coded_probabilities import Probabilities
+    from gamedp.graph.graph import Graph
+
     Integers = npt.NDArray[np.signedinteger[Any]]
+    Naturals = npt.NDArray[np.unsignedinteger[Any]]
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
@@ -26,54 +30,72 @@ if TYPE_CHECKING:
 ONE = np.uintp(1)
 
 
-class Rows(NamedTuple):
+class Equation(NamedTuple):
     """Bellman's equation as arrays: S states, C choices, T transitions.
 
     Attributes
     ----------
-    order : (S,)
-        The states in the order of the sweeps.
-    place : (S,)
-        Where in the order a state stands, unsigned.
-    choice_offsets, transition_offsets, successors, probabilities
-        As in :class:`gamedp.Model`.
+    graph : Graph
+    probabilities : (T,)
+        Negative where the players change places; or numbers of probabilities in the codebook.
+    codebook : (P,) or None
+        See :mod:`gamedp.bellman.coded_probabilities`. None where `probabilities` are themselves.
     constants : (C,)
-        Rewards, and for each swap of the players what it is worth.
+        What a choice earns whatever follows: its reward, and the shares of the constant sum that
+        changes of places bring.
     sizes : (C,)
         What the terms of each constant add up to in absolute value, with or without a sign:
         rounding is in proportion to that, however much cancels out. A constant is exact where its
-        absolute value is that of its size.
+        absolute value is that of its size; rewards are their own sizes.
     maximise : (S,) bool
         Whether the mover wants the most.
     discount : float
         1 for total reward.
+    order, place : (S,)
+        The states in the order of the sweeps, successors first, and where in it each stands. Empty
+        for those who need no order.
     """
 
-    order: Integers
-    place: npt.NDArray[np.unsignedinteger[Any]]
-    choice_offsets: Integers
-    transition_offsets: Integers
-    successors: Integers
-    probabilities: Floats
+    graph: Graph
+    probabilities: Probabilities
+    codebook: Floats | None
     constants: Floats
     sizes: Floats
     maximise: Flags
     discount: float
+    order: Integers
+    place: Naturals
+
+
+def unordered_equation(
+    graph: Graph,
+    probabilities: Probabilities,
+    rewards: Floats,
+    maximise: Flags,
+    discount: float = 1.0,
+    codebook: Floats | None = None,
+) -> Equation:
+    """Return the equation of a model without a constant sum, for those who need no order."""
+    order, place = np.empty(0, np.int32), np.empty(0, np.uint32)
+    return Equation(
+        graph, probabilities, codebook, rewards, rewards, maximise, discount, order, place
+    )
 
 
 def backup(
     state: int,
-    rows: Rows,
+    equation: Equation,
     values: Floats,
 ) -> tuple[float, int]:
     """Return the best value of a state's choices and the first choice that has it."""
+    graph = equation.graph
     # Arrays have names of their own, for each look into a tuple counts references; and numbers are
     # unsigned, for whether a signed one counts from the end of an array is looked up each time.
-    choice_offsets, transition_offsets = rows.choice_offsets, rows.transition_offsets
-    successors, probabilities = rows.successors, rows.probabilities
-    constants, discount = rows.constants, rows.discount
+    choice_offsets, transition_offsets = graph.choice_offsets, graph.transition_offsets
+    successors, probabilities = graph.successors, equation.probabilities
+    constants, discount = equation.constants, equation.discount
     number = np.uintp(state)
-    sign = 1.0 if rows.maximise[number] else -1.0
+    sign = 1.0 if equation.maximise[number] else -1.0
     best = -np.inf
     first_choice: Any = np.uintp(choice_offsets[number])
     best_choice = first_choice
@@ -97,19 +119,20 @@ backup_jit = inlined(backup)
 def sweep(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     values: Floats,
     policy: Integers,
 ) -> float:
     """Update ``order[start:stop]`` in place (Gauss-Seidel); return the largest change."""
+    graph = equation.graph
     change = 0.0
     for place in range(start, stop):
-        state = rows.order[place]
-        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
+        state = equation.order[place]
+        if graph.choice_offsets[state] == graph.choice_offsets[state + 1]:
             continue
         value, policy[state] = backup_jit(
             state,
-            rows,
+            equation,
             values,
         )
         difference = abs(value - values[state])
@@ -126,7 +149,7 @@ sweep_jit = compiled(sweep)
 def sweep_apart(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     values: Floats,
     new_values: Floats,
     policy: Integers,
@@ -138,15 +161,16 @@ def sweep_apart(
     lowest, highest
         The smallest and the largest change, signed.
     """
+    graph = equation.graph
     lowest = np.inf
     highest = -np.inf
     for state in range(start, stop):
-        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
+        if graph.choice_offsets[state] == graph.choice_offsets[state + 1]:
             new_values[state] = values[state]
             continue
         value, policy[state] = backup_jit(
             state,
-            rows,
+            equation,
             values,
         )
         difference = value - values[state]

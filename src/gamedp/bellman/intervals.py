@@ -25,26 +25,27 @@ from gamedp.runtime.jit import compiled, inlined
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.bellman.equation import Rows
+    from gamedp.bellman.equation import Equation
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
 
-def enclose(choice: int, rows: Rows, lower: Floats, upper: Floats) -> tuple[float, float]:
+def enclose(choice: int, equation: Equation, lower: Floats, upper: Floats) -> tuple[float, float]:
     """Return a lower and an upper bound of what a choice is worth."""
-    first = rows.transition_offsets[choice]
-    last = rows.transition_offsets[choice + 1]
-    constant, constant_size = rows.constants[choice], abs(rows.sizes[choice])
+    graph = equation.graph
+    first = graph.transition_offsets[choice]
+    last = graph.transition_offsets[choice + 1]
+    constant, constant_size = equation.constants[choice], abs(equation.sizes[choice])
     low = high = low_size = high_size = 0.0
     least = np.inf
     most = -np.inf
     low_is_zero = high_is_zero = constant_size == 0.0
     swaps = False
     for t in range(first, last):
-        target = rows.successors[t]
-        probability = rows.probabilities[t]
+        target = graph.successors[t]
+        probability = equation.probabilities[t]
         below, above = lower[target], upper[target]
         if probability < 0.0:
             below, above = above, below
@@ -60,9 +61,9 @@ def enclose(choice: int, rows: Rows, lower: Floats, upper: Floats) -> tuple[floa
         if above > most:
             most = above
     low_part, high_part = low, high
-    low = constant + rows.discount * low
-    high = constant + rows.discount * high
-    if last - first == 1 and rows.discount == 1.0 and abs(rows.probabilities[first]) == 1.0:
+    low = constant + equation.discount * low
+    high = constant + equation.discount * high
+    if last - first == 1 and equation.discount == 1.0 and abs(equation.probabilities[first]) == 1.0:
         # A sure step is one addition; where it is exact, nothing is lost.
         inexact = constant_size != abs(constant)
         part = low - constant
@@ -76,10 +77,10 @@ def enclose(choice: int, rows: Rows, lower: Floats, upper: Floats) -> tuple[floa
     share = count * UNIT * UPWARD
     # What is zero is not rounded; what is tiny may be rounded to zero.
     if not low_is_zero:
-        low -= share * (constant_size + rows.discount * low_size) + count * TINY
+        low -= share * (constant_size + equation.discount * low_size) + count * TINY
     if not high_is_zero:
-        high += share * (constant_size + rows.discount * high_size) + count * TINY
-    if constant == 0.0 and rows.discount == 1.0 and not swaps:
+        high += share * (constant_size + equation.discount * high_size) + count * TINY
+    if constant == 0.0 and equation.discount == 1.0 and not swaps:
         # A mean lies between what it is a mean of: that needs no rounding.
         if low < least:
             low = least
@@ -92,14 +93,15 @@ enclose_jit = inlined(enclose)
 
 
 def enclose_best(
-    state: int, rows: Rows, lower: Floats, upper: Floats
+    state: int, equation: Equation, lower: Floats, upper: Floats
 ) -> tuple[float, float, int, int]:
     """Return a lower and an upper bound of what a state is worth, and the choice that has each."""
-    sign = 1.0 if rows.maximise[state] else -1.0
+    graph = equation.graph
+    sign = 1.0 if equation.maximise[state] else -1.0
     low = high = -np.inf
-    low_choice = high_choice = rows.choice_offsets[state]
-    for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
-        below, above = enclose_jit(choice, rows, lower, upper)
+    low_choice = high_choice = graph.choice_offsets[state]
+    for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+        below, above = enclose_jit(choice, equation, lower, upper)
         if sign * below > low:
             low = sign * below
             low_choice = choice
@@ -115,7 +117,7 @@ enclose_best_jit = inlined(enclose_best)
 def tighten(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     lower: Floats,
     upper: Floats,
     policy: Integers,
@@ -133,13 +135,14 @@ def tighten(
         How many would have to be wider to be bounds by this sweep alone. If none is, the bounds
         hold, wherever they came from.
     """
+    graph = equation.graph
     moved = refuted = 0
     for place in range(start, stop):
-        state = rows.order[place]
-        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
+        state = equation.order[place]
+        if graph.choice_offsets[state] == graph.choice_offsets[state + 1]:
             continue
-        maximises = rows.maximise[state]
-        low, high, low_choice, high_choice = enclose_best_jit(state, rows, lower, upper)
+        maximises = equation.maximise[state]
+        low, high, low_choice, high_choice = enclose_best_jit(state, equation, lower, upper)
         # Written so that a NaN refutes.
         if low >= lower[state]:
             moved += low > lower[state]
@@ -163,11 +166,13 @@ def tighten(
 tighten_jit = compiled(tighten)
 
 
-def widest(start: int, stop: int, rows: Rows, lower: Floats, upper: Floats) -> tuple[float, float]:
+def widest(
+    start: int, stop: int, equation: Equation, lower: Floats, upper: Floats
+) -> tuple[float, float]:
     """Return how far bounds are apart at most, and that divided by the least absolute value."""
     absolute = relative = 0.0
     for place in range(start, stop):
-        state = rows.order[place]
+        state = equation.order[place]
         if lower[state] == upper[state]:
             continue
         width = upper[state] - lower[state]
@@ -189,7 +194,7 @@ def tighten_trivial(
     last: int,
     component_offsets: Integers,
     nontrivial: Flags,
-    rows: Rows,
+    equation: Equation,
     lower: Floats,
     upper: Floats,
     policy: Integers,
@@ -205,7 +210,7 @@ def tighten_trivial(
         if nontrivial[number]:
             return number
         start = np.int64(component_offsets[number])  # as callers from outside have it
-        tighten_jit(start, start + 1, rows, lower, upper, policy)
+        tighten_jit(start, start + 1, equation, lower, upper, policy)
     return last
 
 
@@ -213,7 +218,7 @@ tighten_trivial_jit = compiled(tighten_trivial)
 
 
 def surroundings(
-    start: int, stop: int, rows: Rows, lower: Floats, upper: Floats
+    start: int, stop: int, equation: Equation, lower: Floats, upper: Floats
 ) -> tuple[float, float, float, float, bool]:
     """Look at what a component leads to, and at what it earns on the way.
 
@@ -227,18 +232,19 @@ def surroundings(
     swaps : bool
         Whether the players may change places.
     """
+    graph = equation.graph
     low, high = np.inf, -np.inf
     least, most = np.inf, -np.inf
     swaps = False
     for position in range(start, stop):
-        state = rows.order[position]
-        for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
-            least = min(least, rows.constants[choice])
-            most = max(most, rows.constants[choice])
-            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
-                target = rows.successors[t]
-                swaps |= rows.probabilities[t] < 0.0
-                place = rows.place[target]
+        state = equation.order[position]
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+            least = min(least, equation.constants[choice])
+            most = max(most, equation.constants[choice])
+            for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+                target = graph.successors[t]
+                swaps |= equation.probabilities[t] < 0.0
+                place = equation.place[target]
                 if not start <= place < stop:
                     low = min(low, lower[target])
                     high = max(high, upper[target])
@@ -249,29 +255,30 @@ surroundings_jit = compiled(surroundings)
 
 
 def approach(
-    start: int, stop: int, rows: Rows, values: Floats, policy: Integers
+    start: int, stop: int, equation: Equation, values: Floats, policy: Integers
 ) -> tuple[float, float]:
     """Update ``order[start:stop]`` in place; return the largest change, absolute and relative.
 
     Where terms cancel out, what rounding alone may make of them is no relative change.
     """
+    graph = equation.graph
     change = relative = 0.0
     for place in range(start, stop):
-        state = rows.order[place]
-        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
+        state = equation.order[place]
+        if graph.choice_offsets[state] == graph.choice_offsets[state + 1]:
             continue
-        value, policy[state] = backup_jit(state, rows, values)
+        value, policy[state] = backup_jit(state, equation, values)
         difference = abs(value - values[state])
         # Written so that a NaN counts as a change without end.
         if not difference <= change:
             change = difference
         if not difference <= relative * abs(value):
-            first = rows.transition_offsets[policy[state]]
-            last = rows.transition_offsets[policy[state] + 1]
+            first = graph.transition_offsets[policy[state]]
+            last = graph.transition_offsets[policy[state] + 1]
             size = 0.0
             for t in range(first, last):
-                size += abs(rows.probabilities[t] * values[rows.successors[t]])
-            size = abs(rows.sizes[policy[state]]) + rows.discount * size
+                size += abs(equation.probabilities[t] * values[graph.successors[t]])
+            size = abs(equation.sizes[policy[state]]) + equation.discount * size
             if not difference <= 8.0 * UNIT * size:
                 relative = difference / abs(value) if value != 0.0 else np.inf
         values[state] = value

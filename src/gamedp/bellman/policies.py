@@ -15,31 +15,32 @@ from gamedp.runtime.jit import compiled, inlined
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.bellman.equation import Rows
+    from gamedp.bellman.equation import Equation
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
 
 
-def worth(choice: int, rows: Rows, values: Floats) -> float:
+def worth(choice: int, equation: Equation, values: Floats) -> float:
     """Return what a choice is worth."""
+    graph = equation.graph
     # As in `backup`: arrays with names of their own, and unsigned numbers.
-    transition_offsets, successors = rows.transition_offsets, rows.successors
-    probabilities = rows.probabilities
+    transition_offsets, successors = graph.transition_offsets, graph.successors
+    probabilities = equation.probabilities
     number = np.uintp(choice)
     total = 0.0
     for t in range(
         np.uintp(transition_offsets[number]), np.uintp(transition_offsets[number + ONE])
     ):
         total += probabilities[t] * values[np.uintp(successors[t])]
-    return float(rows.constants[number] + rows.discount * total)
+    return float(equation.constants[number] + equation.discount * total)
 
 
 worth_jit = inlined(worth)
 
 
 def follow(
-    start: int, stop: int, rows: Rows, answers: bool, values: Floats, policy: Integers
+    start: int, stop: int, equation: Equation, answers: bool, values: Floats, policy: Integers
 ) -> float:
     """Update ``order[start:stop]`` in place (Gauss-Seidel) by a policy; return the largest change.
 
@@ -48,15 +49,16 @@ def follow(
     answers : bool
         Whether those who want the least choose the best answer instead.
     """
+    graph = equation.graph
     change = 0.0
     for place in range(start, stop):
-        state = rows.order[place]
-        if rows.choice_offsets[state] == rows.choice_offsets[state + 1]:
+        state = equation.order[place]
+        if graph.choice_offsets[state] == graph.choice_offsets[state + 1]:
             continue
-        if answers and not rows.maximise[state]:
-            value, policy[state] = backup_jit(state, rows, values)
+        if answers and not equation.maximise[state]:
+            value, policy[state] = backup_jit(state, equation, values)
         else:
-            value = worth_jit(policy[state], rows, values)
+            value = worth_jit(policy[state], equation, values)
         difference = abs(value - values[state])
         # Written so that a NaN counts as a change without end.
         if not difference <= change:

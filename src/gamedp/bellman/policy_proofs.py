@@ -51,7 +51,7 @@ from gamedp.runtime.jit import compiled, inlined
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.bellman.equation import Rows
+    from gamedp.bellman.equation import Equation
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
@@ -119,18 +119,19 @@ def mirrored(size: int, block: Block) -> Block:
 mirrored_jit = compiled(mirrored)
 
 
-def same(first: int, second: int, rows: Rows) -> bool:
+def same(first: int, second: int, equation: Equation) -> bool:
     """Say whether two choices have the same reward and outcomes, as they are stored."""
-    start, other = rows.transition_offsets[first], rows.transition_offsets[second]
-    length = rows.transition_offsets[first + 1] - start
-    if rows.transition_offsets[second + 1] - other != length:
+    graph = equation.graph
+    start, other = graph.transition_offsets[first], graph.transition_offsets[second]
+    length = graph.transition_offsets[first + 1] - start
+    if graph.transition_offsets[second + 1] - other != length:
         return False
-    if rows.constants[first] != rows.constants[second]:
+    if equation.constants[first] != equation.constants[second]:
         return False
     for t in range(length):
-        if rows.successors[start + t] != rows.successors[other + t]:
+        if graph.successors[start + t] != graph.successors[other + t]:
             return False
-        if rows.probabilities[start + t] != rows.probabilities[other + t]:
+        if equation.probabilities[start + t] != equation.probabilities[other + t]:
             return False
     return True
 
@@ -143,7 +144,7 @@ def advantage(
     state: int,
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     values: Floats,
     errors: Floats,
     numbers: Floats,
@@ -167,36 +168,37 @@ def advantage(
     fall
         By how much the weights fall on the step, at least.
     """
+    graph = equation.graph
     value = values[state]
     error = errors[state]
-    weight = numbers[WEIGHT, int(rows.place[state]) - start]
-    constant = rows.constants[choice]
-    first, last = rows.transition_offsets[choice], rows.transition_offsets[choice + 1]
+    weight = numbers[WEIGHT, int(equation.place[state]) - start]
+    constant = equation.constants[choice]
+    first, last = graph.transition_offsets[choice], graph.transition_offsets[choice + 1]
     total = size = doubt = 0.0
     fall = fall_size = fall_doubt = 0.0
     chances = 0.0
     for t in range(first, last):
-        target = rows.successors[t]
-        chance = abs(rows.probabilities[t])
+        target = graph.successors[t]
+        chance = abs(equation.probabilities[t])
         chances += chance
-        other = values[target] if rows.probabilities[t] > 0.0 else -values[target]
-        if target == state and rows.probabilities[t] > 0.0:
+        other = values[target] if equation.probabilities[t] > 0.0 else -values[target]
+        if target == state and equation.probabilities[t] > 0.0:
             continue
         term = chance * (other - value)
         total += term
         size += abs(term)
         doubt += chance * (errors[target] + error)
-        place = int(rows.place[target])
+        place = int(equation.place[target])
         other = numbers[WEIGHT, place - start] if start <= place < stop else 0.0
         term = chance * (weight - other)
         fall += term
         fall_size += abs(term)
         fall_doubt += chance * (weight + other)
     count = float(last - first) + 12.0
-    discount = rows.discount
+    discount = equation.discount
     rest = (1.0 - discount) * value
     total = constant + (discount * total - rest)
-    size = abs(rows.sizes[choice]) + (discount * size + abs(rest))
+    size = abs(equation.sizes[choice]) + (discount * size + abs(rest))
     doubt = discount * doubt + (1.0 - discount) * error
     # Of probabilities that are scaled, or no one knows what they mean.
     off = abs(chances - 1.0)
@@ -221,7 +223,7 @@ advantage_jit = compiled(advantage)
 def compare(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     values: Floats,
     errors: Floats,
     numbers: Floats,
@@ -252,26 +254,27 @@ def compare(
         The sum over all states of how much, relatively, choices would have to be changed so that
         none is better.
     """
+    graph = equation.graph
     better = 0
     least = 0.0
     most = np.inf
     ties = 0.0
     for position in range(start, stop):
-        state = rows.order[position]
-        sign = 1.0 if rows.maximise[state] else -1.0
-        may = maximisers if rows.maximise[state] else minimisers
+        state = equation.order[position]
+        sign = 1.0 if equation.maximise[state] else -1.0
+        may = maximisers if equation.maximise[state] else minimisers
         kept = policy[state]
         best = 0.0
         best_choice = kept
         tie = 0.0
-        for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             if choice == kept:
                 continue
             total, slack, size, fall = advantage_jit(
-                choice, state, start, stop, rows, values, errors, numbers, relative
+                choice, state, start, stop, equation, values, errors, numbers, relative
             )
             total = sign * total
-            if same_jit(choice, kept, rows):
+            if same_jit(choice, kept, equation):
                 # They may differ by what stored probabilities may be off.
                 total = 0.0
                 slack = 16.0 * UNIT * (size + slack)
@@ -327,7 +330,7 @@ evaluate_jit = compiled(evaluate)
 def look_around(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     relative: float,
     who: int,
     block: Block,
@@ -343,13 +346,14 @@ def look_around(
     better, multiple, ties
         As of :func:`compare`; `better` is negative where nothing is known of the numbers.
     """
+    graph = equation.graph
     size = stop - start
     for number in range(size):
-        state = rows.order[start + number]
+        state = equation.order[start + number]
         values[state] = numbers[VALUE, number]
         errors[state] = numbers[ERROR, number]
         chosen = block.policy[number] - block.first_choice[number]
-        policy[state] = rows.choice_offsets[state] + chosen
+        policy[state] = graph.choice_offsets[state] + chosen
     if not relative < MANY:
         return -1, np.inf, np.inf
     better = 0
@@ -359,12 +363,12 @@ def look_around(
         if better == 0:
             may = (turn == 1 or not opponents, turn == 0)
             better, multiple, ties = compare_jit(
-                start, stop, rows, values, errors, numbers, relative, *may, policy
+                start, stop, equation, values, errors, numbers, relative, *may, policy
             )
     if better > 0:
         for number in range(size):
-            state = rows.order[start + number]
-            chosen = policy[state] - rows.choice_offsets[state]
+            state = equation.order[start + number]
+            chosen = policy[state] - graph.choice_offsets[state]
             block.policy[number] = block.first_choice[number] + chosen
     return better, multiple, ties
 
@@ -375,7 +379,7 @@ look_around_jit = compiled(look_around)
 def grant(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     outside: float,
     one_sign: bool,
     better: int,
@@ -401,7 +405,7 @@ def grant(
     """
     width = 0.0
     for number in range(stop - start):
-        state = rows.order[start + number]
+        state = equation.order[start + number]
         error = np.inf
         if better == 0:
             error = errors[state]
@@ -426,7 +430,7 @@ grant_jit = compiled(grant)
 def prove_policy(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     outside: float,
     most: int,
     one_sign: bool,
@@ -462,19 +466,29 @@ def prove_policy(
     multiple = ties = np.inf
     for _ in range(ROUNDS):
         terms, relative = evaluate_jit(
-            stop - start, rows.discount, who == SWAPS, most, block, numbers
+            stop - start, equation.discount, who == SWAPS, most, block, numbers
         )
         if terms < 0:
             better = -1
             break
         better, multiple, ties = look_around_jit(
-            start, stop, rows, relative, who, block, numbers, values, errors, policy
+            start, stop, equation, relative, who, block, numbers, values, errors, policy
         )
         if better <= 0:
             break
     return float(
         grant_jit(
-            start, stop, rows, outside, one_sign, better, multiple, ties, numbers, values, errors
+            start,
+            stop,
+            equation,
+            outside,
+            one_sign,
+            better,
+            multiple,
+            ties,
+            numbers,
+            values,
+            errors,
         )
     )
 

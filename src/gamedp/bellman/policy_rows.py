@@ -1,10 +1,10 @@
 """Bellman's equation of a whole model, and the rows of the chosen choices one after the other.
 
-For models whose players keep their places. The rows of the choices that a policy takes are copied
-to arrays of their own, so that a sweep along the policy reads no others. And a choice that is
-better than the others of its state by some gap is still the best as long as the values have moved
-by less, apart from what they have in common: so Bellman's operator is known without a look at the
-others.
+For models whose players keep their places; the graph of the equation is unsigned. The rows of the
+choices that a policy takes are copied to arrays of their own, so that a sweep along the policy
+reads no others. And a choice that is better than the others of its state by some gap is still the
+best as long as the values have moved by less, apart from what they have in common: so Bellman's
+operator is known without a look at the others.
 
 In the loops, arrays have names of their own: each look into a tuple counts references, at the price
 of several transitions. Numbers are unsigned: whether a signed index counts from the end of an array
@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.bellman.coded_probabilities import chance_jit
+from gamedp.bellman.coded_probabilities import probability_jit
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.bellman.coded_probabilities import Chances
+    from gamedp.bellman.coded_probabilities import Probabilities
+    from gamedp.bellman.equation import Equation
+    from gamedp.graph.graph import Graph
 
     Naturals = npt.NDArray[np.unsignedinteger[Any]]
     Integers = npt.NDArray[np.int64]
@@ -48,22 +50,11 @@ LOW, HIGH, LEAST, LIMIT, NEAREST, LAST, DRIFT, MARGIN, SIZE, DOWN, UP = range(11
 NUM_NUMBERS = 11
 
 
-class Equation(NamedTuple):
-    """Bellman's equation of a model without swaps: S states, C choices, T transitions.
+class Extremes(NamedTuple):
+    """What all choices of an equation have in common.
 
     Attributes
     ----------
-    choice_offsets, transition_offsets, successors
-        As in :class:`gamedp.Model`, unsigned.
-    chances : (T,)
-        The probabilities, or their numbers in the palette.
-    palette : (P,) or None
-        See :mod:`gamedp.bellman.coded_probabilities`.
-    constants : (C,)
-        What a choice earns.
-    maximise : (S,) bool
-        Whether the mover wants the most.
-    discount : float
     has_terminals : bool
     longest : int
         The largest number of transitions of a choice.
@@ -75,14 +66,6 @@ class Equation(NamedTuple):
         The extremes of the sums of probabilities of a choice.
     """
 
-    choice_offsets: Naturals
-    transition_offsets: Naturals
-    successors: Naturals
-    chances: Chances
-    palette: Floats | None
-    constants: Floats
-    maximise: Flags
-    discount: float
     has_terminals: bool
     longest: int
     width: np.unsignedinteger[Any]
@@ -91,7 +74,7 @@ class Equation(NamedTuple):
     sum_high: float
 
 
-class Kept(NamedTuple):
+class PolicyRows(NamedTuple):
     """The rows of the chosen choices.
 
     Attributes
@@ -99,11 +82,11 @@ class Kept(NamedTuple):
     first, last : (S,)
         The transitions of state s are ``first[s] .. last[s] - 1``; there is room for those of its
         longest choice.
-    successors, chances : (R,)
+    successors, probabilities : (R,)
         To be read.
-    palette : (P,) or None
+    codebook : (P,) or None
         As in the equation.
-    room_successors, room_chances : (R,) or empty
+    room_successors, room_probabilities : (R,) or empty
         The same arrays, to be written; empty if no state has several choices, and the arrays read
         are those of the model.
     constants : (S,)
@@ -119,24 +102,17 @@ class Kept(NamedTuple):
     first: Naturals
     last: Naturals
     successors: Naturals
-    chances: Chances
-    palette: Floats | None
+    probabilities: Probabilities
+    codebook: Floats | None
     room_successors: Naturals
-    room_chances: Chances
+    room_probabilities: Probabilities
     constants: Floats
     policy: Integers
     clear: Floats
     doubtful: Naturals
 
 
-def survey(
-    choice_offsets: Naturals,
-    transition_offsets: Naturals,
-    chances: Chances,
-    palette: Floats | None,
-    constants: Floats,
-    first: Naturals,
-) -> tuple[int, int, int, int, float, float, float]:
+def survey(equation: Equation, first: Naturals) -> tuple[int, int, int, int, float, float, float]:
     """Find where the rows of each state's choice begin, if each has room for the longest.
 
     Returns
@@ -152,6 +128,10 @@ def survey(
     sum_low, sum_high : float
         The extremes of the sums of probabilities of a choice.
     """
+    graph = equation.graph
+    choice_offsets, transition_offsets = graph.choice_offsets, graph.transition_offsets
+    probabilities, codebook = equation.probabilities, equation.codebook
+    constants = equation.constants
     room = np.uintp(0)
     shortest = np.uintp(transition_offsets[-1])
     longest = np.uintp(0)
@@ -176,7 +156,7 @@ def survey(
             largest = largest if size <= largest else size
             total = 0.0
             for t in range(first_t, next_t):
-                total += chance_jit(chances, palette, t)
+                total += probability_jit(probabilities, codebook, t)
             sum_low = total if total < sum_low else sum_low
             sum_high = total if total > sum_high else sum_high
         room += width
@@ -187,16 +167,12 @@ def survey(
 survey_jit = compiled(survey)
 
 
-def meets_itself(
-    choice_offsets: Naturals,
-    transition_offsets: Naturals,
-    successors: Naturals,
-    met: Integers,
-) -> bool:
+def meets_itself(graph: Graph, met: Integers) -> bool:
     """Say whether a walk at random meets a state again; `met` has zeros for all states.
 
     Some walks, of not many more steps than there are states; to find nothing proves nothing.
     """
+    choice_offsets, transition_offsets = graph.choice_offsets, graph.transition_offsets
     num_states = len(met)
     dice = 1
     steps = 0
@@ -215,29 +191,25 @@ def meets_itself(
             choice = first + np.uintp(dice >> 16) % (choice_offsets[state + ONE] - first)
             first = transition_offsets[choice]
             its = transition_offsets[choice + ONE] - first
-            state = np.uintp(successors[first + np.uintp(dice >> 8) % its])
+            state = np.uintp(graph.successors[first + np.uintp(dice >> 8) % its])
     return False
 
 
 meets_itself_jit = compiled(meets_itself)
 
 
-def is_narrow(
-    choice_offsets: Naturals,
-    transition_offsets: Naturals,
-    successors: Naturals,
-    width: int,
-) -> bool:
+def is_narrow(graph: Graph, width: int) -> bool:
     """Say whether no transition leads farther than `width` states, but to terminal states."""
+    choice_offsets, transition_offsets = graph.choice_offsets, graph.transition_offsets
     num_states = np.uintp(len(choice_offsets) - 1)
     for state in range(num_states):
         first = transition_offsets[choice_offsets[state]]
         last = transition_offsets[choice_offsets[state + ONE]]
         for t in range(first, last):
-            target = np.uintp(successors[t])
+            successor = np.uintp(graph.successors[t])
             # Written so that nothing is below zero.
-            if (target > state + np.uintp(width) or state > target + np.uintp(width)) and (
-                choice_offsets[target] < choice_offsets[target + ONE]
+            if (successor > state + np.uintp(width) or state > successor + np.uintp(width)) and (
+                choice_offsets[successor] < choice_offsets[successor + ONE]
             ):
                 return False
     return True
@@ -246,9 +218,9 @@ def is_narrow(
 is_narrow_jit = compiled(is_narrow)
 
 
-def find_doubtful(start: int, stop: int, limit: float, kept: Kept) -> int:
+def find_doubtful(start: int, stop: int, limit: float, rows: PolicyRows) -> int:
     """List the states among ``start .. stop-1`` whose choice is not clear; return how many."""
-    clear, doubtful = kept.clear, kept.doubtful
+    clear, doubtful = rows.clear, rows.doubtful
     count = np.uintp(0)
     for state in range(start, stop):
         # No branch, for none could foresee it.
@@ -266,22 +238,23 @@ def examine(
     listed: bool,
     drift: float,
     equation: Equation,
-    kept: Kept,
+    extremes: Extremes,
+    rows: PolicyRows,
     values: Floats,
     new_values: Floats,
 ) -> int:
     """Apply Bellman's operator to states from `start` on; return how many choices changed.
 
     These are the next `number` ones, or as many that are listed. How far values may drift, `drift`
-    included, until a choice need not be the best, goes to `kept.clear`.
+    included, until a choice need not be the best, goes to `rows.clear`.
     """
-    choice_offsets, transition_offsets = equation.choice_offsets, equation.transition_offsets
-    successors, chances, palette = equation.successors, equation.chances, equation.palette
+    choice_offsets, transition_offsets, successors = equation.graph
+    probabilities, codebook = equation.probabilities, equation.codebook
     constants, maximise, discount = equation.constants, equation.maximise, equation.discount
-    width = equation.width
-    clear, policy, doubtful = kept.clear, kept.policy, kept.doubtful
-    first, last, kept_constants = kept.first, kept.last, kept.constants
-    room_successors, room_chances = kept.room_successors, kept.room_chances
+    width = extremes.width
+    clear, policy, doubtful = rows.clear, rows.policy, rows.doubtful
+    first, last, row_constants = rows.first, rows.last, rows.constants
+    room_successors, room_probabilities = rows.room_successors, rows.room_probabilities
     changed = 0
     for place in range(number):
         state = start + (np.uintp(doubtful[place]) if listed else np.uintp(place))
@@ -300,10 +273,10 @@ def examine(
             # Two at a time are counted as one; of more, fewer values are fetched ahead from afar.
             while t + TWO <= next_t:
                 for _ in range(2):
-                    total += chance_jit(chances, palette, t) * values[successors[t]]
+                    total += probability_jit(probabilities, codebook, t) * values[successors[t]]
                     t += ONE
             while t < next_t:
-                total += chance_jit(chances, palette, t) * values[successors[t]]
+                total += probability_jit(probabilities, codebook, t) * values[successors[t]]
                 t += ONE
             result = sign * (constants[choice] + discount * total)
             less = best if result > best else result
@@ -314,13 +287,13 @@ def examine(
         clear[state] = drift + (best - second)
         if policy[state] != np.int64(best_choice):
             policy[state] = best_choice
-            kept_constants[state] = constants[best_choice]
+            row_constants[state] = constants[best_choice]
             t = transition_offsets[best_choice]
             last_t = transition_offsets[best_choice + ONE]
             room = first[state]
             while t < last_t:
                 room_successors[room] = successors[t]
-                room_chances[room] = chances[t]
+                room_probabilities[room] = probabilities[t]
                 room += ONE
                 t += ONE
             last[state] = room
@@ -332,11 +305,17 @@ examine_jit = compiled(examine)
 
 
 def follow_any(
-    start: int, stop: int, backwards: bool, discount: float, kept: Kept, values: Floats, new: Floats
+    start: int,
+    stop: int,
+    backwards: bool,
+    discount: float,
+    rows: PolicyRows,
+    values: Floats,
+    new: Floats,
 ) -> None:
     """Write what the chosen rows of the states ``start .. stop-1`` are worth into `new`."""
-    first, last, constants = kept.first, kept.last, kept.constants
-    successors, chances, palette = kept.successors, kept.chances, kept.palette
+    first, last, constants = rows.first, rows.last, rows.constants
+    successors, probabilities, codebook = rows.successors, rows.probabilities, rows.codebook
     for place in range(start, stop):
         state = start + (stop - ONE) - place if backwards else place
         total = 0.0
@@ -344,10 +323,10 @@ def follow_any(
         last_t = last[state]
         while t + TWO <= last_t:
             for _ in range(2):
-                total += chance_jit(chances, palette, t) * values[successors[t]]
+                total += probability_jit(probabilities, codebook, t) * values[successors[t]]
                 t += ONE
         while t < last_t:
-            total += chance_jit(chances, palette, t) * values[successors[t]]
+            total += probability_jit(probabilities, codebook, t) * values[successors[t]]
             t += ONE
         new[state] = constants[state] + discount * total
 
@@ -360,18 +339,18 @@ def follow_even(
     stop: int,
     row: tuple[int, ...],
     discount: float,
-    kept: Kept,
+    rows: PolicyRows,
     values: Floats,
     new: Floats,
 ) -> None:
     """Do the same where all rows are as long as `row`, a tuple: so they are compiled one by one."""
-    constants, successors = kept.constants, kept.successors
-    chances, palette = kept.chances, kept.palette
+    constants, successors = rows.constants, rows.successors
+    probabilities, codebook = rows.probabilities, rows.codebook
     t = start * np.uintp(len(row))
     for state in range(start, stop):
         total = 0.0
         for _ in range(len(row)):
-            total += chance_jit(chances, palette, t) * values[successors[t]]
+            total += probability_jit(probabilities, codebook, t) * values[successors[t]]
             t += ONE
         new[state] = constants[state] + discount * total
 
@@ -383,8 +362,9 @@ def follow(
     start: int,
     stop: int,
     backwards: bool,
-    equation: Equation,
-    kept: Kept,
+    discount: float,
+    extremes: Extremes,
+    rows: PolicyRows,
     values: Floats,
     new: Floats,
 ) -> None:
@@ -392,18 +372,17 @@ def follow(
 
     These may be the values themselves (Gauss-Seidel).
     """
-    width = 0 if backwards else int(equation.width)
-    discount = equation.discount
+    width = 0 if backwards else int(extremes.width)
     if width == 2:
-        follow_even_jit(start, stop, (0,) * 2, discount, kept, values, new)
+        follow_even_jit(start, stop, (0,) * 2, discount, rows, values, new)
     elif width == 3:
-        follow_even_jit(start, stop, (0,) * 3, discount, kept, values, new)
+        follow_even_jit(start, stop, (0,) * 3, discount, rows, values, new)
     elif width == 4:
-        follow_even_jit(start, stop, (0,) * 4, discount, kept, values, new)
+        follow_even_jit(start, stop, (0,) * 4, discount, rows, values, new)
     elif width == 5:
-        follow_even_jit(start, stop, (0,) * 5, discount, kept, values, new)
+        follow_even_jit(start, stop, (0,) * 5, discount, rows, values, new)
     else:
-        follow_any_jit(start, stop, backwards, discount, kept, values, new)
+        follow_any_jit(start, stop, backwards, discount, rows, values, new)
 
 
 follow_jit = compiled(follow)
@@ -413,7 +392,8 @@ def improve(
     start: int,
     stop: int,
     equation: Equation,
-    kept: Kept,
+    extremes: Extremes,
+    rows: PolicyRows,
     values: Floats,
     new_values: Floats,
     numbers: Floats,
@@ -424,12 +404,12 @@ def improve(
     first, all in one go, and then the other states, here and there, which takes longer.
     """
     discount = equation.discount
-    count = find_doubtful_jit(start, stop, discount * numbers[DRIFT] + numbers[MARGIN], kept)
-    arguments = (discount * numbers[DRIFT], equation, kept, values, new_values)
+    count = find_doubtful_jit(start, stop, discount * numbers[DRIFT] + numbers[MARGIN], rows)
+    arguments = (discount * numbers[DRIFT], equation, extremes, rows, values, new_values)
     spared = FEW if len(values) > AT_HAND else 2
     if spared * count < stop - start:
         backwards = np.bool_(False)  # a literal would be compiled for separately
-        follow_jit(start, stop, backwards, equation, kept, values, new_values)
+        follow_jit(start, stop, backwards, discount, extremes, rows, values, new_values)
         changed = examine_jit(start, count, True, *arguments)
     else:
         changed = examine_jit(start, stop - start, False, *arguments)
@@ -446,7 +426,9 @@ def improve(
 improve_jit = compiled(improve)
 
 
-def probe(step: int, discount: float, kept: Kept, values: Floats) -> tuple[float, float, float]:
+def probe(
+    step: int, discount: float, rows: PolicyRows, values: Floats
+) -> tuple[float, float, float]:
     """Find out by how much following the choices would change some states, `step` apart.
 
     Returns
@@ -454,8 +436,8 @@ def probe(step: int, discount: float, kept: Kept, values: Floats) -> tuple[float
     lowest, highest, mean : float
         Of these changes; all 0 if there are none.
     """
-    first, last, constants = kept.first, kept.last, kept.constants
-    successors, chances, palette = kept.successors, kept.chances, kept.palette
+    first, last, constants = rows.first, rows.last, rows.constants
+    successors, probabilities, codebook = rows.successors, rows.probabilities, rows.codebook
     lowest = np.inf
     highest = -np.inf
     sum_of_all = 0.0
@@ -467,7 +449,7 @@ def probe(step: int, discount: float, kept: Kept, values: Floats) -> tuple[float
             continue
         total = 0.0
         while t < last_t:
-            total += chance_jit(chances, palette, t) * values[successors[t]]
+            total += probability_jit(probabilities, codebook, t) * values[successors[t]]
             t += ONE
         change = constants[state] + discount * total - values[state]
         lowest = lowest if change >= lowest else change

@@ -18,7 +18,7 @@ from gamedp.runtime.jit import compiled, inlined
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.bellman.equation import Rows
+    from gamedp.bellman.equation import Equation
     from gamedp.graph.graph import Reverse
 
     Integers = npt.NDArray[np.signedinteger[Any]]
@@ -100,7 +100,7 @@ fill_jit = compiled(fill)
 def back_up_first(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     reverse: Reverse,
     threshold: float,
     values: Floats,
@@ -116,6 +116,7 @@ def back_up_first(
     change : float
         How much any value could change, at most.
     """
+    graph = equation.graph
     size = stop - start
     top = NUM_BUCKETS - 1
     for _ in range(size):
@@ -131,9 +132,9 @@ def back_up_first(
         queue.preceding[after] = size + top
         queue.bucket[number] = -1
         queue.priority[number] = 0.0
-        state = rows.order[start + number]
-        value, policy[state] = backup_jit(state, rows, values)
-        change = rows.discount * abs(value - values[state])
+        state = equation.order[start + number]
+        value, policy[state] = backup_jit(state, equation, values)
+        change = equation.discount * abs(value - values[state])
         values[state] = value
         # Written so that a NaN counts as a change without end.
         if change == 0.0:
@@ -142,13 +143,13 @@ def back_up_first(
             return np.inf
         for place in range(reverse.offsets[state], reverse.offsets[state + 1]):
             choice = reverse.choices[place]
-            other = int(rows.place[reverse.owners[choice]])
+            other = int(equation.place[reverse.owners[choice]])
             if not start <= other < stop:
                 continue
             share = 0.0
-            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
-                if rows.successors[t] == state:
-                    share += abs(rows.probabilities[t])
+            for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+                if graph.successors[t] == state:
+                    share += abs(equation.probabilities[t])
             priority = queue.priority[other - start] + share * change
             if priority > 0.0:
                 top = max(top, put_jit(other - start, priority, queue))

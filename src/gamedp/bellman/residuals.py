@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gamedp.bellman.blocks import Block
-    from gamedp.bellman.equation import Rows
+    from gamedp.bellman.equation import Equation
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
@@ -57,38 +57,39 @@ GREEDY, NEAR, ALL = 0, 1, 2
 
 def rounded(
     choice: int,
-    rows: Rows,
+    equation: Equation,
     values: Floats,
     errors: Floats,
 ) -> tuple[float, float]:
     """Return a choice's value, and how far off it may be by rounding and by its successors."""
-    first = rows.transition_offsets[choice]
-    last = rows.transition_offsets[choice + 1]
-    if last - first == 1 and rows.discount == 1.0 and abs(rows.probabilities[first]) == 1.0:
+    graph = equation.graph
+    first = graph.transition_offsets[choice]
+    last = graph.transition_offsets[choice + 1]
+    if last - first == 1 and equation.discount == 1.0 and abs(equation.probabilities[first]) == 1.0:
         # A sure step: one addition, whose error is known exactly (Knuth's two-sum).
-        target = rows.successors[first]
-        constant = rows.constants[choice]
-        addend = rows.probabilities[first] * values[target]
+        target = graph.successors[first]
+        constant = equation.constants[choice]
+        addend = equation.probabilities[first] * values[target]
         value = constant + addend
         part = value - constant
         lost = abs((constant - (value - part)) + (addend - part))
-        if abs(rows.sizes[choice]) != abs(constant):
-            lost += 2.0 * UNIT * abs(rows.sizes[choice])
+        if abs(equation.sizes[choice]) != abs(constant):
+            lost += 2.0 * UNIT * abs(equation.sizes[choice])
         return value, (lost + errors[target]) * UPWARD
     total = 0.0
     size = 0.0
     slack = 0.0
     for t in range(first, last):
-        target = rows.successors[t]
-        term = rows.probabilities[t] * values[target]
+        target = graph.successors[t]
+        term = equation.probabilities[t] * values[target]
         total += term
         size += abs(term)
-        slack += abs(rows.probabilities[t]) * errors[target]
-    size = abs(rows.sizes[choice]) + rows.discount * size
-    slack = rows.discount * slack
+        slack += abs(equation.probabilities[t]) * errors[target]
+    size = abs(equation.sizes[choice]) + equation.discount * size
+    slack = equation.discount * slack
     count = last - first + 8
     return (
-        rows.constants[choice] + rows.discount * total,
+        equation.constants[choice] + equation.discount * total,
         (slack + count * UNIT * (size + slack)) * UPWARD + count * TINY,
     )
 
@@ -98,21 +99,22 @@ rounded_jit = compiled(rounded)
 
 def settle(
     state: int,
-    rows: Rows,
+    equation: Equation,
     values: Floats,
     errors: Floats,
     policy: Integers,
 ) -> float:
     """Set the greedy choice of a state that cannot come again; return the error of its value."""
-    sign = 1.0 if rows.maximise[state] else -1.0
+    graph = equation.graph
+    sign = 1.0 if equation.maximise[state] else -1.0
     best = -np.inf
     best_slack = 0.0
     error = 0.0
     value = sign * values[state]
-    for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+    for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
         result, slack = rounded_jit(
             choice,
-            rows,
+            equation,
             values,
             errors,
         )
@@ -133,7 +135,7 @@ settle_jit = compiled(settle)
 
 def conclude(
     state: int,
-    rows: Rows,
+    equation: Equation,
     values: Floats,
     errors: Floats,
     policy: Integers,
@@ -149,13 +151,14 @@ def conclude(
     results, slacks : (R,) float64
         Scratch, for as many choices as the state has at least.
     """
-    sign = 1.0 if rows.maximise[state] else -1.0
-    first = rows.choice_offsets[state]
-    count = rows.choice_offsets[state + 1] - first
+    graph = equation.graph
+    sign = 1.0 if equation.maximise[state] else -1.0
+    first = graph.choice_offsets[state]
+    count = graph.choice_offsets[state + 1] - first
     best = -np.inf
     best_number = 0
     for number in range(count):
-        result, slacks[number] = rounded_jit(first + number, rows, values, errors)
+        result, slacks[number] = rounded_jit(first + number, equation, values, errors)
         results[number] = sign * result
         if results[number] > best:
             best = results[number]
@@ -177,7 +180,7 @@ def settle_components(
     last: int,
     component_offsets: Integers,
     nontrivial: Flags,
-    rows: Rows,
+    equation: Equation,
     values: Floats,
     errors: Floats,
     policy: Integers,
@@ -189,12 +192,13 @@ def settle_components(
     component : int
         The first component from `first` on that has a cycle, or `last`.
     """
+    graph = equation.graph
     for number in range(first, last):
         if nontrivial[number]:
             return number
-        state = rows.order[component_offsets[number]]
-        if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
-            errors[state] = settle_jit(state, rows, values, errors, policy)
+        state = equation.order[component_offsets[number]]
+        if graph.choice_offsets[state] < graph.choice_offsets[state + 1]:
+            errors[state] = settle_jit(state, equation, values, errors, policy)
     return last
 
 
@@ -202,7 +206,7 @@ settle_components_jit = compiled(settle_components)
 
 
 def step(
-    rows: Rows,
+    equation: Equation,
     values: Floats,
     errors: Floats,
     new_values: Floats,
@@ -210,13 +214,14 @@ def step(
     policy: Integers,
 ) -> None:
     """Go back one step of a finite horizon: from values and errors to new ones."""
+    graph = equation.graph
     for state in range(len(values)):
-        if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
-            new_values[state], policy[state] = backup_jit(state, rows, values)
-            sign = 1.0 if rows.maximise[state] else -1.0
+        if graph.choice_offsets[state] < graph.choice_offsets[state + 1]:
+            new_values[state], policy[state] = backup_jit(state, equation, values)
+            sign = 1.0 if equation.maximise[state] else -1.0
             most = 0.0
-            for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
-                result, slack = rounded_jit(choice, rows, values, errors)
+            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+                result, slack = rounded_jit(choice, equation, values, errors)
                 error = sign * (result - new_values[state]) + slack
                 if error > most:
                     most = error
@@ -229,7 +234,7 @@ step_jit = compiled(step)
 def weigh(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     values: Floats,
     policy: Integers,
     mode: int,
@@ -242,30 +247,31 @@ def weigh(
     for the greedy choice, or the most over choices whose value is within `margin` of the state's,
     or over all choices. Weights outside the component are zero.
     """
+    graph = equation.graph
     increase = 0.0
     for place in range(start, stop):
-        state = rows.order[place]
-        first = rows.choice_offsets[state]
-        last = rows.choice_offsets[state + 1]
+        state = equation.order[place]
+        first = graph.choice_offsets[state]
+        last = graph.choice_offsets[state + 1]
         if mode == GREEDY:
             first = policy[state]
             last = first + 1
         most = 0.0
         for choice in range(first, last):
             weight = 0.0
-            value = rows.constants[choice]
-            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
-                target = rows.successors[t]
+            value = equation.constants[choice]
+            for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+                target = graph.successors[t]
                 if mode == NEAR:
-                    value += rows.discount * rows.probabilities[t] * values[target]
-                weight += abs(rows.probabilities[t]) * weights[target]
+                    value += equation.discount * equation.probabilities[t] * values[target]
+                weight += abs(equation.probabilities[t]) * weights[target]
             if mode == NEAR:
-                worse = values[state] - value if rows.maximise[state] else value - values[state]
+                worse = values[state] - value if equation.maximise[state] else value - values[state]
                 if worse > margin:
                     continue
             if weight > most:
                 most = weight
-        most = 1.0 + rows.discount * most
+        most = 1.0 + equation.discount * most
         if most - weights[state] > increase:
             increase = most - weights[state]
         weights[state] = most
@@ -279,7 +285,7 @@ def check(
     first: int,
     last: int,
     start: int,
-    rows: Rows,
+    equation: Equation,
     outside: float,
     block: Block,
     numbers: Floats,
@@ -300,8 +306,9 @@ def check(
     least, most
         The multiples that do for these states as well as for those before, if any does.
     """
+    graph = equation.graph
     for position in range(first, last):
-        state = rows.order[position]
+        state = equation.order[position]
         first_choice = block.first_choice[position - first]
         sign = block.signs[position - first]
         value = sign * numbers[VALUE, position - start]
@@ -310,7 +317,7 @@ def check(
         best_choice = first_choice
         best_slack = 0.0
         best_fall = 0.0
-        kept = policy[state] - rows.choice_offsets[state]
+        kept = policy[state] - graph.choice_offsets[state]
         kept_choice = first_choice
         kept_value = -np.inf
         kept_slack = 0.0
@@ -329,14 +336,14 @@ def check(
                 size += abs(term)
                 inside += chance
                 weight += chance * numbers[WEIGHT, target]
-            size = block.sizes[choice] + rows.discount * size
-            result = sign * (block.known[choice] + rows.discount * total)
+            size = block.sizes[choice] + equation.discount * size
+            result = sign * (block.known[choice] + equation.discount * total)
             # What the errors outside grow by on this step, and rounding.
-            slack = rows.discount * (block.slacks[choice] + inside * outside) - outside
+            slack = equation.discount * (block.slacks[choice] + inside * outside) - outside
             count = block.counts[choice] + 8.0
             rounding = count * (UNIT * (size + 2.0 * outside) + TINY)
             slack += rounding
-            fall = its_weight - rows.discount * weight * (1.0 + count * UNIT)
+            fall = its_weight - equation.discount * weight * (1.0 + count * UNIT)
             if result > best:
                 best = result
                 best_choice = choice
@@ -365,7 +372,7 @@ def check(
                 least = need / best_fall * UPWARD + LEAST
         elif need > 0.0:
             most = -1.0
-        policy[state] = rows.choice_offsets[state] + (best_choice - first_choice)
+        policy[state] = graph.choice_offsets[state] + (best_choice - first_choice)
     return least, most
 
 
@@ -375,7 +382,7 @@ check_jit = compiled(check)
 def allot(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     outside: float,
     least: float,
     most: float,
@@ -397,7 +404,7 @@ def allot(
             error = least * numbers[WEIGHT, position - start]
         if error > width:
             width = error
-        errors[rows.order[position]] = (outside + error) * UPWARD
+        errors[equation.order[position]] = (outside + error) * UPWARD
     return width
 
 
@@ -407,7 +414,7 @@ allot_jit = inlined(allot)
 def certify(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     piece: int,
     values: Floats,
     weights: Floats,
@@ -427,23 +434,23 @@ def certify(
     """
     numbers = np.empty((NUMBERS, stop - start))
     for position in range(start, stop):
-        numbers[VALUE, position - start] = values[rows.order[position]]
-        numbers[WEIGHT, position - start] = weights[rows.order[position]]
-        weights[rows.order[position]] = 0.0
+        numbers[VALUE, position - start] = values[equation.order[position]]
+        numbers[WEIGHT, position - start] = weights[equation.order[position]]
+        weights[equation.order[position]] = 0.0
     outside = 0.0
     for first in range(start, stop, piece):
         last = min(first + piece, stop)
-        _, _, error = isolate_jit(first, last, start, stop, rows, values, errors)
+        _, _, error = isolate_jit(first, last, start, stop, equation, values, errors)
         outside = max(outside, error)
     least = 0.0
     most = np.inf
     for first in range(start, stop, piece):
         last = min(first + piece, stop)
-        block, _, _ = isolate_jit(first, last, start, stop, rows, values, errors)
+        block, _, _ = isolate_jit(first, last, start, stop, equation, values, errors)
         least, most = check_jit(
-            first, last, start, rows, outside, block, numbers, least, most, policy
+            first, last, start, equation, outside, block, numbers, least, most, policy
         )
-    return float(allot_jit(start, stop, rows, outside, least, most, numbers, errors))
+    return float(allot_jit(start, stop, equation, outside, least, most, numbers, errors))
 
 
 certify_jit = compiled(certify)

@@ -14,7 +14,7 @@ from gamedp.runtime.jit import compiled
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.bellman.equation import Rows
+    from gamedp.bellman.equation import Equation
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def sweep(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     values: Floats,
     low: float,
     high: float,
@@ -49,26 +49,27 @@ def sweep(
     least, greatest : float
         What x is bounded by now; infinite while play may surely go on.
     """
+    graph = equation.graph
     least = np.inf
     greatest = -np.inf
     for position in range(start, stop):
-        state = rows.order[position]
-        sign = 1.0 if rows.maximise[state] else -1.0
-        beyond = high if rows.maximise[state] else low
+        state = equation.order[position]
+        sign = 1.0 if equation.maximise[state] else -1.0
+        beyond = high if equation.maximise[state] else low
         best = -np.inf
         best_earned = best_going_on = 0.0
-        for choice in range(rows.choice_offsets[state], rows.choice_offsets[state + 1]):
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             its_earned = its_going_on = 0.0
-            for t in range(rows.transition_offsets[choice], rows.transition_offsets[choice + 1]):
-                target = rows.successors[t]
-                place = int(rows.place[target])
+            for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+                target = graph.successors[t]
+                place = int(equation.place[target])
                 if start <= place < stop:
-                    its_earned += rows.probabilities[t] * earned[place - start]
-                    its_going_on += rows.probabilities[t] * going_on[place - start]
+                    its_earned += equation.probabilities[t] * earned[place - start]
+                    its_going_on += equation.probabilities[t] * going_on[place - start]
                 else:
-                    its_earned += rows.probabilities[t] * values[target]
-            its_earned = rows.constants[choice] + rows.discount * its_earned
-            its_going_on *= rows.discount
+                    its_earned += equation.probabilities[t] * values[target]
+            its_earned = equation.constants[choice] + equation.discount * its_earned
+            its_going_on *= equation.discount
             value = sign * (its_earned + its_going_on * beyond)
             if value > best:
                 best = value

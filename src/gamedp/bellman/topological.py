@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gamedp.bellman.blocks import Block
-    from gamedp.bellman.equation import Rows
+    from gamedp.bellman.equation import Equation
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
@@ -106,7 +106,7 @@ newton_jit = inlined(newton)
 def take_over(
     start: int,
     size: int,
-    rows: Rows,
+    equation: Equation,
     block: Block,
     numbers: Floats,
     values: Floats,
@@ -114,9 +114,9 @@ def take_over(
 ) -> None:
     """Give the states of a component the values and the choices of the gathered one."""
     for number in range(size):
-        state = rows.order[start + number]
+        state = equation.order[start + number]
         chosen = block.policy[number] - block.first_choice[number]
-        policy[state] = rows.choice_offsets[state] + chosen
+        policy[state] = equation.graph.choice_offsets[state] + chosen
         values[state] = numbers[VALUE, number]
 
 
@@ -126,7 +126,7 @@ take_over_jit = inlined(take_over)
 def prove_by_weights(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     outside: float,
     block: Block,
     numbers: Floats,
@@ -145,11 +145,13 @@ def prove_by_weights(
     width : float
         As of :func:`gamedp.bellman.residuals.allot`.
     """
-    if rows.discount < 1.0:
+    if equation.discount < 1.0:
         for number in range(stop - start):
-            numbers[WEIGHT, number] = 1.0 / (1.0 - rows.discount)
-    least, most = check_jit(start, stop, start, rows, outside, block, numbers, 0.0, np.inf, policy)
-    return float(allot_jit(start, stop, rows, outside, least, most, numbers, errors))
+            numbers[WEIGHT, number] = 1.0 / (1.0 - equation.discount)
+    least, most = check_jit(
+        start, stop, start, equation, outside, block, numbers, 0.0, np.inf, policy
+    )
+    return float(allot_jit(start, stop, equation, outside, least, most, numbers, errors))
 
 
 prove_by_weights_jit = inlined(prove_by_weights)
@@ -158,7 +160,7 @@ prove_by_weights_jit = inlined(prove_by_weights)
 def prove_by_policy(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     outside: float,
     tolerance: float,
     most: int,
@@ -199,7 +201,18 @@ def prove_by_policy(
     # These values come close to the policy's at least, so that no proof up to now is kept.
     best_width = float(
         prove_policy_jit(
-            start, stop, rows, outside, most, one_sign, who, block, numbers, values, errors, policy
+            start,
+            stop,
+            equation,
+            outside,
+            most,
+            one_sign,
+            who,
+            block,
+            numbers,
+            values,
+            errors,
+            policy,
         )
     )
     if best_width <= tolerance:
@@ -207,16 +220,16 @@ def prove_by_policy(
     by_policy = True
     best = np.empty(size)
     for number in range(size):
-        best[number] = errors[rows.order[start + number]]
+        best[number] = errors[equation.order[start + number]]
     for attempt in range(2):
         if attempt == 1 and (
             who == SWAPS
-            or rows.discount < 1.0
-            or not dwell_jit(size, rows.discount, block, most, numbers)
+            or equation.discount < 1.0
+            or not dwell_jit(size, equation.discount, block, most, numbers)
         ):
             break
         width = float(
-            prove_by_weights_jit(start, stop, rows, outside, block, numbers, errors, policy)
+            prove_by_weights_jit(start, stop, equation, outside, block, numbers, errors, policy)
         )
         if width <= tolerance:
             return width
@@ -224,11 +237,11 @@ def prove_by_policy(
             best_width = width
             by_policy = False
             for number in range(size):
-                best[number] = errors[rows.order[start + number]]
+                best[number] = errors[equation.order[start + number]]
     for number in range(size):
-        errors[rows.order[start + number]] = best[number]
+        errors[equation.order[start + number]] = best[number]
     if by_policy:
-        take_over_jit(start, size, rows, block, numbers, values, policy)
+        take_over_jit(start, size, equation, block, numbers, values, policy)
     return best_width
 
 
@@ -240,7 +253,7 @@ def solve_components(
     last: int,
     component_offsets: Integers,
     nontrivial: Flags,
-    rows: Rows,
+    equation: Equation,
     budget: int,
     tolerance: float,
     may_stay: bool,
@@ -287,6 +300,7 @@ def solve_components(
     component : int
         The first component that is not solved.
     """
+    graph = equation.graph
     enough = visits[0] + budget
     guess = 0.0
     results, slacks = scratch
@@ -295,10 +309,10 @@ def solve_components(
             return number
         start = np.int64(component_offsets[number])
         if not nontrivial[number]:
-            state = rows.order[start]
-            if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
+            state = equation.order[start]
+            if graph.choice_offsets[state] < graph.choice_offsets[state + 1]:
                 visits[0] += 1
-                conclude_jit(state, rows, values, errors, policy, results, slacks)
+                conclude_jit(state, equation, values, errors, policy, results, slacks)
             continue
         if room is None:
             return number
@@ -307,20 +321,20 @@ def solve_components(
         size = stop - start
         if size > len(block.signs):
             return number
-        num_choices, num_transitions = measure_jit(start, stop, rows)
+        num_choices, num_transitions = measure_jit(start, stop, equation)
         if num_choices > len(block.known) or num_transitions > len(block.targets):
             return number
-        key_state, outside = gather_jit(start, stop, start, stop, rows, values, errors, block)
+        key_state, outside = gather_jit(start, stop, start, stop, equation, values, errors, block)
         done = EXACT
         if key_state >= 0:
             # Neighbouring components tend to have similar values.
-            sweeps = newton_jit(size, rows.discount, key_state, guess, block, numbers)
+            sweeps = newton_jit(size, equation.discount, key_state, guess, block, numbers)
             guess = numbers[VALUE, key_state]
         elif memory is None:
             return number
         else:
             for member in range(size):
-                numbers[VALUE, member] = values[rows.order[start + member]]
+                numbers[VALUE, member] = values[equation.order[start + member]]
                 numbers[SLOPE, member] = numbers[WEIGHT, member] = numbers[SHARE, member] = 0.0
             begin_jit(size, block)
             memory[:] = 0.0
@@ -329,7 +343,7 @@ def solve_components(
                 size,
                 np.int64(num_choices),  # of the type that callers from outside have: compiled once
                 num_inner,
-                rows.discount,
+                equation.discount,
                 chooser_jit(size, block, swaps),
                 may_stay,
                 0.01 * tolerance,
@@ -343,10 +357,10 @@ def solve_components(
         visits[0] += abs(sweeps) * size
         if sweeps < 0 or done < CHANGING_LITTLE:
             for member in range(size):
-                values[rows.order[start + member]] = numbers[VALUE, member]
+                values[equation.order[start + member]] = numbers[VALUE, member]
             return number
-        take_over_jit(start, size, rows, block, numbers, values, policy)
-        width = prove_by_weights_jit(start, stop, rows, outside, block, numbers, errors, policy)
+        take_over_jit(start, size, equation, block, numbers, values, policy)
+        width = prove_by_weights_jit(start, stop, equation, outside, block, numbers, errors, policy)
         if width <= tolerance:
             continue
         if memory is None:
@@ -354,7 +368,7 @@ def solve_components(
         width = prove_by_policy_jit(
             start,
             stop,
-            rows,
+            equation,
             outside,
             tolerance,
             64 * (size + np.int64(block.first_transition[num_choices])),

@@ -34,6 +34,8 @@ from gamedp.runtime.jit import compiled, inlined
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from gamedp.graph.graph import Graph
+
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
@@ -63,11 +65,10 @@ class Map(NamedTuple):
         Component i is ``order[offsets[i]:offsets[i + 1]]``.
     node : (S,)
         Of each state: below K for those of an end component.
-    first_choice : (S + 1,)
-    first_transition : (C + 1,)
-    targets, heads : (T,)
-        The states that transitions lead to, and the nodes.
-    chances : (T,)
+    graph : Graph
+    successor_nodes : (T,)
+        The nodes that transitions lead to.
+    probabilities : (T,)
     leaves : (C,)
         Whether a choice does not stay in an end component.
     """
@@ -75,11 +76,9 @@ class Map(NamedTuple):
     order: Integers
     offsets: Integers
     node: Integers
-    first_choice: Integers
-    first_transition: Integers
-    targets: Integers
-    heads: Integers
-    chances: Floats
+    graph: Graph
+    successor_nodes: Integers
+    probabilities: Floats
     leaves: Flags
 
 
@@ -101,6 +100,7 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
     apart : float
         How far the bounds of something that it leads to are apart at most.
     """
+    graph = ways.graph
     least = np.inf
     most = -np.inf
     apart = 0.0
@@ -111,10 +111,12 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
             least = min(least, gains[here, 0])
             most = max(most, gains[here, 1])
             apart = max(apart, gains[here, 1] - gains[here, 0])
-        for choice in range(ways.first_choice[state], ways.first_choice[state + 1]):
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             if ways.leaves[choice]:
-                for t in range(ways.first_transition[choice], ways.first_transition[choice + 1]):
-                    there = ways.heads[t]
+                for t in range(
+                    graph.transition_offsets[choice], graph.transition_offsets[choice + 1]
+                ):
+                    there = ways.successor_nodes[t]
                     if low[there] == low[there]:
                         least = min(least, low[there])
                         most = max(most, high[there])
@@ -129,11 +131,11 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
         count += 1
         low[here] = least
         high[here] = most
-        exits[here] = ways.first_choice[state]
+        exits[here] = graph.choice_offsets[state]
         if here < num_inner:
             low[here] = gains[here, 0]
             exits[here] = STAY
-        elif ways.first_choice[state] == ways.first_choice[state + 1]:
+        elif graph.choice_offsets[state] == graph.choice_offsets[state + 1]:
             low[here] = high[here] = 0.0  # a terminal state
             exits[here] = STAY
     return count, apart
@@ -144,16 +146,17 @@ surround_jit = inlined(surround)
 
 def value(choice: int, ways: Map, values: Floats) -> tuple[float, float]:
     """Return the value of what a choice leads to, and the rounding in that."""
-    first = ways.first_transition[choice]
-    last = ways.first_transition[choice + 1]
+    graph = ways.graph
+    first = graph.transition_offsets[choice]
+    last = graph.transition_offsets[choice + 1]
     # Against one of them, so that what all successors share is not rounded.
-    base = values[ways.heads[first]]
+    base = values[ways.successor_nodes[first]]
     total = 0.0
     moved = 0.0
     far = 0.0
     for t in range(first + 1, last):
-        difference = values[ways.heads[t]] - base
-        term = ways.chances[t] * difference
+        difference = values[ways.successor_nodes[t]] - base
+        term = ways.probabilities[t] * difference
         total += term
         moved += abs(term)
         far += abs(difference)
@@ -169,6 +172,7 @@ value_jit = inlined(value)
 def improve(start: int, stop: int, num_inner: int, ways: Map, active: Flags, extra: Floats,
             gains: Floats, values: Floats, exits: Integers, best: Floats) -> float:  # fmt: skip
     """Give each node of a component its best choice, and the value of that; return the change."""
+    graph = ways.graph
     change = 0.0
     for i in range(start, stop):
         here = ways.node[ways.order[i]]
@@ -178,8 +182,8 @@ def improve(start: int, stop: int, num_inner: int, ways: Map, active: Flags, ext
     for i in range(start, stop):
         state = ways.order[i]
         here = ways.node[state]
-        first = ways.first_choice[state]
-        last = ways.first_choice[state + 1]
+        first = graph.choice_offsets[state]
+        last = graph.choice_offsets[state + 1]
         if first == last:
             continue
         if here >= num_inner:
@@ -272,12 +276,13 @@ solve_jit = compiled(solve)
 def pick_out(start: int, stop: int, count: int, nodes: Integers, ways: Map, values: Floats,
              margin: float, exits: Integers, near: Flags) -> None:  # fmt: skip
     """Mark the choices that are hardly worse than the best ones; begin with one for each node."""
+    graph = ways.graph
     for i in range(count):
         exits[nodes[i]] = STAY
     for i in range(start, stop):
         state = ways.order[i]
         here = ways.node[state]
-        for choice in range(ways.first_choice[state], ways.first_choice[state + 1]):
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             near[choice] = False
             if ways.leaves[choice]:
                 found, slack = value_jit(choice, ways, values)
@@ -292,6 +297,7 @@ pick_out_jit = inlined(pick_out)
 def miss(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, values: Floats,
          exits: Integers) -> float:  # fmt: skip
     """Return by how much values miss their equation in a component at most, rounding included."""
+    graph = ways.graph
     worst = 0.0
     for i in range(start, stop):
         state = ways.order[i]
@@ -300,7 +306,7 @@ def miss(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, values
             worst = max(worst, gains[here, 0] - values[here])
             if exits[here] == STAY:
                 worst = max(worst, values[here] - gains[here, 0])
-        for choice in range(ways.first_choice[state], ways.first_choice[state + 1]):
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             if ways.leaves[choice]:
                 found, slack = value_jit(choice, ways, values)
                 worst = max(worst, found - values[here] + slack)
@@ -429,6 +435,7 @@ def lift(num_inner: int, ways: Map, rewards: Floats, sign: float, gains: Floats,
     room : (2, N)
         Room.
     """
+    graph = ways.graph
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]
@@ -436,19 +443,21 @@ def lift(num_inner: int, ways: Map, rewards: Floats, sign: float, gains: Floats,
         for i in range(start, stop):
             state = ways.order[i]
             here = ways.node[state]
-            for choice in range(ways.first_choice[state], ways.first_choice[state + 1]):
+            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
                 if ways.leaves[choice]:
                     total = sign * rewards[choice] - gains[state] + margin
-                    first = ways.first_transition[choice]
-                    for t in range(first, ways.first_transition[choice + 1]):
-                        total += ways.chances[t] * (values[ways.targets[t]] - values[state])
+                    first = graph.transition_offsets[choice]
+                    for t in range(first, graph.transition_offsets[choice + 1]):
+                        total += ways.probabilities[t] * (
+                            values[graph.successors[t]] - values[state]
+                        )
                     extra[choice] = total
             if constants[here] != constants[here]:
                 nodes[count] = here
                 count += 1
                 constants[here] = 0.0
-                exits[here] = ways.first_choice[state]
-                if here < num_inner or exits[here] == ways.first_choice[state + 1]:
+                exits[here] = graph.choice_offsets[state]
+                if here < num_inner or exits[here] == graph.choice_offsets[state + 1]:
                     exits[here] = STAY
         if not solve_jit(start, stop, count, nodes, num_inner, ways, ways.leaves, extra, zeros,
                          0.5 * margin, budget, constants, exits, room):  # fmt: skip
@@ -480,6 +489,7 @@ def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integer
     deltas : (S,)
         Room.
     """
+    graph = ways.graph
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]
@@ -494,8 +504,10 @@ def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integer
                 choice = policy[state]
                 here = biases[state]
                 delta = sign * rewards[choice] - gains[state] - margin
-                for t in range(ways.first_transition[choice], ways.first_transition[choice + 1]):
-                    delta += ways.chances[t] * (biases[ways.targets[t]] - here)
+                for t in range(
+                    graph.transition_offsets[choice], graph.transition_offsets[choice + 1]
+                ):
+                    delta += ways.probabilities[t] * (biases[graph.successors[t]] - here)
                 if delta - delta != 0.0:
                     return False
                 biases[state] = here + delta

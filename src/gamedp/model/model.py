@@ -207,7 +207,7 @@ class Model:
         return sure and bool((np.abs(self.probabilities) == 1).all())
 
     @functools.cached_property
-    def palette(self) -> tuple[NDArray[np.uint16], NDArray[np.float64]] | None:
+    def coded_probabilities(self) -> tuple[NDArray[np.uint16], NDArray[np.float64]] | None:
         """The probabilities as numbers (T,) of a few values (P,), if there are 4,096 at most.
 
         ``values[numbers]`` are the very same probabilities, in two bytes a transition instead of

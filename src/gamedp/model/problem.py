@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import attrs
 import numpy as np
 
-from gamedp.bellman import equation
+from gamedp.bellman.equation import Equation, swap_constants_jit
 from gamedp.errors import UnsupportedProblemError, shown
 from gamedp.model.model import AnyModel, Model, check_finite, describe_choice
 from gamedp.model.objectives import (
@@ -203,23 +203,24 @@ class Problem(AnyProblem[Model]):
             highest = max(highest, float(earned.max(initial=0.0)))
         return lowest == 0 or highest == 0
 
-    def rows(self) -> equation.Rows:
+    def equation(self) -> Equation:
         """Return Bellman's equation of the problem as arrays for the kernels."""
         model = self.model
         if model.num_players > 2:
             message = "values of more than two players are solved by BackwardInduction alone."
             raise UnsupportedProblemError(message)
         structure = model.structure
-        return equation.Rows(
-            structure.order,
-            structure.place,
-            model.choice_offsets,
-            model.transition_offsets,
-            model.successors,
-            model.probabilities,
-            *self._constants,
-            (model.players == 0) == (self.objective.optimum == "max"),
-            self.discount,
+        constants, sizes = self._constants
+        return Equation(
+            graph=structure.graph,
+            probabilities=model.probabilities,
+            codebook=None,
+            constants=constants,
+            sizes=sizes,
+            maximise=(model.players == 0) == (self.objective.optimum == "max"),
+            discount=self.discount,
+            order=structure.order,
+            place=structure.place,
         )
 
     def constants(self) -> NDArray[np.float64]:
@@ -231,12 +232,12 @@ class Problem(AnyProblem[Model]):
 
     @functools.cached_property
     def _constants(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The constants and their sizes, as :class:`gamedp.bellman.equation.Rows` has them."""
+        """The constants and their sizes, as :class:`gamedp.bellman.equation.Equation` has them."""
         model = self.model
         if model.constant_sum == 0 or not model.has_swaps:
             return model.rewards, model.rewards
         constants, sizes = np.empty((2, model.num_choices))
-        equation.swap_constants_jit(
+        swap_constants_jit(
             model.transition_offsets,
             model.probabilities,
             model.rewards,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gamedp.bellman import average
+from gamedp.bellman.equation import unordered_equation
+from gamedp.graph.graph import Graph
 from gamedp.runtime.slices import TIMED_TRANSITIONS
 
 if TYPE_CHECKING:
@@ -183,11 +185,16 @@ def sign_of_gain(
     begin = model.transition_offsets[choices]
     places = np.repeat(begin - starts[:-1], lengths) + np.arange(starts[-1])
     successors = place[model.successors[places]].astype(model.successors.dtype)
-    chances = model.probabilities[places]
+    probabilities = model.probabilities[places]
     rewards = sign * np.asarray(model.rewards)[choices]
     policy = np.full(model.num_states, -1, np.int64)
     gaps = np.full(model.num_choices, np.inf)
-    graph = average.Graph(np.append(first, len(choices)), starts, successors, chances, rewards)
+    equation = unordered_equation(
+        Graph(np.append(first, len(choices)), starts, successors),
+        probabilities,
+        rewards,
+        np.ones(len(states), np.bool_),
+    )
     values, new_values = np.zeros((2, len(states)))
     own, bounds = np.zeros(len(states), np.int64), np.empty((1, 2))
     sweeps, most = FEW_SWEEPS, min(MOST_SWEEPS, max(FEW_SWEEPS, MOST_VISITS // len(places)))
@@ -204,7 +211,7 @@ def sign_of_gain(
             len(states),
             piece,
             0.0,
-            graph,
+            equation,
             values,
             new_values,
             own,
@@ -224,7 +231,7 @@ def sign_of_gain(
             if sweeps >= most:
                 break
             done, sweeps = 0, 4 * sweeps
-    worth = rewards + np.add.reduceat(chances * values[successors], starts[:-1])
+    worth = rewards + np.add.reduceat(probabilities * values[successors], starts[:-1])
     best = np.maximum.reduceat(worth, first)
     gaps[choices] = best[owners] - worth
     return Gain(0, policy, gaps)

@@ -40,7 +40,7 @@ def solve_inside(
     swapped : bool
         Whether player 1 of the game is player 0 of the stage.
     """
-    from gamedp.bellman import equation  # noqa: PLC0415 - numba takes long to load
+    from gamedp.bellman.equation import Equation  # noqa: PLC0415 - numba takes long to load
     from gamedp.stages import kernels  # noqa: PLC0415 - numba takes long to load
 
     begin = time.perf_counter()
@@ -53,12 +53,18 @@ def solve_inside(
     values[part.terminals], off[part.terminals] = part.payoffs, errors_of_ends
     policy = np.full(part.num_states, -1)
     structure = part.structure
-    maximise = (part.players == 0) == (solution.objective.optimum == "max")
-    rows = equation.Rows(
-        structure.order, structure.place, part.choice_offsets, part.transition_offsets,
-        part.successors, part.probabilities, part.rewards, part.rewards, maximise, 1.0,
-    )  # fmt: skip
-    kernels.evaluate_jit(structure.order, rows, values, off, policy)
+    equation = Equation(
+        graph=structure.graph,
+        probabilities=part.probabilities,
+        codebook=None,
+        constants=part.rewards,
+        sizes=part.rewards,
+        maximise=(part.players == 0) == (solution.objective.optimum == "max"),
+        discount=1.0,
+        order=structure.order,
+        place=structure.place,
+    )
+    kernels.evaluate_jit(structure.order, equation, values, off, policy)
     return Solution(
         model=part,
         objective=solution.objective,

@@ -15,7 +15,7 @@ from gamedp.stages.vector_code import Program, run_straight_code, settle_row
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.bellman.equation import Rows
+    from gamedp.bellman.equation import Equation
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
@@ -96,15 +96,18 @@ def restrict(
 restrict_jit: Any = compiled(restrict)
 
 
-def evaluate(order: Integers, rows: Rows, values: Floats, errors: Floats, policy: Integers) -> None:
+def evaluate(
+    order: Integers, equation: Equation, values: Floats, errors: Floats, policy: Integers
+) -> None:
     """Give every state of an acyclic model its value, its error and its best choice.
 
     `values` and `errors` are given for terminal states.
     """
+    graph = equation.graph
     for state in order:
-        if rows.choice_offsets[state] < rows.choice_offsets[state + 1]:
-            values[state], policy[state] = backup_jit(state, rows, values)
-            errors[state] = settle_jit(state, rows, values, errors, policy)
+        if graph.choice_offsets[state] < graph.choice_offsets[state + 1]:
+            values[state], policy[state] = backup_jit(state, equation, values)
+            errors[state] = settle_jit(state, equation, values, errors, policy)
 
 
 evaluate_jit: Any = compiled(evaluate)

@@ -268,7 +268,7 @@ def _refining(solution: Solution, ranking: Ranking, start: Floats, shift: int) -
     as_it_is = np.zeros_like(start)
     for number, direction in enumerate(ranking.directions):
         as_it_is[number, 0] = np.where(direction.ends, direction.values, direction.bound)
-    helps = ranking.graph.helps
+    helps = ranking.equation.maximise
     return Refining(
         model=solution.model,
         plain=ranking.plain,

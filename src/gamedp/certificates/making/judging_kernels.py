@@ -1,7 +1,7 @@
 """Which choices keep bounds, and by how much others miss them: the checker's first look, compiled.
 
 Nothing rests on it, as what comes of it is checked; but what it says should be what the checker
-finds. Sides and nodes are those of :mod:`gamedp.certificates.making.rank_kernels`.
+finds. Sides, nodes and equations are those of :mod:`gamedp.certificates.making.rank_kernels`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gamedp.runtime.jit import compiled
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.certificates.making.rank_kernels import Graph
+    from gamedp.bellman.equation import Equation
 
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
@@ -53,16 +53,17 @@ class Judged(NamedTuple):
     best: Integers
 
 
-def unsure_part(choice: int, graph: Graph) -> float:
+def unsure_part(choice: int, equation: Equation) -> float:
     """Return the part of each probability of a choice by which it may be off, as the checker."""
+    graph = equation.graph
     first = graph.transition_offsets[choice]
     last = graph.transition_offsets[choice + 1]
-    if last - first == 1 and abs(graph.probabilities[first]) == 1.0:
+    if last - first == 1 and abs(equation.probabilities[first]) == 1.0:
         return ULPS
     excess = -1.0
     rest = 0.0
     for t in range(first, last):
-        chance = abs(graph.probabilities[t])
+        chance = abs(equation.probabilities[t])
         coarse = (chance + ROUGH) - ROUGH
         excess += coarse
         rest += chance - coarse
@@ -108,15 +109,16 @@ wanted_jit = compiled(wanted)
 
 
 def sums(
-    choice: int, graph: Graph, bounds: Floats, one: float, other: float
+    choice: int, equation: Equation, bounds: Floats, one: float, other: float
 ) -> tuple[float, float, float, float]:
     """Return the mean of the bounds after a choice less `one` and `other`, and the sizes summed."""
+    graph = equation.graph
     rest = 0.0
     size = 0.0
     other_rest = 0.0
     other_size = 0.0
     for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
-        chance = graph.probabilities[t]
+        chance = equation.probabilities[t]
         target = graph.successors[t]
         bound = bounds[target, 0]
         other_bound = bounds[target, 1]
@@ -136,12 +138,13 @@ def sums(
 sums_jit = compiled(sums)
 
 
-def extremes(choice: int, side: int, graph: Graph, bounds: Floats) -> tuple[float, float]:
+def extremes(choice: int, side: int, equation: Equation, bounds: Floats) -> tuple[float, float]:
     """Return the least and the greatest bound that may follow."""
+    graph = equation.graph
     least = np.inf
     most = -np.inf
     for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
-        column = side if graph.probabilities[t] > 0.0 else 2 + side
+        column = side if equation.probabilities[t] > 0.0 else 2 + side
         bound = bounds[graph.successors[t], column]
         least = min(least, bound)
         most = max(most, bound)
@@ -152,7 +155,7 @@ extremes_jit = compiled(extremes)
 
 
 def judge(
-    graph: Graph,
+    equation: Equation,
     bounds: Floats,
     discount: float,
     missing_counts: Flags,
@@ -174,6 +177,7 @@ def judge(
     judged : Judged
         Filled.
     """
+    graph = equation.graph
     least_short = np.empty(2)
     short = np.empty(2)
     size = np.empty(2)
@@ -186,9 +190,11 @@ def judge(
         for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             for side in range(2):
                 mean[side], rest[side], blur[side] = wanted_jit(
-                    bounds[state, side], graph.rewards[side, choice], discount
+                    bounds[state, side], equation.constants[side, choice], discount
                 )
-            short[0], size[0], short[1], size[1] = sums_jit(choice, graph, bounds, mean[0], mean[1])
+            short[0], size[0], short[1], size[1] = sums_jit(
+                choice, equation, bounds, mean[0], mean[1]
+            )
             count = graph.transition_offsets[choice + 1] - graph.transition_offsets[choice]
             part = -1.0
             for side in range(2):
@@ -201,7 +207,7 @@ def judge(
                     blurred = 2.0**-49 * (blur[side] + abs(total) + slack)
                     if size[side] > 0.0 and abs(missed) <= slack + blurred:
                         if part < 0.0:
-                            part = unsure_part_jit(choice, graph)
+                            part = unsure_part_jit(choice, equation)
                         slack = ((count + 2) * UNIT + part) * size[side] * (1.0 + 2.0**-20)
                         blurred = 2.0**-50 * (blur[side] + abs(total) + slack)
                     if size[side] > 0.0 and (size[side] < 1e-280 or abs(bound) < 1e-280):
@@ -211,7 +217,7 @@ def judge(
                     doubtful = -off < missed <= off + up
                     missed += off
                 else:
-                    least, most = extremes_jit(choice, side, graph, bounds)
+                    least, most = extremes_jit(choice, side, equation, bounds)
                     lost = least == -np.inf and not (most == np.inf and missing_counts[side])
                     missed = np.inf if lost else -np.inf
                     if not lost and most < np.inf:

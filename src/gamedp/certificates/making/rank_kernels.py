@@ -4,11 +4,14 @@ Both bounds of a state are ranked, the lower one on side 0 and the upper one on 
 ``side * S + state``. Both are turned into lower bounds, so that one rule does for both. A step on
 which the players change places leads to the other side. Nodes belong to a helper, for whom one
 good choice is enough, or to an opponent, all of whose choices must be good.
+
+The equation is seen from both sides: its `maximise`, (2, S), says whether the mover of a node is
+its helper, and its `constants`, (2, C), are what choices earn, without shares of the constant sum.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +21,7 @@ from gamedp.runtime.jit import compiled
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from gamedp.bellman.equation import Equation
     from gamedp.graph.graph import Reverse
 
     Integers = npt.NDArray[np.signedinteger[Any]]
@@ -27,29 +31,8 @@ if TYPE_CHECKING:
 NONE = -1
 
 
-class Graph(NamedTuple):
-    """A model, seen from both bounds: S states, C choices, T transitions.
-
-    Attributes
-    ----------
-    choice_offsets, transition_offsets, successors, probabilities
-        As in :class:`gamedp.Model`.
-    helps : (2, S) bool
-        Whether the mover of a node is its helper.
-    rewards : (2, C)
-        What choices earn, turned.
-    """
-
-    choice_offsets: Integers
-    transition_offsets: Integers
-    successors: Integers
-    probabilities: Floats
-    helps: Flags
-    rewards: Floats
-
-
 def spread(
-    graph: Graph,
+    equation: Equation,
     reverse: Reverse,
     good: Flags,
     first: int,
@@ -102,7 +85,7 @@ def spread(
             state = reverse.owners[choice]
             if ranks[side, state] != NONE or not good[side, choice]:
                 continue
-            if not graph.helps[side, state]:
+            if not equation.maximise[side, state]:
                 if seen[side, choice]:
                     continue
                 seen[side, choice] = True
@@ -120,7 +103,12 @@ spread_jit = compiled(spread)
 
 
 def descend(
-    graph: Graph, forward: bool, good: Flags, candidates: Flags, ranks: Integers, via: Integers
+    equation: Equation,
+    forward: bool,
+    good: Flags,
+    candidates: Flags,
+    ranks: Integers,
+    via: Integers,
 ) -> int:
     """Rank nodes that lead to a rank by good choices, each by the first that does; say how many.
 
@@ -136,6 +124,7 @@ def descend(
     ranks, via : (2, S)
         NONE for nodes without; filled.
     """
+    graph = equation.graph
     count = 0
     num_states = len(graph.choice_offsets) - 1
     for place in range(num_states):
@@ -143,7 +132,7 @@ def descend(
         for side in range(2):
             if ranks[side, state] != NONE or not candidates[side, state]:
                 continue
-            helps = graph.helps[side, state]
+            helps = equation.maximise[side, state]
             rank = NONE
             by = NONE
             for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
@@ -151,7 +140,7 @@ def descend(
                 if good[side, choice]:
                     start = graph.transition_offsets[choice]
                     for t in range(start, graph.transition_offsets[choice + 1]):
-                        there = side if graph.probabilities[t] > 0.0 else 1 - side
+                        there = side if equation.probabilities[t] > 0.0 else 1 - side
                         after = ranks[there, graph.successors[t]]
                         if after != NONE:
                             least = after
@@ -175,14 +164,15 @@ descend_jit = compiled(descend)
 
 
 def look_ahead(
-    choice: int, side: int, graph: Graph, ranked: Flags, inside: Flags, gains: Integers
+    choice: int, side: int, equation: Equation, ranked: Flags, inside: Flags, gains: Integers
 ) -> tuple[bool, bool, int]:
     """Say whether a choice may lead to a ranked node, surely stays inside, and its least gain."""
+    graph = equation.graph
     leads = False
     stays = True
     least = np.iinfo(np.int64).max
     for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
-        there = side if graph.probabilities[t] > 0.0 else 1 - side
+        there = side if equation.probabilities[t] > 0.0 else 1 - side
         target = graph.successors[t]
         if ranked[there, target]:
             leads = True
@@ -198,7 +188,7 @@ look_ahead_jit = compiled(look_ahead)
 
 
 def keep_inside(
-    graph: Graph, order: Integers, good: Flags, ranked: Flags, inside: Flags, gains: Integers
+    equation: Equation, order: Integers, good: Flags, ranked: Flags, inside: Flags, gains: Integers
 ) -> bool:
     """Take out of a set the nodes that neither lead to a rank nor stay inside; say whether any.
 
@@ -213,16 +203,17 @@ def keep_inside(
     gains : (2, S)
         Not used, all NONE.
     """
+    graph = equation.graph
     changed = False
     for side in range(2):
         for place in range(len(order)):
             state = order[place]
             if not inside[side, state]:
                 continue
-            helps = graph.helps[side, state]
+            helps = equation.maximise[side, state]
             keeps = not helps
             for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-                leads, stays, _ = look_ahead_jit(choice, side, graph, ranked, inside, gains)
+                leads, stays, _ = look_ahead_jit(choice, side, equation, ranked, inside, gains)
                 does = (leads or stays) and good[side, choice]
                 if does == helps:
                     keeps = helps
@@ -237,7 +228,7 @@ keep_inside_jit = compiled(keep_inside)
 
 
 def find_gains(
-    graph: Graph,
+    equation: Equation,
     order: Integers,
     good: Flags,
     ranked: Flags,
@@ -252,6 +243,7 @@ def find_gains(
     content, or stay, lose nothing, and may lead to a node that has a number. `gains` are NONE for
     nodes without, and `via` are set to the choices that give a helper's nodes their numbers.
     """
+    graph = equation.graph
     changed = False
     most = np.iinfo(np.int64).max
     for side in range(2):
@@ -259,15 +251,15 @@ def find_gains(
             state = order[place]
             if not inside[side, state] or gains[side, state] != NONE:
                 continue
-            helps = graph.helps[side, state]
+            helps = equation.maximise[side, state]
             number = most if helps else 0
             by = NONE
             for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-                leads, stays, least = look_ahead_jit(choice, side, graph, ranked, inside, gains)
+                leads, stays, least = look_ahead_jit(choice, side, equation, ranked, inside, gains)
                 its_number = most
-                if leads or (stays and graph.rewards[side, choice] > 0.0):
+                if leads or (stays and equation.constants[side, choice] > 0.0):
                     its_number = 0
-                elif stays and graph.rewards[side, choice] == 0.0:
+                elif stays and equation.constants[side, choice] == 0.0:
                     if content[side, state]:
                         its_number = 0
                     elif least < most:
@@ -290,12 +282,13 @@ find_gains_jit = compiled(find_gains)
 
 
 def worth(
-    choice: int, side: int, graph: Graph, bounds: Floats, constant: float, discount: float
+    choice: int, side: int, equation: Equation, bounds: Floats, constant: float, discount: float
 ) -> float:
     """Return what a choice is worth at least by the bounds of its successors.
 
     Around the mean of the bounds, so that nothing is lost where they are equal.
     """
+    graph = equation.graph
     first = graph.transition_offsets[choice]
     last = graph.transition_offsets[choice + 1]
     least = np.inf
@@ -303,7 +296,7 @@ def worth(
     mean = 0.0
     for t in range(first, last):
         bound = bounds[side, graph.successors[t]]
-        if graph.probabilities[t] < 0.0:
+        if equation.probabilities[t] < 0.0:
             bound = constant + bounds[1 - side, graph.successors[t]]
             if constant != 0.0:
                 bound -= 2.0**-52 * abs(bound)
@@ -311,7 +304,7 @@ def worth(
             least = bound
         if bound > most:
             most = bound
-        mean += abs(graph.probabilities[t]) * bound
+        mean += abs(equation.probabilities[t]) * bound
     if least == -np.inf:
         return -np.inf
     if most == np.inf:
@@ -324,18 +317,18 @@ def worth(
     size = 0.0
     for t in range(first, last):
         bound = bounds[side, graph.successors[t]]
-        if graph.probabilities[t] < 0.0:
+        if equation.probabilities[t] < 0.0:
             bound = constant + bounds[1 - side, graph.successors[t]]
             if constant != 0.0:
                 bound -= 2.0**-52 * abs(bound)
-        term = abs(graph.probabilities[t]) * (bound - mean)
+        term = abs(equation.probabilities[t]) * (bound - mean)
         rest += term
         size += abs(term)
     slack = (last - first + 8) * UNIT * size
     if least < most:
         slack += (last - first) * TINY
     base = discount * mean
-    reward = graph.rewards[side, choice]
+    reward = equation.constants[side, choice]
     if discount != 1.0:
         slack += 4.0 * UNIT * abs(base)
     total = reward + base
@@ -352,7 +345,7 @@ worth_jit = compiled(worth)
 
 
 def relax(
-    graph: Graph,
+    equation: Equation,
     forward: bool,
     reverse: Reverse,
     via: Integers,
@@ -381,6 +374,7 @@ def relax(
     bounds : (2, S)
         Changed in place.
     """
+    graph = equation.graph
     count = 0
     num_states = len(graph.choice_offsets) - 1
     for place in range(num_states):
@@ -393,9 +387,9 @@ def relax(
                 continue
             bound = bounds[side, state]
             for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-                if graph.helps[side, state] and choice != via[side, state]:
+                if equation.maximise[side, state] and choice != via[side, state]:
                     continue
-                its_worth = worth_jit(choice, side, graph, bounds, constants[side], discount)
+                its_worth = worth_jit(choice, side, equation, bounds, constants[side], discount)
                 if its_worth < bound:
                     bound = its_worth
             if bound < bounds[side, state]:

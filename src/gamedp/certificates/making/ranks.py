@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.bellman.equation import unordered_equation
 from gamedp.certificates.checking.bounds_claims import may_drift
 from gamedp.certificates.checking.choice_values import choice_values, exactly_keeps, slices
 from gamedp.certificates.checking.directions import Direction, Ending, oriented
@@ -83,13 +84,11 @@ class Judgement:
         self.active = self.required & (self.bounds < np.inf)
         rewarded = self.directions[0].inequalities[0].rewarded
         rewards = model.rewards if rewarded else np.zeros(model.num_choices)
-        self.graph = kernels.Graph(
-            model.choice_offsets,
-            model.transition_offsets,
-            model.successors,
+        self.equation = unordered_equation(
+            model.structure.graph,
             model.probabilities,
-            np.stack([direction.maximise for direction in self.directions]),
             np.stack([rewards, -rewards]),
+            np.stack([direction.maximise for direction in self.directions]),
         )
         self._judge()
         self.num_open = 0
@@ -128,7 +127,7 @@ class Judgement:
             rounded = model.has_swaps and directions[0].constant != 0
             with np.errstate(all="ignore"):  # what overflows is in doubt
                 judging.judge_jit(
-                    self.graph, bounds.T.copy(), directions[0].discount, missing, rounded, judged
+                    self.equation, bounds.T.copy(), directions[0].discount, missing, rounded, judged
                 )
         else:
             for number, direction in enumerate(directions):
@@ -179,7 +178,7 @@ class Judgement:
         for number in range(2):
             some[number, self.model.structure.owners[choices[number]]] = True
             every[number, self.model.structure.owners[~choices[number]]] = False
-        return np.where(self.graph.helps, some, every)
+        return np.where(self.equation.maximise, some, every)
 
 
 class Ranking:
@@ -203,7 +202,7 @@ class Ranking:
 
     def __init__(self, judgement: Judgement, margin: float) -> None:
         self.judgement = judgement
-        self.model, self.plain, self.graph = judgement.model, judgement.plain, judgement.graph
+        self.model, self.plain, self.equation = judgement.model, judgement.plain, judgement.equation
         self.directions, self.bounds = judgement.directions, judgement.bounds
         self.required, self.active = judgement.required, judgement.active
         shape = (2, self.model.num_states)
@@ -251,7 +250,7 @@ class Ranking:
         waiting = int(np.count_nonzero(candidates & ~at_end))
         for sweep in range(MOST_RANKING_SWEEPS):
             ranked = kernels.descend_jit(
-                self.graph, sweep % 2 == 1, good, candidates, self.ranks, self.via
+                self.equation, sweep % 2 == 1, good, candidates, self.ranks, self.via
             )
             waiting -= ranked
             if waiting == 0 or FEWEST * ranked < waiting:
@@ -272,7 +271,7 @@ class Ranking:
         first = 0
         while True:
             first = kernels.spread_jit(
-                self.graph, self.judgement.reverse, good, first, reached, queue, seen, waiting,
+                self.equation, self.judgement.reverse, good, first, reached, queue, seen, waiting,
                 self.ranks, self.via,
             )  # fmt: skip
             left = candidates & (self.ranks == NONE)
@@ -306,7 +305,7 @@ class Ranking:
                 for direction in self.directions
             ]
         )
-        earns = self.graph.rewards >= 0
+        earns = self.equation.constants >= 0
         earns |= np.array([[direction.never_earns] for direction in self.directions])
         may: Flags = content & self.judgement.settles(self.good & earns)
         return may
@@ -315,7 +314,7 @@ class Ranking:
         """Return the largest part of a set that stays within itself or leads to what is ranked."""
         members = members.copy()
         while kernels.keep_inside_jit(
-            self.graph, self.model.structure.order, good, ranked, members, self.gains
+            self.equation, self.model.structure.order, good, ranked, members, self.gains
         ):
             pass
         return members
@@ -330,7 +329,14 @@ class Ranking:
         while True:
             gains, via = np.full(members.shape, NONE), np.full(members.shape, NONE)
             while kernels.find_gains_jit(
-                self.graph, self.model.structure.order, good, ranked, content, members, gains, via
+                self.equation,
+                self.model.structure.order,
+                good,
+                ranked,
+                content,
+                members,
+                gains,
+                via,
             ):
                 pass
             if (members == (gains != NONE)).all():
@@ -344,12 +350,12 @@ class Ranking:
         if not may_drift(self.model, self.plain.objective):
             return members
         for number in range(2):
-            rewards = self.graph.rewards[number]
+            rewards = self.equation.constants[number]
             if not left[number].any() or not (rewards > 0).any() or not (rewards < 0).any():
                 continue
             members[number], drifts, via = find_drifts(
                 self.model,
-                self.graph.helps[number],
+                self.equation.maximise[number],
                 rewards,
                 good[number],
                 ranked[number],
@@ -401,7 +407,7 @@ class Ranking:
         seen = np.zeros((2, model.num_choices), np.bool_)
         waiting = np.tile(np.diff(model.choice_offsets), (2, 1))
         kernels.spread_jit(
-            self.graph, self.judgement.reverse, good, 0, len(nodes), queue, seen, waiting,
+            self.equation, self.judgement.reverse, good, 0, len(nodes), queue, seen, waiting,
             self.escapes, np.full(shape, NONE),
         )  # fmt: skip
 
@@ -437,13 +443,13 @@ class Ranking:
         bounds = self.bounds.copy()
         fails = judgement.misses > 0
         dirty = self.active & ~judgement.settles(~fails)
-        helped = np.nonzero(self.active & self.graph.helps)
+        helped = np.nonzero(self.active & self.equation.maximise)
         dirty[helped] = fails[helped[0], via[helped]]
         most = MOST_VISITS // max(1, model.num_transitions)
         room = min(most_sweeps, max(10, most)) * model.num_states
         for sweep in range(max(100, most)):
             lowered = kernels.relax_jit(
-                self.graph, sweep % 2 == 1, judgement.reverse, via, self.active, constants,
+                self.equation, sweep % 2 == 1, judgement.reverse, via, self.active, constants,
                 self.directions[0].discount, dirty, bounds,
             )  # fmt: skip
             room -= lowered

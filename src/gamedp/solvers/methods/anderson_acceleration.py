@@ -76,15 +76,15 @@ class AndersonAcceleration(FixedPointSolver):
 
     def _solve_one(self, run: Run, number: int) -> None:
         start, stop = run.component(number)
-        states = run.rows.order[start:stop]
+        states = run.equation.order[start:stop]
         # Where play may go on at a cost, values that are far off come back by that cost in each
         # sweep and no faster, however far they have to go: so they must not be thrown there.
         reach = np.inf if run.problem.model.structure.always_ends else 10.0 * self.memory
-        mixing = _Mixing(self.memory, reach if run.rows.discount == 1 else np.inf)
+        mixing = _Mixing(self.memory, reach if run.equation.discount == 1 else np.inf)
 
         def sweep_and_mix(threshold: float) -> float:
             before = run.values[states]
-            change = float(equation.sweep_jit(start, stop, run.rows, run.values, run.policy))
+            change = float(equation.sweep_jit(start, stop, run.equation, run.values, run.policy))
             if change <= threshold:
                 return change
             run.values[states], change = mixing.after(before, run.values[states], change)

@@ -139,7 +139,7 @@ class BackwardInduction(PreparingSolver):
         run = Run(problem if reduction is None else reduction.problem, tolerance, progress)
         structure = run.problem.model.structure
         total = structure.num_components
-        scratch = np.empty((2, int(np.diff(run.rows.choice_offsets).max(initial=0))))
+        scratch = np.empty((2, int(np.diff(run.equation.graph.choice_offsets).max(initial=0))))
         done = 0
         while done < total:
             done = topological.solve_components_jit(
@@ -147,7 +147,7 @@ class BackwardInduction(PreparingSolver):
                 total,
                 structure.component_offsets,
                 structure.nontrivial,
-                run.rows,
+                run.equation,
                 VISITS,
                 tolerance,
                 False,

@@ -61,7 +61,7 @@ class LinearProgramming(FixedPointSolver):
         model = proper.model
         if model.has_swaps:
             return Support(False, "does not change the players' places; PolicyIteration does.")
-        sides = proper.rows().maximise[np.diff(model.choice_offsets) > 1]
+        sides = proper.equation().maximise[np.diff(model.choice_offsets) > 1]
         if sides.any() and not sides.all():
             return Support(
                 False, "is for one player alone; PolicyIteration does two opponents who choose."
@@ -78,15 +78,15 @@ class LinearProgramming(FixedPointSolver):
 
         start, stop = run.component(number)
         size = stop - start
-        states = run.rows.order[start:stop]
+        states = run.equation.order[start:stop]
         free = np.diff(run.problem.model.choice_offsets)[states] > 1
-        sides = run.rows.maximise[states]
+        sides = run.equation.maximise[states]
         sign = 1.0 if sides[free].all() and (free.any() or sides.all()) else -1.0
-        first = run.rows.choice_offsets[states]
-        counts = run.rows.choice_offsets[states + 1] - first
+        first = run.equation.graph.choice_offsets[states]
+        counts = run.equation.graph.choice_offsets[states + 1] - first
         offsets = np.concatenate([[0], np.cumsum(counts)])
         choices = np.repeat(first - offsets[:-1], counts) + np.arange(offsets[-1])
-        matrix, known = inner_matrix(start, stop, run.rows, choices, run.values)
+        matrix, known = inner_matrix(start, stop, run.equation, choices, run.values)
         if not np.isfinite(known).all():
             run.values[states] = np.nan  # beyond the range of numbers: to be said in the end
             return
@@ -109,7 +109,7 @@ class LinearProgramming(FixedPointSolver):
             run.values[states] = found.x
         elif found.status == 1:
             run.status = Status.TIME_LIMIT
-        equation.sweep_jit(start, stop, run.rows, run.values.copy(), run.policy)
+        equation.sweep_jit(start, stop, run.equation, run.values.copy(), run.policy)
         component = Component(run, number)
         component.take_policy()
         allowed = share_of_tolerance(run)

@@ -111,12 +111,14 @@ class ModifiedPolicyIteration(FixedPointSolver):
         answers = _has_opponents(run)
 
         def improve_and_follow(threshold: float) -> float:
-            change = equation.sweep_jit(start, stop, run.rows, run.values, run.policy)
+            change = equation.sweep_jit(start, stop, run.equation, run.values, run.policy)
             for _ in range(patience.after(change)):
                 if run.out_of_time:
                     break
                 run.visits[0] += stop - start
-                moved = policies.follow_jit(start, stop, run.rows, answers, run.values, run.policy)
+                moved = policies.follow_jit(
+                    start, stop, run.equation, answers, run.values, run.policy
+                )
                 if moved <= threshold:
                     break
             return float(change)
@@ -145,5 +147,5 @@ class _Patience:
 def _has_opponents(run: Run) -> bool:
     """Say whether choices of both kinds have to be made."""
     free = np.diff(run.problem.model.choice_offsets) > 1
-    sides = run.rows.maximise[free]
+    sides = run.equation.maximise[free]
     return run.problem.model.has_swaps or 0 < int(sides.sum()) < len(sides)

@@ -69,7 +69,7 @@ class PrioritizedSweeping(FixedPointSolver):
             change = priorities.back_up_first_jit(
                 start,
                 stop,
-                run.rows,
+                run.equation,
                 structure.reverse,
                 threshold,
                 run.values,

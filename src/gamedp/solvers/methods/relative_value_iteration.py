@@ -170,7 +170,7 @@ class _Search:
                 SMALL,
                 1 if late else min(QUICK, self.solver.max_sweeps),
                 np.inf if late else self.allowed,
-                self.parts.graph,
+                self.parts.equation,
                 self.values,
                 self.new_values,
                 self.policy,
@@ -220,7 +220,7 @@ class _Search:
                 stop,
                 shift,
                 repeats,
-                self.parts.graph,
+                self.parts.equation,
                 self.values,
                 self.new_values,
                 self.policy,
@@ -230,7 +230,7 @@ class _Search:
     def _sweep(self, number: int, shift: float) -> float:
         start, stop = self.parts.offsets[number : number + 2].tolist()
         lowest, highest, noise = average.sweep_jit(
-            start, stop, shift, self.parts.graph, self.values, self.new_values, self.policy
+            start, stop, shift, self.parts.equation, self.values, self.new_values, self.policy
         )
         self.visits[0] += stop - start
         self.bounds[number] = lowest, highest
@@ -239,12 +239,12 @@ class _Search:
     def _propose(self, number: int) -> bool:
         """Take the biases of the best policy if they prove more than the values do."""
         start, stop = self.parts.offsets[number : number + 2].tolist()
-        graph = self.parts.part(number)
-        if not is_easy_to_eliminate(graph):
+        equation = self.parts.part(number)
+        if not is_easy_to_eliminate(equation.graph):
             return False
-        first = self.parts.graph.first_choice[start]
+        first = self.parts.equation.graph.choice_offsets[start]
         biases = best_policy(
-            graph, self.policy[start:stop] - first, 0.1 * self.allowed, self.out_of_time
+            equation, self.policy[start:stop] - first, 0.1 * self.allowed, self.out_of_time
         )
         if biases is None:
             return False

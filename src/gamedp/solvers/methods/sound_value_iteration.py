@@ -81,7 +81,7 @@ class SoundValueIteration(FixedPointSolver):
         sweeps = 0
         while not bracket.limit_reached(sweeps):
             low, high = sound.sweep_jit(
-                start, stop, run.rows, run.values, least, greatest, earned, going_on, run.policy
+                start, stop, run.equation, run.values, least, greatest, earned, going_on, run.policy
             )
             run.visits[0] += stop - start
             sweeps += 1

@@ -102,11 +102,11 @@ class ValueIteration(FixedPointSolver):
             stop = min(start + STATES, num_states)
             if self.sweep == "jacobi":
                 lowest, highest = equation.sweep_apart_jit(
-                    start, stop, run.rows, run.values, new_values, run.policy
+                    start, stop, run.equation, run.values, new_values, run.policy
                 )
                 moved = max(-lowest, highest)
             else:
-                moved = equation.sweep_jit(start, stop, run.rows, run.values, run.policy)
+                moved = equation.sweep_jit(start, stop, run.equation, run.values, run.policy)
             change = max(change, moved)
         run.values = new_values
         return change

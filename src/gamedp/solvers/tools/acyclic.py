@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gamedp.bellman import acyclic
-from gamedp.bellman.equation import Rows
+from gamedp.bellman.equation import unordered_equation
+from gamedp.graph.graph import Graph
 from gamedp.model.objectives import Reachability, TotalReward, has_target
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import VISITS
@@ -66,19 +67,12 @@ def find_straight(problem: Problem, progress: ProgressCallback | None = None) ->
     elif isinstance(objective, TotalReward) and objective.until is not None:
         status[objective.until] = acyclic.DONE
         values[model.terminals] = np.where(objective.until[model.terminals], model.payoffs, np.inf)
-    no_places = np.empty(0, model.successors.dtype)
     rewards = _nothing(model.num_choices) if probable else model.rewards
-    rows = Rows(
-        no_places,
-        no_places,
-        model.choice_offsets,
-        model.transition_offsets,
-        model.successors,
+    equation = unordered_equation(
+        Graph(model.choice_offsets, model.transition_offsets, model.successors),
         model.probabilities,
         rewards,
-        rewards,
         (model.players == 0) == (objective.optimum == "max"),
-        1.0,
     )
     errors = np.zeros(model.num_states)
     policy = model.choice_offsets[:-1].copy()
@@ -90,7 +84,7 @@ def find_straight(problem: Problem, progress: ProgressCallback | None = None) ->
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
         while found == acyclic.MORE:
             found = acyclic.search_jit(
-                VISITS, rows, probable, cursor, stack, next_edge, status, values, errors, policy
+                VISITS, equation, probable, cursor, stack, next_edge, status, values, errors, policy
             )
             done = int(cursor[acyclic.START])
             reporter.report(done, model.num_states, f"{done:,} of {model.num_states:,} states seen")

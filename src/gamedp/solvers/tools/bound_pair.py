@@ -62,7 +62,7 @@ class Bracket:
                 total,
                 structure.component_offsets,
                 structure.nontrivial,
-                self.run.rows,
+                self.run.equation,
                 self.lower,
                 self.upper,
                 self.run.policy,
@@ -86,7 +86,7 @@ class Bracket:
     def states(self, number: int) -> NDArray[np.signedinteger]:
         """Return the states of a component."""
         start, stop = self.run.component(number)
-        return self.run.rows.order[start:stop]
+        return self.run.equation.order[start:stop]
 
     def is_finite(self, number: int) -> bool:
         """Say whether all states of a component are bounded on both sides."""
@@ -96,7 +96,7 @@ class Bracket:
     def width(self, number: int) -> float:
         """Return the width of a component's bounds, in the terms of the tolerance."""
         start, stop = self.run.component(number)
-        widths = intervals.widest_jit(start, stop, self.run.rows, self.lower, self.upper)
+        widths = intervals.widest_jit(start, stop, self.run.equation, self.lower, self.upper)
         return float(widths[self.run.relative])
 
     def tighten(self, number: int) -> tuple[int, int]:
@@ -104,7 +104,7 @@ class Bracket:
         start, stop = self.run.component(number)
         self.run.visits[0] += stop - start
         moved, refuted = intervals.tighten_jit(
-            start, stop, self.run.rows, self.lower, self.upper, self.run.policy
+            start, stop, self.run.equation, self.lower, self.upper, self.run.policy
         )
         return int(moved), int(refuted)
 
@@ -116,7 +116,7 @@ class Bracket:
         start, stop = self.run.component(number)
         self.run.visits[0] += stop - start
         change, relative = intervals.approach_jit(
-            start, stop, self.run.rows, self.run.values, self.run.policy
+            start, stop, self.run.equation, self.run.values, self.run.policy
         )
         if self.run.relative:
             return 0.0 if relative <= 8 * UNIT else float(relative)
@@ -218,9 +218,9 @@ class Bracket:
         run = self.run
         start, stop = run.component(number)
         low, high, least, most, swaps = intervals.surroundings_jit(
-            start, stop, run.rows, self.lower, self.upper
+            start, stop, run.equation, self.lower, self.upper
         )
-        discount = run.rows.discount
+        discount = run.equation.discount
         if discount < 1:
             # What is earned from now on; rounded outward.
             low = _widened(min(low, least / (1 - discount)), -1)
@@ -239,7 +239,7 @@ class Bracket:
 
     def _agree(self, start: int, stop: int) -> None:
         """Let the values be in the middle of the bounds, and the errors say how far those are."""
-        run, states = self.run, self.run.rows.order[start:stop]
+        run, states = self.run, self.run.equation.order[start:stop]
         lower, upper = self.lower[states], self.upper[states]
         known = np.isfinite(lower) & np.isfinite(upper)
         with np.errstate(invalid="ignore"):

@@ -48,7 +48,7 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
     structure = run.problem.model.structure
     total = structure.num_components
     allowed = share_of_tolerance(run)
-    scratch = np.empty((2, int(np.diff(run.rows.choice_offsets).max(initial=0))))
+    scratch = np.empty((2, int(np.diff(run.equation.graph.choice_offsets).max(initial=0))))
     room = None
     if small > 0 and run.problem.is_proper and not structure.is_acyclic:
         room = _room_for(run, ROOM, 2 * ROOM, 8 * ROOM)
@@ -62,7 +62,7 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
             total,
             structure.component_offsets,
             structure.nontrivial,
-            run.rows,
+            run.equation,
             VISITS,
             allowed,
             run.problem.endless_is_worst,
@@ -100,7 +100,7 @@ def _room_for(
     run: Run, num_states: int, num_choices: int, num_transitions: int
 ) -> tuple[blocks.Block, NDArray[np.float64]]:
     """Return a block for so many, and an array for their numbers."""
-    block = blocks.reserve(num_states, num_choices, num_transitions, run.rows)
+    block = blocks.reserve(num_states, num_choices, num_transitions, run.equation)
     return block, np.empty((blocks.NUMBERS, num_states))
 
 
@@ -129,7 +129,7 @@ def sweep_until_proven(
     max_sweeps : int
     """
     start, stop = run.component(number)
-    states = run.rows.order[start:stop]
+    states = run.equation.order[start:stop]
     allowed = share_of_tolerance(run)
     threshold = 0.01 * allowed
     for count in range(1, max_sweeps + 1):

@@ -97,13 +97,13 @@ class Component:
     def __init__(self, run: Run, number: int) -> None:
         self.run, self.number = run, number
         self.start, self.stop = run.component(number)
-        self.states = run.rows.order[self.start : self.stop]
+        self.states = run.equation.order[self.start : self.stop]
         self.size = self.stop - self.start
         num_choices, num_transitions = run.measure(number)
-        self.block = blocks.reserve(self.size, num_choices, num_transitions, run.rows)
+        self.block = blocks.reserve(self.size, num_choices, num_transitions, run.equation)
         bounds = self.start, self.stop
         _, self.outside = blocks.gather_jit(
-            *bounds, *bounds, run.rows, run.values, run.errors, self.block
+            *bounds, *bounds, run.equation, run.values, run.errors, self.block
         )
         self.lengths = num_choices, int(self.block.first_transition[num_choices])
         self.numbers = np.zeros((blocks.NUMBERS, self.size))
@@ -149,7 +149,7 @@ class Component:
         found = component_sweeps.iterate_jit(
             self.size,
             *self.lengths,
-            run.rows.discount,
+            run.equation.discount,
             self.who,
             run.problem.endless_is_worst,
             threshold,
@@ -177,7 +177,7 @@ class Component:
 
     def take_policy(self) -> None:
         """Take over the policy of the run."""
-        chosen = self.run.policy[self.states] - self.run.rows.choice_offsets[self.states]
+        chosen = self.run.policy[self.states] - self.run.equation.graph.choice_offsets[self.states]
         self.block.policy[:] = self.block.first_choice[:-1] + chosen.astype(np.uintp)
 
     def evaluate(self, enough: float) -> bool:
@@ -193,7 +193,7 @@ class Component:
         bool
             Whether play leaves the component almost surely; if not, nothing is changed.
         """
-        sizes = self.size, self.run.rows.discount, self.block
+        sizes = self.size, self.run.equation.discount, self.block
         if not self.is_dear:
             terms, _ = sparse_elimination.eliminate_jit(*sizes, MOST, self.numbers)
             if terms != sparse_elimination.DEAR:
@@ -229,7 +229,7 @@ class Component:
         """
         self.run.visits[0] += self.size
         _, changed = component_sweeps.improve_jit(
-            self.size, self.run.rows.discount, self.block, who, margin, self.numbers
+            self.size, self.run.equation.discount, self.block, who, margin, self.numbers
         )
         return int(changed)
 
@@ -262,9 +262,9 @@ class Component:
     def _prove(self, allowed: float, most: int) -> float:
         run = self.run
         topological.take_over_jit(
-            self.start, self.size, run.rows, self.block, self.numbers, run.values, run.policy
+            self.start, self.size, run.equation, self.block, self.numbers, run.values, run.policy
         )
-        question = self.start, self.stop, run.rows, self.outside
+        question = self.start, self.stop, run.equation, self.outside
         width = topological.prove_by_weights_jit(
             *question, self.block, self.numbers, run.errors, run.policy
         )
@@ -305,7 +305,7 @@ class Component:
         self.ripe = 2 * work
         self._put_back()
         most = int(min(work / 4, MOST))
-        question = self.start, self.stop, run.rows
+        question = self.start, self.stop, run.equation
         answer = run.values, run.errors, run.policy
         width = policy_proofs.prove_policy_jit(
             *question,
@@ -333,7 +333,7 @@ class Component:
 
     def _settle_densely(self) -> float:
         run = self.run
-        question = self.start, self.stop, run.rows
+        question = self.start, self.stop, run.equation
         found = (-1, np.inf, np.inf)
         for _ in range(policy_proofs.ROUNDS):
             relative = self._eliminate_densely()
@@ -373,7 +373,9 @@ class Component:
             block, size = policy_proofs.mirrored_jit(size, block), 2 * size
         matrix = np.zeros((size, size + dense_elimination.EXTRA))
         costs = np.empty(size)
-        clear = dense_elimination.lay_out_jit(size, self.run.rows.discount, block, matrix, costs)
+        clear = dense_elimination.lay_out_jit(
+            size, self.run.equation.discount, block, matrix, costs
+        )
         narrowest = np.inf
         for first in range(0, size, PANEL):
             last = min(first + PANEL, size)

@@ -58,7 +58,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.bellman import deflation, equation
+from gamedp.bellman import deflation
+from gamedp.bellman.equation import sweep_jit
 from gamedp.errors import UnsupportedProblemError
 from gamedp.graph.sets import almost_sure, end_components
 from gamedp.graph.structure import Structure
@@ -128,7 +129,7 @@ class _Deflating(Bracket):
             # Before anything is known, the one who must not stay for ever keeps to an exit.
             ends = np.diff(model.choice_offsets) == 0
             everything = np.ones(model.num_choices, np.bool_)
-            least = ~run.rows.maximise
+            least = ~run.equation.maximise
             sure = almost_sure(structure, least, ends, everything)
             run.policy[least] = sure.via[least]
 
@@ -159,21 +160,21 @@ class _Deflating(Bracket):
         """
         if self._start is not None:
             return
-        run, rows = self.run, self.run.rows
+        run, equation = self.run, self.run.equation
         model = run.problem.model
         lower = np.full(model.num_states, -np.inf)
         upper = np.full(model.num_states, np.inf)
         values, policy = run.values.copy(), run.policy.copy()
         if self.endless == np.inf:
-            self._keep_to(policy, ~rows.maximise, lower, upper)
+            self._keep_to(policy, ~equation.maximise, lower, upper)
         sweeps, due = 0, 1
         while not (np.isfinite(lower).all() and np.isfinite(upper).all()):
-            equation.sweep_jit(0, model.num_states, rows, values, policy)
+            sweep_jit(0, model.num_states, equation, values, policy)
             run.visits[0] += model.num_states
             sweeps += 1
             if sweeps == due:
                 due *= 2
-                for side in (rows.maximise, ~rows.maximise):
+                for side in (equation.maximise, ~equation.maximise):
                     self._keep_to(policy, side, lower, upper)
             if self.limit_reached(sweeps) or sweeps == 16 * PATIENCE:
                 break
@@ -219,7 +220,7 @@ class _Deflating(Bracket):
     def _keep_to(self, policy: Integers, who: Flags, lower: Floats, upper: Floats) -> None:
         """Bound what is infinite by what is left if some keep to a policy."""
         run = self.run
-        bounds = lower if (who == run.rows.maximise).all() else upper
+        bounds = lower if (who == run.equation.maximise).all() else upper
         if np.isfinite(bounds).all():
             return
         size = float(np.abs(run.problem.model.rewards).max(initial=0.0))
@@ -237,7 +238,7 @@ class _Deflating(Bracket):
         until = ends if self.endless == np.inf else None
         problem = Problem(fixed, TotalReward(run.problem.objective.optimum, until=until))
         left = max(run.max_seconds - run.reporter.seconds, 1e-3)
-        maximises = bool((who == run.rows.maximise).all())
+        maximises = bool((who == run.equation.maximise).all())
         try:
             answer = solve_process(problem, tolerance, left)
         except UnsupportedProblemError:  # a policy that keeps nobody from losing all
@@ -252,11 +253,11 @@ class _Deflating(Bracket):
         run, states = self.run, np.asarray(self.states(number), np.int64)
         apart = float((self.upper[states] - self.lower[states]).max())
         for most in (True, False):
-            who = run.rows.maximise == most
+            who = run.equation.maximise == most
             mine = states[who[states]]
             replies = run.policy.copy()
             opposite = self.upper if most else self.lower
-            deflation.reply_jit(mine, run.rows, opposite, most, replies)
+            deflation.reply_jit(mine, run.equation, opposite, most, replies)
             for policy in (run.policy.copy(), replies):
                 proven = self._proven_by(policy, who, 1e-6 * apart)
                 bounds = self.lower if most else self.upper
@@ -276,7 +277,9 @@ class _Deflating(Bracket):
         allowed = self.share(number)
         moved, sweeps, due, patience = 1, 0, 1, PATIENCE
         while not sweeps or (moved and self.width(number) > allowed):
-            moved = deflation.narrow_jit(start, stop, run.rows, self.lower, self.upper, run.policy)
+            moved = deflation.narrow_jit(
+                start, stop, run.equation, self.lower, self.upper, run.policy
+            )
             run.visits[0] += stop - start
             sweeps += 1
             if sweeps >= due or not moved:
@@ -326,8 +329,8 @@ class _Part:
         for side, bounds in ((True, bracket.lower), (False, bracket.upper)):
             if (np.inf if side else -np.inf) == bracket.endless:
                 continue
-            rows = bracket.run.rows
-            changed = deflation.reply_jit(self.states, rows, bounds, not side, bracket.replies)
+            equation = bracket.run.equation
+            changed = deflation.reply_jit(self.states, equation, bounds, not side, bracket.replies)
             if changed or side not in self.sets:
                 self.sets[side] = self._end_components(side)
             offsets, members, stays = self.sets[side]
@@ -336,7 +339,7 @@ class _Part:
                 offsets,
                 members,
                 bracket.inside,
-                rows,
+                equation,
                 bracket.lower,
                 bracket.upper,
                 side,
@@ -357,7 +360,7 @@ class _Part:
         stays
             The choices that stay in them.
         """
-        mine = self.bracket.run.rows.maximise[self.states][self.owners] == side
+        mine = self.bracket.run.equation.maximise[self.states][self.owners] == side
         kept = self.bracket.replies[self.states][self.owners] == self.choices
         everywhere = np.ones(len(self.states), np.bool_)
         found = end_components(self.structure, everywhere, mine | kept)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.bellman import discounted as kernels, policy_rows
+from gamedp.bellman.equation import Equation, unordered_equation
+from gamedp.graph.graph import Graph
 from gamedp.model.objectives import Discounted
 from gamedp.results.solution import Solution, Status
 from gamedp.runtime.progress import ProgressCallback, Reporter
@@ -33,7 +35,7 @@ FAR, WIDEST = 10, 20
 """Below which horizon sweeps are always the fastest; and beyond which width."""
 
 LARGE = 1 << 21
-"""Transitions that do not fit into a processor's caches; of fewer, palettes save nothing."""
+"""Transitions that do not fit into a processor's caches; of fewer, a codebook saves nothing."""
 
 
 def is_one_equation(problem: Problem) -> bool:
@@ -47,7 +49,7 @@ def may_be_acyclic(model: Model) -> bool:
     """Say whether it is possible that no state comes again; a short look finds most cycles."""
     if not len(model.terminals):  # nowhere to end
         return False
-    return not policy_rows.meets_itself_jit(*_graph(model), np.zeros(model.num_states, np.int32))
+    return not policy_rows.meets_itself_jit(_graph(model), np.zeros(model.num_states, np.int32))
 
 
 def is_narrow(problem: Problem) -> bool:
@@ -63,7 +65,7 @@ def is_narrow(problem: Problem) -> bool:
     width = min(WIDEST, int((horizon / 2) ** 0.5))
     if not len(model.terminals) and model.successors[0] > width:
         return False  # state 0 tells: there is no need to look at the others
-    return horizon >= FAR and bool(policy_rows.is_narrow_jit(*_graph(model), width))
+    return horizon >= FAR and bool(policy_rows.is_narrow_jit(_graph(model), width))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
@@ -95,16 +97,16 @@ def solve_discounted(
     """
     reporter = Reporter(progress, "solve")
     model = problem.model
-    equation, kept = equation_of(problem)
+    equation, extremes, rows = equation_of(problem)
     values = np.empty(model.num_states)
-    if equation.has_terminals:
+    if extremes.has_terminals:
         values[model.terminals] = model.payoffs
     other = np.empty_like(values)
     marks = np.zeros(kernels.NUM_MARKS, np.int64)
     marks[kernels.MOST_IMPROVEMENTS] = max_sweeps
     marks[kernels.MOST_INNER] = inner_sweeps
     numbers = np.zeros(policy_rows.NUM_NUMBERS)
-    arguments = (equation, kept, values, other, marks, numbers)
+    arguments = (equation, extremes, rows, values, other, marks, numbers)
     limit = None
     while True:
         phase = kernels.advance_jit(TRANSITIONS, tolerance, *arguments)
@@ -122,86 +124,88 @@ def solve_discounted(
                 marks[kernels.PHASE], marks[kernels.PLACE] = kernels.IMPROVE, 0
     if marks[kernels.FLIPPED]:
         values, other = other, values
-    lower, upper = other, kept.clear
+    lower, upper = other, rows.clear
     status = Status.SOLVED
     if phase == kernels.OUT_OF_SWEEPS:
         status = limit or Status.SWEEP_LIMIT
     sweeps = -(-int(marks[kernels.VISITS]) // model.num_states)
     if phase == kernels.STUCK:
         return _proven_one_by_one(
-            solver, problem, tolerance, reporter, (values, lower, upper), kept.policy, sweeps
+            solver, problem, tolerance, reporter, (values, lower, upper), rows.policy, sweeps
         )
     return make_solution(
         problem,
         solver,
         (values, lower, upper),
-        kept.policy,
+        rows.policy,
         status=status,
         sweeps=sweeps,
         seconds=reporter.seconds,
     )
 
 
-def equation_of(problem: Problem) -> tuple[policy_rows.Equation, policy_rows.Kept]:
-    """Return the equation of a problem, and room for the rows of the choices."""
+def equation_of(
+    problem: Problem,
+) -> tuple[Equation, policy_rows.Extremes, policy_rows.PolicyRows]:
+    """Return the equation of a problem, its extremes, and room for the rows of the choices."""
     model = problem.model
     num_states = model.num_states
-    graph = _graph(model)
-    chances, palette = _chances(model)
-    first = np.empty(num_states, np.uint64)
-    room, shortest, longest, most_choices, largest, *sums = policy_rows.survey_jit(
-        *graph[:2], chances, palette, model.rewards, first
-    )
-    has_terminals = len(model.terminals) > 0
-    equation = policy_rows.Equation(
-        *graph,
-        chances,
-        palette,
+    probabilities, codebook = _probabilities(model)
+    equation = unordered_equation(
+        _graph(model),
+        probabilities,
         model.rewards,
         model.players == 0 if problem.objective.optimum == "max" else model.players != 0,
         problem.discount,
+        codebook,
+    )
+    first = np.empty(num_states, np.uint64)
+    room, shortest, longest, most_choices, largest, *sums = policy_rows.survey_jit(equation, first)
+    has_terminals = len(model.terminals) > 0
+    extremes = policy_rows.Extremes(
         has_terminals,
         longest,
         np.uint64(longest if shortest == longest and not has_terminals else 0),
         largest,
         *sums,
     )
+    successors = equation.graph.successors
     if most_choices > 1:
-        own = np.empty(room, graph[2].dtype), np.empty(room, chances.dtype)
-        rows = own[0].view(), own[1].view()
-        for row in rows:
-            row.flags.writeable = False
+        own = np.empty(room, successors.dtype), np.empty(room, probabilities.dtype)
+        read = own[0].view(), own[1].view()
+        for array in read:
+            array.flags.writeable = False
     else:
-        own = np.empty(0, graph[2].dtype), np.empty(0, chances.dtype)
-        rows = graph[2], chances
-    kept = policy_rows.Kept(
+        own = np.empty(0, successors.dtype), np.empty(0, probabilities.dtype)
+        read = successors, probabilities
+    rows = policy_rows.PolicyRows(
         first,
         np.empty(num_states, np.uint64),
-        *rows,
-        palette,
+        *read,
+        codebook,
         *own,
         np.empty(num_states),
         np.empty(num_states, np.int64),
         np.empty(num_states),
         np.empty(min(num_states, policy_rows.SLICE), np.uint32),
     )
-    return equation, kept
+    return equation, extremes, rows
 
 
-def _graph(model: Model) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return offsets and successors, unsigned: so no index is taken to count from the end."""
+def _graph(model: Model) -> Graph:
+    """Return the graph of a model, unsigned: so no index is taken to count from the end."""
     successors = model.successors
-    return (
+    return Graph(
         model.choice_offsets.view(np.uint64),
         model.transition_offsets.view(np.uint64),
         successors.view(np.uint32 if successors.dtype == np.int32 else np.uint64),
     )
 
 
-def _chances(model: Model) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-    """Return the probabilities, by their numbers in a palette where memory is what takes long."""
-    if model.num_transitions >= LARGE and model.palette is not None:
-        return model.palette
+def _probabilities(model: Model) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """Return the probabilities, as numbers in a codebook where memory is what takes long."""
+    if model.num_transitions >= LARGE and model.coded_probabilities is not None:
+        return model.coded_probabilities
     return model.probabilities, None
 
 

@@ -99,7 +99,7 @@ def solve_where_ends_are_forced(
 
     def solve_one(number: int) -> None:
         start, stop = run.component(number)
-        states = run.rows.order[start:stop]
+        states = run.equation.order[start:stop]
         if sum(run.measure(number)) > LARGEST:
             raise _NotForcedError
         solve_gathered(run, number, min(max_sweeps, PATIENCE))
@@ -118,7 +118,7 @@ def solve_where_ends_are_forced(
         return None
     if not 2 * run.errors.max(initial=0.0) <= tolerance:
         return None
-    if not _each_makes_an_end(problem.model, run.policy, run.rows.maximise):
+    if not _each_makes_an_end(problem.model, run.policy, run.equation.maximise):
         return None
     return solution_of(run, solver)
 

@@ -46,7 +46,7 @@ def sweep_horizon(
         if step == horizon - 1:
             following = (values, *outward(values, errors))
         new_values, new_errors = values.copy(), errors.copy()
-        residuals.step_jit(run.rows, values, errors, new_values, new_errors, run.policy)
+        residuals.step_jit(run.equation, values, errors, new_values, new_errors, run.policy)
         values, errors = new_values, new_errors
         step_policies[step] = np.maximum(run.policy - first_choices, 0)
         run.visits[0] += model.num_states - len(model.terminals)

@@ -11,7 +11,7 @@ from gamedp.graph.sets import positive
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.bellman.equation import Rows
+    from gamedp.bellman.equation import Equation
     from gamedp.solvers.tools.run import Run
 
 __all__ = ["inner_matrix", "leading_out"]
@@ -38,7 +38,7 @@ def leading_out(run: Run) -> NDArray[np.int64]:
 def inner_matrix(
     start: int,
     stop: int,
-    rows: Rows,
+    equation: Equation,
     choices: NDArray[np.integer[Any]],
     values: NDArray[np.float64],
 ) -> tuple[Any, NDArray[np.float64]]:
@@ -59,20 +59,21 @@ def inner_matrix(
     """
     import scipy.sparse  # noqa: PLC0415 - slow to import
 
-    begin = rows.transition_offsets[choices]
-    lengths = rows.transition_offsets[choices + 1] - begin
+    begin = equation.graph.transition_offsets[choices]
+    lengths = equation.graph.transition_offsets[choices + 1] - begin
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     places = np.repeat(begin - offsets[:-1], lengths) + np.arange(offsets[-1])
     owners = np.repeat(np.arange(len(choices)), lengths)
-    targets = rows.successors[places]
-    columns = rows.place[targets].astype(np.int64) - start
-    chances = rows.discount * rows.probabilities[places]
+    successors = equation.graph.successors[places]
+    columns = equation.place[successors].astype(np.int64) - start
+    probabilities = equation.discount * equation.probabilities[places]
     inside = (columns >= 0) & (columns < stop - start)
     outside = ~inside
-    known = rows.constants[choices] + np.bincount(
-        owners[outside], chances[outside] * values[targets[outside]], len(choices)
+    known = equation.constants[choices] + np.bincount(
+        owners[outside], probabilities[outside] * values[successors[outside]], len(choices)
     )
     matrix = scipy.sparse.csr_array(
-        (chances[inside], (owners[inside], columns[inside])), shape=(len(choices), stop - start)
+        (probabilities[inside], (owners[inside], columns[inside])),
+        shape=(len(choices), stop - start),
     )
     return matrix, known

@@ -62,7 +62,7 @@ class Run:
         self.max_seconds = max_seconds
         self.stop = stop
         self.reporter = Reporter(progress, "solve")
-        self.rows = problem.rows()
+        self.equation = problem.equation()
         self.values = np.zeros(model.num_states)
         self.values[model.terminals] = model.payoffs
         self.errors = np.zeros(model.num_states)
@@ -94,10 +94,10 @@ class Run:
         if self._measured[0] == number:
             return self._measured[1]
         start, stop = self.component(number)
-        states = self.rows.order[start:stop]
-        first = self.rows.choice_offsets[states]
-        last = self.rows.choice_offsets[states + 1]
-        offsets = self.rows.transition_offsets
+        states = self.equation.order[start:stop]
+        first = self.equation.graph.choice_offsets[states]
+        last = self.equation.graph.choice_offsets[states + 1]
+        offsets = self.equation.graph.transition_offsets
         sizes = int((last - first).sum()), int((offsets[last] - offsets[first]).sum())
         self._measured = number, sizes
         return sizes
@@ -105,7 +105,7 @@ class Run:
     def prove_all(self) -> float:
         """Prove errors for all values, component by component; return the largest."""
         structure = self.problem.model.structure
-        arguments = (self.rows, self.values, self.errors, self.policy)
+        arguments = (self.equation, self.values, self.errors, self.policy)
         number = 0
         while number < structure.num_components:
             number = residuals.settle_components_jit(
@@ -136,7 +136,7 @@ class Run:
             Sweeps over the weights at most.
         """
         start, stop = self.component(number)
-        states = self.rows.order[start:stop]
+        states = self.equation.order[start:stop]
         width = np.inf
         if not self.problem.is_proper:
             self.errors[states] = np.inf
@@ -144,22 +144,22 @@ class Run:
         weights = self.weights
         scale = float(np.abs(self.values[states]).max())
         for mode in (residuals.GREEDY, residuals.NEAR, residuals.ALL):
-            if self.rows.discount < 1:
-                weights[states] = 1 / (1 - self.rows.discount)
+            if self.equation.discount < 1:
+                weights[states] = 1 / (1 - self.equation.discount)
             else:
                 weights[states] = 1.0
                 self._weigh(start, stop, mode, 1e-3 * scale, max_sweeps)
             width = residuals.certify_jit(
                 start,
                 stop,
-                self.rows,
+                self.equation,
                 GATHERED_STATES,
                 self.values,
                 weights,
                 self.errors,
                 self.policy,
             )
-            if width <= tolerance or self.rows.discount < 1 or self.out_of_time:
+            if width <= tolerance or self.equation.discount < 1 or self.out_of_time:
                 break
             if np.isfinite(width):
                 break
@@ -168,7 +168,7 @@ class Run:
     def _weigh(self, start: int, stop: int, mode: int, margin: float, max_sweeps: int) -> None:
         for _ in range(max_sweeps):
             increase = residuals.weigh_jit(
-                start, stop, self.rows, self.values, self.policy, mode, margin, self.weights
+                start, stop, self.equation, self.values, self.policy, mode, margin, self.weights
             )
             if increase <= 0.5 or self.out_of_time:
                 return

@@ -35,7 +35,7 @@ def sweep_components(run: Run, max_sweeps: int) -> None:
         start, stop = run.component(number)
 
         def sweep(_: float) -> float:
-            return float(equation.sweep_jit(start, stop, run.rows, run.values, run.policy))
+            return float(equation.sweep_jit(start, stop, run.equation, run.values, run.policy))
 
         sweep_until_proven(run, number, sweep, max_sweeps)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.bellman.average import Graph
+from gamedp.bellman.equation import Equation, unordered_equation
+from gamedp.graph.graph import Graph
 from gamedp.graph.sets import positive
 from gamedp.graph.structure import Structure
 from gamedp.runtime.floats import UNIT
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EndComponents",
     "best_policy",
-    "graph_of",
+    "equation_of",
     "is_easy_to_eliminate",
     "offsets_of",
     "owners",
@@ -68,14 +69,14 @@ class EndComponents:
         The states of component k are ``states[offsets[k]:offsets[k + 1]]``.
     choices : (C,)
         The choices of the model.
-    graph : Graph
+    equation : Equation
         Rewards are signed so that the most is wanted.
     """
 
     states: NDArray[np.int64]
     offsets: NDArray[np.int64]
     choices: NDArray[np.int64]
-    graph: Graph
+    equation: Equation
 
     @classmethod
     def of(cls, model: Model, sign: float) -> EndComponents:
@@ -86,9 +87,9 @@ class EndComponents:
         states = states[component[states] >= 0]
         sizes = np.bincount(component[states], minlength=structure.num_end_components)
         choices = ragged(model.choice_offsets, states)
-        rows = np.repeat(np.arange(len(states)), np.diff(model.choice_offsets)[states])
+        owners = np.repeat(np.arange(len(states)), np.diff(model.choice_offsets)[states])
         staying = structure.stays[choices]
-        choices, rows = choices[staying], rows[staying]
+        choices, owners = choices[staying], owners[staying]
         transitions = ragged(model.transition_offsets, choices)
         place = np.full(model.num_states, -1, model.successors.dtype)
         place[states] = np.arange(len(states))
@@ -96,38 +97,43 @@ class EndComponents:
             states,
             offsets_of(sizes),
             choices,
-            Graph(
-                offsets_of(np.bincount(rows, minlength=len(states))),
-                offsets_of(np.diff(model.transition_offsets)[choices]),
-                place[model.successors[transitions]],
+            unordered_equation(
+                Graph(
+                    offsets_of(np.bincount(owners, minlength=len(states))),
+                    offsets_of(np.diff(model.transition_offsets)[choices]),
+                    place[model.successors[transitions]],
+                ),
                 model.probabilities[transitions],
                 sign * model.rewards[choices],
+                np.ones(len(states), np.bool_),
             ),
         )
 
-    def part(self, number: int) -> Graph:
-        """Return the graph of one component, its states numbered from 0."""
+    def part(self, number: int) -> Equation:
+        """Return the equation of one component, its states numbered from 0."""
         start, stop = self.offsets[number], self.offsets[number + 1]
-        graph = self.graph
-        first, last = graph.first_choice[start], graph.first_choice[stop]
-        begin, end = graph.first_transition[first], graph.first_transition[last]
-        return Graph(
-            graph.first_choice[start : stop + 1] - first,
-            graph.first_transition[first : last + 1] - begin,
-            graph.targets[begin:end] - graph.targets.dtype.type(start),
-            graph.chances[begin:end],
-            graph.rewards[first:last],
+        graph, equation = self.equation.graph, self.equation
+        first, last = graph.choice_offsets[start], graph.choice_offsets[stop]
+        begin, end = graph.transition_offsets[first], graph.transition_offsets[last]
+        return unordered_equation(
+            Graph(
+                graph.choice_offsets[start : stop + 1] - first,
+                graph.transition_offsets[first : last + 1] - begin,
+                graph.successors[begin:end] - graph.successors.dtype.type(start),
+            ),
+            equation.probabilities[begin:end],
+            equation.constants[first:last],
+            equation.maximise[start:stop],
         )
 
 
-def graph_of(model: Model, sign: float) -> Graph:
+def equation_of(model: Model, sign: float) -> Equation:
     """Return all states and choices of a model as the kernels of averages take them."""
-    return Graph(
-        model.choice_offsets,
-        model.transition_offsets,
-        model.successors,
+    return unordered_equation(
+        model.structure.graph,
         model.probabilities,
         sign * model.rewards,
+        np.ones(model.num_states, np.bool_),
     )
 
 
@@ -142,25 +148,26 @@ def is_easy_to_eliminate(graph: Graph) -> bool:
     .. [1] A. George, J. Liu, "Computer Solution of Large Sparse Positive Definite Systems",
        Prentice-Hall 1981, chapter 4.
     """
-    num_states = len(graph.first_choice) - 1
-    if num_states <= FEW or not len(graph.targets):
+    num_states = len(graph.choice_offsets) - 1
+    if num_states <= FEW or not len(graph.successors):
         return True
     import scipy.sparse  # noqa: PLC0415 - slow to import
     import scipy.sparse.csgraph  # noqa: PLC0415
 
-    edges = graph.first_transition[graph.first_choice]
+    edges = graph.transition_offsets[graph.choice_offsets]
     pattern = scipy.sparse.csr_array(
-        (np.ones(len(graph.targets), np.int8), graph.targets, edges), shape=(num_states, num_states)
+        (np.ones(len(graph.successors), np.int8), graph.successors, edges),
+        shape=(num_states, num_states),
     )
     order = scipy.sparse.csgraph.reverse_cuthill_mckee(pattern + pattern.T, symmetric_mode=True)
     place = np.empty(num_states, np.int64)
     place[order] = np.arange(num_states)
-    reach = int(np.abs(place[graph.targets] - np.repeat(place, np.diff(edges))).max(initial=0))
+    reach = int(np.abs(place[graph.successors] - np.repeat(place, np.diff(edges))).max(initial=0))
     return num_states * reach <= MAX_ENTRIES and num_states * reach**2 <= MAX_OPERATIONS
 
 
 def best_policy(
-    graph: Graph,
+    equation: Equation,
     policy: NDArray[np.int64],
     tolerance: float,
     out_of_time: Callable[[], bool],
@@ -174,7 +181,7 @@ def best_policy(
 
     Parameters
     ----------
-    graph : Graph
+    equation : Equation
     policy : (S,)
         Where to begin.
     tolerance : float
@@ -191,27 +198,28 @@ def best_policy(
        Markov decision processes", Annals of Operations Research 28 (1991).
     """
     policy = policy.copy()
-    owner = owners(graph.first_choice)
-    source = np.repeat(owner, np.diff(graph.first_transition))
-    counts = np.diff(graph.first_transition) + 10
+    graph, rewards = equation.graph, equation.constants
+    owner = owners(graph.choice_offsets)
+    source = np.repeat(owner, np.diff(graph.transition_offsets))
+    counts = np.diff(graph.transition_offsets) + 10
     biases: NDArray[np.float64] | None = None
     for _ in range(MAX_POLICIES):
-        chain = _Chain.of(graph, policy)
+        chain = _Chain.of(equation, policy)
         if chain.num_classes > 1:
             gains = chain.evaluate()
             if gains is None:
                 return biases
             chain.lead_to(int(np.argmax(gains[1])), policy)
-            chain = _Chain.of(graph, policy)
+            chain = _Chain.of(equation, policy)
         evaluated = chain.evaluate()
         if evaluated is None:
             return biases
         biases = evaluated[0]
-        terms = graph.chances * (biases[graph.targets] - biases[source])
-        rises = graph.rewards + np.add.reduceat(terms, graph.first_transition[:-1])
-        sizes = np.abs(graph.rewards) + np.add.reduceat(np.abs(terms), graph.first_transition[:-1])
-        noise = np.maximum.reduceat(counts * UNIT * sizes, graph.first_choice[:-1])
-        best = np.maximum.reduceat(rises, graph.first_choice[:-1])
+        terms = equation.probabilities * (biases[graph.successors] - biases[source])
+        rises = rewards + np.add.reduceat(terms, graph.transition_offsets[:-1])
+        sizes = np.abs(rewards) + np.add.reduceat(np.abs(terms), graph.transition_offsets[:-1])
+        noise = np.maximum.reduceat(counts * UNIT * sizes, graph.choice_offsets[:-1])
+        best = np.maximum.reduceat(rises, graph.choice_offsets[:-1])
         better = best > rises[policy] + np.maximum(4 * noise, tolerance)
         if not better.any() or out_of_time():
             break
@@ -223,12 +231,12 @@ def best_policy(
 
 @attrs.frozen(eq=False)
 class _Chain:
-    """What a policy makes of a graph.
+    """What a policy makes of an equation.
 
     Attributes
     ----------
-    graph : Graph
-    offsets, targets, chances
+    equation : Equation
+    offsets, successors, probabilities
         The transitions of each state.
     rewards : (S,)
     structure : Structure
@@ -237,28 +245,29 @@ class _Chain:
     num_classes : int
     """
 
-    graph: Graph
+    equation: Equation
     offsets: NDArray[np.int64]
-    targets: NDArray[np.int64]
-    chances: NDArray[np.float64]
+    successors: NDArray[np.int64]
+    probabilities: NDArray[Any]
     rewards: NDArray[np.float64]
     structure: Structure
     classes: NDArray[np.int64]
     num_classes: int
 
     @classmethod
-    def of(cls, graph: Graph, policy: NDArray[np.int64]) -> _Chain:
-        transitions = ragged(graph.first_transition, policy)
-        offsets = offsets_of(np.diff(graph.first_transition)[policy])
-        targets = graph.targets[transitions]
+    def of(cls, equation: Equation, policy: NDArray[np.int64]) -> _Chain:
+        graph = equation.graph
+        transitions = ragged(graph.transition_offsets, policy)
+        offsets = offsets_of(np.diff(graph.transition_offsets)[policy])
+        successors = graph.successors[transitions]
         # With one choice a state, the end components are the recurrent classes.
-        structure = Structure.of(np.arange(len(policy) + 1), offsets, targets)
+        structure = Structure.of(np.arange(len(policy) + 1), offsets, successors)
         return cls(
-            graph,
+            equation,
             offsets,
-            targets,
-            graph.chances[transitions],
-            graph.rewards[policy],
+            successors,
+            equation.probabilities[transitions],
+            equation.constants[policy],
             structure,
             structure.end_component,
             structure.num_end_components,
@@ -284,17 +293,19 @@ class _Chain:
         is_pinned = np.zeros(num_states, np.bool_)
         is_pinned[pinned] = True
         # In the column of a state whose bias is set to zero stands the gain of its class instead.
-        kept &= ~is_pinned[self.targets]
+        kept &= ~is_pinned[self.successors]
         own = inside[~is_pinned[inside]]
         number = np.zeros(num_states, np.int64)
         number[inside] = np.arange(len(inside))
         matrix = scipy.sparse.csc_array(
             scipy.sparse.coo_array(
                 (
-                    np.concatenate([np.ones(len(own) + len(inside)), -self.chances[kept]]),
+                    np.concatenate([np.ones(len(own) + len(inside)), -self.probabilities[kept]]),
                     (
                         number[np.concatenate([own, inside, source[kept]])],
-                        number[np.concatenate([own, pinned[labels[inside]], self.targets[kept]])],
+                        number[
+                            np.concatenate([own, pinned[labels[inside]], self.successors[kept]])
+                        ],
                     ),
                 ),
                 shape=(len(inside), len(inside)),
@@ -309,7 +320,7 @@ class _Chain:
         for _ in range(3):
             # The residual, in differences, is far more exact than the solution of the system: with
             # it the solution is corrected.
-            terms = self.chances * (biases[self.targets] - biases[source])
+            terms = self.probabilities * (biases[self.successors] - biases[source])
             left = self.rewards + np.add.reduceat(terms, self.offsets[:-1])
             correction = solver.solve((left - gains[labels])[inside])
             if not np.isfinite(correction).all():
@@ -321,10 +332,11 @@ class _Chain:
 
     def lead_to(self, best: int, policy: NDArray[np.int64]) -> None:
         """Change a policy so that it comes to one class from everywhere."""
-        graph = self.graph
         everyone = np.ones(len(policy), np.bool_)
         others = (self.classes >= 0) & (self.classes != best)
         astray, _ = positive(self.structure, everyone, others, everyone)
-        whole = Structure.of(graph.first_choice, graph.first_transition, graph.targets)
-        _, towards = positive(whole, everyone, ~astray, np.ones(len(graph.rewards), np.bool_))
+        whole = Structure.of(*self.equation.graph)
+        _, towards = positive(
+            whole, everyone, ~astray, np.ones(len(self.equation.constants), np.bool_)
+        )
         policy[astray] = towards[astray]

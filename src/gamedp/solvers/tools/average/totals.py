@@ -16,7 +16,6 @@ from gamedp.model.problem import Problem
 from gamedp.results.status import Status
 from gamedp.runtime.floats import TINY
 from gamedp.solvers.tools.average.end_components import (
-    graph_of,
     is_easy_to_eliminate,
     offsets_of,
     ragged,
@@ -48,7 +47,7 @@ def solved_total(
     """
     problem = Problem(model, TotalReward())
     begin = time.monotonic()
-    easy = is_easy_to_eliminate(graph_of(model, 1.0))
+    easy = is_easy_to_eliminate(model.structure.graph)
     run = Run(problem, tolerance, None, seconds)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in the end
         sweep_components(run, min(max_sweeps, FEW_SWEEPS) if easy else max_sweeps)
@@ -80,12 +79,12 @@ class _EliminatingRun(Run):
     def prove_all(self) -> float:
         """Prove errors for all values, with weights for the choices that are best by them."""
         ignored = np.empty_like(self.values)
-        equation.sweep_apart_jit(0, len(ignored), self.rows, self.values, ignored, self.policy)
+        equation.sweep_apart_jit(0, len(ignored), self.equation, self.values, ignored, self.policy)
         return super().prove_all()
 
     def _weigh(self, start: int, stop: int, mode: int, margin: float, max_sweeps: int) -> None:
         model, structure = self.problem.model, self.problem.model.structure
-        states = np.asarray(self.rows.order[start:stop], np.int64)
+        states = np.asarray(self.equation.order[start:stop], np.int64)
         if mode == residuals.GREEDY:
             choices = self.policy[states]
         else:

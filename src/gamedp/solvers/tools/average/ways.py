@@ -27,7 +27,12 @@ from gamedp.graph.sets import positive
 from gamedp.model.model import Model
 from gamedp.results.solution import Status
 from gamedp.runtime.floats import TINY, UNIT
-from gamedp.solvers.tools.average.end_components import EndComponents, graph_of, offsets_of, ragged
+from gamedp.solvers.tools.average.end_components import (
+    EndComponents,
+    equation_of,
+    offsets_of,
+    ragged,
+)
 from gamedp.solvers.tools.average.totals import bound_of_total, solved_total
 from gamedp.solvers.tools.processes import Answer
 
@@ -94,10 +99,12 @@ class Ways:
         node = structure.end_component.copy()
         node[outside] = structure.num_end_components + np.arange(len(outside))
         leaves = ~structure.stays
-        heads = model.successors  # for all that is asked where nothing leaves an end component
+        successor_nodes = (
+            model.successors
+        )  # for all that is asked where nothing leaves an end component
         if leaves.any():
-            heads = node[model.successors]
-            heads.flags.writeable = False
+            successor_nodes = node[model.successors]
+            successor_nodes.flags.writeable = False
         return cls(
             model,
             sign,
@@ -106,10 +113,8 @@ class Ways:
                 structure.order,
                 structure.component_offsets,
                 node,
-                model.choice_offsets,
-                model.transition_offsets,
-                model.successors,
-                heads,
+                structure.graph,
+                successor_nodes,
                 model.probabilities,
                 leaves,
             ),
@@ -393,8 +398,8 @@ class Ways:
         policy: NDArray[np.int64],
     ) -> float:
         """Return what gains must be moved by, so that their inequality holds; see the kernel."""
-        graph = graph_of(self.model, self.sign)
-        over = average.excess_jit(1.0 if upward else -1.0, graph, gains, biases, policy)
+        equation = equation_of(self.model, self.sign)
+        over = average.excess_jit(1.0 if upward else -1.0, equation, gains, biases, policy)
         return max(0.0, float(over))
 
 

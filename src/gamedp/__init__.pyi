@@ -3,6 +3,7 @@ from . import (
     certificates as certificates,
     errors as errors,
     graph as graph,
+    pictures as pictures,
     play as play,
     policies as policies,
     results as results,

@@ -20,6 +20,7 @@ __all__ = [
     "InvalidParameterError",
     "KeptSolutionWarning",
     "LimitExceededError",
+    "MissingPackageError",
     "NotSolvedError",
     "SearchInterrupted",
     "UnknownNameError",
@@ -87,6 +88,10 @@ class LimitExceededError(GamedpError, RuntimeError):
         self.states = states
         self.choices = choices
         self.transitions = transitions
+
+
+class MissingPackageError(GamedpError, ImportError):
+    """A package that is needed for this alone is not installed; the message says how to get it."""
 
 
 class NotSolvedError(GamedpError, RuntimeError):

@@ -9,9 +9,10 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.model.model import Model
     from gamedp.results.table import Table
 
-__all__ = ["columns_of", "joined", "numbers"]
+__all__ = ["columns_of", "fields_of", "joined", "numbers"]
 
 
 def numbers(
@@ -36,17 +37,21 @@ def joined(
     return named | found
 
 
-def columns_of(solution: Table) -> dict[str, NDArray[Any]]:
-    """Return the states of a solution as columns; see :meth:`gamedp.Solution.to_columns`."""
-    model = solution.model
+def fields_of(model: Model) -> dict[str, NDArray[Any]]:
+    """Return the states of a model, one column (S,) for each field."""
     layout = getattr(model.states, "layout", None)
     if layout is not None:
         packed = model.states.fields()  # type: ignore[union-attr] # a packed table has them
-        fields = dict(zip(layout.names(), packed.T, strict=True))
-    else:
-        states = np.empty(model.num_states, object)
-        states[:] = [model.state(index) for index in range(model.num_states)]
-        fields = {"state": states}
+        return dict(zip(layout.names(), packed.T, strict=True))
+    states = np.empty(model.num_states, object)
+    states[:] = [model.state(index) for index in range(model.num_states)]
+    return {"state": states}
+
+
+def columns_of(solution: Table) -> dict[str, NDArray[Any]]:
+    """Return the states of a solution as columns; see :meth:`gamedp.Solution.to_columns`."""
+    model = solution.model
+    fields = fields_of(model)
     found = numbers(solution.values, solution.lower, solution.upper)
     has_choice = solution.policy >= 0
     actions = np.where(has_choice, model.action_labels[solution.policy * has_choice], 0)

@@ -1,0 +1,118 @@
+"""Axes to draw into, colours, and the words that say whose values are drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import InvalidParameterError, MissingPackageError, UnsupportedProblemError
+from gamedp.model.objectives import Reachability, TotalReward, sum_of_values
+from gamedp.results.status import Guarantee, check_player
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from gamedp.results.solution import Solution
+
+__all__ = [
+    "COLOURS",
+    "HATCHES",
+    "canvas",
+    "colour_bar",
+    "values_of",
+    "what_values_are",
+    "whole_ticks",
+]
+
+COLOURS = (
+    *("#0072B2", "#E69F00", "#F0E442", "#D55E00", "#56B4E9", "#009E73", "#CC79A7", "#999999"),
+)
+"""Those of Okabe and Ito, for the colour-blind; the first three differ in grey print, too."""
+
+HATCHES = ("", "", "", "///", "...", "xxx", "\\\\\\", "ooo")
+"""Where greys are too near."""
+
+
+def canvas(ax: Any = None, *, space: bool = False) -> Any:
+    """Return the axes to draw into: those given, or new ones.
+
+    Raises
+    ------
+    MissingPackageError
+        If matplotlib is not installed.
+    InvalidParameterError
+        If the axes are flat, and a picture in space was asked for, or the other way round.
+    """
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        message = "pictures need matplotlib; install it with: pip install gamedp[plots]"
+        raise MissingPackageError(message) from error
+    if ax is None:
+        _, ax = plt.subplots(
+            layout="constrained", subplot_kw={"projection": "3d"} if space else None
+        )
+    elif hasattr(ax, "set_zlabel") != space:
+        wanted = "axes made with projection='3d'" if space else "flat axes"
+        message = f"this picture needs {wanted}; ax is {type(ax).__name__}."
+        raise InvalidParameterError(message)
+    return ax
+
+
+def whole_ticks(*lines: Any, most: int | None = None) -> None:
+    """Put the ticks of coordinate axes at whole numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    for line in lines:
+        line.set_major_locator(
+            MaxNLocator(nbins=most or "auto", steps=[1, 2, 5, 10], integer=True, min_n_ticks=1)
+        )
+
+
+def colour_bar(ax: Axes, shown: Any, label: str) -> None:
+    """Draw the colour bar of something shown in some axes."""
+    figure = ax.get_figure()
+    if figure is not None:
+        figure.colorbar(shown, ax=ax, label=label, shrink=0.8)
+
+
+def values_of(
+    solution: Solution, player: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return a player's value in each state, and its lower and upper bounds; (S,) each.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such player.
+    UnsupportedProblemError
+        If what the second player gets does not follow from what the first one gets.
+    """
+    check_player(solution.model.num_players, player)
+    values, lower, upper = solution.values, solution.lower, solution.upper
+    if values.ndim > 1:
+        return values[:, player], lower[:, player], upper[:, player]
+    if player == 0:
+        return values, lower, upper
+    total = sum_of_values(solution.objective, solution.model.constant_sum)
+    if total is None:
+        message = "the values of the two players do not add up to a constant; draw player 0's."
+        raise UnsupportedProblemError(message)
+    return total - values, total - upper, total - lower
+
+
+def what_values_are(solution: Solution, player: int = 0) -> str:
+    """Say what the values are, and whose, for a title or a colour bar."""
+    model, objective = solution.model, solution.objective
+    what = "value"
+    if isinstance(objective, Reachability):
+        what = "probability"
+    elif isinstance(objective, TotalReward) and objective.until is None and objective.draw is None:
+        one_wins = model.num_players == 2 and model.constant_sum == 1
+        if one_wins and np.isin(model.payoffs, (0.0, 1.0)).all() and not model.rewards.any():
+            what = "winning probability"
+    whose = f" of player {player}" if model.num_players > 1 else ""
+    doubt = " (not proven)" if solution.guarantee is Guarantee.NONE else ""
+    return f"{what}{whose}{doubt}"

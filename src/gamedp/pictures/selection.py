@@ -1,0 +1,133 @@
+"""Which states a picture shows, and where each of them is."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidParameterError, UnknownNameError, UnsupportedProblemError, shown
+from gamedp.results.columns import fields_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
+
+    Integers = NDArray[np.int64]
+
+__all__ = ["Selection", "select"]
+
+FIELD = "field of the state"
+MOST_CELLS = 4_000_000
+"""More than a picture has points."""
+
+
+@attrs.frozen(eq=False)
+class Selection:
+    """Some states of a model, each in a cell of its own.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The fields along the picture's axes.
+    states : (n,) int64
+        The numbers of the states.
+    places : (n, number of axes) int64
+        Their fields.
+    where : str
+        What all of them have in common, in words; empty if nothing was asked for.
+    """
+
+    names: tuple[str, ...]
+    states: Integers
+    places: Integers
+    where: str
+
+    @property
+    def low(self) -> Integers:
+        """The least of each field."""
+        least: Integers = self.places.min(axis=0)
+        return least
+
+    def grid(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return numbers of the states in an array with an axis for each field, NaN elsewhere."""
+        sizes = np.ptp(self.places, axis=0) + 1
+        table = np.full(sizes, np.nan)
+        table[tuple((self.places - self.low).T)] = numbers
+        return table
+
+    def edges(self, axis: int) -> NDArray[np.float64]:
+        """Return where the cells begin and end along an axis."""
+        low, high = self.places[:, axis].min(), self.places[:, axis].max()
+        ends: NDArray[np.float64] = np.arange(low, high + 2) - 0.5
+        return ends
+
+
+def select(model: Model, names: Sequence[str], where: Mapping[str, int] | None) -> Selection:
+    """Return the states that have the given fields, placed by some of their other fields.
+
+    Raises
+    ------
+    UnknownNameError
+        If the states have no such field.
+    InvalidParameterError
+        If a field is named twice, no state is left, or several are in one place.
+    UnsupportedProblemError
+        If a field is no integer, or the picture would have too many cells.
+    """
+    fields = fields_of(model)
+    wanted = {} if where is None else dict(where)
+    for name in (*names, *wanted):
+        if name not in fields:
+            raise UnknownNameError.nearest(FIELD, str(name), fields)
+        if [*names, *wanted].count(name) > 1:
+            message = f"the field {name} is named twice: {', '.join([*names, *wanted])}."
+            raise InvalidParameterError(message)
+    chosen = np.ones(model.num_states, np.bool_)
+    for name, value in wanted.items():
+        chosen &= np.asarray(fields[name] == value, np.bool_)
+    said = ", ".join(f"{name} = {value}" for name, value in wanted.items())
+    states = np.flatnonzero(chosen)
+    if not len(states):
+        message = f"no state has {said}."
+        raise InvalidParameterError(message)
+    places = np.column_stack([_integers(name, fields[name][states]) for name in names])
+    extents = np.ptp(places, axis=0).astype(float) + 1
+    if math.prod(extents.tolist()) > MOST_CELLS:
+        ranges = " by ".join(f"{extent:,.0f}" for extent in extents)
+        message = f"the picture would have {ranges} cells; {MOST_CELLS:,} are the most."
+        raise UnsupportedProblemError(message)
+    if len(np.unique(places, axis=0)) < len(places):
+        raise InvalidParameterError(_shared(fields, names, wanted, states))
+    return Selection(tuple(names), states, places, said)
+
+
+def _integers(name: str, column: NDArray[Any]) -> Integers:
+    """Return a column as integers."""
+    if column.dtype == object:
+        strange = next((item for item in column if type(item) is not int), None)
+        if strange is not None:
+            message = f"the field {name} is not an integer: {shown(strange)}."
+            raise UnsupportedProblemError(message)
+    return column.astype(np.int64)
+
+
+def _shared(
+    fields: dict[str, NDArray[Any]],
+    names: Sequence[str],
+    wanted: Mapping[str, int],
+    states: Integers,
+) -> str:
+    """Say that several states are in one place, and which fields tell them apart."""
+    others = [name for name in fields if name not in names and name not in wanted]
+    varying = [name for name in others if (fields[name][states] != fields[name][states[0]]).any()]
+    example = ", ".join(f"{name!r}: {fields[name][states[0]]}" for name in varying)
+    return (
+        f"several states have the same {' and '.join(names)}; name a value of "
+        f"{', '.join(varying)}, as where={{{example}}}."
+    )

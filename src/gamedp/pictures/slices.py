@@ -1,0 +1,308 @@
+"""Values and policies over one or two fields of the state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import InvalidParameterError
+from gamedp.pictures.canvas import (
+    COLOURS,
+    HATCHES,
+    canvas,
+    colour_bar,
+    values_of,
+    what_values_are,
+    whole_ticks,
+)
+from gamedp.pictures.selection import Selection, select
+from gamedp.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Normalize
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
+    from gamedp.results.solution import Solution
+
+__all__ = ["plot_policy", "plot_values", "taking"]
+
+
+def plot_values(
+    solution: Solution,
+    x: str,
+    y: str | None = None,
+    *,
+    where: Mapping[str, int] | None = None,
+    action: int | None = None,
+    player: int = 0,
+    norm: Normalize | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw values over two fields of the state as colours, or over one as a line with its bounds.
+
+    Infinite values are left blank, as are places without a state.
+
+    Parameters
+    ----------
+    solution : Solution
+    x, y : str
+        Fields of the state, named as in :meth:`gamedp.Solution.to_columns`; ``"state"`` for a model
+        of arrays.
+    where : mapping of str to int, optional
+        The fields that all states of the picture have in common. Every field that still varies
+        must be named.
+    action : int, optional
+        Show only where the policy takes this action.
+    player : int
+        Whose values. Where `canonical` merges positions, they are those of the representatives.
+    norm : matplotlib.colors.Normalize, optional
+        How values become colours, for several pictures with one colour bar; none is drawn then.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such field or player.
+    InvalidParameterError
+        If several states are in one place, or none is left.
+    UnsupportedProblemError
+        If a field is no integer.
+    MissingPackageError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.wubbel import Wubbel
+    >>> solution = gamedp.solve(Wubbel(goal=8), compile="never")
+    >>> ax = gamedp.pictures.plot_values(solution, "opponent", "turn", where={"own": 0})
+    >>> ax.get_title()
+    'winning probability of player 0, own = 0'
+    """
+    names = (x,) if y is None else (x, y)
+    selection = select(solution.model, names, where)
+    values, lower, upper = (
+        _taken(solution, selection, action, numbers) for numbers in values_of(solution, player)
+    )
+    what = what_values_are(solution, player)
+    ax = canvas(ax)
+    if y is None:
+        at, low, high = (selection.grid(numbers) for numbers in (values, lower, upper))
+        line = np.arange(len(at)) + selection.low[0]
+        ax.plot(line, at, marker=".", color=COLOURS[0])
+        if (high > low).any():
+            ax.fill_between(line, low, high, color=COLOURS[0], alpha=0.3, linewidth=0)
+        ax.set_ylabel(what)
+    else:
+        shown = _mesh(ax, selection, selection.grid(values), norm=norm)
+        if norm is None:
+            colour_bar(ax, shown, what)
+    _name_axes(ax, selection, what)
+    return ax
+
+
+def plot_policy(
+    solution: Solution | Policy,
+    x: str,
+    y: str | None = None,
+    *,
+    where: Mapping[str, int] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw which action a policy takes over two fields of the state, or over one.
+
+    Actions have a colour and a name each; if there are more than eight of them, their numbers are
+    drawn with a colour bar. Where several actions are equally good, it shows the one that the
+    policy takes. Places where the game is over, or without a state, are left blank.
+
+    Parameters
+    ----------
+    solution : Solution or Policy
+    x, y, where, ax
+        As for :func:`plot_values`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    UnknownNameError, InvalidParameterError, UnsupportedProblemError, MissingPackageError
+        As for :func:`plot_values`.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.wubbel import Wubbel
+    >>> solution = gamedp.solve(Wubbel(goal=8), compile="never")
+    >>> ax = gamedp.pictures.plot_policy(solution, "opponent", "turn", where={"own": 0})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['ROLL', 'SAVE']
+    """
+    model = solution.model
+    selection = select(model, (x,) if y is None else (x, y), where)
+    whose = solution.name if isinstance(solution, Policy) else "best"
+    choices = _choices(solution)[selection.states]
+    kinds = _named(model, selection, choices)
+    few = len(kinds) <= len(COLOURS)
+    if few:
+        numbers = np.full(len(choices), np.nan)
+        for place, members in enumerate(kinds.values()):
+            numbers[members] = place
+    else:
+        labels = model.action_labels[np.maximum(choices, 0)]
+        numbers = np.where(choices >= 0, labels, np.nan)
+    table = selection.grid(numbers)
+    ax = canvas(ax)
+    if y is None:
+        _draw_line(ax, selection, table, list(kinds) if few else None)
+    elif few:
+        _draw_kinds(ax, selection, table, list(kinds))
+    else:
+        colour_bar(ax, _mesh(ax, selection, table), "action")
+    _name_axes(ax, selection, f"{whose} action")
+    return ax
+
+
+def _taken(
+    solution: Solution,
+    selection: Selection,
+    action: int | None,
+    numbers: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the numbers of the selected states, finite ones alone, where an action is taken."""
+    found = numbers[selection.states]
+    found = np.where(np.isfinite(found), found, np.nan)
+    if action is None:
+        return found
+    return np.where(taking(solution, action)[selection.states], found, np.nan)
+
+
+def taking(solution: Solution, action: int) -> NDArray[np.bool_]:
+    """Say of each state whether the policy takes an action there; (S,).
+
+    Raises
+    ------
+    InvalidParameterError
+        If no state has this action.
+    """
+    labels = solution.model.action_labels
+    if not (labels == action).any():
+        known = ", ".join(map(str, np.unique(labels)[:20].tolist()))
+        message = f"no state has an action {action!r}; there are {known}."
+        raise InvalidParameterError(message)
+    chosen = solution.policy
+    takes: NDArray[np.bool_] = (chosen >= 0) & (labels[np.maximum(chosen, 0)] == action)
+    return takes
+
+
+MIXED, SILENT = -2, -1
+"""Instead of a choice: chance decides between several; there is none."""
+
+
+def _choices(solution: Solution | Policy) -> NDArray[np.int64]:
+    """Return the choice that is taken in each state, or MIXED, or SILENT; (S,)."""
+    if not isinstance(solution, Policy):
+        return solution.policy
+    model = solution.model
+    taken = np.flatnonzero(solution.probabilities > 0)
+    owners = np.searchsorted(model.choice_offsets, taken, side="right") - 1
+    counts = np.bincount(owners, minlength=model.num_states)
+    found = np.full(model.num_states, SILENT, np.int64)
+    found[owners] = taken
+    found[counts > 1] = MIXED
+    return found
+
+
+def _named(
+    model: Model, selection: Selection, choices: NDArray[np.int64]
+) -> dict[str, NDArray[np.int64]]:
+    """Return which of the selected states take an action of each name, the least action first."""
+    found: dict[str, list[int]] = {}
+    labels = model.action_labels[np.maximum(choices, 0)]
+    for place in np.lexsort((np.arange(len(choices)), labels)).tolist():
+        if choices[place] < 0:
+            continue
+        action = int(labels[place])
+        if model.rules is None:
+            name = str(action)
+        else:
+            name = model.rules.action_name(model.state(int(selection.states[place])), action)
+        found.setdefault(name, []).append(place)
+    mixed = np.flatnonzero(choices == MIXED).tolist()
+    if mixed:
+        found["left to chance"] = mixed
+    return {name: np.array(members) for name, members in found.items()}
+
+
+def _mesh(
+    ax: Axes, selection: Selection, table: NDArray[np.float64], norm: Normalize | None = None
+) -> Any:
+    """Draw a table over two fields as colours."""
+    return ax.pcolormesh(
+        selection.edges(0), selection.edges(1), np.ma.masked_invalid(table.T), norm=norm
+    )
+
+
+def _draw_kinds(
+    ax: Axes, selection: Selection, table: NDArray[np.float64], names: list[str]
+) -> None:
+    """Draw actions, each in a colour with a name in the legend."""
+    from matplotlib.colors import BoundaryNorm, ListedColormap
+    from matplotlib.patches import Patch
+
+    edges = selection.edges(0), selection.edges(1)
+    norm = BoundaryNorm(np.arange(len(COLOURS) + 1) - 0.5, len(COLOURS))
+    ax.pcolormesh(*edges, np.ma.masked_invalid(table.T), cmap=ListedColormap(COLOURS), norm=norm)
+    for place, hatch in enumerate(HATCHES[: len(names)]):
+        if hatch:
+            ax.pcolor(
+                *edges,
+                np.ma.masked_not_equal(table.T, place),
+                cmap=ListedColormap([(0, 0, 0, 0)]),
+                hatch=hatch,
+            )
+    patches = [
+        Patch(facecolor=colour, hatch=hatch, label=name)
+        for name, colour, hatch in zip(names, COLOURS, HATCHES, strict=False)
+    ]
+    ax.legend(
+        handles=patches,
+        loc="upper left",
+        bbox_to_anchor=(1.02, 1),
+        borderaxespad=0,
+        frameon=False,
+    )
+
+
+def _draw_line(
+    ax: Axes, selection: Selection, table: NDArray[np.float64], names: list[str] | None
+) -> None:
+    """Draw actions over one field as points."""
+    ax.plot(np.arange(len(table)) + selection.low[0], table, "o", color=COLOURS[0], markersize=4)
+    if names is None:
+        whole_ticks(ax.yaxis)
+        ax.set_ylabel("action")
+    else:
+        ax.set_yticks(range(len(names)), names)
+        ax.set_ylim(-0.5, len(names) - 0.5)
+
+
+def _name_axes(ax: Axes, selection: Selection, what: str) -> None:
+    """Write the names of the fields along the axes, and what is shown above them."""
+    whole_ticks(ax.xaxis)
+    ax.set_xlabel(selection.names[0])
+    if len(selection.names) > 1:
+        whole_ticks(ax.yaxis)
+        ax.set_ylabel(selection.names[1])
+    ax.set_title(f"{what}, {selection.where}" if selection.where else what)

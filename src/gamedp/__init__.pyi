@@ -39,12 +39,12 @@ from .model.objectives import (
 from .model.problem import Problem as Problem
 from .policies.cross_table import cross_table as cross_table
 from .policies.evaluate import evaluate as evaluate
-from .policies.evaluation import Evaluation as Evaluation
 from .policies.policy import Policy as Policy
 from .policies.response import (
     best_response as best_response,
     exploitability as exploitability,
 )
+from .policies.simulate import simulate as simulate
 from .results.search_result import SearchResult as SearchResult
 from .results.solution import Solution as Solution
 from .results.status import (

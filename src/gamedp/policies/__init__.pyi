@@ -13,3 +13,7 @@ from .response import (
     best_response as best_response,
     exploitability as exploitability,
 )
+from .simulate import (
+    Simulation as Simulation,
+    simulate as simulate,
+)

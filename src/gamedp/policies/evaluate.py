@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gamedp.model.problem import Problem
 from gamedp.policies.chain import InducedChain, Seats, induce
 from gamedp.policies.evaluation import Evaluation
-from gamedp.policies.given import Tier, model_for
+from gamedp.policies.given import Tier, listed, model_for
 from gamedp.policies.solving import solved
 from gamedp.policies.stepwise import loss_of, one_step_each
 from gamedp.solvers.asked import checked_number, checked_objective
@@ -76,7 +75,7 @@ def evaluate(
     >>> found.value(), found.guarantee.name
     (0.0, 'TWO_SIDED')
     """
-    given = _listed(policies)
+    given = listed(policies)
     model = model_for(game_or_model, given, compile)
     objective = checked_objective(objective)
     tolerance = checked_number("tolerance", tolerance)
@@ -100,10 +99,3 @@ def evaluate(
         processes=tuple(processes),
         tolerance=tolerance,
     )
-
-
-def _listed(policies: Any) -> list[Any]:
-    """Return policies as a list; a single one may stand alone."""
-    if isinstance(policies, Sequence) and not isinstance(policies, str):
-        return list(policies)
-    return [policies]

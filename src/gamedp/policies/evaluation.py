@@ -226,7 +226,7 @@ class Evaluation:
         UnsupportedProblemError
             If the objective is neither a total nor discounted, or there is no single start.
         """
-        self._refuse_actions()
+        self._refuse_other_than_totals()
         model, process = self.chain.of, self._processes[0]
         place, seen = self._column(player)
         if state is None:
@@ -246,11 +246,12 @@ class Evaluation:
         mover = int(model.players[index]) ^ (changed if model.num_players == 2 else 0)
         return _judged(found, mover, player, self.objective.optimum, model.num_players)
 
-    def _refuse_actions(self) -> None:
+    def _refuse_other_than_totals(self) -> None:
+        """Raise UnsupportedProblemError unless the objective is a total, discounted or not."""
         objective = self.objective
         total = isinstance(objective, TotalReward) and objective.until is None
         if not (total or isinstance(objective, Discounted)):
-            message = f"actions are judged by a total or a discounted one, not by {objective!r}."
+            message = f"this is for totals, discounted or not, and not for {objective!r}."
             raise UnsupportedProblemError(message)
 
     def _after(

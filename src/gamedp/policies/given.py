@@ -9,7 +9,7 @@ from gamedp.compiler.build import compile_game
 from gamedp.model.model import Model
 from gamedp.policies.policy import AnyPolicy, model_of
 
-__all__ = ["Tier", "model_for"]
+__all__ = ["Tier", "listed", "model_for"]
 
 Tier: TypeAlias = Literal["auto", "always", "never"]
 
@@ -23,3 +23,10 @@ def model_for(given: Any, policies: Sequence[AnyPolicy], tier: Tier) -> Model:
         if model is not None and model.rules is not None and model.rules.game == given:
             return model
     return compile_game(given, compile=tier)
+
+
+def listed(policies: Any) -> list[Any]:
+    """Return policies as a list; a single one may stand alone."""
+    if isinstance(policies, Sequence) and not isinstance(policies, str):
+        return list(policies)
+    return [policies]

@@ -1,0 +1,133 @@
+"""Games played on a Markov chain, as fast as chance can be drawn.
+
+Each game has a stream of random numbers of its own, which its number determines: a counter that is
+mixed to 64 bits [1]_. So games may be played in any order, by any number of threads.
+
+References
+----------
+.. [1] G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014;
+   the mixing function is David Stafford's variant 13.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.runtime.jit import compiled, inlined
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[Any]
+    Floats = npt.NDArray[Any]
+
+__all__ = ["UNIT", "walk", "walk_jit"]
+
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
+ONCE = np.uint64(0xBF58476D1CE4E5B9)
+TWICE = np.uint64(0x94D049BB133111EB)
+S27, S30, S31, S11 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(11)
+
+UNIT = 2.0**-53
+"""What random numbers are multiples of."""
+
+FIRST, COUNT, IS_EVEN, STEPS = range(4)
+"""Places in a row of `nodes`."""
+
+PLIES, SQUARES, UNFINISHED = range(3)
+"""Places in `counters`."""
+
+TOTAL, TOTAL_SQUARES = range(2)
+"""Places in `sums`."""
+
+
+def mixed(number: Any) -> Any:
+    """Return 64 bits that each depend on all those of a number."""
+    number = (number ^ (number >> S30)) * ONCE
+    number = (number ^ (number >> S27)) * TWICE
+    return number ^ (number >> S31)
+
+
+mixed_jit = inlined(mixed)
+
+
+def walk(
+    begin: int,
+    end: int,
+    key: Any,
+    most: int,
+    first_node: int,
+    nodes: Integers,
+    chances: Floats,
+    successors: Integers,
+    has_rewards: bool,
+    rewards: Floats,
+    worth: Floats,
+    ends: Integers,
+    counters: Integers,
+    sums: Floats,
+) -> None:
+    """Play the games with the numbers from `begin` to `end`.
+
+    Parameters
+    ----------
+    begin, end : int
+    key : uint64
+        Of all games.
+    most : int
+        Plies after which a game is left unfinished.
+    first_node : int
+        Where each game begins.
+    nodes : (nodes, 4)
+        Where the successors of a node begin, and how many there are: none if the game is over;
+        whether they are equally likely; and the plies that it counts for.
+    chances : (T,)
+        Up to each successor of its node, how likely these are together, in units of `UNIT`.
+    successors : (T,)
+    has_rewards : bool
+    rewards : (nodes,)
+        What is earned there.
+    worth : (nodes,)
+        What is paid where the game is over.
+    ends : (nodes,)
+        How many games have ended there; counted up.
+    counters : (3,)
+        Plies, their squares summed, and unfinished games; counted up.
+    sums : (2,)
+        What was earned and paid in games that ended, and its squares; added up.
+    """
+    for game in range(begin, end):
+        state = mixed_jit(key + np.uint64(game) * TWICE)
+        node = first_node
+        plies = 0
+        earned = 0.0
+        count = nodes[node, COUNT]
+        while count > 0 and plies < most:
+            place = nodes[node, FIRST]
+            plies += nodes[node, STEPS]
+            if has_rewards:
+                earned += rewards[node]
+            if count > 1:
+                state += GAMMA
+                drawn = float(np.int64(mixed_jit(state) >> S11))
+                if nodes[node, IS_EVEN]:
+                    place += int(drawn * (count * UNIT))
+                else:
+                    while chances[place] <= drawn:
+                        place += 1
+            node = successors[place]
+            count = nodes[node, COUNT]
+        counters[PLIES] += plies
+        counters[SQUARES] += plies * plies
+        if count > 0:
+            counters[UNFINISHED] += 1
+        else:
+            ends[node] += 1
+            earned += worth[node]
+            sums[TOTAL] += earned
+            sums[TOTAL_SQUARES] += earned * earned
+
+
+walk_jit = compiled(walk)

@@ -1,0 +1,121 @@
+"""Games of given policies, and what they say of the exact value."""
+
+import numpy as np
+import pytest
+
+import gamedp
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.games.wubbel import Hold, Wubbel
+from gamedp.policies import walk_kernels
+from gamedp.testing.models import random_model
+
+
+@pytest.fixture(scope="module")
+def small():
+    return gamedp.compile(Wubbel(goal=10), compile="never")
+
+
+def facts(found):
+    """Return all that games have brought."""
+    return found.outcomes, found.means, found.deviations, found.mean_plies, found.unfinished
+
+
+def test_games_do_not_depend_on_the_number_of_threads():
+    model = random_model(2, num_states=8, end_components=False)  # with rewards, which are rounded
+    policy = gamedp.Policy.uniform(model)
+    one, two, five = (
+        gamedp.simulate(model, policy, games=20_001, seed=3, threads=threads)
+        for threads in (1, 2, 5)
+    )
+    assert facts(one) == facts(two) == facts(five)
+    assert facts(one) != facts(gamedp.simulate(model, policy, games=20_001, seed=4))
+
+
+def test_the_compiled_loop_plays_the_games_of_the_plain_one(small, monkeypatch):
+    pair = [Hold(4), gamedp.Policy.uniform(small)]
+    compiled = gamedp.simulate(small, pair, games=300, seed=11)
+    monkeypatch.setattr(walk_kernels, "walk_jit", walk_kernels.walk)
+    monkeypatch.setattr(walk_kernels, "mixed_jit", walk_kernels.mixed)
+    assert facts(compiled) == facts(gamedp.simulate(small, pair, games=300, seed=11))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_games_agree_with_the_exact_values(seed):
+    # By seeds that are fixed: a p-value below 1e-4 comes once in 10,000 right programs.
+    model = random_model(seed, num_states=8, num_players=2, end_components=False)
+    pair = [gamedp.Policy.uniform(model)] * 2
+    true = gamedp.evaluate(model, pair)
+    found = gamedp.simulate(model, pair, games=20_000, seed=seed)
+    for player in (0, 1):
+        assert found.agrees_with(true, player) > 1e-4
+    low, high = true.mean_plies_bounds
+    assert low * 0.9 <= found.mean_plies <= high * 1.1
+    assert found.finished == found.games == sum(found.outcomes[0].values())
+
+
+def test_hold_at_any_number_agrees_with_its_exact_value(small):
+    values = []
+    for points in range(1, 11):
+        pair = [Hold(points), Hold(5)]
+        found = gamedp.simulate(small, pair, games=20_000, seed=points)
+        true = gamedp.evaluate(small, pair)
+        values.append(found.agrees_with(true))
+        low, high = found.interval(1.0, confidence=0.9999)
+        assert low <= true.value() <= high
+        narrow = found.interval(1.0, kind="wilson", confidence=0.9999)
+        assert narrow[0] <= true.value() <= narrow[1]
+        assert narrow[1] - narrow[0] < high - low
+        shares = true.distribution(player=1)
+        assert found.count(1.0, player=1) == found.count(0.0)
+        assert shares[0.0][0] <= true.value() + 1e-9
+    assert sum(value < 0.05 for value in values) <= 4
+    wrong = gamedp.evaluate(small, [Hold(1), Hold(5)])
+    assert gamedp.simulate(small, [Hold(5)] * 2, games=20_000, seed=1).agrees_with(wrong) < 1e-9
+
+
+def test_games_begin_where_the_model_says():
+    model = gamedp.Model.from_arrays(
+        [0, 0, 0, 0],
+        [0],
+        [],
+        [],
+        terminals=[0, 1, 2],
+        payoffs=[0.0, 1.0, 5.0],
+        initial=[(0.5, 0), (0.2, 1), (0.3, 2)],
+    )
+    found = gamedp.simulate(model, [gamedp.Policy.uniform(model)], games=30_000, seed=5)
+    assert found.mean_plies == 0
+    for payoff, chance in ((0.0, 0.5), (1.0, 0.2), (5.0, 0.3)):
+        low, high = found.interval(payoff, confidence=0.9999)
+        assert low <= chance <= high
+
+
+def test_games_that_do_not_end_are_counted():
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 2],
+        [0, 2, 3],
+        [1, 2, 1],
+        [0.5, 0.5, 1.0],
+        terminals=[2],
+        payoffs=[1.0],
+    )
+    policy = gamedp.Policy.uniform(model)
+    found = gamedp.simulate(model, policy, games=1000, seed=1, max_plies=50)
+    assert 400 < found.unfinished < 600
+    assert found.means[0] == 1.0
+    with pytest.raises(UnsupportedProblemError, match="unfinished"):
+        found.agrees_with(gamedp.evaluate(model, policy))
+    never = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0])
+    none = gamedp.simulate(never, gamedp.Policy.uniform(never), games=10, seed=1, max_plies=5)
+    assert none.unfinished == 10
+    assert np.isnan(none.means[0])
+    with pytest.raises(UnsupportedProblemError, match="none of 10"):
+        none.interval(1.0)
+
+
+@pytest.mark.parametrize(
+    "option", [{"games": 0}, {"games": True}, {"threads": 0}, {"max_plies": 1.5}, {"seed": -1}]
+)
+def test_numbers_that_make_no_sense_are_refused(small, option):
+    with pytest.raises(InvalidParameterError, match=next(iter(option))):
+        gamedp.simulate(small, [Hold(4), Hold(5)], **option)

@@ -17,6 +17,7 @@ from memory import memory
 from methods import methods
 from models import models
 from pig import pig
+from referee import referee
 from start import start
 from sweep import sweep
 from wubbel import wubbel
@@ -39,5 +40,6 @@ if __name__ == "__main__":
             start,
             memory,
             graph,
+            referee,
         )
     )

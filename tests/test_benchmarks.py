@@ -43,6 +43,7 @@ EXPECTED = {
     "start": (4, 1, 1),
     "memory": (4, 0, 0),
     "graph": (2, 2, 2),
+    "referee": (3, 1, 1),
 }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
+import itertools
 import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeAlias
@@ -205,9 +207,9 @@ def drawn(rng: np.random.Generator, chances: Sequence[float]) -> int:
         raise InvalidModelError(message)
     if len(possible) == 1:
         return possible[0]
-    sums = np.cumsum([chances[place] for place in possible])
+    sums = list(itertools.accumulate(chances[place] for place in possible))
     # The last one where rounding leaves the sum a little short.
-    place = int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
+    place = bisect.bisect_right(sums, rng.random() * sums[-1])
     return possible[min(place, len(possible) - 1)]
 
 

@@ -44,6 +44,8 @@ MOST_BYTES = 65_536
 MOST_NAME = 100
 """Letters of a program's name that are kept."""
 
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
 NO_START, DISCONNECT, TIME = "no start", "disconnect", "time"
 ILLEGAL, PROTOCOL = "illegal action", "protocol error"
 REASONS = (NO_START, DISCONNECT, TIME, ILLEGAL, PROTOCOL)
@@ -58,8 +60,7 @@ def message_line(message: dict[str, Any]) -> bytes:
         If it is longer than a line may be, or holds a number that JSON lacks.
     """
     try:
-        text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        line = text.encode() + b"\n"
+        line = ENCODER.encode(message).encode() + b"\n"
     except ValueError as error:
         reason = f"{shown(message)} cannot be sent to a program: {error}."
         raise UnsupportedProblemError(reason) from None
@@ -140,7 +141,7 @@ def read_answer(line: bytes, number: int) -> dict[str, Any]:
     {'id': 7, 'action': 1}
     """
     try:
-        answer = json.loads(line.decode(), parse_constant=_refuse)
+        answer = DECODER.decode(line.decode())
     except UnicodeDecodeError:
         raise Fault(PROTOCOL, f"it answers {shown(line)}, which is not UTF-8.") from None
     except RecursionError:
@@ -160,6 +161,9 @@ def _refuse(name: str) -> None:
     """Refuse the numbers that Python reads and JSON lacks."""
     message = f"{name} is no number of JSON"
     raise ValueError(message)
+
+
+DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def action_in(answer: dict[str, Any], actions: Collection[int]) -> int:

@@ -18,7 +18,7 @@ from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
 from gamedp.searchers.root import (
     OutOfTime,
-    Sums,
+    RoundingLog,
     Watch,
     checked_range,
     ended,
@@ -196,8 +196,8 @@ class _Search:
         self.options = options
         self.root = root
         self.half = root.half
-        self.sums = Sums()
-        self.strips = hasattr(root.rules.game, "remainder")
+        self.roundings = RoundingLog()
+        self.banks = hasattr(root.rules.game, "remainder")
         self.entries = 0
         self.depth = 0
         self.reach = 0
@@ -213,7 +213,7 @@ class _Search:
             arrays=self._arrays,
             with_plies=("killers",),
             endings=options.endings,
-            strips=self.strips,
+            banks=self.banks,
         )
         self.tally = self.driver.tally
         self.found = [
@@ -379,7 +379,7 @@ class _Search:
         """Note what the rules say of the root and of each action without looking ahead."""
         rules, root = self.root.rules, self.root
         low, high = checked_range(rules, root.state, root.player)
-        self.low, self.high = (self.sums.add(end, -self.half) for end in (low, high))
+        self.low, self.high = (self.roundings.add(end, -self.half) for end in (low, high))
         self.history_of_values: list[float] = []
         for entry in self.found:
             child = entry.choice.outcomes[0]
@@ -387,7 +387,7 @@ class _Search:
                 ends = (payoff_of(rules, child.state, 0),) * 2
             else:
                 ends = checked_range(rules, child.state, child.player)
-            low, high = (self.sums.add(end, -self.half) for end in ends)
+            low, high = (self.roundings.add(end, -self.half) for end in ends)
             if entry.sign < 0:
                 low, high = -high, -low
             self._narrow(entry, low, high, entry.choice.reward)
@@ -395,8 +395,8 @@ class _Search:
 
     def _narrow(self, entry: _Found, low: float, high: float, reward: float) -> None:
         """Note bounds of the position after an action, from the mover's side, less the reward."""
-        entry.low = max(entry.low, self.sums.add(reward, low))
-        entry.high = min(entry.high, self.sums.add(reward, high))
+        entry.low = max(entry.low, self.roundings.add(reward, low))
+        entry.high = min(entry.high, self.roundings.add(reward, high))
 
     def _bounds(self) -> tuple[float, float]:
         """Return what is proven of the root, from the mover's side."""
@@ -438,7 +438,7 @@ class _Search:
         past = self.history_of_values
         if len(past) < 2:
             return self._try(entry, depth, -INFINITY, INFINITY, 0)
-        # Values often swing between odd and even depths.
+        # Values often oscillate between odd and even depths.
         center, room = past[-2], abs(past[-1] - past[-2])
         alpha, beta = center - room, center + room
         score, kind = self._try(entry, depth, alpha, beta, loop.JUST_BELOW | loop.JUST_ABOVE)
@@ -475,12 +475,12 @@ class _Search:
         player = (root or self.root).player
         child, reward = entry.choice.outcomes[0], entry.choice.reward
         state = child.state
-        if self.strips and not child.is_terminal:
+        if self.banks and not child.is_terminal:
             game = self.root.rules.game
             side = player ^ child.swapped
-            reward = self.sums.add(reward, float(game.settled(state, side)))
+            reward = self.roundings.add(reward, float(game.settled(state, side)))
             state = game.remainder(state)
-            reward = self.sums.add(reward, -float(game.settled(state, side)))
+            reward = self.roundings.add(reward, -float(game.settled(state, side)))
         alpha, beta = alpha - reward, beta - reward
         rest = depth - 1
         if entry.sign < 0:
@@ -512,11 +512,11 @@ class _Search:
     def _slack(self, low: float, high: float) -> float:
         """Return how far rounding may have taken a bound from what it stands for."""
         ends = [end for entry in self.found for end in (entry.low, entry.high)]
-        self.sums.put_back(self.root, [low, high, *ends])
-        if self.sums.are_exact and not self.tally.inexact:
+        self.roundings.put_back(self.root, [low, high, *ends])
+        if self.roundings.are_exact and not self.tally.inexact:
             return 0.0
         plies = int(self.tally.deepest) + 4
-        largest = max(float(self.tally.largest), self.sums.largest)
+        largest = max(float(self.tally.largest), self.roundings.largest)
         return plies * 2.0**-52 * (largest + abs(self.half))
 
     def _best(self, best: float, room: float, *, is_decided: bool) -> list[_Found]:

@@ -15,8 +15,9 @@ from __future__ import annotations
 from gamedp.bellman.rounding import rounds_jit, shift_rounds_jit
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.runtime.jit import inlined
+from gamedp.searchers.node_loop import ENTER, ask_actions_jit, ask_estimate_jit, come_to_jit
 from gamedp.searchers.position_loop import FULL, KNOWN, NO_NUMBER, UNREAD
-from gamedp.searchers.stacks import ACTIONS, PLIES, POSITIONS, Fields, LoopStatus
+from gamedp.searchers.stacks import POSITIONS, Fields, LoopStatus
 from gamedp.searchers.transposition import (
     AGES,
     DEPTH,
@@ -32,11 +33,11 @@ from gamedp.searchers.transposition import (
 )
 
 # Where the loop goes on.
-ENTER, NEXT, RETURN, LOOK = range(4)
+NEXT, RETURN, LOOK = range(1, 4)
 
-# What `stage` says of a position: its actions are made as they are searched; they are all glanced
-# at; they have been, and those are searched that a glance has left open.
-STRAIGHT, GLANCE, AFTER_GLANCE = range(3)
+# What `stage` says of a position: its actions are made as they are searched; they are all probed
+# first; they have been, and those are searched that a probe has left open.
+STRAIGHT, PROBE, AFTER_PROBE = range(3)
 
 PLY = Fields(
     "row first count current first_row rows mover rest ends original_ends child_ends raised "
@@ -154,15 +155,18 @@ swap_actions_jit = inlined(swap_actions)
 def alpha_beta(work, page, rules, budget):
     """Search the position at ply 0 within the window that stands there.
 
-    Far enough from the horizon, all that the actions lead to is glanced at first: an end of the
+    Far enough from the horizon, all that the actions lead to is probed first: an end of the
     game, an endgame table, a range that the game is certain of or the transposition table may say
     enough. Only what is left open then is entered, and counts as a node::
 
         LOOK --> ENTER --> RETURN      over, certain, at the horizon, or in the table
                  ^   |        |
                  |   v        v
-                 +-- NEXT <-- ply above            (a glance that leaves it open goes there, too)
+                 +-- NEXT <-- ply above            (a probe that leaves it open goes there, too)
                      (next action; a test that fails high once more; else RETURN)
+
+    It is one long function, because its phases share a score, what that bounds and a dozen arrays,
+    and going from one to the next costs nothing so.
 
     Parameters
     ----------
@@ -184,11 +188,11 @@ def alpha_beta(work, page, rules, budget):
     keys, scores, infos = work.keys, work.scores, work.infos
     tally, question = work.tally[0], page.question[0]
     half, strict, extends, eager = work.half, work.strict, work.extends, work.eager
-    num_players, earns = work.num_players, work.has_rewards or page.strips
+    num_players, earns = work.num_players, work.has_rewards or page.banks
     keeps = infos.size > 0
-    glances = keeps or page.most_material >= 0
+    probes = keeps or page.most_material >= 0
     year, most_plies = tally.year & AGES, tally.most_plies
-    asks_estimates, infinity = work.has_heuristic, float("inf")
+    infinity = float("inf")
     ply, phase = tally.ply, tally.phase
     score, kind, proof = tally.score, tally.kind, tally.proven
     last_node = tally.nodes + budget
@@ -200,23 +204,19 @@ def alpha_beta(work, page, rules, budget):
     while True:
         here = plies[ply]
         if phase == ENTER:
-            tally.ply = ply
-            tally.phase = ENTER
-            if tally.nodes >= last_node:
-                return LoopStatus.PAUSED
-            if ply + 2 > len(plies):
-                tally.wanted = PLIES
-                return LoopStatus.GROW
+            status = come_to_jit(tally, plies, ply, last_node)
+            if status != LoopStatus.DONE:
+                return status
             row = here.row
             position = positions[row]
             mover = position.mover
             if mover < 0 or mover >= num_players:
                 return LoopStatus.BAD_RULES
             here.mover = mover
-            glance = False
+            is_probe = False
             if ply > 0:
                 above = plies[ply - 1]
-                glance = above.stage == GLANCE
+                is_probe = above.stage == PROBE
                 alpha = above.child_alpha
                 beta = above.child_beta
                 ends = above.child_ends
@@ -239,7 +239,7 @@ def alpha_beta(work, page, rules, budget):
                 depth = here.rest
             low, high = position.low, position.high
             if position.is_over:
-                if not glance:
+                if not is_probe:
                     tally.nodes += 1
                 if not abs(low) < infinity:
                     return LoopStatus.BAD_RULES
@@ -268,7 +268,7 @@ def alpha_beta(work, page, rules, budget):
                     high = min(high, position.ending_high - half)
             if not low <= high or low == infinity or high == -infinity:
                 return LoopStatus.UNORDERED
-            if not glance:
+            if not is_probe:
                 tally.nodes += 1
             phase = RETURN
             if low == high:
@@ -286,16 +286,12 @@ def alpha_beta(work, page, rules, budget):
                 kind = UPPER
                 proof = UPPER
                 continue
-            question.row = row
-            question.mover = mover
             if depth <= 0:
-                if asks_estimates and call_native(rules.estimate, rules.game, rules.page) == RAISED:
-                    return LoopStatus.FAILED
-                score = question.estimate - half
+                status, score = ask_estimate_jit(work, question, rules, row, mover)
+                if status != LoopStatus.DONE:
+                    return status
                 kind = EXACT
                 proof = 0
-                if not abs(score) < infinity:
-                    return LoopStatus.BAD_ESTIMATE
                 if score <= low:
                     score = low
                     proof = LOWER
@@ -337,19 +333,16 @@ def alpha_beta(work, page, rules, budget):
                     if depth < ENDLESS >> 1 or infos[entry] >> DEPTH >= ENDLESS >> 1:
                         # What an estimate suggests leads astray on the way to the end of the game.
                         suggested = ((infos[entry] >> MOVE) & MOVES) - 1
-            if glance:
-                # Nothing settles it: it has to wait until all have been glanced at.
+            if is_probe:
+                # Nothing settles it: it has to wait until all have been probed.
                 if high - low < infinity:
                     doubt = high - low
                     promise = low + doubt / 2
                 else:
-                    if (
-                        asks_estimates
-                        and call_native(rules.estimate, rules.game, rules.page) == RAISED
-                    ):
-                        return LoopStatus.FAILED
                     doubt = 0.0
-                    promise = question.estimate - half
+                    status, promise = ask_estimate_jit(work, question, rules, row, mover)
+                    if status != LoopStatus.DONE:
+                        return status
                 promise = (-promise if here.opposed else promise) - doubt / 16
                 above = plies[ply - 1]
                 current = actions[above.first + above.current - 1]
@@ -371,14 +364,10 @@ def alpha_beta(work, page, rules, budget):
                 here.first = above.first + above.count
                 here.first_row = above.first_row + above.rows
             first = here.first
-            question.first = first
-            count = call_native(rules.list_actions, rules.game, rules.page)
-            if count == FULL or count >= PLACES:
+            status, count = ask_actions_jit(tally, question, rules, row, first)
+            if status != LoopStatus.DONE:
                 tally.nodes -= 1
-                tally.wanted = ACTIONS
-                return LoopStatus.GROW
-            if count <= 0:
-                return LoopStatus.FAILED if count == RAISED else LoopStatus.BAD_RULES
+                return status
             for place in range(count):
                 each = actions[first + place]
                 label = each.label
@@ -395,8 +384,8 @@ def alpha_beta(work, page, rules, budget):
             here.open = 0
             here.stage = STRAIGHT
             here.rows = 1
-            if glances and depth > eager:
-                here.stage = GLANCE
+            if probes and depth > eager:
+                here.stage = PROBE
                 here.rows = count
             here.best_place = -1
             here.best_proof = 0
@@ -422,24 +411,24 @@ def alpha_beta(work, page, rules, budget):
                 tally.deepest = ply
         elif phase == NEXT:
             cut = here.raised == CUT
-            if here.stage == GLANCE and here.current == here.count and not cut:
-                here.stage = AFTER_GLANCE
+            if here.stage == PROBE and here.current == here.count and not cut:
+                here.stage = AFTER_PROBE
                 here.count = here.open
                 here.current = 0
             first, count, current, stage = here.first, here.count, here.current, here.stage
             if current < count and not cut:
                 chosen = first + current
-                if stage == AFTER_GLANCE and here.rest >= ENDLESS >> 1:
+                if stage == AFTER_PROBE and here.rest >= ENDLESS >> 1:
                     chosen = next_promising_jit(actions, first, count, current)
-                elif stage != GLANCE:
+                elif stage != PROBE:
                     chosen = next_action_jit(actions, first, count, current)
                 swap_actions_jit(actions, chosen, first + current)
                 action = actions[first + current]
                 row = here.first_row
-                if stage == AFTER_GLANCE:
+                if stage == AFTER_PROBE:
                     row = action.row
                 else:
-                    if stage == GLANCE:
+                    if stage == PROBE:
                         row += current
                     tally.ply = ply
                     tally.phase = NEXT
@@ -456,18 +445,18 @@ def alpha_beta(work, page, rules, budget):
                             return LoopStatus.GROW
                         return LoopStatus.FAILED if number == RAISED else LoopStatus.BAD_RULES
                     position = positions[row]
-                    reward = position.gained
+                    reward = position.banked
                     if position.is_rounded:
                         tally.inexact = 1
                     if work.has_rewards:
                         earned = question.reward
                         reward += earned
-                        if rounds_jit(position.gained, earned, reward):
+                        if rounds_jit(position.banked, earned, reward):
                             tally.inexact = 1
                     position.reward = reward
                 here.reward = positions[row].reward
                 alpha, beta, ends = here.alpha, here.beta, here.ends
-                is_test = alpha < beta and stage != GLANCE and (current > 0 or here.raised > 0)
+                is_test = alpha < beta and stage != PROBE and (current > 0 or here.raised > 0)
                 if is_test:
                     beta = alpha
                     ends = JUST_BELOW if ends & JUST_BELOW else JUST_ABOVE

@@ -49,9 +49,6 @@ __all__ = [
     "search_rules",
 ]
 
-OF_ENDINGS = "ending_state"
-"""A method without a stand-in, which only games with endgame tables have."""
-
 NUMBERS = frozenset({"payoff", "reward", "heuristic"})
 """Methods that answer with one number."""
 
@@ -188,6 +185,7 @@ def search_rules(
     warm_up: Callable[[SearchRules], None],
     *,
     compile: Literal["auto", "always", "never"],
+    more: tuple[str, ...] = (),
 ) -> SearchRules:
     """Make a game ready for a loop of search: compiled if it can be, or as plain Python.
 
@@ -202,18 +200,21 @@ def search_rules(
         Compiles all that a search with these rules needs.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
+    more : tuple of str
+        Methods without a stand-in that are asked, too. All fields that they read make every call of
+        a method slower, so no other search has them.
     """
     if compile == "never":
-        return _plain(rules, loop)
+        return _plain(rules, loop, more)
     layout, bound = Layout.of(state), _bound.get()
-    key = (id(rules.game), repr(layout), loop, compile)
+    key = (id(rules.game), repr(layout), loop, more, compile)
     if bound is not None and key in bound:
         _, found = bound[key]
     else:
-        found = _tested(rules, state, layout, loop, warm_up, must=compile == "always")
+        found = _tested(rules, state, layout, loop, warm_up, must=compile == "always", more=more)
         if bound is not None:
             bound[key] = rules.game, found  # the game too, for no other may get its id
-    return _plain(rules, loop) if found is None else found
+    return _plain(rules, loop, more) if found is None else found
 
 
 @contextlib.contextmanager
@@ -241,6 +242,7 @@ def _tested(
     warm_up: Callable[[SearchRules], None],
     *,
     must: bool,
+    more: tuple[str, ...],
 ) -> SearchRules | None:
     """Return the rules compiled, after a first call; None, after a warning, if that fails."""
     if layout is None or layout.is_leaf:
@@ -248,7 +250,7 @@ def _tested(
         fall_back(rules.game, reason, must=must)
         return None
     try:
-        compiled = _compiled(rules, state, layout, loop)
+        compiled = _compiled(rules, state, layout, loop, more)
         warm_up(compiled)
     except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
         expand(rules, state)  # rules that do not compile are often just wrong
@@ -257,8 +259,10 @@ def _tested(
     return compiled
 
 
-def _compiled(rules: Rules, state: Any, layout: Layout, loop: Callable[..., int]) -> SearchRules:
-    anatomy = dissect(rules.game, (*ENTRY_METHODS, OF_ENDINGS), SEARCH_DEFAULTS)
+def _compiled(
+    rules: Rules, state: Any, layout: Layout, loop: Callable[..., int], more: tuple[str, ...]
+) -> SearchRules:
+    anatomy = dissect(rules.game, (*ENTRY_METHODS, *more), SEARCH_DEFAULTS)
     key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-search-{hash_of(repr(layout))}"
     methods = anatomy.methods | state_functions(layout)
     game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields, exact=True)
@@ -277,7 +281,7 @@ def _compiled(rules: Rules, state: Any, layout: Layout, loop: Callable[..., int]
     )
 
 
-def _plain(rules: Rules, loop: Callable[..., int]) -> SearchRules:
+def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> SearchRules:
     """Let the same loop run as plain Python: there, any object with a hash is a position.
 
     On the stack stands its number among the positions met so far.
@@ -300,9 +304,7 @@ def _plain(rules: Rules, loop: Callable[..., int]) -> SearchRules:
     def gamedp_decode(fields: NDArray[np.int64]) -> Any:
         return positions[int(fields[0])]
 
-    names = [*ENTRY_METHODS, *SEARCH_DEFAULTS]
-    if hasattr(rules.game, OF_ENDINGS):
-        names.append(OF_ENDINGS)
+    names = (*ENTRY_METHODS, *SEARCH_DEFAULTS, *more)
     methods = {name: _asked(rules, name) for name in names}
     methods["player"] = rules.player
     game = python_types.SimpleNamespace(

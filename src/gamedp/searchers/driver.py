@@ -57,11 +57,14 @@ class Loop:
         What it asks of the rules: functions of `gamedp.searchers.position_loop`.
     ply : Fields
         Of the records of its main stack.
+    more : tuple of str
+        Methods that a game must have for it, besides those of every game.
     """
 
     function: Callable[..., int]
     questions: tuple[Callable[..., int], ...]
     ply: Fields
+    more: tuple[str, ...] = ()
 
 
 class Driver:
@@ -84,10 +87,8 @@ class Driver:
     extra_fields : int
         How many integers the searcher keeps behind those of each position.
     endings : EndgameTables, optional
-    strips : bool
-        Whether what is settled is taken off the positions.
-    for_asker : bool
-        Whether payoffs and ranges are those of the player who asks, not of whoever moves.
+    banks : bool
+        Whether what is settled is taken off the positions, and counted apart.
     must_end : bool
         Whether the search follows every line to the end of the game.
 
@@ -112,8 +113,7 @@ class Driver:
         with_plies: tuple[str, ...] = (),
         extra_fields: int = 0,
         endings: Any = None,
-        strips: bool = False,
-        for_asker: bool = False,
+        banks: bool = False,
         must_end: bool = False,
     ) -> None:
         self._searcher = searcher
@@ -122,10 +122,11 @@ class Driver:
         self._with_plies = with_plies
         self._extra_fields = extra_fields
         self._endings = endings
-        self._strips = strips
-        self._for_asker = for_asker
+        self._banks = banks
         self._must_end = must_end
-        asked = search_rules(rules, state, loop.function, self._warm_up, compile=compile)
+        asked = search_rules(
+            rules, state, loop.function, self._warm_up, compile=compile, more=loop.more
+        )
         if asked is not getattr(self, "asked", None):
             self._lay_out(asked)
 
@@ -159,8 +160,7 @@ class Driver:
             "shares": SHARE.stack(asked.rules.num_players, compiled=compiled),
             "num_players": asked.rules.num_players,
             "has_rewards": hasattr(asked.rules.game, "reward"),
-            "strips": self._strips,
-            "for_asker": self._for_asker,
+            "banks": self._banks,
             "steps": hasattr(asked.rules.game, "next_ending"),
             "most_material": -1 if endings is None else int(endings.material),
             "endings": np.zeros(1, np.int8) if endings is None else endings.values,

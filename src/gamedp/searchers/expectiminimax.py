@@ -20,7 +20,7 @@ from gamedp.searchers.expectiminimax_loop import above
 from gamedp.searchers.position_loop import estimate, follow, list_actions
 from gamedp.searchers.root import (
     OutOfTime,
-    Sums,
+    RoundingLog,
     Watch,
     checked_range,
     ended,
@@ -184,7 +184,7 @@ class _Search:
         self.options = options
         self.root = root
         self.half = root.half
-        self.sums = Sums()
+        self.roundings = RoundingLog()
         self.entries = 0
         self.depth = 0
         self.driver = Driver(
@@ -220,7 +220,7 @@ class _Search:
     def run(self) -> SearchResult:
         """Search deeper and deeper; stop at a proof, at the depth that was asked, or at a limit."""
         low, high = checked_range(self.root.rules, self.root.state, self.root.player)
-        self.low, self.high = (self.sums.add(end, -self.half) for end in (low, high))
+        self.low, self.high = (self.roundings.add(end, -self.half) for end in (low, high))
         status = Status.SOLVED
         try:
             while not self._is_decided():
@@ -322,12 +322,12 @@ class _Search:
 
     def _slack(self) -> float:
         """Return how far rounding may have taken a score from what it stands for."""
-        if self.sums.are_exact and not self.tally.inexact:
+        if self.roundings.are_exact and not self.tally.inexact:
             return 0.0
         # Every ply adds the outcomes of an action, each with a few roundings: of the mean, of its
         # bounds, and of the windows.
         steps = (int(self.tally.deepest) + 4) * (int(self.tally.most) + 8)
-        largest = max(float(self.tally.largest), self.sums.largest)
+        largest = max(float(self.tally.largest), self.roundings.largest)
         return 4 * steps * (2.0**-52 * (largest + abs(self.half)) + TINY)
 
     def _result(self, status: Status) -> SearchResult:
@@ -335,7 +335,7 @@ class _Search:
         root, rules = self.root, self.root.rules
         low, high = self._bounds()
         ends = [end for entry in self.found for end in (entry.low, entry.high)]
-        self.sums.put_back(root, [low, high, *ends])
+        self.roundings.put_back(root, [low, high, *ends])
         slack = self._slack()
         if status is Status.SOLVED:
             for entry in self.found:  # what is proven takes the place of what was estimated

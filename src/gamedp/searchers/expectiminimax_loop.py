@@ -16,7 +16,7 @@ to move sees it, or the upper one. From the two others' results follow bounds of
 from __future__ import annotations
 
 from gamedp.bellman.rounding import rounds_jit, shift_rounds_jit
-from gamedp.compiler.native import RAISED, call_native, compiled_for_all
+from gamedp.compiler.native import compiled_for_all
 from gamedp.runtime.jit import inlined
 from gamedp.searchers.alpha_beta_loop import (
     MOST_HISTORY,
@@ -25,8 +25,14 @@ from gamedp.searchers.alpha_beta_loop import (
     swap_actions_jit,
     usable_jit,
 )
-from gamedp.searchers.position_loop import FULL
-from gamedp.searchers.stacks import ACTIONS, PLIES, POSITIONS, Fields, LoopStatus
+from gamedp.searchers.node_loop import (
+    ENTER,
+    ask_actions_jit,
+    ask_estimate_jit,
+    ask_outcomes_jit,
+    come_to_jit,
+)
+from gamedp.searchers.stacks import Fields, LoopStatus
 from gamedp.searchers.transposition import (
     AGES,
     EXACT,
@@ -40,7 +46,7 @@ from gamedp.searchers.transposition import (
 )
 
 # Where the loop goes on.
-ENTER, NEXT, CHANCE, ACTION, RETURN = range(5)
+NEXT, CHANCE, ACTION, RETURN = range(1, 5)
 
 # Where the search stands at an action's outcomes.
 SEARCHING, PROBING = range(2)
@@ -108,6 +114,9 @@ def expectiminimax(work, page, rules, budget):
         |   ^        |  |
         +---+--------+  +--> ACTION --> NEXT         (an action is decided; else RETURN)
 
+    It is one long function, because its phases share a score, what that bounds and a dozen arrays,
+    and going from one to the next costs nothing so.
+
     Parameters
     ----------
     work
@@ -131,20 +140,16 @@ def expectiminimax(work, page, rules, budget):
     half, pruning, num_players = work.half, work.pruning, work.num_players
     keeps = infos.size > 0
     horizon = fields.shape[1] - 1
-    asks_estimates, infinity = work.has_heuristic, float("inf")
+    infinity = float("inf")
     ply, phase = tally.ply, tally.phase
     score, kind, is_true = 0.0, EXACT, 1
     last_node = tally.nodes + budget
     while True:
         here = plies[ply]
         if phase == ENTER:
-            tally.ply = ply
-            tally.phase = ENTER
-            if tally.nodes >= last_node:
-                return LoopStatus.PAUSED
-            if ply + 2 > len(plies):
-                tally.wanted = PLIES
-                return LoopStatus.GROW
+            status = come_to_jit(tally, plies, ply, last_node)
+            if status != LoopStatus.DONE:
+                return status
             above = plies[ply - 1]
             row = here.row
             position = positions[row]
@@ -170,14 +175,10 @@ def expectiminimax(work, page, rules, budget):
                 score = high
                 kind = UPPER
                 continue
-            question.row = row
             if rest == 0:
-                question.mover = mover
-                if asks_estimates and call_native(rules.estimate, rules.game, rules.page) == RAISED:
-                    return LoopStatus.FAILED
-                score = question.estimate - half
-                if not abs(score) < infinity:
-                    return LoopStatus.BAD_ESTIMATE
+                status, score = ask_estimate_jit(work, question, rules, row, mover)
+                if status != LoopStatus.DONE:
+                    return status
                 score = min(max(score, low), high)
                 kind = EXACT
                 is_true = 0
@@ -219,14 +220,10 @@ def expectiminimax(work, page, rules, budget):
                     suggested = ((infos[entry] >> MOVE) & MOVES) - 1
             here.first = above.first + above.count
             here.first_row = above.first_row + above.outcomes
-            question.first = here.first
-            count = call_native(rules.list_actions, rules.game, rules.page)
-            if count == FULL or count >= PLACES:
+            status, count = ask_actions_jit(tally, question, rules, row, here.first)
+            if status != LoopStatus.DONE:
                 tally.nodes -= 1
-                tally.wanted = ACTIONS
-                return LoopStatus.GROW
-            if count <= 0:
-                return LoopStatus.FAILED if count == RAISED else LoopStatus.BAD_RULES
+                return status
             for place in range(count):
                 each = actions[here.first + place]
                 priority = history[mover, each.label & (history.shape[1] - 1)]
@@ -264,16 +261,12 @@ def expectiminimax(work, page, rules, budget):
                     rest -= 1
                 tally.ply = ply
                 tally.phase = NEXT
-                question.row = here.row
-                question.first = base
-                question.action = actions[first + current].label
-                question.mover = mover
-                number = call_native(rules.follow, rules.game, rules.page)
-                if number == FULL:
-                    tally.wanted = POSITIONS
-                    return LoopStatus.GROW
-                if number < 0:
-                    return LoopStatus.FAILED if number == RAISED else LoopStatus.BAD_RULES
+                action = actions[first + current].label
+                status, number = ask_outcomes_jit(
+                    tally, question, rules, rules.follow, here, action, mover
+                )
+                if status != LoopStatus.DONE:
+                    return status
                 settled = 0
                 everything_true = 1
                 endless = 0.0

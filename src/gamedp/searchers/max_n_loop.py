@@ -14,11 +14,11 @@ from __future__ import annotations
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.runtime.floats import TINY, UNIT, UPWARD
 from gamedp.runtime.jit import inlined
-from gamedp.searchers.position_loop import FULL
-from gamedp.searchers.stacks import ACTIONS, PLIES, POSITIONS, Fields, LoopStatus
+from gamedp.searchers.node_loop import ENTER, ask_actions_jit, ask_outcomes_jit, come_to_jit
+from gamedp.searchers.stacks import Fields, LoopStatus
 
 # Where the loop goes on.
-ENTER, NEXT, RETURN = range(3)
+NEXT, RETURN = range(1, 3)
 
 # What `share_out` says: the scores are estimates, or certain; or the rules are wrong.
 ESTIMATED, CERTAIN = range(2)
@@ -173,13 +173,9 @@ def max_n(work, page, rules, budget):
     while True:
         here = plies[ply]
         if phase == ENTER:
-            tally.ply = ply
-            tally.phase = ENTER
-            if tally.nodes >= last_node:
-                return LoopStatus.PAUSED
-            if ply + 2 > len(plies):
-                tally.wanted = PLIES
-                return LoopStatus.GROW
+            status = come_to_jit(tally, plies, ply, last_node)
+            if status != LoopStatus.DONE:
+                return status
             above, position = plies[ply - 1], positions[here.row]
             mover, high = position.mover, position.high
             if mover < 0 or mover >= num_players:
@@ -203,13 +199,9 @@ def max_n(work, page, rules, budget):
                 return LoopStatus.BAD_RULES
             here.first = above.first + above.count
             here.first_row = above.first_row + above.outcomes
-            question.first = here.first
-            count = call_native(rules.list_actions, rules.game, rules.page)
-            if count == FULL:
-                tally.wanted = ACTIONS
-                return LoopStatus.GROW
-            if count <= 0:
-                return LoopStatus.FAILED if count == RAISED else LoopStatus.BAD_RULES
+            status, count = ask_actions_jit(tally, question, rules, here.row, here.first)
+            if status != LoopStatus.DONE:
+                return status
             tally.nodes += 1
             if ply > tally.deepest:
                 tally.deepest = ply
@@ -234,10 +226,8 @@ def max_n(work, page, rules, budget):
             mover = here.mover
             tally.ply = ply
             tally.phase = NEXT
-            question.row = here.row
-            question.first = here.first_row
-            question.mover = mover
             if here.outcomes > 0:
+                question.row = here.row
                 question.action = actions[here.first + here.current].label
                 if (
                     work.has_rewards
@@ -263,13 +253,12 @@ def max_n(work, page, rules, budget):
                     widen_jit(work, ply, mover, here.others)
                 phase = RETURN
                 continue
-            question.action = actions[here.first + here.current].label
-            number = call_native(rules.follow_many, rules.game, rules.page)
-            if number == FULL:
-                tally.wanted = POSITIONS
-                return LoopStatus.GROW
-            if number < 0:
-                return LoopStatus.FAILED if number == RAISED else LoopStatus.BAD_RULES
+            action = actions[here.first + here.current].label
+            status, number = ask_outcomes_jit(
+                tally, question, rules, rules.follow_many, here, action, mover
+            )
+            if status != LoopStatus.DONE:
+                return status
             here.outcomes = number
             here.outcome = 0
             for player in range(num_players):

@@ -16,7 +16,7 @@ from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
 from gamedp.searchers.root import (
     OutOfTime,
-    Sums,
+    RoundingLog,
     Watch,
     checked_range,
     ended,
@@ -102,7 +102,7 @@ class _Search:
     ) -> None:
         self.options = options
         self.root = root
-        self.sums = Sums()
+        self.roundings = RoundingLog()
         self.driver = Driver("Minimax", LOOP, root.rules, root.state, compile)
         self.tally = self.driver.tally
         self.tally.deepest = -1  # a ply after the root: no position has been left yet
@@ -114,7 +114,7 @@ class _Search:
         """Search all actions; a limit leaves what the rules alone say of the value."""
         root = self.root
         low, high = (
-            self.sums.add(end, -root.half)
+            self.roundings.add(end, -root.half)
             for end in checked_range(root.rules, root.state, root.player)
         )
         scores: list[tuple[float, bool]] = []
@@ -135,7 +135,9 @@ class _Search:
         total, is_proven = choice.reward, True
         for outcome in choice.outcomes:
             score, proven = self._search(outcome, depth)
-            total = self.sums.add(total, outcome.probability * outcome.sign(root.player) * score)
+            total = self.roundings.add(
+                total, outcome.probability * outcome.sign(root.player) * score
+            )
             is_proven &= proven
         return total, is_proven
 
@@ -179,15 +181,15 @@ class _Search:
     ) -> SearchResult:
         root = self.root
         slack = 0.0
-        self.sums.put_back(root, [low, high, *(score for score, _ in scores)])
-        is_exact = self.sums.are_exact and not self.tally.inexact
+        self.roundings.put_back(root, [low, high, *(score for score, _ in scores)])
+        is_exact = self.roundings.are_exact and not self.tally.inexact
         certain = all(
             [outcome.probability for outcome in choice.outcomes] == [1.0] for choice in root.choices
         )
         if not is_exact or not certain:
             # Every ply adds the outcomes of an action, each with a rounding or two.
             steps = (int(self.tally.deepest) + 4) * (int(self.tally.most) + 8)
-            largest = max(float(self.tally.largest), self.sums.largest)
+            largest = max(float(self.tally.largest), self.roundings.largest)
             slack = steps * (2.0**-52 * (largest + abs(root.half)) + TINY)
         actions = []
         for choice, (score, proven) in zip(root.choices, scores, strict=False):

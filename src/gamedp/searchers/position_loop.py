@@ -15,7 +15,9 @@ from gamedp.runtime.floats import LEAST_PROBABILITY, SUM_ROUNDING
 from gamedp.searchers.stacks import LoopStatus
 
 # What is asked, in `question.what`: so that it can be asked again when the rules raise an error.
-ENTER, LIST, FOLLOW, FOLLOW_MANY, ESTIMATE, UNFOLD, SHARES, REWARDS, ENDINGS = range(9)
+(
+    ENTER, LIST, FOLLOW, FOLLOW_MANY, FOLLOW_FOR_ONE, ESTIMATE, UNFOLD, SHARES, REWARDS, ENDINGS,
+) = range(10)  # fmt: skip
 
 # Faults, beside `native.RAISED`: a stack is full, or the rules are wrong.
 FULL, WRONG = -2, -3
@@ -52,15 +54,16 @@ SLACK = 1e-9
 def look(place, page, state, position, asker, of_two):
     """Write down what the rules say of a position before it is searched: who moves, its range.
 
-    The range is the mover's, and a payoff player 0's; with `page.for_asker` both are the asker's.
-    If `of_two` is None, endgame tables are not asked, and what asks them is not even compiled.
+    The range is the mover's, and a payoff player 0's; or both are the asker's, and so is an
+    estimate, unless `asker` is None. If `of_two` is None, endgame tables are not asked. What is
+    None leaves out code before it is compiled.
     """
     game = held_at(place)
     position.ending = NO_ENDING
     if game.is_terminal(state):
         position.is_over = 1
         position.mover = 0
-        payoff = float(game.payoff(state, asker if page.for_asker else 0))
+        payoff = float(game.payoff(state, 0 if asker is None else asker))
         position.low = payoff
         position.high = payoff
         return
@@ -69,10 +72,10 @@ def look(place, page, state, position, asker, of_two):
     position.mover = mover
     if mover < 0 or mover >= page.num_players:
         return
-    low, high = game.value_range(state, asker if page.for_asker else mover)
+    low, high = game.value_range(state, mover if asker is None else asker)
     position.low = float(low)
     position.high = float(high)
-    if of_two is not None and page.for_asker:
+    if asker is not None:
         position.estimate = float(game.heuristic(state, asker))
     if of_two is not None and page.most_material >= 0:
         material = game.material(state)
@@ -101,7 +104,7 @@ def enter(place, page):
     question = page.question[0]
     question.what = ENTER
     state = held_at(place).gamedp_decode(page.fields[question.row])
-    look_jit(place, page, state, page.positions[question.row], question.mover, True)
+    look_jit(place, page, state, page.positions[question.row], None, True)
     return 0
 
 
@@ -119,10 +122,11 @@ def list_actions(place, page):
     return here - question.first
 
 
-def list_outcomes(place, page, of_two):
+def list_outcomes(place, page, for_one, of_two):
     """Write the outcomes of an action to `fields` and `positions`; return how many there are.
 
-    If `of_two` is None, nothing is taken off the positions, and no endgame table is asked.
+    If `of_two` is None, nothing is taken off the positions, and no endgame table is asked. Unless
+    `for_one` is None, payoffs, ranges and estimates are those of the player who asks.
     """
     game, question = held_at(place), page.question[0]
     fields, positions = page.fields, page.positions
@@ -151,17 +155,20 @@ def list_outcomes(place, page, of_two):
         side = mover ^ 1 if swapped else mover
         position.probability = probability
         position.swapped = 1 if swapped else 0
-        position.gained = 0.0
+        position.banked = 0.0
         position.is_rounded = 0
-        if of_two is not None and page.strips and not game.is_terminal(after):
+        if of_two is not None and page.banks and not game.is_terminal(after):
             whole = float(game.settled(after, side))
             after = game.remainder(after)
             rest = float(game.settled(after, side))
-            gained = whole - rest
-            position.gained = gained
-            position.is_rounded = 1 if rounds_jit(whole, -rest, gained) else 0
+            banked = whole - rest
+            position.banked = banked
+            position.is_rounded = 1 if rounds_jit(whole, -rest, banked) else 0
         game.gamedp_flatten(after, fields[row])
-        look_jit(place, page, after, position, side, of_two)
+        if for_one is None:
+            look_jit(place, page, after, position, None, of_two)
+        else:
+            look_jit(place, page, after, position, side, of_two)
         row += 1
     excess = (total - 1.0) + missing
     if row == first or not abs(excess) <= SLACK:
@@ -181,17 +188,23 @@ def follow(place, page):
     """Look at what the mover's `action` leads to; return how many outcomes it has.
 
     The positions are written to `fields` and `positions`, from `first` on. Their probabilities add
-    up to 1 within a rounding. The `reward` is the mover's; `gained` is what the mover of a position
+    up to 1 within a rounding. The `reward` is the mover's; `banked` is what the mover of a position
     had settled before it was taken off, and `is_rounded` says that this difference is rounded.
     """
     page.question[0].what = FOLLOW
-    return list_outcomes_jit(place, page, True)
+    return list_outcomes_jit(place, page, None, True)
 
 
 def follow_many(place, page):
-    """Do the same for any number of players: no reward, no endgame table, nothing taken off."""
+    """Do as `follow` for any number of players: no reward, no endgame table, nothing taken off."""
     page.question[0].what = FOLLOW_MANY
-    return list_outcomes_jit(place, page, None)
+    return list_outcomes_jit(place, page, None, None)
+
+
+def follow_for_one(place, page):
+    """Do as `follow`; whoever `mover` is, all numbers are that player's, estimates as well."""
+    page.question[0].what = FOLLOW_FOR_ONE
+    return list_outcomes_jit(place, page, True, True)
 
 
 def estimate(place, page):
@@ -376,15 +389,14 @@ def value_endings(place, page):
 
 
 OF_ALL = ("is_terminal", "player", "payoff", "value_range")
+OF_OUTCOMES = ("outcomes", "canonical", "settled", "remainder", "reward")
 OF_ENDINGS = ("material", "ending_index", "ending_range")
 
 QUESTIONS = {
-    enter: (*OF_ALL, *OF_ENDINGS, "heuristic"),
+    enter: (*OF_ALL, *OF_ENDINGS),
     list_actions: ("actions",),
-    follow: (
-        "outcomes", "canonical", "settled", "remainder", "reward", *OF_ALL, *OF_ENDINGS,
-        "heuristic",
-    ),
+    follow: (*OF_OUTCOMES, *OF_ALL, *OF_ENDINGS),
+    follow_for_one: (*OF_OUTCOMES, *OF_ALL, *OF_ENDINGS, "heuristic"),
     follow_many: ("outcomes", "canonical", *OF_ALL),
     estimate: ("heuristic",),
     unfold: ("actions", "outcomes", "is_terminal"),
@@ -398,7 +410,7 @@ QUESTIONS = {
 """The methods of a game that each function calls."""
 
 NUMBERED = (
-    enter, list_actions, follow, follow_many, estimate, unfold, list_shares, list_rewards,
-    value_endings,
+    enter, list_actions, follow, follow_many, follow_for_one, estimate, unfold, list_shares,
+    list_rewards, value_endings,
 )  # fmt: skip
 """The functions, each at the number by which `question.what` names it."""

@@ -17,7 +17,7 @@ from gamedp.runtime.options import finite, positive
 from gamedp.searchers import proof_number_loop as loop
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Driver, Loop
-from gamedp.searchers.position_loop import enter, follow, list_actions
+from gamedp.searchers.position_loop import enter, follow_for_one, list_actions
 from gamedp.searchers.proof_number_loop import meets
 from gamedp.searchers.root import (
     OutOfTime,
@@ -39,7 +39,7 @@ __all__ = ["ProofNumberSearch"]
 
 INFINITY = math.inf
 
-LOOP = Loop(loop.prove_jit, (enter, list_actions, follow), loop.PLY)
+LOOP = Loop(loop.prove_jit, (enter, list_actions, follow_for_one), loop.PLY)
 
 
 @attrs.frozen(kw_only=True)
@@ -156,7 +156,7 @@ class _Search:
         self.root = root
         self.answered: tuple[float, bool, bool] | None = None
         self.asked: tuple[float, bool] | None = None
-        self.strips = hasattr(root.rules.game, "remainder")
+        self.banks = hasattr(root.rules.game, "remainder")
         self.entries = 0
         self.driver = Driver(
             "ProofNumberSearch",
@@ -167,8 +167,7 @@ class _Search:
             arrays=self._arrays,
             extra_fields=2,  # what the prover has banked, and who that is
             endings=options.endings,
-            strips=self.strips,
-            for_asker=True,
+            banks=self.banks,
         )
         self.tally = self.driver.tally
         self.watch = Watch(
@@ -315,7 +314,7 @@ class _Search:
             if driver.nodes:
                 driver.work["infos"][:] = 0  # it holds answers to another question
         settled = 0.0
-        if self.strips:
+        if self.banks:
             settled = float(game.settled(state, prover))
             state = game.remainder(state)
             settled -= float(game.settled(state, prover))

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.runtime.jit import inlined
+from gamedp.searchers.node_loop import ENTER, ask_actions_jit, come_to_jit
 from gamedp.searchers.position_loop import FULL, KNOWN, NO_NUMBER, UNREAD
-from gamedp.searchers.stacks import ACTIONS, PLIES, POSITIONS, Fields, LoopStatus
+from gamedp.searchers.stacks import POSITIONS, Fields, LoopStatus
 from gamedp.searchers.transposition import BUCKET, find_entry_jit, hash_fields_jit
 
 # Where the loop goes on.
-ENTER, UPDATE, RETURN, BEGIN = range(4)
+UPDATE, RETURN, BEGIN = range(1, 4)
 
 PLY = Fields("row first count current is_own most_proof most_disproof began")
 """A position on the way, its actions, the one being searched, and the limits of its numbers.
@@ -54,9 +55,9 @@ def keep_numbers(keys, infos, efforts, fields, proof, disproof, effort):
             place = entry
             effort += efforts[entry]
             break
-        worth = -1 if infos[entry] == 0 else efforts[entry]
-        if worth < least:
-            least = worth
+        cost = -1 if infos[entry] == 0 else efforts[entry]
+        if cost < least:
+            least = cost
             place = entry
     for k in range(fields.size):
         keys[place, k] = fields[k]
@@ -93,7 +94,7 @@ def count_action(work, page, rules, row, place):
     question.first = after
     question.action = action.label
     question.mover = prover
-    number = call_native(rules.follow, rules.game, rules.page)
+    number = call_native(rules.follow_for_one, rules.game, rules.page)
     if number == FULL:
         tally.wanted = POSITIONS
         return LoopStatus.GROW
@@ -127,11 +128,11 @@ def count_action(work, page, rules, row, place):
             one, other = work.constant_sum - other, work.constant_sum - one
         low = max(low, one)
         high = min(high, other)
-    is_whole = position.gained == round(position.gained)
+    is_whole = position.banked == round(position.banked)
     if not is_whole or not low <= high or low == infinity or high == -infinity:
         tally.ply += 1
         return LoopStatus.UNORDERED
-    banked += int(position.gained)
+    banked += int(position.banked)
     fields[after, prover_field] = side
     fields[after, prover_field - 1] = banked
     needed = work.goal - banked
@@ -241,20 +242,15 @@ def prove(work, page, rules, budget):
     last_node = tally.nodes + budget
     if phase == BEGIN:
         question.row = 0
-        question.mover = fields[0, prover_field]
         if call_native(rules.enter, rules.game, rules.page) == RAISED:
             return LoopStatus.FAILED
         phase = ENTER
     while True:
         here = plies[ply]
         if phase == ENTER:
-            tally.ply = ply
-            tally.phase = ENTER
-            if tally.nodes >= last_node:
-                return LoopStatus.PAUSED
-            if ply + 2 > len(plies):
-                tally.wanted = PLIES
-                return LoopStatus.GROW
+            status = come_to_jit(tally, plies, ply, last_node)
+            if status != LoopStatus.DONE:
+                return status
             row = here.row
             mover = positions[row].mover
             if mover < 0 or mover >= work.num_players:
@@ -263,19 +259,14 @@ def prove(work, page, rules, budget):
             first = 0
             if ply > 0:
                 first = plies[ply - 1].first + plies[ply - 1].count
-            question.row = row
-            question.first = first
-            last = first + call_native(rules.list_actions, rules.game, rules.page)
-            if last == first + FULL:
-                tally.wanted = ACTIONS
-                return LoopStatus.GROW
-            if last <= first:
-                return LoopStatus.FAILED if last == first + RAISED else LoopStatus.BAD_RULES
-            if last >= len(positions):
+            status, listed = ask_actions_jit(tally, question, rules, row, first)
+            if status != LoopStatus.DONE:
+                return status
+            if first + listed >= len(positions):
                 tally.wanted = POSITIONS
                 return LoopStatus.GROW
             count = 0
-            for place in range(first, last):
+            for place in range(first, first + listed):
                 status = count_action_jit(work, page, rules, row, place)
                 if status != LoopStatus.DONE:
                     return status

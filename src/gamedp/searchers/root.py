@@ -36,7 +36,7 @@ __all__ = [
     "OutOfTime",
     "Outcome",
     "Root",
-    "Sums",
+    "RoundingLog",
     "Watch",
     "check_estimate",
     "checked_range",
@@ -137,7 +137,7 @@ class Root:
 
 
 @attrs.define
-class Sums:
+class RoundingLog:
     """Adds numbers at the root as the loops add them below.
 
     Attributes

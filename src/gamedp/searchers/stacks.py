@@ -135,7 +135,7 @@ QUESTION = Fields("what row first last number action mover material fault", "rew
 
 POSITION = Fields(
     "is_over mover swapped is_rounded ending block material opposed is_true",
-    "probability gained low high ending_low ending_high estimate reward rest_low rest_high",
+    "probability banked low high ending_low ending_high estimate reward rest_low rest_high",
 )
 """What the rules say of a position before it is searched, and what searchers add to it."""
 

@@ -123,11 +123,11 @@ def keep_entry(
         if same:
             place = entry
             break
-        worth = info >> DEPTH
+        rank = info >> DEPTH
         if ((info >> AGE) & AGES) == age:
-            worth += 1 << 27
-        if worth < least:
-            least = worth
+            rank += 1 << 27
+        if rank < least:
+            least = rank
             place = entry
     for k in range(fields.size):
         keys[place, k] = fields[k]

@@ -9,11 +9,18 @@ from __future__ import annotations
 
 from gamedp.bellman.rounding import rounds_jit, shift_rounds_jit
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
+from gamedp.searchers.node_loop import (
+    ENTER,
+    ask_actions_jit,
+    ask_estimate_jit,
+    ask_outcomes_jit,
+    come_to_jit,
+)
 from gamedp.searchers.position_loop import FULL
-from gamedp.searchers.stacks import ACTIONS, PLIES, POSITIONS, Fields, LoopStatus
+from gamedp.searchers.stacks import PLIES, POSITIONS, Fields, LoopStatus
 
 # Where plain minimax goes on.
-ENTER, NEXT, RETURN, BEGIN = range(4)
+NEXT, RETURN, BEGIN = range(1, 4)
 
 MINIMAX_PLY = Fields(
     "row first count current rest opposed first_row outcomes outcome all_proven most",
@@ -109,7 +116,7 @@ def minimax(work, page, rules, budget):
     plies, positions, actions = work.plies, page.positions, page.actions
     tally, question, half = work.tally[0], page.question[0], work.half
     num_players = work.num_players
-    asks_estimates, infinity = work.has_heuristic, float("inf")
+    infinity = float("inf")
     ply, phase = tally.ply, tally.phase
     score, proven = tally.score, tally.proven
     last_node = tally.nodes + budget
@@ -121,13 +128,9 @@ def minimax(work, page, rules, budget):
     while True:
         here = plies[ply]
         if phase == ENTER:
-            tally.ply = ply
-            tally.phase = ENTER
-            if tally.nodes >= last_node:
-                return LoopStatus.PAUSED
-            if ply + 2 > len(plies):
-                tally.wanted = PLIES
-                return LoopStatus.GROW
+            status = come_to_jit(tally, plies, ply, last_node)
+            if status != LoopStatus.DONE:
+                return status
             position = positions[here.row]
             mover = position.mover
             if mover < 0 or mover >= num_players:
@@ -155,14 +158,10 @@ def minimax(work, page, rules, budget):
                 high -= half
             if not low <= high or low == infinity or high == -infinity:
                 return LoopStatus.BAD_RULES
-            question.row = here.row
             if here.rest == 0:
-                question.mover = mover
-                if asks_estimates and call_native(rules.estimate, rules.game, rules.page) == RAISED:
-                    return LoopStatus.FAILED
-                score = question.estimate - half
-                if not abs(score) < infinity:
-                    return LoopStatus.BAD_ESTIMATE
+                status, score = ask_estimate_jit(work, question, rules, here.row, mover)
+                if status != LoopStatus.DONE:
+                    return status
                 tally.nodes += 1
                 if score < low:
                     score = low
@@ -177,15 +176,9 @@ def minimax(work, page, rules, budget):
                 above = plies[ply - 1]
                 here.first = above.first + above.count
                 here.first_row = above.first_row + above.outcomes
-            question.first = here.first
-            count = call_native(rules.list_actions, rules.game, rules.page)
-            if count == FULL:
-                tally.wanted = ACTIONS
-                return LoopStatus.GROW
-            if count == RAISED:
-                return LoopStatus.FAILED
-            if count == 0:
-                return LoopStatus.BAD_RULES
+            status, count = ask_actions_jit(tally, question, rules, here.row, here.first)
+            if status != LoopStatus.DONE:
+                return status
             tally.nodes += 1
             if ply > tally.deepest:
                 tally.deepest = ply
@@ -226,16 +219,12 @@ def minimax(work, page, rules, budget):
                 continue
             tally.ply = ply
             tally.phase = NEXT
-            question.row = here.row
-            question.first = here.first_row
-            question.action = actions[here.first + here.current].label
-            question.mover = positions[here.row].mover
-            number = call_native(rules.follow, rules.game, rules.page)
-            if number == FULL:
-                tally.wanted = POSITIONS
-                return LoopStatus.GROW
-            if number < 0:
-                return LoopStatus.FAILED if number == RAISED else LoopStatus.BAD_RULES
+            action, mover = actions[here.first + here.current].label, positions[here.row].mover
+            status, number = ask_outcomes_jit(
+                tally, question, rules, rules.follow, here, action, mover
+            )
+            if status != LoopStatus.DONE:
+                return status
             if number > tally.most:
                 tally.most = number
             here.outcomes = number

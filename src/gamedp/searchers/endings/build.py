@@ -36,7 +36,7 @@ METHODS = ("material", "settled", "num_endings", "ending_index", "ending_state")
 
 STEP = "next_ending"
 
-LOOP = Loop(loop.fill_stratum_jit, (value_endings,), loop.PLY)
+LOOP = Loop(loop.fill_stratum_jit, (value_endings,), loop.PLY, ("ending_state",))
 
 
 class Home:

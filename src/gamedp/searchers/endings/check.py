@@ -114,12 +114,12 @@ class _Check:
             reward = self._rules.reward(state, choice.action, mover)
             side = mover ^ swapped
             if self._game.is_terminal(after):
-                worth = (float(self._game.payoff(after, side)),) * 2
+                ends = (float(self._game.payoff(after, side)),) * 2
             else:
-                worth = self._tables.value(after)
+                ends = self._tables.value(after)
                 if self._rules.player(after) != side:
-                    worth = -worth[1], -worth[0]
-            least, most = max(least, reward + worth[0]), max(most, reward + worth[1])
+                    ends = -ends[1], -ends[0]
+            least, most = max(least, reward + ends[0]), max(most, reward + ends[1])
         if most < low or least > high:
             message = (
                 f"the endgame tables contradict the rules: {shown(state)} is worth "

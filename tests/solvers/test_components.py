@@ -110,13 +110,13 @@ def in_a_row(count, size, chance):
 @pytest.mark.parametrize("many", [1, 3, 100])
 def test_only_the_first_hard_components_are_left_to_the_solver(many, monkeypatch):
     tried = []
-    solve = topological.solve_gathered
+    solve = topological.solve_component
 
     def counted(run, number, max_sweeps):
         tried.append(number)
         solve(run, number, max_sweeps)
 
-    monkeypatch.setattr(topological, "solve_gathered", counted)
+    monkeypatch.setattr(topological, "solve_component", counted)
     monkeypatch.setattr(by_components, "MANY", many)
     monkeypatch.setattr(by_components, "ROOM", 2)  # too little
     model = in_a_row(8, 9, 0.1)
@@ -131,14 +131,14 @@ def test_only_the_first_hard_components_are_left_to_the_solver(many, monkeypatch
 
 def test_a_component_that_is_left_to_the_solver_is_tried_once(monkeypatch):
     tried = []
-    solve = topological.solve_gathered
+    solve = topological.solve_component
 
     def counted(run, number, max_sweeps):
         tried.append(number)
         solve(run, number, max_sweeps)
 
     monkeypatch.setattr(topological, "SMALL", 0)
-    monkeypatch.setattr(topological, "solve_gathered", counted)
+    monkeypatch.setattr(topological, "solve_component", counted)
     monkeypatch.setattr(by_components, "VISITS", 1)
     model = tug_of_war(50, 0.1)
     gamedp.solve(attrs.evolve(model), solver=gamedp.solvers.TopologicalValueIteration())

@@ -160,7 +160,7 @@ def test_a_state_by_itself_is_looked_at_once(monkeypatch):
     def refuse(*_):
         raise AssertionError
 
-    monkeypatch.setattr(topological, "solve_gathered", refuse)
+    monkeypatch.setattr(topological, "solve_component", refuse)
     size = 300
     model = model_with_ends(
         *([(1e3, [(0.9, state), (0.1, state + 1)])] for state in range(size)),

@@ -29,7 +29,7 @@ __all__ = [
     "has_target",
     "resolved",
     "sum_of_values",
-    "worth_of_endless_play",
+    "value_of_endless_play",
 ]
 
 StateSet: TypeAlias = "Callable[[Any], bool] | Iterable[Any] | NDArray[np.bool_]"
@@ -268,7 +268,7 @@ class FiniteHorizon:
 Objective: TypeAlias = TotalReward | Reachability | Discounted | FiniteHorizon | AverageReward
 
 
-def worth_of_endless_play(objective: Objective, model: Any) -> tuple[float, float]:
+def value_of_endless_play(objective: Objective, model: Any) -> tuple[float, float]:
     """Return the least and the most that endless play may count for player 0.
 
     They differ where two players share a constant other than 0 and no draw is declared: then all

@@ -20,7 +20,7 @@ from gamedp.model.objectives import (
     TotalReward,
     has_target,
     resolved,
-    worth_of_endless_play,
+    value_of_endless_play,
 )
 from gamedp.rules.probabilities import lost
 from gamedp.runtime.floats import check_arithmetic
@@ -147,7 +147,7 @@ class Problem(AnyProblem[Model]):
 
         They differ if it is not declared, see :class:`gamedp.TotalReward`.
         """
-        low, high = worth_of_endless_play(self.objective, self.model)
+        low, high = value_of_endless_play(self.objective, self.model)
         if (low == 0 == high) or self.model.structure.always_ends:
             return 0.0, 0.0
         return low, high

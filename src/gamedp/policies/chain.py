@@ -20,7 +20,7 @@ from gamedp.model.objectives import (
     TotalReward,
     has_target,
     resolved,
-    worth_of_endless_play,
+    value_of_endless_play,
 )
 from gamedp.policies import kernels
 from gamedp.policies.policy import AnyPolicy, Policy, as_policies
@@ -153,7 +153,7 @@ class Process:
 
     def draws(self, objective: Objective) -> tuple[float, float]:
         """Return the least and the most that endless play may count for player 0."""
-        return worth_of_endless_play(objective, self.of)
+        return value_of_endless_play(objective, self.of)
 
     def objective(self, objective: Objective, draw: float) -> Objective:
         """Return an objective of the model as one of the process.

@@ -275,7 +275,7 @@ class Flattening:
         folded[rests] = keeps[rests]
         return folded
 
-    def doubts(self) -> tuple[Integers, Floats]:
+    def open_cases(self) -> tuple[Integers, Floats]:
         """Return where it might be better to go round for ever, and the most that it might be.
 
         Sums that go up and down for ever have no limit. None of them is above what is earned on

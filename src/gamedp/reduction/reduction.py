@@ -112,7 +112,7 @@ class Reduction:
             chosen = np.where(chosen >= 0, recast.choice_of[chosen], LEG)
         return chosen
 
-    def doubts(self) -> tuple[Integers, Floats]:
+    def open_cases(self) -> tuple[Integers, Floats]:
         """Return where it might be better to earn and lose in turn for ever, and by how much.
 
         Returns
@@ -126,7 +126,7 @@ class Reduction:
         if not self.recasts:
             return np.empty(0, np.int64), np.empty(0)
         size = self.original.model.num_states
-        found = [each.doubts() for each in self.recasts if isinstance(each, Flattening)]
+        found = [each.open_cases() for each in self.recasts if isinstance(each, Flattening)]
         states = np.concatenate([np.empty(0, np.int64), *(states for states, _ in found)])
         worth = np.concatenate([np.empty(0), *(worth for _, worth in found)])
         return states[states < size], worth[states < size]

@@ -27,7 +27,7 @@ import attrs
 import numpy as np
 
 from gamedp.graph.structure import Structure
-from gamedp.model.objectives import AverageReward, Reachability, TotalReward, worth_of_endless_play
+from gamedp.model.objectives import AverageReward, Reachability, TotalReward, value_of_endless_play
 from gamedp.results.choice_values import choice_values, settled
 from gamedp.results.status import Guarantee
 
@@ -327,7 +327,7 @@ class OptimalChoices:
             return 0.0
         if getattr(solution.objective, "until", None) is not None:
             return math.inf
-        return worth_of_endless_play(solution.objective, solution.model)[0 if sign > 0 else 1]
+        return value_of_endless_play(solution.objective, solution.model)[0 if sign > 0 else 1]
 
     def _ends(self, sign: float, certainty: Certainty, *, infinite: bool) -> Flags:
         """Return the states at which a player has what the value promises.

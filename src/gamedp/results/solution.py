@@ -130,12 +130,12 @@ class Solution(Table):
             number = self.exact[index]
             return Fraction(self._sum) - number if swapped ^ (player == 1) else number
         total = Fraction(self._start_sum)
-        chances = [Fraction(chance) for chance in self.model.initial_probabilities.tolist()]
+        probabilities = [Fraction(chance) for chance in self.model.initial_probabilities.tolist()]
         numbers = [self.exact[index] for index in self.model.initial_states.tolist()]
         mean: Fraction | float = Fraction(0)
-        for chance, number in zip(chances, numbers, strict=True):
+        for chance, number in zip(probabilities, numbers, strict=True):
             seen = total - number if chance < 0 else number
-            mean += abs(chance) / sum(map(abs, chances)) * seen
+            mean += abs(chance) / sum(map(abs, probabilities)) * seen
         return Fraction(self._sum) - mean if player == 1 else mean
 
     def best_actions(
@@ -173,7 +173,7 @@ class Solution(Table):
 
         Examples
         --------
-        Staking everything at even chances wins as often as staking one at a time:
+        Staking everything at even odds wins as often as staking one at a time:
 
         >>> import gamedp
         >>> model = gamedp.Model.from_arrays(
@@ -424,8 +424,8 @@ class Solution(Table):
         if choice < 0:
             return None
         row = slice(*model.transition_offsets[choice : choice + 2].tolist())
-        targets = model.successors[row]
-        return int(targets[0]) if len(targets) == 1 else None
+        successors = model.successors[row]
+        return int(successors[0]) if len(successors) == 1 else None
 
     @functools.cached_property
     def width(self) -> float:

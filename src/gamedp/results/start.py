@@ -50,26 +50,32 @@ def mean_at_start(
     numbers, opposite : (I,) or (I, N)
         Of the initial states.
     """
-    chances = model.initial_probabilities.tolist()
+    probabilities = model.initial_probabilities.tolist()
     total = model.constant_sum if total is None else total
     rows = [
         (other if chance < 0 else own)
-        for own, other, chance in zip(numbers, opposite, chances, strict=True)
+        for own, other, chance in zip(numbers, opposite, probabilities, strict=True)
     ]
     return mean_of(
-        [float(row if np.ndim(row) == 0 else row[player]) for row in rows], chances, total, outward
+        [float(row if np.ndim(row) == 0 else row[player]) for row in rows],
+        probabilities,
+        total,
+        outward,
     )
 
 
 def mean_of(
-    numbers: list[float], chances: list[float], constant_sum: float, outward: float | None = None
+    numbers: list[float],
+    probabilities: list[float],
+    constant_sum: float,
+    outward: float | None = None,
 ) -> float:
     """Return the mean of numbers with probabilities, computed exactly.
 
     Parameters
     ----------
     numbers : list of float
-    chances : list of float
+    probabilities : list of float
         Scaled to sum to one; negative where the players have changed places, and the constant sum
         less the number counts.
     constant_sum : float
@@ -77,9 +83,9 @@ def mean_of(
         Minus or plus infinity: where to round what is no 64-bit number; to the next, if not given.
     """
     if not all(map(math.isfinite, numbers)):
-        signed = zip(numbers, chances, strict=True)
+        signed = zip(numbers, probabilities, strict=True)
         return sum(abs(chance) * (-number if chance < 0 else number) for number, chance in signed)
-    weights = [Fraction(chance) for chance in chances]
+    weights = [Fraction(chance) for chance in probabilities]
     total = Fraction(0)
     for number, weight in zip(numbers, weights, strict=True):
         seen = Fraction(constant_sum) - Fraction(number) if weight < 0 else Fraction(number)

@@ -169,7 +169,7 @@ def _spot_check(
     program = Program(
         np.array([0, num_ends]), offsets, offsets[:-1], ends, ends - 1, one > 0, one, num_ends + 1
     )
-    blocks = [sweeper.worth_of_ends(program, codes, values) for sweeper in (plain, compiled)]
+    blocks = [sweeper.values_of_ends(program, codes, values) for sweeper in (plain, compiled)]
     differing = np.argwhere(~((blocks[0] == blocks[1]) | np.isnan(blocks[0] + blocks[1])))
     differing = np.concatenate([differing, np.argwhere(np.isnan(blocks[0]) != np.isnan(blocks[1]))])
     for place, column in differing.tolist():

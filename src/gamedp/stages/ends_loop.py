@@ -1,4 +1,4 @@
-"""The compiled loop over the ends of a stage: what each is worth in a few dozen contexts at a time.
+"""The compiled loop over the ends of a stage: the value of each in a few dozen contexts at a time.
 
 Plain functions on arrays and on a staged game bound by :mod:`gamedp.compiler.bridge`; compiled for
 each game by :mod:`gamedp.stages.sweepers`.
@@ -95,12 +95,12 @@ def pack(columns, chosen, count, num_fields, packed):
 
 
 @register_jitable(forceinline=True)
-def unpack(worths, chosen, count, never, size, thin):
+def unpack(end_values, chosen, count, never, size, thin):
     """Move what belongs to the chosen columns back to where they are."""
     for column in range(size):
         thin[column] = never
     for column in range(count):
-        thin[chosen[column]] = worths[column]
+        thin[chosen[column]] = end_values[column]
 
 
 @register_jitable(forceinline=True)
@@ -131,22 +131,22 @@ def pay(game, columns, end, count, rewards, peaks):
 
 
 @register_jitable(forceinline=True)
-def add_up(values, following, swaps, rewards, constant_sum, count, worths):
-    """Find what an end is worth in each column; return the bits of the largest size."""
+def add_up(values, following, swaps, rewards, constant_sum, count, end_values):
+    """Find the value of an end in each column; return the bits of the largest size."""
     for column in range(count):
-        worths[column] = values[np.uint64(following[column])]  # unsigned: no index from the end
-    bits = worths.view(np.int64)
+        end_values[column] = values[np.uint64(following[column])]  # unsigned: no index from the end
+    bits = end_values.view(np.int64)
     most = 0
     for column in range(count):
-        worth = worths[column]
-        worths[column] = (constant_sum - worth if swaps[column] else worth) + rewards[column]
+        value = end_values[column]
+        end_values[column] = (constant_sum - value if swaps[column] else value) + rewards[column]
         size = bits[column] & ~SIGN
         most = max(most, size)
     return most
 
 
 def fill_ends(game, work, never, codes, values, weights):
-    """Write into the ends' rows what each end is worth in each of the contexts `codes`.
+    """Write into the ends' rows the value of each end in each of the contexts `codes`.
 
     Where an end is not allowed, that is `never`.
 
@@ -154,10 +154,15 @@ def fill_ends(game, work, never, codes, values, weights):
     """
     block, alive, end_fields = work.block, work.alive, work.end_fields
     columns, chosen, packed = work.columns, work.chosen, work.packed
-    following, swaps, rewards, worths = work.following, work.swaps, work.rewards, work.worths
+    following, swaps, rewards, end_values = (
+        work.following,
+        work.swaps,
+        work.rewards,
+        work.end_values,
+    )
     ranges = game.gamedp_ranges(work.low, work.high, work.stride)
     shape = (block.shape[0], block.shape[2])
-    whole, thin = worths.reshape(shape), work.thin.reshape(shape)
+    whole, thin = end_values.reshape(shape), work.thin.reshape(shape)
     asked = spread(work, codes)
     for place in range(end_fields.shape[0]):
         end = game.gamedp_decode_end(end_fields[place])
@@ -178,14 +183,14 @@ def fill_ends(game, work, never, codes, values, weights):
             swaps[:] = False
         else:
             pay(game, table, end, count, rewards, work.peaks)
-        most = add_up(values, following, swaps, rewards, work.constant_sum, count, worths)
+        most = add_up(values, following, swaps, rewards, work.constant_sum, count, end_values)
         if most >= INFINITE:  # or NaN
             for column in range(count):
-                if not abs(worths[column]) < np.inf:
+                if not abs(end_values[column]) < np.inf:
                     work.results[PLACE] = chosen[column]
             return NOT_SOLVED_YET
         if count < codes.size:
-            unpack(worths, chosen, count, never, codes.size, work.thin)
+            unpack(end_values, chosen, count, never, codes.size, work.thin)
         for part in range(block.shape[0]):
             for lane in range(block.shape[2]):
                 block[part, place, lane] = row[part, lane]

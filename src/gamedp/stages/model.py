@@ -176,9 +176,11 @@ class StagedModel:
     def starts(self) -> list[tuple[float, Any]]:
         """The initial distribution as (probability, context) pairs, scaled to sum to one."""
         pairs = self.rules.initial()
-        chances = np.array([chance for chance, _ in pairs], np.float64)
-        scale(np.array([0, len(chances)]), chances)
-        return [(chance, pair[1]) for chance, pair in zip(chances.tolist(), pairs, strict=True)]
+        probabilities = np.array([chance for chance, _ in pairs], np.float64)
+        scale(np.array([0, len(probabilities)]), probabilities)
+        return [
+            (chance, pair[1]) for chance, pair in zip(probabilities.tolist(), pairs, strict=True)
+        ]
 
     @property
     def initial_states(self) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""The rules of the contexts judged in plain Python, in words."""
+"""The rules of the contexts checked in plain Python, in words."""
 
 from __future__ import annotations
 

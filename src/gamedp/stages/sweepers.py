@@ -89,7 +89,7 @@ class PlainSweeper:
             following=np.zeros(LANES, np.int64),
             swaps=np.zeros(LANES, np.bool_),
             rewards=np.zeros(LANES),
-            worths=np.zeros(LANES),
+            end_values=np.zeros(LANES),
             thin=np.zeros(LANES),
             peaks=np.zeros(LANES, np.int64),
             matters=self.matters,
@@ -206,7 +206,7 @@ class PlainSweeper:
             return status
         return ends_loop.DONE
 
-    def worth_of_ends(
+    def values_of_ends(
         self, program: Program, codes: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return what each end is worth in each of a few contexts, (E, n)."""

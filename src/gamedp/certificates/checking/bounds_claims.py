@@ -15,7 +15,7 @@ from gamedp.model.objectives import (
     Objective,
     Reachability,
     TotalReward,
-    worth_of_endless_play,
+    value_of_endless_play,
 )
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _words_of_draws(model: Model, objective: Objective) -> str:
     """Say what endless play counts, if it counts at all."""
     if not isinstance(objective, TotalReward) or objective.until is not None:
         return ""
-    low, high = worth_of_endless_play(objective, model)
+    low, high = value_of_endless_play(objective, model)
     if low != high:
         return f", whatever endless play counts from {low!r} to {high!r}"
     if low == 0:

@@ -22,7 +22,7 @@ from gamedp.model.objectives import (
     Objective,
     Reachability,
     TotalReward,
-    worth_of_endless_play,
+    value_of_endless_play,
 )
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def oriented(
     # Where nothing can be lost in the whole model, no total is negative, and no probability; unless
     # to miss a target is worth less than anything.
     # What is not declared is taken at its worst for the bound.
-    draw = worth_of_endless_play(objective, model)[0 if sign > 0 else 1]
+    draw = value_of_endless_play(objective, model)[0 if sign > 0 else 1]
     gives = not model.has_swaps and sign * draw >= 0 and ending is not Ending.STRICT
     if gives and (earned >= 0).all() and (sign * values[ends] >= 0).all():
         free |= claimed.top <= 0

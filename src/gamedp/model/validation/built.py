@@ -98,7 +98,7 @@ def _check_states(model: Any) -> None:
     if not np.array_equal(model.terminals, np.flatnonzero(np.diff(model.choice_offsets) == 0)):
         message = "terminals must be the states without choices, just these, in ascending order."
         raise InvalidModelError(message)
-    starts, chances = model.initial_states, model.initial_probabilities
+    starts, probabilities = model.initial_states, model.initial_probabilities
     bad = (starts < 0) | (starts >= model.num_states)
     if bad.any():
         message = (
@@ -106,15 +106,14 @@ def _check_states(model: Any) -> None:
             f"{model.num_states - 1}."
         )
         raise InvalidModelError(message)
-    bad = (chances != 0) & (np.abs(chances) < SCALED)
+    bad = (probabilities != 0) & (np.abs(probabilities) < SCALED)
     if bad.any():
-        message = f"an initial probability is {float(chances[bad.argmax()])!r}. {FAINT}"
+        message = f"an initial probability is {float(probabilities[bad.argmax()])!r}. {FAINT}"
         raise InvalidModelError(message)
-    if model.num_players != 2 and (chances < 0).any():
+    if model.num_players != 2 and (probabilities < 0).any():
         message = "an initial probability is negative; that is for two players who change places."
         raise InvalidModelError(message)
-    if not abs(float(np.abs(chances).sum()) - 1) <= SUM_TOLERANCE:
-        message = (
-            f"the initial states have total probability {float(np.abs(chances).sum())!r}, not 1."
-        )
+    total = float(np.abs(probabilities).sum())
+    if not abs(total - 1) <= SUM_TOLERANCE:
+        message = f"the initial states have total probability {total!r}, not 1."
         raise InvalidModelError(message)

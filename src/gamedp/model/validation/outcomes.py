@@ -28,7 +28,7 @@ SHORT_RUN = 64
 def check_outcomes(
     rows: Rows,
     successors: NDArray[np.signedinteger[Any]],
-    chances: Floats,
+    probabilities: Floats,
     num_players: int,
     *,
     least: float = LEAST_PROBABILITY,
@@ -46,24 +46,25 @@ def check_outcomes(
             f"{how_many(bad, 'transitions')}. States are numbered 0 to {num_states - 1}."
         )
         raise InvalidModelError(message)
-    bad = ~np.isfinite(chances)
+    bad = ~np.isfinite(probabilities)
     if num_players != 2:
-        bad |= chances < 0
+        bad |= probabilities < 0
     if bad.any():
         place = int(bad.argmax())
         message = (
             f"{rows.transition(place)} leads to state {successors[place]} with probability "
-            f"{float(chances[place])!r} {how_many(bad, 'transitions')}. A probability is a number "
-            "from 0 to 1; with num_players=2 a negative one says that the players change places."
+            f"{float(probabilities[place])!r} {how_many(bad, 'transitions')}. A probability is a "
+            "number from 0 to 1; with num_players=2 a negative one says that the players change "
+            "places."
         )
         raise InvalidModelError(message)
-    sizes = np.abs(chances)
+    sizes = np.abs(probabilities)
     bad = sizes < least
     if bad.any() and (bad := bad & (sizes > 0)).any():
         place = int(bad.argmax())
         message = (
             f"{rows.transition(place)} leads to state {successors[place]} with probability "
-            f"{float(chances[place])!r} {how_many(bad, 'transitions')}. {FAINT}"
+            f"{float(probabilities[place])!r} {how_many(bad, 'transitions')}. {FAINT}"
         )
         raise InvalidModelError(message)
     _check_sums(rows, sizes)
@@ -87,7 +88,7 @@ def _check_sums(rows: Rows, sizes: Floats) -> None:
         raise InvalidModelError(message)
 
 
-def scale(offsets: Integers, chances: Floats) -> None:
+def scale(offsets: Integers, probabilities: Floats) -> None:
     """Scale those probabilities that miss one in total by more than rounding explains, in place.
 
     Sums of multiples of 1 / GRID are exact, and the rest of each is so small that its rounding does
@@ -96,28 +97,30 @@ def scale(offsets: Integers, chances: Floats) -> None:
     starts = offsets[:-1]
     if not len(starts):
         return
-    sizes = np.abs(chances)
+    sizes = np.abs(probabilities)
     coarse = np.rint(sizes * GRID) / GRID
     excess = np.add.reduceat(coarse, starts) - 1
     excess += np.add.reduceat(sizes - coarse, starts)
     excess[np.abs(excess) <= SUM_ROUNDING] = 0
     if excess.any():
-        chances /= np.repeat(1 + excess, np.diff(offsets))
+        probabilities /= np.repeat(1 + excess, np.diff(offsets))
 
 
 def merged(
-    offsets: Integers, successors: Integers, chances: Floats
+    offsets: Integers, successors: Integers, probabilities: Floats
 ) -> tuple[Integers, Integers, Floats]:
     """Drop impossible outcomes, and add up those that lead to one state on the same side."""
-    keep = chances != 0
-    chances = _add_up_duplicates(offsets, 2 * successors + (chances < 0), chances, keep)
+    keep = probabilities != 0
+    probabilities = _add_up_duplicates(
+        offsets, 2 * successors + (probabilities < 0), probabilities, keep
+    )
     if keep.all():
-        return offsets, successors, chances
-    return offsets_of(keep)[offsets], successors[keep], chances[keep]
+        return offsets, successors, probabilities
+    return offsets_of(keep)[offsets], successors[keep], probabilities[keep]
 
 
 def _add_up_duplicates(
-    offsets: Integers, targets: Integers, chances: Floats, keep: NDArray[np.bool_]
+    offsets: Integers, targets: Integers, probabilities: Floats, keep: NDArray[np.bool_]
 ) -> Floats:
     """Add what is there twice to the first of its kind, and clear `keep` for the others."""
     falls = np.zeros(len(targets) + 1, np.int64)
@@ -125,7 +128,7 @@ def _add_up_duplicates(
     falls[offsets] = 0  # the first of each row has nothing before it
     suspects = np.add.reduceat(falls, offsets)[:-1] > 0 if falls.any() else np.zeros(0, np.bool_)
     if not suspects.any():
-        return chances
+        return probabilities
     lengths = np.diff(offsets)
     places = np.flatnonzero(np.repeat(suspects, lengths) & keep)
     rows = np.repeat(np.cumsum(suspects), lengths)[places]
@@ -134,10 +137,10 @@ def _add_up_duplicates(
     first = np.ones(len(places), np.bool_)
     first[1:] = (np.diff(rows) != 0) | (np.diff(targets[places]) != 0)
     if first.all():
-        return chances
+        return probabilities
     keep[places[~first]] = False
-    chances[places[first]] = _sums(chances[places], np.flatnonzero(first))
-    return chances
+    probabilities[places[first]] = _sums(probabilities[places], np.flatnonzero(first))
+    return probabilities
 
 
 def _sums(numbers: Floats, starts: NDArray[np.intp]) -> Floats:

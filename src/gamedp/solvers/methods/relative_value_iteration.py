@@ -105,8 +105,8 @@ class RelativeValueIteration:
             kind = type(problem.objective).__name__
             return Support(False, f"is for AverageReward, not for {kind}.")
         movers = model.players[np.diff(model.choice_offsets) > 0]
-        opposed = len(movers) > 0 and (movers != movers[0]).any()
-        if model.num_players > 2 or model.has_swaps or opposed:
+        are_opponents = len(movers) > 0 and (movers != movers[0]).any()
+        if model.num_players > 2 or model.has_swaps or are_opponents:
             return Support(
                 False,
                 "is for one player: with opponents, an end component has no single gain. Use "

@@ -11,7 +11,7 @@ from gamedp.bellman import retrograde
 from gamedp.errors import InvalidModelError, shown
 from gamedp.graph.graph import transpose_jit
 from gamedp.model.model import describe_choice
-from gamedp.model.objectives import TotalReward, has_target, worth_of_endless_play
+from gamedp.model.objectives import TotalReward, has_target, value_of_endless_play
 from gamedp.model.problem import Problem
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import VISITS
@@ -146,7 +146,7 @@ class Retrograde:
 
 def draw_of(problem: Problem) -> float:
     """Return what endless play counts; if there is none and it may count anything, the half."""
-    low, high = worth_of_endless_play(problem.objective, problem.model)
+    low, high = value_of_endless_play(problem.objective, problem.model)
     return low if low == high else problem.model.constant_sum / 2
 
 

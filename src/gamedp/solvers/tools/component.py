@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gamedp.solvers.tools.run import Run
 
-__all__ = ["LARGEST", "Component", "solve_gathered"]
+__all__ = ["LARGEST", "Component", "solve_component"]
 
 LARGEST = 1 << 25
 """Choices and transitions of a component that is gathered: a few gigabytes."""
@@ -46,7 +46,7 @@ CHEAP = 8
 """Terms of a dense matrix in the time of a transition that a sweep looks at."""
 
 
-def solve_gathered(run: Run, number: int, max_sweeps: int) -> None:
+def solve_component(run: Run, number: int, max_sweeps: int) -> None:
     """Iterate over one component until its error is proven to be small, or a limit is reached.
 
     Parameters
@@ -90,7 +90,7 @@ class Component:
 
     Attributes
     ----------
-    is_dear : bool
+    is_expensive : bool
         Whether its policy was too expensive to eliminate.
     """
 
@@ -113,14 +113,14 @@ class Component:
         self.who = component_sweeps.chooser_jit(self.size, self.block, swaps)
         self.memory = np.zeros(component_sweeps.MEMORY)
         self.rearranged: tuple[Any, NDArray[np.float64], NDArray[Any]] | None = None
-        self.is_dear = False
+        self.is_expensive = False
         self.budget = min(TRANSITIONS, PATIENCE * (self.size + self.lengths[1]))
-        self.ripe = float(self.budget)
+        self.due = float(self.budget)
 
     @property
     def is_crawling(self) -> bool:
         """Whether there have been so many sweeps that another way should be tried, or again."""
-        return bool(self.memory[component_sweeps.WORK] >= self.ripe)
+        return bool(self.memory[component_sweeps.WORK] >= self.due)
 
     @property
     def sweeps(self) -> int:
@@ -194,11 +194,11 @@ class Component:
             Whether play leaves the component almost surely; if not, nothing is changed.
         """
         sizes = self.size, self.run.equation.discount, self.block
-        if not self.is_dear:
+        if not self.is_expensive:
             terms, _ = sparse_elimination.eliminate_jit(*sizes, MOST, self.numbers)
             if terms != sparse_elimination.DEAR:
                 return bool(terms >= 0)
-            self.is_dear = True
+            self.is_expensive = True
         repeats = 1 + TRANSITIONS // (self.size + self.lengths[1])
         change = np.inf
         work = 0
@@ -246,10 +246,10 @@ class Component:
         """
         run = self.run
         self._put_back()
-        width = self._prove(allowed, TRANSITIONS if self.is_dear else MOST)
+        width = self._prove(allowed, TRANSITIONS if self.is_expensive else MOST)
         if width <= allowed:
             return float(width)
-        dense = (last or self.is_dear) and allowed > self.size * self.floor / 8
+        dense = (last or self.is_expensive) and allowed > self.size * self.floor / 8
         if dense and self._may_be_dense(np.inf):
             width = self._better_of(width, self._settle_densely)
             if width > allowed:
@@ -302,7 +302,7 @@ class Component:
         that is infinite, sweeps go on from its values.
         """
         run, work = self.run, self.memory[component_sweeps.WORK]
-        self.ripe = 2 * work
+        self.due = 2 * work
         self._put_back()
         most = int(min(work / 4, MOST))
         question = self.start, self.stop, run.equation

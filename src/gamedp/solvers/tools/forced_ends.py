@@ -33,7 +33,7 @@ from gamedp.model.objectives import TotalReward
 from gamedp.reduction.unfolding import unfold
 from gamedp.results.solution import Status
 from gamedp.solvers.tools.by_components import solve_by_components
-from gamedp.solvers.tools.component import LARGEST, solve_gathered
+from gamedp.solvers.tools.component import LARGEST, solve_component
 from gamedp.solvers.tools.run import Run
 from gamedp.solvers.tools.solution import solution_of
 from gamedp.solvers.tools.topological import SMALL
@@ -102,12 +102,12 @@ def solve_where_ends_are_forced(
         states = run.equation.order[start:stop]
         if sum(run.measure(number)) > LARGEST:
             raise _NotForcedError
-        solve_gathered(run, number, min(max_sweeps, PATIENCE))
+        solve_component(run, number, min(max_sweeps, PATIENCE))
         # Only what takes long is worth a look at where play may stay for ever.
         takes_long = run.status is Status.SWEEP_LIMIT and max_sweeps > PATIENCE
         if takes_long and not (structure.end_component[states] >= 0).any():
             run.status = Status.SOLVED
-            solve_gathered(run, number, max_sweeps)
+            solve_component(run, number, max_sweeps)
         if run.status is not Status.SOLVED or not np.isfinite(run.errors[states]).all():
             raise _NotForcedError
 

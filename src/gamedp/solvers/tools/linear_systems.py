@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from gamedp.bellman.equation import Equation
     from gamedp.solvers.tools.run import Run
 
-__all__ = ["inner_matrix", "leading_out"]
+__all__ = ["inner_matrix", "proper_policy"]
 
 
-def leading_out(run: Run) -> NDArray[np.int64]:
+def proper_policy(run: Run) -> NDArray[np.int64]:
     """Return a policy along which play can end from every state; -1 in terminal states.
 
     The first choices where play ends whatever is chosen, or later rewards count less.

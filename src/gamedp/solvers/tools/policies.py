@@ -13,7 +13,7 @@ from gamedp.reduction.unfolding import rounding_of, unfold
 from gamedp.results.solution import Status
 from gamedp.solvers.tools.by_components import share_of_tolerance, solve_by_components
 from gamedp.solvers.tools.component import Component
-from gamedp.solvers.tools.linear_systems import leading_out
+from gamedp.solvers.tools.linear_systems import proper_policy
 from gamedp.solvers.tools.run import Run
 
 __all__ = ["MOST_POLICIES", "improve_policies"]
@@ -38,7 +38,7 @@ def improve_policies(run: Run, max_policies: int = MOST_POLICIES) -> None:
     if run.problem.model.has_swaps:
         _improve_unfolded(run, max_policies)
         return
-    run.policy[:] = leading_out(run)
+    run.policy[:] = proper_policy(run)
     work = _Work(run, max_policies)
     solve_by_components(run, work.solve_one)
 
@@ -76,7 +76,11 @@ class _Work:
         while True:
             self._improve(component, enough)
             width = component.prove(allowed)
-            if width <= allowed or not component.is_dear or self.run.status is not Status.SOLVED:
+            if (
+                width <= allowed
+                or not component.is_expensive
+                or self.run.status is not Status.SOLVED
+            ):
                 return
             if enough <= component.floor:
                 return

@@ -87,10 +87,10 @@ def find_reduction(
     reduction = None if open_cases is None else open_cases.reduction
     try:
         reduction = reduction or reduce(problem, out_of_time)
-        states, worth = reduction.doubts()
+        states, worth = reduction.open_cases()
         if not len(states):
             return reduction
-        return _without_doubts(reduction, states, worth, out_of_time)
+        return _decided(reduction, states, worth, out_of_time)
     except UnsupportedProblemError as error:
         return Refusal(str(error), isinstance(error, UndefinedTotalError))
     except OutOfTimeError:
@@ -117,7 +117,7 @@ def refused_contest(reduction: Reduction) -> Refusal:
     )
 
 
-def _without_doubts(
+def _decided(
     reduction: Reduction,
     states: NDArray[np.signedinteger[Any]],
     worth: NDArray[np.float64],

@@ -190,12 +190,12 @@ class _Search:
     def _results(self, values: Floats) -> tuple[Floats, Floats]:
         """Return what choices are worth to the improver, and how far rounding may be off."""
         contest, model = self.contest, self.contest.model
-        chances = contest.problem.discount * model.probabilities
+        probabilities = contest.problem.discount * model.probabilities
         starts = model.transition_offsets[:-1]
         rewards = contest.sign * contest.earns * np.asarray(model.rewards)
         if not len(starts):
             return rewards, rewards
-        terms = chances * values[model.successors]
+        terms = probabilities * values[model.successors]
         with np.errstate(invalid="ignore"):  # what is infinite both ways is not better for certain
             results = rewards + np.add.reduceat(terms, starts)
         sizes = np.abs(rewards) + np.add.reduceat(np.abs(terms), starts)

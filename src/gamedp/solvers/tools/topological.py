@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gamedp.bellman import equation
 from gamedp.solvers.tools.by_components import solve_by_components, sweep_until_proven
-from gamedp.solvers.tools.component import LARGEST, solve_gathered
+from gamedp.solvers.tools.component import LARGEST, solve_component
 
 if TYPE_CHECKING:
     from gamedp.solvers.tools.run import Run
@@ -30,7 +30,7 @@ def sweep_components(run: Run, max_sweeps: int) -> None:
 
     def solve_one(number: int) -> None:
         if run.problem.is_proper and sum(run.measure(number)) <= LARGEST:
-            solve_gathered(run, number, max_sweeps)
+            solve_component(run, number, max_sweeps)
             return
         start, stop = run.component(number)
 

@@ -79,9 +79,11 @@ class ForwardPass:
                     part = edges.some(edges.ranks == target)
                     layers.setdefault(target, Layer()).take(part, slots, layer, after)
         totals = np.array(sorted(found), np.int64)
-        chances = np.array([math.fsum(found[total]) for total in totals.tolist()])
+        probabilities = np.array([math.fsum(found[total]) for total in totals.tolist()])
         # (1 + u) ** n - 1 is at most n u / (1 - n u).
-        return Distribution(totals, chances, (error + UNIT) / (1 - error - UNIT) * (1 + 8 * UNIT))
+        return Distribution(
+            totals, probabilities, (error + UNIT) / (1 - error - UNIT) * (1 + 8 * UNIT)
+        )
 
     def _expand(
         self, layer: Layer, rank: int, pool: ThreadPoolExecutor
@@ -129,8 +131,8 @@ class ForwardPass:
             onward,
             **{name: getattr(onward, name)[inner] for name in ("following", "swaps", "rewards")},
         )
-        chances = self.chances(codes[inner], some)
-        rows, nodes = np.nonzero(chances > 0)
+        probabilities = self.probabilities(codes[inner], some)
+        rows, nodes = np.nonzero(probabilities > 0)
         sources, ends = inner[rows], self.unfolded.end_of_node[nodes]
         rewards = self._whole(
             counted.rewards[sources, ends], lambda place: (codes[sources[place]], ends[place])
@@ -143,7 +145,7 @@ class ForwardPass:
             onward.following[sources, ends] + size * sides,
             onward.ranks[sources, ends],
             shifts,
-            chances[rows, nodes],
+            probabilities[rows, nodes],
         )
         return edges, over, payoffs
 
@@ -190,21 +192,21 @@ class ForwardPass:
             raise UnsupportedProblemError(not_whole(where, float(numbers[bad[0]])))
         return whole.astype(np.int64)
 
-    def chances(self, codes: NDArray[np.int64], onward: Any) -> NDArray[np.float64]:
+    def probabilities(self, codes: NDArray[np.int64], onward: Any) -> NDArray[np.float64]:
         """Return for each context how probable it is to end in each node (n, Z)."""
         from gamedp.stages.totals.kernels import trace_jit  # noqa: PLC0415
 
         unfolded = self.unfolded
-        chances = np.zeros((len(codes), len(unfolded.nodes.ends)))
+        probabilities = np.zeros((len(codes), len(unfolded.nodes.ends)))
         if self.policy is not None:
             for place, code in enumerate(codes.tolist()):
-                self._follow_policy(code, onward.following[place], chances[place])
-            return chances
-        worths = self.values[onward.following]
-        worths[onward.swaps] = self.model.constant_sum - worths[onward.swaps]
-        worths += onward.rewards
-        worths[onward.following < 0] = np.nan
-        bad = trace_jit(unfolded.program, unfolded.nodes, worths, chances)
+                self._follow_policy(code, onward.following[place], probabilities[place])
+            return probabilities
+        end_values = self.values[onward.following]
+        end_values[onward.swaps] = self.model.constant_sum - end_values[onward.swaps]
+        end_values += onward.rewards
+        end_values[onward.following < 0] = np.nan
+        bad = trace_jit(unfolded.program, unfolded.nodes, end_values, probabilities)
         if bad >= 0:
             message = (
                 f"the solution knows no values after {shown(self.model.state(int(codes[bad])))}; "
@@ -212,12 +214,12 @@ class ForwardPass:
                 "stopped before it got there."
             )
             raise UnsupportedProblemError(message)
-        return chances
+        return probabilities
 
     def _follow_policy(
-        self, code: int, following: NDArray[np.int64], chances: NDArray[np.float64]
+        self, code: int, following: NDArray[np.int64], probabilities: NDArray[np.float64]
     ) -> None:
-        """Fill `chances` (Z,) by asking the policy wherever it has a choice."""
+        """Fill `probabilities` (Z,) by asking the policy wherever it has a choice."""
         from gamedp.stages.totals.kernels import spread_jit  # noqa: PLC0415
 
         program, nodes = self.unfolded.program, self.unfolded.nodes
@@ -238,8 +240,8 @@ class ForwardPass:
             reached[nodes.successors[begin + shift : end + shift]] = True
         weights = np.empty(len(nodes.places))
         spread_jit(program, nodes, choices, weights)
-        chances[:] = weights[nodes.ends]
-        forbidden = np.flatnonzero((chances > 0) & (following[self.unfolded.end_of_node] < 0))
+        probabilities[:] = weights[nodes.ends]
+        forbidden = np.flatnonzero((probabilities > 0) & (following[self.unfolded.end_of_node] < 0))
         if len(forbidden):
             end = int(stage.terminals[self.unfolded.end_of_node[forbidden[0]]])
             message = (

@@ -145,16 +145,16 @@ def spread_block(
 spread_block_jit: Any = compiled(spread_block)
 
 
-def trace(program: Program, nodes: Nodes, worths: Floats, chances: Floats) -> int:
+def trace(program: Program, nodes: Nodes, end_values: Floats, probabilities: Floats) -> int:
     """Find for each of n contexts how probable each end is under the best policy there.
 
     Parameters
     ----------
     program : Program
         With a row for every state, the inner ones in their order.
-    worths : (n, E)
+    end_values : (n, E)
         What each end is worth in each context; NaN where it is not allowed.
-    chances : (n, Z)
+    probabilities : (n, Z)
         Filled.
 
     Returns
@@ -165,12 +165,12 @@ def trace(program: Program, nodes: Nodes, worths: Floats, chances: Floats) -> in
     block = np.empty((program.num_rows, LANES))
     alive = np.empty(program.num_rows, np.bool_)
     weights = np.empty((len(nodes.places), LANES))
-    for first in range(0, len(worths), LANES):
-        count = min(LANES, len(worths) - first)
-        for end in range(worths.shape[1]):
+    for first in range(0, len(end_values), LANES):
+        count = min(LANES, len(end_values) - first)
+        for end in range(end_values.shape[1]):
             alive[end] = False
             for column in range(LANES):
-                block[end, column] = worths[first + column, end] if column < count else np.nan
+                block[end, column] = end_values[first + column, end] if column < count else np.nan
                 if block[end, column] == block[end, column]:
                     alive[end] = True
         for place in range(len(program.own_rows)):
@@ -184,7 +184,7 @@ def trace(program: Program, nodes: Nodes, worths: Floats, chances: Floats) -> in
         spread_block_jit(program, nodes, alive, block, weights)
         for place in range(len(nodes.ends)):
             for column in range(count):
-                chances[first + column, place] = weights[nodes.ends[place], column]
+                probabilities[first + column, place] = weights[nodes.ends[place], column]
     return -1
 
 

@@ -127,10 +127,10 @@ def end_probabilities(
     if onward.payoffs[0] == onward.payoffs[0]:
         message = f"the game is over in {shown(context)}: there is nothing to play inside."
         raise UnknownStateError(message)
-    chances = forward_pass.chances(codes, onward)[0]
+    probabilities = forward_pass.probabilities(codes, onward)[0]
     result: dict[Any, float] = {}
     for node, chance in zip(
-        forward_pass.unfolded.end_of_node.tolist(), chances.tolist(), strict=True
+        forward_pass.unfolded.end_of_node.tolist(), probabilities.tolist(), strict=True
     ):
         if chance > 0:
             end = forward_pass.model.stage.state(int(forward_pass.model.stage.terminals[node]))

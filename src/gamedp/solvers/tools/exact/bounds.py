@@ -160,8 +160,8 @@ def _around(value: Fraction | float, spread: Fraction, offset: Fraction) -> tupl
 def _spread(contest: Contest) -> Fraction | None:
     """Return by which part of itself a sum without minus signs may move; None if by too much."""
     model = contest.model
-    chances = np.abs(model.probabilities)
-    if not len(chances) or chances.min() < SMALLEST:
+    probabilities = np.abs(model.probabilities)
+    if not len(probabilities) or probabilities.min() < SMALLEST:
         return None
     owners = model.structure.owners.tolist()
     successors = model.successors.tolist()
@@ -169,7 +169,7 @@ def _spread(contest: Contest) -> Fraction | None:
     for choice, (first, last) in enumerate(itertools.pairwise(model.transition_offsets.tolist())):
         if len(set(successors[first:last])) > 1:  # else it is sure
             # What is stored need not sum to one, and rules may have given rationals next to it.
-            scaled = abs(math.fsum([*chances[first:last].tolist(), -1.0]))
+            scaled = abs(math.fsum([*probabilities[first:last].tolist(), -1.0]))
             error = UNIT + scaled + max(4 * UNIT, scaled)
             off[owners[choice]] = max(off[owners[choice]], error)
     total = math.fsum(off)

@@ -39,15 +39,16 @@ class StoppedError(GamedpError):
 
 @attrs.frozen(eq=False)
 class Terms:
-    """A choice of a proper problem: a constant, and the chances of the states that follow."""
+    """A choice of a proper problem: a constant, and the probabilities of the states that follow."""
 
     constant: Rational
-    chances: dict[int, Rational]
+    probabilities: dict[int, Rational]
 
     def result(self, values: list[Rational]) -> Rational:
         """Return what the choice is worth."""
         return self.constant + sum(
-            (chance * values[state] for state, chance in self.chances.items()), start=rational(0)
+            (chance * values[state] for state, chance in self.probabilities.items()),
+            start=rational(0),
         )
 
 
@@ -135,7 +136,7 @@ class Process:
                 if row is None:
                     continue
                 constant, left = row.constant, {}
-                for successor, chance in row.chances.items():
+                for successor, chance in row.probabilities.items():
                     if successor in place:
                         left[place[successor]] = chance
                     else:
@@ -151,8 +152,8 @@ class Process:
 def _components(rows: list[Terms | None]) -> Iterator[list[int]]:
     """Yield the states of each component of a policy's graph, after all it leads to."""
     counts = [0 if row is None else 1 for row in rows]
-    lengths = [len(row.chances) for row in rows if row is not None]
-    successors = [state for row in rows if row is not None for state in row.chances]
+    lengths = [len(row.probabilities) for row in rows if row is not None]
+    successors = [state for row in rows if row is not None for state in row.probabilities]
     structure = Structure.of(
         choice_offsets=np.cumsum([0, *counts]),
         transition_offsets=np.cumsum([0, *lengths]),

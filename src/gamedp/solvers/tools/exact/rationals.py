@@ -105,7 +105,7 @@ class RationalModel:
     ----------
     model : Model
         Of C choices and S states.
-    chances : list
+    probabilities : list
         For each choice, the probabilities of its transitions without signs; in their order.
     rewards : list
         What each choice earns.
@@ -115,7 +115,7 @@ class RationalModel:
     """
 
     model: Model
-    chances: list[list[Rational]]
+    probabilities: list[list[Rational]]
     rewards: list[Rational]
     payoffs: Mapping[int, Rational]
     constant_sum: Rational
@@ -129,13 +129,13 @@ class RationalModel:
         InvalidModelError
             If the rules give other outcomes, rewards or payoffs than the model has.
         """
-        chances = []
+        probabilities = []
         offsets = model.transition_offsets.tolist()
         stored = [Fraction(number) for number in np.abs(model.probabilities).tolist()]
         for choice in range(model.num_choices):
             row = stored[offsets[choice] : offsets[choice + 1]]
             total = sum(row)
-            chances.append([rational(number / total) for number in row])
+            probabilities.append([rational(number / total) for number in row])
         rewards = [rational(number) for number in np.asarray(model.rewards).tolist()]
         payoffs = {
             state: rational(number)
@@ -144,12 +144,12 @@ class RationalModel:
             )
         }
         if model.rules is not None and model.states is not None:
-            _Asker(model, model.rules).ask(chances, rewards, payoffs)
-        return cls(model, chances, rewards, payoffs, rational(model.constant_sum))
+            _Asker(model, model.rules).ask(probabilities, rewards, payoffs)
+        return cls(model, probabilities, rewards, payoffs, rational(model.constant_sum))
 
     def chance(self, choice: int) -> list[Rational]:
         """Return the probabilities of a choice of the model, or of the unfolded one."""
-        return self.chances[choice % self.model.num_choices]
+        return self.probabilities[choice % self.model.num_choices]
 
     def reward(self, choice: int) -> Rational:
         """Return what a choice of the model, or of the unfolded one, earns."""
@@ -172,7 +172,7 @@ class _Asker:
 
     def ask(
         self,
-        chances: list[list[Rational]],
+        probabilities: list[list[Rational]],
         rewards: list[Rational],
         payoffs: dict[int, Rational],
     ) -> None:
@@ -194,9 +194,9 @@ class _Asker:
                     words = f"the reward of {describe_choice(model, choice)}"
                     self._check(reward, rewards[choice], words)
                     rewards[choice] = rational(reward)
-                row = self._outcomes(choice, state, action, chances[choice])
+                row = self._outcomes(choice, state, action, probabilities[choice])
                 if row is not None:
-                    chances[choice] = row
+                    probabilities[choice] = row
 
     def _outcomes(
         self, choice: int, state: Any, action: int, stored: Sequence[Rational]

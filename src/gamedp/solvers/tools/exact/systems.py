@@ -43,7 +43,7 @@ def solve_linear_system(
     Parameters
     ----------
     rows : n mappings of column to P
-        Of a matrix for which there is one solution: the chances to go on, and each state leads out.
+        Of a matrix with one solution: the probabilities to go on; each state leads out.
     known : n numbers
         b.
     pause : callable

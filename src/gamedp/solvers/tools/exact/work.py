@@ -339,14 +339,14 @@ class _Game:
     def _terms(self, choice: int, class_of: Integers, known: list[Value]) -> Terms:
         """Return what a choice earns for certain, known values included, and what is left."""
         constant = self.reward(choice)
-        chances: dict[int, Rational] = {}
+        probabilities: dict[int, Rational] = {}
         for successor, chance in self.outcomes(choice):
             number = int(class_of[successor])
             if number < 0:
                 constant += chance * known[successor]
             else:
-                chances[number] = chances.get(number, 0) + chance
-        return Terms(constant, chances)
+                probabilities[number] = probabilities.get(number, 0) + chance
+        return Terms(constant, probabilities)
 
 
 def _leg(model: Model, choice: int, class_of: Integers, known: list[Value]) -> Terms:

@@ -163,7 +163,9 @@ class Simulation:
 class _Board:
     """A Markov chain as the loop takes it."""
 
-    nodes: NDArray[np.int32]
+    firsts: NDArray[np.int32]
+    scales: NDArray[np.float64]
+    steps: NDArray[np.int64]
     chances: NDArray[np.float64]
     successors: NDArray[np.int32]
     begin: int
@@ -179,14 +181,14 @@ class _Board:
         probabilities = np.concatenate([model.probabilities, begins / begins.sum()])
         offsets = np.concatenate([model.transition_offsets, [len(successors)]])
         is_even, chances = _shares(probabilities, offsets)
-        nodes = np.zeros((size + 1, 4), np.int32)
         ordered = np.concatenate([rows, [size]])
-        nodes[ordered, walk_kernels.FIRST] = offsets[:-1]
-        nodes[ordered, walk_kernels.COUNT] = np.diff(offsets)
-        nodes[ordered, walk_kernels.IS_EVEN] = is_even
-        nodes[rows, walk_kernels.STEPS] = process.sources >= 0
+        firsts, scales = np.zeros(size + 1, np.int32), np.zeros(size + 1)
+        firsts[ordered] = offsets[:-1]
+        scales[ordered] = np.diff(offsets) * walk_kernels.UNIT * np.where(is_even, 1.0, -1.0)
+        steps = np.zeros(size + 1, np.int64)
+        steps[rows] = process.sources >= 0
         begin = int(starts[0]) if len(starts) == 1 else size
-        return cls(nodes, chances, successors, begin)
+        return cls(firsts, scales, steps, chances, successors, begin)
 
 
 def _shares(
@@ -320,8 +322,8 @@ def _played(
             for block in range(thread, blocks, threads):
                 walk_kernels.walk_jit(
                     block * BLOCK, min((block + 1) * BLOCK, games), key, most, board.begin,
-                    board.nodes, board.chances, board.successors, has_rewards, rewards, worth,
-                    ends[thread], counters[thread], sums[block],
+                    board.firsts, board.scales, board.steps, board.chances, board.successors,
+                    has_rewards, rewards, worth, ends[thread], counters[thread], sums[block],
                 )  # fmt: skip
 
     if threads == 1:

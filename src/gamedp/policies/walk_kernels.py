@@ -30,11 +30,11 @@ ONCE = np.uint64(0xBF58476D1CE4E5B9)
 TWICE = np.uint64(0x94D049BB133111EB)
 S27, S30, S31, S11 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(11)
 
+ONE = np.uintp(1)
+"""Unsigned numbers of places: no test whether one counts from the end."""
+
 UNIT = 2.0**-53
 """What random numbers are multiples of."""
-
-FIRST, COUNT, IS_EVEN, STEPS = range(4)
-"""Places in a row of `nodes`."""
 
 PLIES, SQUARES, UNFINISHED = range(3)
 """Places in `counters`."""
@@ -59,7 +59,9 @@ def walk(
     key: Any,
     most: int,
     first_node: int,
-    nodes: Integers,
+    firsts: Integers,
+    scales: Floats,
+    steps: Integers,
     chances: Floats,
     successors: Integers,
     has_rewards: bool,
@@ -80,9 +82,13 @@ def walk(
         Plies after which a game is left unfinished.
     first_node : int
         Where each game begins.
-    nodes : (nodes, 4)
-        Where the successors of a node begin, and how many there are: none if the game is over;
-        whether they are equally likely; and the plies that it counts for.
+    firsts : (nodes,)
+        Where the successors of a node begin.
+    scales : (nodes,)
+        How many there are, times `UNIT`; negative if they are not equally likely, and 0 if the game
+        is over.
+    steps : (nodes,)
+        The plies that a node counts for.
     chances : (T,)
         Up to each successor of its node, how likely these are together, in units of `UNIT`.
     successors : (T,)
@@ -100,28 +106,27 @@ def walk(
     """
     for game in range(begin, end):
         state = mixed_jit(key + np.uint64(game) * TWICE)
-        node = first_node
+        node = np.uintp(first_node)
         plies = 0
         earned = 0.0
-        count = nodes[node, COUNT]
-        while count > 0 and plies < most:
-            place = nodes[node, FIRST]
-            plies += nodes[node, STEPS]
+        scale = scales[node]
+        while scale != 0.0 and plies < most:
+            place = np.uintp(firsts[node])
+            plies += steps[node]
             if has_rewards:
                 earned += rewards[node]
-            if count > 1:
-                state += GAMMA
-                drawn = float(np.int64(mixed_jit(state) >> S11))
-                if nodes[node, IS_EVEN]:
-                    place += int(drawn * (count * UNIT))
-                else:
-                    while chances[place] <= drawn:
-                        place += 1
-            node = successors[place]
-            count = nodes[node, COUNT]
+            state += GAMMA
+            drawn = float(np.int64(mixed_jit(state) >> S11))
+            if scale > 0.0:
+                place += np.uintp(np.int64(drawn * scale))
+            else:
+                while chances[place] <= drawn:
+                    place += ONE
+            node = np.uintp(successors[place])
+            scale = scales[node]
         counters[PLIES] += plies
         counters[SQUARES] += plies * plies
-        if count > 0:
+        if scale != 0.0:
             counters[UNFINISHED] += 1
         else:
             ends[node] += 1

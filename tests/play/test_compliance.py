@@ -25,6 +25,13 @@ def hold(state, _rng):
     return SAVE if state.turn >= 20 else 0
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """Wait for those that are about to end, however busy the machine is."""
+    for limit in ("GRACE", "LAST_WORDS", "DYING"):
+        monkeypatch.setattr(f"gamedp.play.channel.{limit}", 60.0)
+
+
 @pytest.fixture(scope="module", params=["hold.py", "hold.c"])
 def bot(request, tmp_path_factory):
     if request.param == "hold.py":
@@ -84,6 +91,8 @@ if {lasting}:
 def test_each_rule_that_is_broken_is_named(monkeypatch, habit, rules, detail):
     if habit == "lasting":
         monkeypatch.setattr("gamedp.play.channel.GRACE", 0.05)
+    if habit == "chatty":  # heard as soon as it speaks
+        monkeypatch.setattr("gamedp.play.compliance.SILENCE", 60.0)
     habits = dict.fromkeys(["strict", "chatty", "lasting"], False) | {habit: True}
     player = Program((sys.executable, "-I", "-S", "-c", SCRIPT.format(**habits)), **PATIENT)
     broken = [

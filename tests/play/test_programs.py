@@ -134,6 +134,13 @@ class Server:
             process.wait()
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """Wait for those that are about to end, however busy the machine is."""
+    for limit in ("GRACE", "LAST_WORDS", "DYING"):
+        monkeypatch.setattr(f"gamedp.play.channel.{limit}", 60.0)
+
+
 @pytest.fixture(params=["pipe", "tcp"])
 def outside(request):
     """Make a player of a command, reached over pipes or TCP."""
@@ -188,8 +195,10 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /
 @pytest.mark.parametrize("moment", range(3), ids=["first", "middle", "last"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_program_that_misbehaves_loses_its_games_and_nothing_else_happens(
-    outside, tmp_path, fault, moment
+    outside, tmp_path, monkeypatch, fault, moment
 ):
+    if fault == "closes":  # and does not end
+        monkeypatch.setattr("gamedp.play.channel.LAST_WORDS", 0.05)
     reason, detail = FAULTS[fault]
     times = HASTY if reason == "time" else PATIENT
     before = files_open()
@@ -493,3 +502,19 @@ def test_programs_are_values():
     assert len({Program("a"), Program("a"), Program("a", seconds=1), Remote("a:1")}) == 3
     assert str(Program("'a b' c")) == "'a b' c"
     assert Program("a", max_bytes=None).max_bytes is None
+
+
+@linux
+def test_an_error_of_somebody_else_leaves_no_program_behind(outside, tmp_path):
+    def fails(state, _rng):
+        raise KeyboardInterrupt
+
+    before = files_open()
+    player = bad(outside, tmp_path, "nothing", 9, **PATIENT)
+    with pytest.raises(KeyboardInterrupt):
+        gamedp.play.play_game(Ladder(), [player, fails])
+    with pytest.raises(KeyboardInterrupt):
+        gamedp.play.round_robin(Ladder(), {"a": player, "b": fails}, games=2)
+    outside.stop()
+    assert files_open() == before
+    assert gone(tmp_path)

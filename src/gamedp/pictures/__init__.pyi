@@ -3,3 +3,5 @@ from .slices import (
     plot_values as plot_values,
 )
 from .surface import plot_surface as plot_surface
+from .table import plot_cross_table as plot_cross_table
+from .tree import plot_tree as plot_tree

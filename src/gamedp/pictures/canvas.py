@@ -35,8 +35,8 @@ HATCHES = ("", "", "", "///", "...", "xxx", "\\\\\\", "ooo")
 """Where greys are too near."""
 
 
-def canvas(ax: Any = None, *, space: bool = False) -> Any:
-    """Return the axes to draw into: those given, or new ones.
+def canvas(ax: Any = None, *, space: bool = False, size: tuple[float, float] | None = None) -> Any:
+    """Return the axes to draw into: those given, or new ones of some size in inches.
 
     Raises
     ------
@@ -52,7 +52,9 @@ def canvas(ax: Any = None, *, space: bool = False) -> Any:
         raise MissingPackageError(message) from error
     if ax is None:
         _, ax = plt.subplots(
-            layout="constrained", subplot_kw={"projection": "3d"} if space else None
+            figsize=size,
+            layout="constrained",
+            subplot_kw={"projection": "3d"} if space else None,
         )
     elif hasattr(ax, "set_zlabel") != space:
         wanted = "axes made with projection='3d'" if space else "flat axes"

@@ -1,0 +1,304 @@
+"""The tree of a small game, with values and best actions."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.pictures.canvas import canvas, what_values_are
+from gamedp.results.solution import Solution
+from gamedp.verbs import solve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from matplotlib.axes import Axes
+
+    from gamedp.rules.game import Rules
+
+__all__ = ["plot_tree"]
+
+MOST_NODES = 400
+"""More than can be read."""
+
+MOST_LETTERS = 24
+CHANCE, OVER = -2, -1
+PAPERS = ("#BBDDF2", "#FBE0A6", "#BFE6D8", "#F3D3E3", "#F6C9AD", "#FAF6B8")
+"""Light colours of players' boxes, on which black letters are read."""
+BOXES = ("round", "square", "round4", "sawtooth", "roundtooth", "larrow")
+THIN, THICK = "#999999", "#D55E00"
+
+
+@attrs.define
+class _Node:
+    """A position or a throw of the dice, and where it is drawn.
+
+    Attributes
+    ----------
+    state : object
+        None for chance.
+    mover : int
+        A player, CHANCE or OVER.
+    text : str
+    level : float
+        How many actions below the root.
+    branches : list of (str, bool, _Node)
+        What leads on: in words, whether it is best, and where it leads.
+    across : float
+    """
+
+    state: Any
+    mover: int
+    text: str
+    level: float
+    branches: list[tuple[str, bool, _Node]] = attrs.field(factory=list)
+    across: float = 0.0
+
+
+def plot_tree(
+    game: Any,
+    state: Hashable | None = None,
+    depth: int = 3,
+    *,
+    text: Callable[[Any], str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    r"""Draw the tree of a small game from a state on, with values, and best actions as thick lines.
+
+    Several actions may be best. Values are player 0's; with three players and more, each has one.
+    A position at which the picture ends, but not the game, has dots below its value.
+
+    Parameters
+    ----------
+    game : game, Model or Solution
+        What is not solved is solved first.
+    state : optional
+        The root; the start if not given.
+    depth : int
+        How many actions from the root.
+    text : callable, optional
+        What to write for a state, of several lines perhaps; its fields but for ``player`` if not
+        given.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure, as large as the tree needs, if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InvalidParameterError
+        If the tree has more than 400 nodes, or `depth` is no number of actions.
+    UnknownStateError
+        If there is no such state.
+    UnsupportedProblemError
+        If the model has no rules, or the best action depends on the steps that are left.
+    MissingPackageError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> solution = gamedp.solve(Matches(matches=4), compile="never")
+    >>> ax = gamedp.pictures.plot_tree(solution, depth=1)
+    >>> [box.get_text() for box in ax.texts if box.get_bbox_patch()]
+    ['4\n1', '3\n-1\n…', '2\n-1\n…', '1\n1\n…']
+    """
+    solution = game if isinstance(game, Solution) else solve(game)
+    rules = solution.model.rules
+    if rules is None or solution.step_policies is not None:
+        message = (
+            "a tree needs the rules of the game: this model is made of arrays."
+            if rules is None
+            else "the best action depends on the steps that are left, which a tree does not show."
+        )
+        raise UnsupportedProblemError(message)
+    levels = _whole(depth)
+    start = solution.initial_state() if state is None else state
+    nodes: list[_Node] = []
+    root = _grow(solution, rules, start, levels, text or _fields, nodes)
+    leaves = _place(nodes)
+    rows = max(node.level for node in nodes) + 1
+    ax = canvas(ax, size=_size(nodes, leaves, rows))
+    _draw(ax, nodes)
+    ax.set(xlim=(-0.6, leaves - 0.4), ylim=(-rows + 0.5, 0.5))
+    ax.set_axis_off()
+    whose = what_values_are(solution) if solution.values.ndim == 1 else "values of the players"
+    ax.set_title(whose)
+    _explain(ax, {node.mover for node in nodes}, any(best for _, best, _ in root.branches))
+    return ax
+
+
+def _whole(depth: Any) -> int:
+    """Return a number of actions as an integer; raise if it is none."""
+    if isinstance(depth, bool) or not hasattr(depth, "__index__") or depth < 0:
+        message = f"depth is {shown(depth)}; it is a number of actions."
+        raise InvalidParameterError(message)
+    return operator.index(depth)
+
+
+def _size(nodes: list[_Node], leaves: int, rows: float) -> tuple[float, float]:
+    """Return how large a figure must be, in inches, for the boxes not to overlap."""
+    lines = [node.text.split("\n") for node in nodes]
+    letters = max(len(line) for text in lines for line in text)
+    height = max(1.4, 0.18 * max(map(len, lines)) + 0.8)
+    return max(7.0, max(0.8, 0.1 * letters + 0.3) * leaves), height * rows + 0.6
+
+
+def _fields(state: Any) -> str:
+    """Return the fields of a state but for who is to move."""
+    names = getattr(state, "_fields", None)
+    if names is None:
+        return str(state)
+    parts = [str(part) for name, part in zip(names, state, strict=True) if name != "player"]
+    return ", ".join(parts)
+
+
+def _grow(
+    solution: Solution,
+    rules: Rules,
+    start: Any,
+    depth: int,
+    text: Callable[[Any], str],
+    nodes: list[_Node],
+) -> _Node:
+    """Return the root of the tree; list all nodes, those below one right after it."""
+
+    def node_of(state: Any, level: int) -> _Node:
+        over = rules.game.is_terminal(state)
+        dots = "" if over or level < depth else "\n…"
+        said = text(state)
+        if "\n" not in said and len(said) > MOST_LETTERS:
+            said = said[: MOST_LETTERS - 1] + "…"
+        node = _Node(
+            state,
+            OVER if over else rules.player(state),
+            f"{said}\n{_value(solution, state)}{dots}",
+            float(level),
+        )
+        _listed(nodes, node)
+        if not over and level < depth:
+            best = solution.best_actions(state)
+            for action in rules.game.actions(state):
+                following = follow(state, int(action), level)
+                name = rules.action_name(state, int(action))
+                node.branches.append((name, action in best, following))
+        return node
+
+    def follow(state: Any, action: int, level: int) -> _Node:
+        outcomes = [pair for pair in rules.game.outcomes(state, action) if pair[0] > 0]
+        if len(outcomes) == 1:
+            return node_of(outcomes[0][1], level + 1)
+        chance = _Node(None, CHANCE, "", level + 0.5)
+        _listed(nodes, chance)
+        for probability, outcome in outcomes:
+            branch = f"{probability:.3g}", False, node_of(outcome, level + 1)
+            chance.branches.append(branch)
+        return chance
+
+    return node_of(start, 0)
+
+
+def _listed(nodes: list[_Node], node: _Node) -> None:
+    """Add a node, unless there are too many."""
+    if len(nodes) == MOST_NODES:
+        message = f"the tree has more than {MOST_NODES} nodes; draw fewer actions (depth)."
+        raise InvalidParameterError(message)
+    nodes.append(node)
+
+
+def _value(solution: Solution, state: Any) -> str:
+    """Return the value of a state, of each player where there are three and more."""
+    players = range(solution.model.num_players if solution.values.ndim > 1 else 1)
+    return ", ".join(f"{solution.value(state, player) + 0.0:.3g}" for player in players)
+
+
+def _place(nodes: list[_Node]) -> int:
+    """Put leaves side by side, and each other node above the middle of its own; count leaves."""
+    leaves = 0
+    for node in nodes:
+        if not node.branches:
+            node.across = float(leaves)
+            leaves += 1
+    for node in reversed(nodes):  # those below stand after it
+        if node.branches:
+            below = [following.across for _, _, following in node.branches]
+            node.across = (below[0] + below[-1]) / 2
+    return leaves
+
+
+def _draw(ax: Axes, nodes: list[_Node]) -> None:
+    """Draw lines with their words, then the boxes above them."""
+    for node in nodes:
+        for name, best, following in node.branches:
+            ends = (node.across, following.across), (-node.level, -following.level)
+            ax.plot(
+                *ends,
+                color=THICK if best else THIN,
+                linewidth=3 if best else 1,
+                zorder=2 if best else 1,
+            )
+            leans, drop = following.across - node.across, node.level - following.level
+            part = 0.6 if drop == -1 else 0.4  # where lines are apart, and boxes far
+            ax.annotate(
+                name,
+                (node.across + part * leans, -node.level + part * drop),
+                xytext=(-4 if leans < 0 else 4, 0),
+                textcoords="offset points",
+                ha="right" if leans < 0 else "left",
+                va="center",
+                size="small",
+            )
+    for node in nodes:
+        if node.mover == CHANCE:
+            ax.plot(node.across, -node.level, "D", color=THIN, markersize=6, zorder=3)
+        else:
+            paper, box = _look(node.mover)
+            ax.text(
+                node.across,
+                -node.level,
+                node.text,
+                color="black",
+                ha="center",
+                va="center",
+                size="small",
+                family="monospace" if node.text.count("\n") > 2 else None,  # a board
+                multialignment="left" if node.text.count("\n") > 2 else "center",
+                zorder=4,
+                bbox={"boxstyle": box, "facecolor": paper, "edgecolor": "#666666"},
+            )
+
+
+def _look(mover: int) -> tuple[str, str]:
+    """Return the colour and the form of a position's box."""
+    if mover == OVER:
+        return "#E6E6E6", "square"
+    return PAPERS[mover % len(PAPERS)], f"{BOXES[mover % len(BOXES)]},pad=0.4"
+
+
+def _explain(ax: Axes, movers: set[int], has_best: bool) -> None:
+    """Draw the legend."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Any] = []
+    for mover in sorted(movers - {CHANCE}, key=lambda mover: (mover < 0, mover)):
+        name = "game over" if mover == OVER else f"player {mover} to move"
+        handles.append(Patch(facecolor=_look(mover)[0], edgecolor="#666666", label=name))
+    if CHANCE in movers:
+        handles.append(Line2D([], [], color=THIN, marker="D", linestyle="", label="chance"))
+    if has_best:
+        handles.append(Line2D([], [], color=THICK, linewidth=3, label="best action"))
+    ax.legend(
+        handles=handles,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        ncols=len(handles),
+        frameon=False,
+        fontsize="small",
+    )

@@ -115,7 +115,7 @@ def test_a_given_policy_may_leave_it_to_chance(solution):
     assert names == ["ROLL", "SAVE", "left to chance"]
     table = drawn(ax)
     assert [table[0, turn] for turn in (4, 5, 9)] == [0, 1, 2]
-    assert ax.get_title() == "odd action, own = 0"
+    assert ax.get_title() == "action of odd, own = 0"
 
 
 def test_many_actions_have_a_colour_bar():

@@ -84,7 +84,7 @@ def plot_values(
     --------
     >>> import gamedp
     >>> from gamedp.games.wubbel import Wubbel
-    >>> solution = gamedp.solve(Wubbel(goal=8), compile="never")
+    >>> solution = gamedp.solve(Wubbel(goal=12, faces=2, busts=(2,)), compile="never")
     >>> ax = gamedp.pictures.plot_values(solution, "opponent", "turn", where={"own": 0})
     >>> ax.get_title()
     'winning probability of player 0, own = 0'
@@ -144,14 +144,14 @@ def plot_policy(
     --------
     >>> import gamedp
     >>> from gamedp.games.wubbel import Wubbel
-    >>> solution = gamedp.solve(Wubbel(goal=8), compile="never")
+    >>> solution = gamedp.solve(Wubbel(goal=12, faces=2, busts=(2,)), compile="never")
     >>> ax = gamedp.pictures.plot_policy(solution, "opponent", "turn", where={"own": 0})
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['ROLL', 'SAVE']
     """
     model = solution.model
     selection = select(model, (x,) if y is None else (x, y), where)
-    whose = solution.name if isinstance(solution, Policy) else "best"
+    what = f"action of {solution.name}" if isinstance(solution, Policy) else "best action"
     choices = _choices(solution)[selection.states]
     kinds = _named(model, selection, choices)
     few = len(kinds) <= len(COLOURS)
@@ -170,7 +170,7 @@ def plot_policy(
         _draw_kinds(ax, selection, table, list(kinds))
     else:
         colour_bar(ax, _mesh(ax, selection, table), "action")
-    _name_axes(ax, selection, f"{whose} action")
+    _name_axes(ax, selection, what)
     return ax
 
 

@@ -64,7 +64,7 @@ def plot_surface(
     --------
     >>> import gamedp
     >>> from gamedp.games.wubbel import SAVE, Wubbel
-    >>> solution = gamedp.solve(Wubbel(goal=8), compile="never")
+    >>> solution = gamedp.solve(Wubbel(goal=12, faces=2, busts=(2,)), compile="never")
     >>> ax = gamedp.pictures.plot_surface(solution, "own", "opponent", "turn", action=SAVE)
     >>> ax.get_title(), ax.get_zlabel()
     ('all states in which to SAVE', 'turn')

@@ -45,6 +45,8 @@ class _Node:
     text : str
     level : float
         How many actions below the root.
+    is_board : bool
+        Whether the state takes several lines.
     branches : list of (str, bool, _Node)
         What leads on: in words, whether it is best, and where it leads.
     across : float
@@ -54,6 +56,7 @@ class _Node:
     mover: int
     text: str
     level: float
+    is_board: bool = False
     branches: list[tuple[str, bool, _Node]] = attrs.field(factory=list)
     across: float = 0.0
 
@@ -180,6 +183,7 @@ def _grow(
             OVER if over else rules.player(state),
             f"{said}\n{_value(solution, state)}{dots}",
             float(level),
+            "\n" in said,
         )
         _listed(nodes, node)
         if not over and level < depth:
@@ -267,8 +271,8 @@ def _draw(ax: Axes, nodes: list[_Node]) -> None:
                 ha="center",
                 va="center",
                 size="small",
-                family="monospace" if node.text.count("\n") > 2 else None,  # a board
-                multialignment="left" if node.text.count("\n") > 2 else "center",
+                family="monospace" if node.is_board else None,
+                multialignment="left" if node.is_board else "center",
                 zorder=4,
                 bbox={"boxstyle": box, "facecolor": paper, "edgecolor": "#666666"},
             )

@@ -75,6 +75,17 @@ def test_the_report_names_the_strongest_first_and_all_faults(run, tmp_path):
     assert (code, "unfinished  4 after 1 plies" in out) == (0, True)
 
 
+def test_a_match_stops_when_it_is_decided(run):
+    command = ("--entrants", "hold=6,random", "--games=2000", "--seed=1", "--better-by", "0", "100")
+    code, out, _ = run(*command)
+    assert code == 0
+    assert "test        hold=6 is better than random by 100 normalized Elo, not by 0" in out
+    code, out, _ = run(*command, "--json")
+    found = json.loads(out)
+    assert (code, found["test"]["verdict"]) == (0, "better")
+    assert sum(found["pairings"][0]["pair_scores"]) < 500
+
+
 def test_what_is_no_entrant_is_refused(run):
     for entrants, part in [
         ("random,random", "named twice"),

@@ -126,8 +126,31 @@ class TestGames:
         assert math.isnan(pairing.score)
         assert result.score("hold 3") == 0
 
+    def test_a_match_stops_when_it_is_decided_and_goes_on_to_the_same_end(self, tmp_path):
+        path = tmp_path / "games.jsonl"
+        players = {"strong": Hold(6), "weak": Hold(1)}
+        match = {"games": 2_000, "seed": 1, "better_by": (0, 100)}
+        found = round_robin(GAME, players, **match, save=path)
+        pairing = found.pairings[0]
+        assert found.test.verdict == "better"
+        assert found.test == sprt(pairing.pair_scores, (0, 100))
+        assert pairing.games < 1_000
+        lines = path.read_bytes().splitlines(keepends=True)
+        assert len(lines) == 1 + pairing.games // 2
+        path.write_bytes(b"".join(lines[:-5]))
+        assert round_robin(GAME, players, **match, save=path) == found
+        assert round_robin(GAME, players, **match, save=path) == found  # nothing is left to do
+        assert path.read_bytes() == b"".join(lines)
+        mirrored = dict(reversed(players.items()))
+        assert round_robin(GAME, mirrored, **match).test.verdict == "not better"
+        assert round_robin(GAME, players, games=2, seed=1, better_by=(0, 1)).test.verdict == (
+            "undecided"
+        )
+
     def test_what_makes_no_sense_is_refused(self):
         for players, options, part in [
+            (PLAYERS, {"better_by": (0, 5)}, "for two players"),
+            ({"a": Hold(1), "b": Hold(2)}, {"better_by": (5, 0)}, "the smaller one first"),
             ({"a": Hold(1)}, {}, "two or more"),
             ({"a": Hold(1), 3: Hold(1)}, {}, "by a name"),
             (PLAYERS, {"games": 3}, "even"),

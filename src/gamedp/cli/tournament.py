@@ -43,6 +43,9 @@ class EntrantsOptions:
         Leave a game unfinished after so many.
     seconds : float
         Set the seconds of thinking that a program has for a game; it has 10 at least to start.
+    better_by : (float, float)
+        With two players, stop once a sequential test tells that the first one is better by the
+        second number, or by no more than the first number, in normalized Elo; at most 5% err.
     save : Path
         Append the result of each pair of games to this file.
     resume : bool
@@ -57,6 +60,7 @@ class EntrantsOptions:
     random_opening: int = 0
     max_plies: int = 1_000
     seconds: float = 10.0
+    better_by: tuple[float, float] | None = None
     save: Path | None = None
     resume: Flag = False
 
@@ -96,6 +100,7 @@ def tournament(
             seed=seed,
             opening=how.random_opening,
             max_plies=how.max_plies,
+            better_by=how.better_by,
             save=how.save,
             compile=compile,
             progress=progress,
@@ -134,6 +139,7 @@ def _facts(
         "entrants": entrants,
         "first_move": ratings.first_move,
         "first_move_error": ratings.first_move_error,
+        "test": None if result.test is None else attrs.asdict(result.test),
         "pairings": pairings,
     }
 
@@ -162,6 +168,8 @@ def _words(
     unfinished = sum(pairing.unfinished for pairing in result.pairings)
     if unfinished:
         pairs.append(("unfinished", f"{unfinished:,} after {how.max_plies:,} plies"))
+    if result.test is not None:
+        pairs.append(("test", _verdict(result, how)))
     faults = [
         f"{loser} against {pairing.other if loser == pairing.one else pairing.one}: "
         f"{reason}, {games:,} games"
@@ -171,6 +179,21 @@ def _words(
     if faults:
         pairs.append(("forfeits", "\n".join(faults)))
     return [*pairs, *([] if how.save is None else [("saved in", str(how.save))])]
+
+
+def _verdict(result: RoundRobin, how: EntrantsOptions) -> str:
+    """Return in words what the sequential test has found."""
+    assert result.test is not None  # noqa: S101 - who calls has looked
+    assert how.better_by is not None  # noqa: S101 - likewise
+    low, high = how.better_by
+    one, other = result.names
+    words = {
+        "better": f"{one} is better than {other} by {high:g} normalized Elo, not by {low:g}",
+        "not better": f"{one} is better than {other} by no more than {low:g} normalized Elo",
+        "undecided": f"undecided whether {one} is better than {other} by {low:g} or {high:g}",
+    }[result.test.verdict]
+    llr, lower, upper = result.test.llr, result.test.lower, result.test.upper
+    return f"{words}\nLLR {llr:.2f}, ends at {lower:.2f} and {upper:.2f}"
 
 
 def _match(pairing: Pairing) -> str:

@@ -23,7 +23,7 @@ from gamedp.errors import (
 from gamedp.play.play import MOST_PLIES, GameRecord, check_plies, checked_seed, played
 from gamedp.play.players import Compile, seats_taken
 from gamedp.play.protocol import REASONS
-from gamedp.play.statistics import Ratings, rated
+from gamedp.play.statistics import Ratings, Sprt, rated, sprt
 from gamedp.play.tournament import opened
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
@@ -113,6 +113,8 @@ class RoundRobin:
         Each of the players with each of the others.
     seed : int
         From which everything was drawn.
+    test : Sprt or None
+        What the sequential test of `better_by` has found of the first player; None without one.
     records : tuple of (str, str, GameRecord)
         Who sat first, who second, and the game; none unless they were asked for.
     """
@@ -120,6 +122,7 @@ class RoundRobin:
     names: tuple[str, ...]
     pairings: tuple[Pairing, ...]
     seed: int
+    test: Sprt | None = None
     records: tuple[tuple[str, str, GameRecord], ...] = attrs.field(default=(), eq=False)
 
     def pairing(self, one: str, other: str) -> Pairing:
@@ -165,6 +168,7 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     seed: int | None = None,
     opening: int = 0,
     max_plies: int = MOST_PLIES,
+    better_by: tuple[float, float] | None = None,
     save: str | Path | None = None,
     records: bool = False,
     compile: Compile = "auto",
@@ -191,6 +195,9 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
         Plies at the start of each pair that are played at random.
     max_plies : int
         A game that has not ended by then counts as unfinished, not as a draw.
+    better_by : (float, float), optional
+        For two players: stop as soon as :func:`gamedp.play.sprt` tells that the first one is better
+        by the larger of these differences, or by no more than the smaller one.
     save : str or Path, optional
         A file to which each pair is appended as it ends. If it is there already, the round robin
         goes on from where it was left, however it was stopped, with its seed if none is given. One
@@ -227,6 +234,9 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
         raise UnsupportedProblemError(message)
     _check(players, games, opening, max_plies)
     names = tuple(players)
+    if better_by is not None and len(names) != 2:
+        message = f"better_by is for two players; these are {len(names)}."
+        raise InvalidParameterError(message)
     pairings = {pair: Pairing(*pair) for pair in itertools.combinations(names, 2)}
     facts = {"game": encode_object(game), "players": list(names), "games": games}
     book = _Book(save, facts | {"opening": opening, "max_plies": max_plies}, seed)
@@ -234,20 +244,31 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     kept: list[tuple[str, str, GameRecord]] = []
     reporter = Reporter(progress, "play")
     schedule, total = plan.schedule(), games * len(pairings)
+
+    def test() -> Sprt | None:
+        if better_by is None:
+            return None
+        return sprt(pairings[names[0], names[1]].pair_scores, better_by)
+
+    test()  # refuses what makes no sense
     with book:
         for pair, results in book.read(schedule):
             pairings[pair].add(results)
+        found = test()
         with seats_taken(rules, list(players.values()), compile) as seats:
             at = dict(zip(names, seats, strict=True))
             for pair, number in schedule:  # what the book has not had
+                if found is not None and found.verdict != "undecided":
+                    break
                 both = list(plan.play(at, pair, number))
                 results = [_result(record, place) for place, (_, _, record) in enumerate(both)]
                 book.write(pair, number, results)
                 pairings[pair].add(results)
+                found = test()
                 kept += both if records else []
                 done = 2 * (number * len(pairings) + list(pairings).index(pair) + 1)
                 reporter.report(done, total, f"{done:,} of {total:,} games")
-    return RoundRobin(names, tuple(pairings.values()), book.seed, tuple(kept))
+    return RoundRobin(names, tuple(pairings.values()), book.seed, found, tuple(kept))
 
 
 def _check(players: Mapping[str, Any], games: int, opening: int, max_plies: int) -> None:

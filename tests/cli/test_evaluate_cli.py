@@ -1,4 +1,4 @@
-"""``gamedp evaluate`` and ``gamedp respond``: what they print, and what they refuse."""
+"""``gamedp evaluate``, ``gamedp respond`` and ``gamedp simulate``: what they print and refuse."""
 
 import attrs
 import pytest
@@ -68,6 +68,24 @@ def test_a_registered_policy_has_a_short_name(run_json, register):
     assert found["players"] == [HOLD, f"{HOLD}=3"]
 
 
+def test_simulated_games_stand_beside_the_exact_value(run, run_json, model):
+    asked = ("simulate", *SMALL, "--players", f"{HOLD}=4,uniform", "--games", 3000, "--seed", 5)
+    found = run_json(*asked)
+    pair = [Hold(4), gamedp.Policy.uniform(model)]
+    same = gamedp.simulate(model, pair, games=3000, seed=5)
+    true = gamedp.evaluate(model, pair)
+    assert found["means"] == list(same.means)
+    assert found["values"] == [true.value(), true.value(player=1)]
+    assert found["p_value"] == same.agrees_with(true)
+    assert found["outcomes"][0] == {"0.0": same.count(0.0), "1.0": same.count(1.0)}
+    assert (found["seed"], found["unfinished"]) == (5, 0)
+    _, out, _ = run(*asked, "--threads", 2)
+    assert f"{same.means[0]:.10g}   for {HOLD}=4 as the first player" in out
+    assert "p-value" in out
+    _, out, _ = run(*asked, "--max-plies", 1)
+    assert "p-value" not in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
@@ -78,6 +96,7 @@ def test_a_registered_policy_has_a_short_name(run_json, register):
         (("evaluate", *SMALL, "--players", "uniform"), "each player needs one"),
         (("evaluate", *SMALL, "--players", "uniform", "--both-seats"), "two players"),
         (("evaluate", "matches", "--players", f"{HOLD},uniform"), "plays Wubbel, not Matches"),
+        (("simulate", *SMALL, "--players", "uniform,uniform", "--games", "0"), "games is 0"),
         (("respond", *SMALL, "--against", "uniform", "--player", "3"), "players are 1 to 2"),
         (("respond", *SMALL, "--against", f"{HOLD}=4:0.7,{HOLD}=2"), "a weight"),
         (("respond", *SMALL, "--against", f"{HOLD}=4:0.7,{HOLD}=2:0.7"), "sum to 1"),

@@ -78,6 +78,7 @@ COMMANDS = {
     "evaluate": "gamedp.cli.evaluate:evaluate",
     "respond": "gamedp.cli.evaluate:respond",
     "tournament": "gamedp.cli.tournament:tournament",
+    "simulate": "gamedp.cli.simulate:simulate",
     "referee": "gamedp.cli.referee:referee",
     "endings": "gamedp.cli.endings:endings",
     "games": "gamedp.cli.lists:games",

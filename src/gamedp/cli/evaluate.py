@@ -10,7 +10,6 @@ from cyclopts import Group, Parameter
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import make_ordinary_game
 from gamedp.cli.options import (
     OBJECTIVE,
     OUTPUT,
@@ -22,13 +21,10 @@ from gamedp.cli.options import (
     OutputOptions,
 )
 from gamedp.cli.parameters import values_of
-from gamedp.cli.players import WAYS, read_field, read_players
-from gamedp.cli.watch import watch
+from gamedp.cli.players import WAYS, compiled_game, read_field, read_players
 from gamedp.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gamedp.policies import Evaluation, Response
 
 __all__ = ["evaluate", "respond"]
@@ -70,7 +66,7 @@ def evaluate(
     tolerance
         Allow this distance between the bounds of a value.
     """
-    made, model, solve = _begin(game, settings, compile, output, command="evaluate")
+    made, model, solve = compiled_game(game, settings, compile, output, command="evaluate")
     given = read_players(how.players, model, solve)
     names = [name.strip() for name in how.players.split(",")]
     seated = [given[name] for name in names]
@@ -125,7 +121,7 @@ def respond(
     tolerance
         Allow this distance between the bounds of a value.
     """
-    made, model, solve = _begin(game, settings, compile, output, command="respond")
+    made, model, solve = compiled_game(game, settings, compile, output, command="respond")
     if not 1 <= player <= model.num_players:
         message = f"--player {player}: the players are 1 to {model.num_players}."
         raise InvalidParameterError(message)
@@ -154,27 +150,6 @@ def respond(
         ("size", f"{found.solution.model.num_states:,} states"),
     ]
     print(report.lines(pairs))
-
-
-def _begin(
-    name: str,
-    settings: GameSettings,
-    compile: Compile,
-    output: OutputOptions,
-    *,
-    command: str,
-) -> tuple[Any, gamedp.Model, Callable[[], gamedp.Solution]]:
-    """Return a game, its model, and what solves it."""
-    made = make_ordinary_game(name, settings or (), command=command)
-    with watch(quiet=output.quiet) as progress:
-        model = gamedp.compile(made, compile=compile, progress=progress)
-
-    def solve() -> gamedp.Solution:
-        with watch(quiet=output.quiet) as progress:
-            solution: gamedp.Solution = gamedp.solve(model, tolerance=1e-9, progress=progress)
-        return solution
-
-    return made, model, solve
 
 
 def _facts(order: list[str], found: Evaluation, plies: int | None) -> dict[str, Any]:

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import gamedp
-from gamedp.cli.games import class_named
+from gamedp.cli.games import class_named, make_ordinary_game
+from gamedp.cli.options import Compile, GameSettings, OutputOptions
 from gamedp.cli.parameters import make, settings_of
 from gamedp.cli.texts import read_as
+from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
 from gamedp.runtime.registry import PLAYERS
 
@@ -87,6 +89,27 @@ def program_named(text: str, seconds: float) -> Program | Remote:
         address = text.removeprefix(TCP)
         return gamedp.play.Remote(address, seconds=seconds, start_seconds=start_seconds)
     return gamedp.play.Program(text, seconds=seconds, start_seconds=start_seconds)
+
+
+def compiled_game(
+    name: str,
+    settings: GameSettings,
+    compile: Compile,
+    output: OutputOptions,
+    *,
+    command: str,
+) -> tuple[Any, gamedp.Model, Callable[[], gamedp.Solution]]:
+    """Return a game, its model, and what solves it."""
+    made = make_ordinary_game(name, settings or (), command=command)
+    with watch(quiet=output.quiet) as progress:
+        model = gamedp.compile(made, compile=compile, progress=progress)
+
+    def solve() -> gamedp.Solution:
+        with watch(quiet=output.quiet) as progress:
+            solution: gamedp.Solution = gamedp.solve(model, tolerance=1e-9, progress=progress)
+        return solution
+
+    return made, model, solve
 
 
 def read_players(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
 from gamedp.model.validation.forms import ARRAYS
 from gamedp.rules.game import Rules
+from gamedp.runtime.notebook import html_table
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -160,6 +161,19 @@ class Model:
             f"<Model {name}{self.num_states:,} states, {self.num_choices:,} choices, "
             f"{self.num_transitions:,} transitions>"
         )
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        rows = {} if self.rules is None else {"game": shown(self.rules.game)}
+        rows |= {
+            "players": str(self.num_players),
+            "states": f"{self.num_states:,}",
+            "terminal states": f"{len(self.terminals):,}",
+            "choices": f"{self.num_choices:,}",
+            "transitions": f"{self.num_transitions:,}",
+            "bytes": f"{self.num_bytes:,}",
+        }
+        return html_table(rows)
 
     @property
     def num_states(self) -> int:

@@ -16,6 +16,7 @@ from gamedp.policies.policy import as_policies
 from gamedp.policies.solving import bounds_of, solved
 from gamedp.results.start import mean_of
 from gamedp.results.status import opposite_bounds
+from gamedp.runtime.notebook import html_table
 from gamedp.solvers.asked import checked_number, checked_objective
 
 if TYPE_CHECKING:
@@ -53,6 +54,13 @@ class CrossTable:
     def __repr__(self) -> str:
         """Say how large it is, and who is best."""
         return f"<CrossTable of {len(self.names)} policies: {self.ranking()[0]} is best on average>"
+
+    def _repr_html_(self) -> str:
+        """Return what each policy gets on average for notebooks, the best first."""
+        means = dict(zip(self.names, self.means.tolist(), strict=True))
+        rows = {"policy": "average over both seats and all others"}
+        rows |= {name: f"{means[name]:.6f}" for name in self.ranking()}
+        return html_table(rows)
 
     @property
     def first(self) -> Table:

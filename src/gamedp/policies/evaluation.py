@@ -28,6 +28,7 @@ from gamedp.results.status import (
     opposite_bounds,
 )
 from gamedp.runtime.floats import UNIT
+from gamedp.runtime.notebook import html_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,6 +67,19 @@ class Evaluation:
         names = " against ".join(policy.name for policy in self.chain.policies)
         low, high = self.bounds()
         return f"<Evaluation of {names}: player 0 gets {low:.10g} ... {high:.10g}>"
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        rows = {f"player {place}": one.name for place, one in enumerate(self.policies)}
+        for player in range(len(self.solutions)):
+            low, high = self.bounds(player=player)
+            rows[f"bounds for player {player}"] = f"{low!r} … {high!r}"
+        rows |= {
+            "guarantee": self.guarantee.value,
+            "status": self.status.value,
+            "states": f"{self.chain.num_nodes:,}",
+        }
+        return html_table(rows)
 
     @property
     def policies(self) -> tuple[Policy, ...]:

@@ -15,6 +15,7 @@ from gamedp.results.solution import Solution
 from gamedp.rules.layout import PackedTable
 from gamedp.rules.symmetry import counterparts
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
+from gamedp.runtime.notebook import html_table
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -72,6 +73,20 @@ class Policy:
     def __repr__(self) -> str:
         """Say what it is called, and of what it is one."""
         return f"<Policy {self.name} of {self.model!r}>"
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        counts = np.diff(self.model.choice_offsets)
+        taken = np.concatenate([[0], np.cumsum(self.probabilities > 0)])
+        of_state = np.diff(taken[self.model.choice_offsets])
+        rows = {
+            "policy": self.name,
+            "of": repr(self.model),
+            "states with a choice": f"{(counts > 1).sum():,}",
+            "left to chance": f"{(of_state > 1).sum():,}",
+            "not answered": f"{((counts > 0) & (of_state == 0)).sum():,}",
+        }
+        return html_table(rows)
 
     @property
     def is_mixed(self) -> bool:

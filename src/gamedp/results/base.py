@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from abc import abstractmethod
 from collections.abc import Hashable
@@ -17,6 +16,7 @@ from gamedp.model.model import AnyModel
 from gamedp.model.objectives import Objective, TotalReward, has_target, sum_of_values
 from gamedp.results.start import bounds_at_start, mean_at_start
 from gamedp.results.status import Guarantee, Statistics, Status, check_player, opposite_bounds
+from gamedp.runtime.notebook import html_table
 
 __all__ = ["BaseSolution", "Numbers", "hint_of"]
 
@@ -170,10 +170,7 @@ class BaseSolution(Generic[ModelT]):
             self.counted: f"{self.statistics.states:,}",
             **({"hint": hint} if hint else {}),
         }
-        cells = "".join(
-            f"<tr><th>{key}</th><td>{html.escape(text)}</td></tr>" for key, text in rows.items()
-        )
-        return f"<table>{cells}</table>"
+        return html_table(rows)
 
 
 def hint_of(solution: BaseSolution[Any]) -> str:

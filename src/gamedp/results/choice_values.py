@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["ChoiceValues", "choice_values", "settled"]
+__all__ = ["ChoiceValues", "choice_values", "opposite_values", "settled"]
 
 
 class ChoiceValues(NamedTuple):
@@ -102,6 +102,17 @@ def choice_values(solution: Table, first: int, end: int, player: int = 0) -> Cho
         bounds = [np.clip(bound, 0.0, 1.0) for bound in bounds]
     totals = np.clip(_defined(totals, bounds[0]), *bounds)
     return _where_it_goes_on(solution, first, end, ChoiceValues(totals, *bounds))
+
+
+def opposite_values(total: float, numbers: ChoiceValues) -> ChoiceValues:
+    """Return what one of two players gets, from what the other one gets; bounds go outward."""
+    bounds = []
+    for bound, outward in ((numbers.upper, -np.inf), (numbers.lower, np.inf)):
+        rest = total - bound
+        with np.errstate(invalid="ignore"):
+            exact = _adds_up(np.full(len(bound), total), -bound) | np.isinf(bound)
+        bounds.append(np.where(exact, rest, np.nextafter(rest, outward)))
+    return ChoiceValues(total - numbers.values, *bounds)
 
 
 def _following(solution: Table) -> tuple[Floats, Floats, Floats]:

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gamedp.results.choice_values import choice_values, opposite_values
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
     from gamedp.results.table import Table
 
-__all__ = ["columns_of", "fields_of", "joined", "numbers"]
+__all__ = ["choice_columns_of", "columns_of", "fields_of", "joined", "numbers"]
 
 
 def numbers(
@@ -59,3 +61,28 @@ def columns_of(solution: Table) -> dict[str, NDArray[Any]]:
     if solution.distances is not None:
         found["distance"] = np.ma.masked_less(solution.distances, 0)
     return joined(fields, found)
+
+
+def choice_columns_of(solution: Table, player: int, total: float | None) -> dict[str, NDArray[Any]]:
+    """Return a row for each action of each state; see :meth:`gamedp.Solution.q_table`.
+
+    Parameters
+    ----------
+    solution : Solution
+    player : int
+    total : float or None
+        What the values of two players add up to where the other one's are wanted.
+    """
+    model = solution.model
+    owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
+    found = choice_values(solution, 0, model.num_choices, player)
+    if total is not None:
+        found = opposite_values(total, found)
+    columns = {
+        "action": model.action_labels,
+        "value": found.values,
+        "lower": found.lower,
+        "upper": found.upper,
+        "taken": solution.policy[owners] == np.arange(model.num_choices),
+    }
+    return joined({name: field[owners] for name, field in fields_of(model).items()}, columns)

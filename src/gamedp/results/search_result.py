@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
 from gamedp.errors import shown
 from gamedp.results.status import check_player, opposite_bounds
+from gamedp.runtime.notebook import html_table
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -208,7 +208,4 @@ class SearchResult:
             "searcher": repr(self.searcher),
             "nodes": f"{self.statistics.nodes:,}",
         }
-        cells = "".join(
-            f"<tr><th>{key}</th><td>{html.escape(text)}</td></tr>" for key, text in rows.items()
-        )
-        return f"<table>{cells}</table>"
+        return html_table(rows)

@@ -11,7 +11,7 @@ import numpy as np
 
 from gamedp.errors import UnknownStateError, UnsupportedProblemError
 from gamedp.results.choice_values import choice_values
-from gamedp.results.columns import columns_of
+from gamedp.results.columns import choice_columns_of, columns_of
 from gamedp.results.optimal_choices import OptimalChoices
 from gamedp.results.status import (
     ActionValue,
@@ -443,3 +443,36 @@ class Solution(Table):
         packed into integers there is the one column ``state``.
         """
         return columns_of(self)
+
+    def q_table(self, player: int = 0) -> dict[str, NDArray[Any]]:
+        """Return the values of all actions in all states: one row for each, as columns.
+
+        There is a column for each field of the state; then come `action`, its `value` for `player`
+        with the bounds `lower` and `upper`, as :meth:`action_values` has them, and `taken`, whether
+        the policy takes it. A field of the state called as one of these has ``state_`` before its
+        name.
+
+        Returns
+        -------
+        dict of str to (C,) array
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the solver keeps no values for the steps of a finite horizon, or the second player's
+            values do not follow from the first one's.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.matches import Matches
+        >>> table = gamedp.solve(Matches(matches=3), compile="never").q_table()
+        >>> list(table)
+        ['player', 'left', 'action', 'value', 'lower', 'upper', 'taken']
+        >>> first = (table["player"] == 0) & (table["left"] == 3)
+        >>> dict(zip(table["action"][first].tolist(), table["value"][first].tolist()))
+        {1: -1.0, 2: 1.0, 3: -1.0}
+        """
+        check_player(self.model.num_players, player)
+        other_side = player == 1 and self.values.ndim == 1
+        return choice_columns_of(self, player, self._sum if other_side else None)

@@ -19,7 +19,7 @@ from gamedp.cli import levels
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import State, Wubbel
-from gamedp.searchers.root import Watch
+from gamedp.searchers.watch import Watch
 
 SMALL = ("mancala", "--set", "pits=3,stones=2")
 PLAIN = ("--compile", "never")

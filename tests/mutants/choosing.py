@@ -24,9 +24,8 @@ MODULES = (
     "bellman/residuals.py", "bellman/intervals.py", "bellman/dense_elimination.py",
     "bellman/policy_proofs.py", "bellman/equation.py", "runtime/floats.py", "results/solution.py",
     "certificates/checking/*.py", "reduction/*.py", "storage/*.py",
-    "model/validation/*.py", "searchers/*.py",
+    "model/validation/*.py", "searchers/*.py", "searchers/endings/*.py",
     "compiler/explore_loop.py", "compiler/answer_loop.py", "rules/expand.py",
-    "searchers/alpha_beta_loop.py", "searchers/proof_number_loop.py",
 )  # fmt: skip
 """Where a fault that nobody notices costs most."""
 

@@ -16,18 +16,9 @@ from gamedp.searchers import alpha_beta_loop as loop
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
-from gamedp.searchers.root import (
-    OutOfTime,
-    RoundingLog,
-    Watch,
-    checked_range,
-    ended,
-    heeding_ctrl_c,
-    payoff_of,
-    root_of,
-    step,
-)
+from gamedp.searchers.root import RoundingLog, checked_range, ended, payoff_of, root_of, step
 from gamedp.searchers.transposition import LOWER, UPPER
+from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
 
 if TYPE_CHECKING:
     from gamedp.runtime.progress import ProgressCallback

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from gamedp.rules.game import Rules
     from gamedp.searchers.bound_rules import SearchRules
-    from gamedp.searchers.root import Watch
     from gamedp.searchers.stacks import Fields
+    from gamedp.searchers.watch import Watch
 
 __all__ = ["Driver", "Loop"]
 

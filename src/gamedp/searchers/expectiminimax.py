@@ -18,17 +18,9 @@ from gamedp.searchers.bound_rules import bind_once, table_entries
 from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.expectiminimax_loop import above
 from gamedp.searchers.position_loop import estimate, follow, list_actions
-from gamedp.searchers.root import (
-    OutOfTime,
-    RoundingLog,
-    Watch,
-    checked_range,
-    ended,
-    heeding_ctrl_c,
-    root_of,
-    step,
-)
+from gamedp.searchers.root import RoundingLog, checked_range, ended, root_of, step
 from gamedp.searchers.transposition import EXACT, LOWER, UPPER
+from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
 
 if TYPE_CHECKING:
     from gamedp.runtime.progress import ProgressCallback

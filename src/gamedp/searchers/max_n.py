@@ -23,15 +23,8 @@ from gamedp.searchers.position_loop import (
     list_rewards,
     list_shares,
 )
-from gamedp.searchers.root import (
-    OutOfTime,
-    Watch,
-    checked_range,
-    heeding_ctrl_c,
-    payoff_of,
-    refuse_rounded_rewards,
-    single_start,
-)
+from gamedp.searchers.root import checked_range, payoff_of, refuse_rounded_rewards, single_start
+from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
 
 if TYPE_CHECKING:
     from gamedp.rules.expand import Expansion

@@ -149,6 +149,8 @@ def max_n(work, page, rules, budget):
         |   v        v
         +-- NEXT <-- ply above         (next outcome; next action; else RETURN)
 
+    It is one function, because its phases share the arrays and where they stand in them.
+
     Parameters
     ----------
     work

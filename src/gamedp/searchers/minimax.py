@@ -14,16 +14,8 @@ from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.searchers import tree_loop as loop
 from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
-from gamedp.searchers.root import (
-    OutOfTime,
-    RoundingLog,
-    Watch,
-    checked_range,
-    ended,
-    heeding_ctrl_c,
-    root_of,
-    step,
-)
+from gamedp.searchers.root import RoundingLog, checked_range, ended, root_of, step
+from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
 
 if TYPE_CHECKING:
     from gamedp.runtime.progress import ProgressCallback

@@ -13,7 +13,8 @@ from gamedp.rules.game import Rules
 from gamedp.searchers import tree_loop as loop
 from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.position_loop import unfold
-from gamedp.searchers.root import OutOfTime, Watch, single_start
+from gamedp.searchers.root import single_start
+from gamedp.searchers.watch import OutOfTime, Watch
 
 if TYPE_CHECKING:
     from gamedp.runtime.progress import ProgressCallback

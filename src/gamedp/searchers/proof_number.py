@@ -20,16 +20,14 @@ from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.position_loop import enter, follow_for_one, list_actions
 from gamedp.searchers.proof_number_loop import meets
 from gamedp.searchers.root import (
-    OutOfTime,
-    Watch,
     checked_range,
     ended,
-    heeding_ctrl_c,
     payoff_of,
     refuse_contradiction,
     root_of,
     step,
 )
+from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
 
 if TYPE_CHECKING:
     from gamedp.runtime.progress import ProgressCallback

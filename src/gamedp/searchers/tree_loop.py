@@ -102,6 +102,8 @@ def minimax(work, page, rules, budget):
                   +-- NEXT <--- ply above
                       (next outcome; next action; else RETURN)
 
+    It is one function, because its phases share a score and the arrays.
+
     Parameters
     ----------
     work

@@ -17,8 +17,9 @@ from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.endings import loop
 from gamedp.searchers.endings.strata import numbered
 from gamedp.searchers.position_loop import CHECKED, LARGEST, UNKNOWN, value_endings
-from gamedp.searchers.root import OutOfTime, Watch, refuse_chance
+from gamedp.searchers.root import refuse_chance
 from gamedp.searchers.stacks import LoopStatus, clear
+from gamedp.searchers.watch import OutOfTime, Watch
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,161 @@
+"""The limits of a search, and Ctrl-C: what is looked at between two slices of its work."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+from gamedp.errors import SearchInterrupted
+from gamedp.results.solution import Status
+from gamedp.runtime.progress import Reporter
+from gamedp.runtime.slices import FIRST_NODES, MOST_NODES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from gamedp.runtime.progress import ProgressCallback
+
+__all__ = ["OutOfTime", "Watch", "heeding_ctrl_c"]
+
+Result = TypeVar("Result")
+
+
+class OutOfTime(Exception):  # noqa: N818 - not an error: a search ends early by it
+    """A limit of time or of nodes was reached."""
+
+
+class Watch:
+    """Looks at the limits of a search between two slices of it, and reports how far it is.
+
+    Parameters
+    ----------
+    max_seconds, max_nodes : float
+    progress : callable or None
+    count : callable
+        Returns the nodes so far.
+    total : int, optional
+        How many there will be, where that is known.
+    unit : str
+        What they are.
+
+    Attributes
+    ----------
+    interrupted : bool
+        Whether Ctrl-C has been pressed; that ends the slice at work, as a limit does.
+    """
+
+    def __init__(
+        self,
+        max_seconds: float,
+        max_nodes: float,
+        progress: ProgressCallback | None,
+        count: Callable[[], int],
+        *,
+        total: int | None = None,
+        unit: str = "nodes",
+    ) -> None:
+        self._reporter = Reporter(progress, "search")
+        self._total = total
+        self._unit = unit
+        self._max_seconds = max_seconds
+        self._max_nodes = max_nodes
+        self._count = count
+        self._slice = FIRST_NODES
+        self._last = time.perf_counter()
+        self.detail = ""
+        self.interrupted = False
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the search began."""
+        return self._reporter.seconds
+
+    def for_line(self) -> Watch:
+        """Return the limits of following best play: as much as the search took, or a tenth more.
+
+        The tenth is of the limits, where there are any.
+        """
+        nodes = self._count()
+        seconds = 1.0 if self.interrupted else max(1.0, self.seconds)
+        return Watch(
+            min(seconds, self._max_seconds / 10),
+            nodes + min(nodes + 10_000, self._max_nodes / 10),
+            None,
+            self._count,
+        )
+
+    def budget(self) -> int:
+        """Return after how many nodes to look again: about every twentieth of a second.
+
+        Raises
+        ------
+        OutOfTime
+            If there is none left.
+        """
+        left = self._max_nodes - self._count()
+        if left <= 0:
+            raise OutOfTime
+        return int(min(self._slice, max(1, left)))
+
+    def look(self) -> None:
+        """Report, and raise OutOfTime at a limit."""
+        now = time.perf_counter()
+        if now - self._last < 0.02:
+            self._slice = min(2 * self._slice, MOST_NODES)
+        elif now - self._last > 0.1:
+            self._slice = max(self._slice // 2, 1)
+        self._last = now
+        nodes = self._count()
+        self._reporter.report(nodes, self._total, f"{self.detail}{nodes:,} {self._unit}")
+        if self.interrupted or self.seconds > self._max_seconds or nodes >= self._max_nodes:
+            raise OutOfTime
+
+    @property
+    def status(self) -> Status:
+        """What has ended a search that was out of time."""
+        if self.interrupted:
+            return Status.INTERRUPTED
+        is_late = self.seconds > self._max_seconds
+        return Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
+
+
+def heeding_ctrl_c(watch: Watch, search: Callable[[], Result]) -> Result:
+    """Return what a search finds; Ctrl-C ends it between two slices, so that its tables are whole.
+
+    Pressed a second time, it ends all at once.
+
+    Raises
+    ------
+    SearchInterrupted
+        After Ctrl-C; its `result` has what is known.
+    """
+    with _noting_ctrl_c(watch):
+        result = search()
+    if watch.interrupted:
+        raise SearchInterrupted(result)
+    return result
+
+
+@contextlib.contextmanager
+def _noting_ctrl_c(watch: Watch) -> Iterator[None]:
+    """Note Ctrl-C for a while, if it would raise KeyboardInterrupt; in the main thread alone."""
+    is_main = threading.current_thread() is threading.main_thread()
+    usual = signal.getsignal(signal.SIGINT)
+    if not is_main or usual is not signal.default_int_handler:
+        yield
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if watch.interrupted:
+            signal.default_int_handler(number, frame)
+        watch.interrupted = True
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)

@@ -195,7 +195,7 @@ def test_a_reachability_does_not_count_throws():
     assert reached.value() + missed.value() == pytest.approx(1.0, abs=1e-9)
 
 
-@pytest.mark.parametrize("answer", [7, True, 1.0, "1", None])
+@pytest.mark.parametrize("answer", [7, True, 1.0, "1", None, [1]])
 def test_what_is_no_action_is_named(answer):
     model = gamedp.compile(Matches(matches=5), compile="never")
     with pytest.raises(InvalidParameterError, match=r"chooses .* in MatchesState"):
@@ -268,3 +268,17 @@ def test_a_mixture_draws_in_every_state():
     assert mixed.actions(model.state(0)) == {1: 0.25, 2: 0.75}
     assert mixed.is_mixed
     assert not one.is_mixed
+
+
+def test_a_rule_that_tells_merged_positions_apart_is_refused():
+    def seated(state):
+        return 1 if state.turn >= (2 if state.player == 0 else 4) else 0
+
+    merged = gamedp.compile(Wubbel(goal=6), compile="never")
+    with pytest.raises(InvalidParameterError, match="canonical says that the two"):
+        gamedp.evaluate(merged, [seated, Hold(2)])
+    with pytest.raises(InvalidParameterError, match="canonical says that the two"):
+        gamedp.Policy.from_function(merged, seated)
+    apart = gamedp.compile(Apart(goal=6), compile="never")
+    same = gamedp.evaluate(apart, [Hold(2), Hold(4)])
+    assert gamedp.evaluate(apart, [seated, seated]).value() == same.value()

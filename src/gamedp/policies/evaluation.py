@@ -15,7 +15,8 @@ from gamedp.model.objectives import Discounted, Objective, Reachability, TotalRe
 from gamedp.model.problem import Problem
 from gamedp.policies import plies as steps, visits as frequencies
 from gamedp.policies.chain import InducedChain, Process
-from gamedp.policies.policy import Policy, choices_in
+from gamedp.policies.choices import choices_in
+from gamedp.policies.policy import Policy
 from gamedp.policies.solving import bounds_of, solved_problem
 from gamedp.results.solution import Solution
 from gamedp.results.start import mean_of

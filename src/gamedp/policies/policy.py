@@ -11,16 +11,17 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
+from gamedp.policies.choices import choices_in
+from gamedp.policies.symmetry import check_symmetric, merged_states
 from gamedp.results.solution import Solution
 from gamedp.rules.layout import PackedTable
-from gamedp.rules.symmetry import counterparts
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
 from gamedp.runtime.notebook import html_table
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["AnyPolicy", "Policy", "as_policies", "choices_in", "model_of", "weights_of"]
+__all__ = ["AnyPolicy", "Policy", "as_policies", "model_of", "weights_of"]
 
 AnyPolicy: TypeAlias = Any
 """A Policy, a Solution, an object with ``choose(state)``, or a function of a state."""
@@ -183,6 +184,7 @@ class Policy:
         {1: 0.75, 2: 0.25}
         """
         called = name or str(getattr(function, "__name__", None) or shown(function))
+        check_symmetric(model, function, called, merged_states(model))
         numbers = _answers(model, function, called, _open_states(model))
         return cls(model, numbers, called, function if rule is None else rule)
 
@@ -208,27 +210,6 @@ class Policy:
             chance * policy.probabilities for policy, chance in zip(policies, chances, strict=True)
         )
         return cls(first.model, sum(rows, np.zeros(first.model.num_choices)), name)
-
-
-def choices_in(model: Model, state: Any) -> list[tuple[int, int]]:
-    """Return the actions of a game's own state, each with a choice of the model that does the same.
-
-    Raises
-    ------
-    UnknownStateError
-        If the model has no such state.
-    InvalidModelError
-        If the state is not symmetric to its representative, as `canonical` says it is.
-    """
-    representative, index, swapped = model.represented(state)
-    first, stop = model.choice_offsets[index : index + 2].tolist()
-    labels = model.action_labels[first:stop].tolist()
-    pairs = list(zip(labels, range(first, stop), strict=True))
-    if model.rules is None or model.states is None or representative == state:
-        return pairs
-    known = dict(pairs)
-    same = counterparts(model.rules, state, representative, swapped).of_state
-    return [(own, known[its]) for own, its in same.items() if its in known]
 
 
 def weights_of(given: Mapping[Any, float]) -> list[float]:
@@ -269,6 +250,7 @@ def as_policies(given: Mapping[str, AnyPolicy] | Sequence[AnyPolicy], model: Mod
         names, things = tuple(given), list(given.values())
     asked: dict[int, Policy] = {}
     states: list[tuple[int, Any]] = []
+    merged: list[tuple[Any, Any]] = []
     for name, thing in zip(names, things, strict=True):
         if id(thing) in asked:
             continue
@@ -276,8 +258,10 @@ def as_policies(given: Mapping[str, AnyPolicy] | Sequence[AnyPolicy], model: Mod
         if rule is None:
             asked[id(thing)] = _known(thing, name)
             continue
-        states = states or _open_states(model)
+        if not states:
+            states, merged = _open_states(model), merged_states(model)
         called = name or getattr(thing, "__name__", None) or shown(thing)
+        check_symmetric(model, rule, called, merged)
         asked[id(thing)] = Policy(model, _answers(model, rule, called, states), called, thing)
     return [asked[id(thing)] for thing in things]
 

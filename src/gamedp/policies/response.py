@@ -12,9 +12,10 @@ import numpy as np
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.problem import Problem
 from gamedp.policies.chain import Process, Seats, induce
+from gamedp.policies.choices import choices_in
 from gamedp.policies.evaluate import evaluate
 from gamedp.policies.given import Tier, model_for
-from gamedp.policies.policy import AnyPolicy, Policy, as_policies, choices_in, weights_of
+from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
 from gamedp.policies.solving import bounds_of, solved
 from gamedp.results.start import mean_of
 from gamedp.results.status import Guarantee, Status, check_player

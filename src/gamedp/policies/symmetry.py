@@ -1,0 +1,86 @@
+"""Whether a rule does the same in positions that a game merges: looked at in the first ones."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from gamedp.errors import InvalidParameterError, shown
+from gamedp.policies.choices import choices_in
+
+if TYPE_CHECKING:
+    from gamedp.model.model import Model
+
+__all__ = ["check_symmetric", "merged_states"]
+
+MOST_MET, MOST_ASKED = 300, 24
+"""How many states are met, and how many of these are asked about."""
+
+
+def merged_states(model: Model) -> list[tuple[Any, Any]]:
+    """Return the first states in which there is a choice and that another one represents.
+
+    Each with that one, breadth first; `MOST_ASKED` at most.
+    """
+    rules = model.rules
+    if rules is None or model.states is None or not hasattr(type(rules.game), "canonical"):
+        return []
+    game, found = rules.game, []
+    waiting = [state for _, state in rules.initial()]
+    met = set(waiting)
+    for state in waiting:  # which grows meanwhile
+        if game.is_terminal(state):
+            continue
+        actions = [int(action) for action in game.actions(state)]
+        representative = rules.canonical(state)[0]
+        if len(actions) > 1 and representative != state:
+            found.append((state, representative))
+            if len(found) == MOST_ASKED:
+                break
+        for action in actions:
+            for _, following in game.outcomes(state, action):
+                if following not in met and len(met) < MOST_MET:
+                    met.add(following)
+                    waiting.append(following)
+    return found
+
+
+def check_symmetric(
+    model: Model, function: Callable[[Any], Any], name: str, pairs: list[tuple[Any, Any]]
+) -> None:
+    """Raise if a rule does different things in states that the game says are the same.
+
+    It is asked in the representatives alone, so its value would not be its own.
+
+    Raises
+    ------
+    InvalidParameterError
+        Names the two states, and what the rule does in them.
+    """
+    for state, representative in pairs:
+        if _taken(model, state, function(state)) != _taken(
+            model, representative, function(representative)
+        ):
+            message = (
+                f"{name} chooses {shown(function(state))} in {shown(state)} and "
+                f"{shown(function(representative))} in {shown(representative)}, and these do "
+                "different things, though canonical says that the two states are the same. Let it "
+                "not look at what canonical leaves out, or give a game without canonical."
+            )
+            raise InvalidParameterError(message)
+
+
+def _taken(model: Model, state: Any, answer: Any) -> dict[int, float]:
+    """Return how likely each choice of the model is; what is no action of the state is left out."""
+    chances: Mapping[int, float] = {}
+    if isinstance(answer, Mapping):
+        chances = answer
+    elif isinstance(answer, SupportsIndex):
+        chances = {operator.index(answer): 1.0}
+    found: dict[int, float] = {}
+    for action, choice in choices_in(model, state):
+        chance = float(chances.get(action, 0.0))
+        if chance > 0:
+            found[choice] = found.get(choice, 0.0) + chance
+    return {choice: round(chance, 9) for choice, chance in sorted(found.items())}
